@@ -41,8 +41,16 @@ class Turn:
 
     @property
     def learned(self) -> tuple[int, int] | None:
-        """What the model writes of it: the first byte in the prompt, and the byte behind the last."""
+        """What the model writes of it: the first byte in the prompt, and the byte behind the last.
+
+        If more of it stands behind the results of its calls, this ends before the results.
+        """
         return _range(self._document.get("learned"))
+
+    @property
+    def further(self) -> list[tuple[int, int]]:
+        """What the model writes of it behind the results of its calls, in bytes of the prompt."""
+        return [(one["start"], one["end"]) for one in self._document.get("further", [])]
 
     @property
     def end(self) -> tuple[int, int] | None:

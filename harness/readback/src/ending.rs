@@ -61,20 +61,8 @@ impl EndTokens {
     /// The text that a server passes to its parsers: without the end token, at which it stops. A turn
     /// that nothing ends is whole.
     pub fn as_served<'t>(&self, text: &'t str) -> (Form, &'t str) {
-        let bare = self.before_next_turn(text);
-        let bare = bare.or_else(|| self.form(text, Form::Bare));
+        let bare = self.form(text, Form::Bare);
         bare.map_or((Form::Whole, text), |bare| (Form::Bare, bare))
-    }
-
-    /// The text before the end token, if the template opens the next turn right after it, as with
-    /// `<|eot_id|><|start_header_id|>assistant<|end_header_id|>`.
-    fn before_next_turn<'t>(&self, text: &'t str) -> Option<&'t str> {
-        let ends = self.0.iter().filter_map(|token| {
-            let (before, next) = text.rsplit_once(token.as_str())?;
-            let is_opening = next.starts_with("<|") && control_token(next.trim_end()).is_some();
-            is_opening.then_some(before)
-        });
-        ends.min_by_key(|before| before.len())
     }
 
     /// The end token of a text, the longest that fits.
@@ -120,11 +108,6 @@ mod tests {
         for (text, form, served) in [
             ("Hi<|eot_id|>\n", Form::Bare, "Hi"),
             ("Hi\n", Form::Whole, "Hi\n"),
-            (
-                "Hi<|eot_id|><|start|>assistant<|end_header|>\n\n",
-                Form::Bare,
-                "Hi",
-            ),
             // An end token inside of the text ends nothing.
             ("a<|eot_id|> b<|eom_id|>", Form::Bare, "a<|eot_id|> b"),
         ] {

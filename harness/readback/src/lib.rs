@@ -19,9 +19,9 @@ pub mod control_tokens;
 
 pub mod ending;
 
-pub mod written;
-
 pub mod turn_ends;
+
+pub mod written;
 
 mod traced;
 

@@ -38,8 +38,11 @@ pub struct Mask {
 pub struct MaskedTurn {
     /// The index of its message.
     pub message: usize,
-    /// What the model writes of it.
+    /// What the model writes of it, up to the results of its calls if more of it stands behind them.
     pub learned: Learned,
+    /// What the model writes of it behind results: some templates write the text of a message behind
+    /// the results of its calls.
+    pub further: Vec<Range<usize>>,
     /// The token that ends the turn: the last bytes of what is learned. None if no token ends it.
     pub end: Option<Range<usize>>,
     /// Whether the prompt ends within the turn: the case asks the model to go on with it.
@@ -69,14 +72,23 @@ impl Learned {
 }
 
 impl MaskedTurn {
+    /// All that the model writes of it, in the order of the prompt.
+    pub fn ranges(&self) -> impl DoubleEndedIterator<Item = Range<usize>> {
+        let further = self.further.iter().cloned();
+        self.learned.range().into_iter().chain(further)
+    }
+
     /// Lets a turn without an end go on to the next answer of a prompt, if only white space stands
     /// between them: the template writes two answers in a row as one turn.
     fn go_on_to(&mut self, next_message: usize, next: usize, prompt: &str) {
         if self.end.is_some() || self.message + 1 != next_message {
             return;
         }
-        if let Learned::AsAsked(range) | Learned::Otherwise(range) = &mut self.learned
-            && let Some(between) = prompt.get(range.end..next)
+        let range = match (self.further.last_mut(), &mut self.learned) {
+            (Some(range), _) | (None, Learned::AsAsked(range) | Learned::Otherwise(range)) => range,
+            (None, Learned::Nothing) => return,
+        };
+        if let Some(between) = prompt.get(range.end..next)
             && between.trim().is_empty()
         {
             range.end = next;
@@ -93,7 +105,7 @@ impl Mask {
 
     /// The ranges that the model writes, in the order of the prompt. No two of them touch.
     pub fn ranges(&self) -> Vec<Range<usize>> {
-        joined(self.turns.iter().filter_map(|turn| turn.learned.range()))
+        joined(self.turns.iter().flat_map(MaskedTurn::ranges))
     }
 }
 
@@ -144,8 +156,8 @@ struct Openings<'a> {
     before: &'a [Value],
     /// Their prompt, which asks for nothing.
     told: Option<&'a str>,
-    /// What opens the turn after a plain question. The prompt of this turn may lack it.
-    missing: Option<String>,
+    /// Whether the message before the turn is an answer that no token ends.
+    is_continued: bool,
     /// The prompt that asks for the turn, unless the template refuses to ask there.
     prompt: Option<String>,
     /// What opens the turn, at the end of each prompt, found out on first use.
@@ -179,11 +191,14 @@ impl<'p, 't> Masker<'p, 't> {
             let asked = Asked { case: &case, front };
             asked.rendered(program, &case.messages, opens, None).ok()
         };
-        masker.ends = TurnEnds::of(program.template, |messages| plain(messages, false));
+        masker.ends = TurnEnds::of(program.template, plain);
         let question = json!([{"role": "user", "content": "How many?"}]);
-        masker.plain_opening = plain(question.clone(), true)
+        let added = plain(question.clone(), true)
             .zip(plain(question, false))
             .and_then(|(asking, told)| asking.strip_prefix(told.as_str()).map(str::to_owned));
+        let opening = added.filter(|it| !it.is_empty());
+        let opening = opening.or_else(|| Some(masker.ends.opening().to_owned()));
+        masker.plain_opening = opening.filter(|it| !it.is_empty());
         masker
     }
 
@@ -196,13 +211,11 @@ impl<'p, 't> Masker<'p, 't> {
         let whole = self.traced(case, front)?;
         let asked = Asked { case, front };
         let mut turns: Vec<MaskedTurn> = Vec::new();
-        let mut floor = 0;
         for (message, value) in case.messages.iter().enumerate() {
             if value.get("role").is_none_or(|role| role != "assistant") {
                 continue;
             }
-            let turn = self.turn(&asked, &whole, message, floor);
-            floor = turn.learned.range().map_or(floor, |range| range.end);
+            let turn = self.turn(&asked, &whole, message, &turns);
             if let (Some(last), Some(next)) = (turns.last_mut(), turn.learned.range()) {
                 last.go_on_to(message, next.start, &whole.text);
             }
@@ -215,31 +228,76 @@ impl<'p, 't> Masker<'p, 't> {
         })
     }
 
-    fn turn(&self, asked: &Asked<'_>, whole: &Traced, message: usize, floor: usize) -> MaskedTurn {
-        let turn = |learned, end| MaskedTurn {
+    fn turn(
+        &self,
+        asked: &Asked<'_>,
+        whole: &Traced,
+        message: usize,
+        earlier: &[MaskedTurn],
+    ) -> MaskedTurn {
+        let nothing = MaskedTurn {
             message,
-            learned,
-            end,
+            learned: Learned::Nothing,
+            further: Vec::new(),
+            end: None,
             is_begun: false,
         };
         let case = asked.case;
         let before = &case.messages[..message];
         let told = asked.rendered(self.program, before, false, None).ok();
-        let finished = self.finished(asked, message);
+        let mut finished = self.finished(asked, &case.messages[..=message]);
         if let (Some(told), Some(finished)) = (&told, &finished)
             && *told == finished.text
         {
-            return turn(Learned::Nothing, None);
+            return nothing;
         }
-        let openings = self.openings(asked, before, told.as_deref());
-        let Some((start, is_as_asked)) = openings.place(whole, message, floor) else {
-            return turn(Learned::Nothing, None);
+        let floor = earlier.iter().flat_map(MaskedTurn::ranges).last();
+        let floor = floor.map_or(0, |range| range.end);
+        let last = earlier.last().filter(|last| last.message + 1 == message);
+        let openings = Openings {
+            is_continued: last.is_some_and(|last| last.end.is_none()),
+            ..self.openings(asked, before, told.as_deref())
         };
-        let finished = finished.as_ref().and_then(|finished| {
-            let (start, _) = openings.place(finished, message, 0)?;
-            Some((finished, start))
-        });
-        let (mut range, end) = self.ending(whole, start, finished, message);
+        let Some((mut start, is_as_asked)) = openings.place(whole, message, floor) else {
+            return nothing;
+        };
+        if !is_as_asked {
+            // What opens a call may stand where something else opens the turn in its prompt.
+            let from = floor.max(whole.earlier_until(message, start));
+            let opener = whole.text[from..start].trim();
+            let mut written = earlier.iter().flat_map(MaskedTurn::ranges);
+            if !opener.is_empty() && written.any(|it| whole.text[it].contains(opener)) {
+                start = from;
+            }
+        }
+        let is_result = |index: usize| case.messages[index]["role"] == "tool";
+        let behind = whole.behind_others(message, start, is_result);
+        // The conversation with the message up to the results that a number of its further parts
+        // stand behind.
+        let shown = |parts: usize, after: usize| {
+            let mut messages = case.messages[..=after].to_vec();
+            let left_out = behind[parts..].iter().flat_map(|it| &it.parts);
+            left_out.for_each(|part| leave_out(&mut messages[message], part));
+            messages
+        };
+        if !behind.is_empty() {
+            finished = self.finished(asked, &shown(0, message));
+        }
+        let (mut range, mut end) = self.ending(whole, start, &openings, finished.as_ref(), message);
+        let mut further = Vec::new();
+        // What stands behind results is like an answer of its own.
+        for (index, part) in behind.iter().enumerate() {
+            let before = shown(index, part.after);
+            let told = asked.rendered(self.program, &before, false, None).ok();
+            let openings = self.openings(asked, &before, told.as_deref());
+            if let Some((start, _)) = openings.place(whole, message, part.floor) {
+                let finished = self.finished(asked, &shown(index + 1, part.after));
+                let (range, token) =
+                    self.ending(whole, start, &openings, finished.as_ref(), message);
+                further.push(range);
+                end = token;
+            }
+        }
         let is_begun = case.continue_final_message.is_some() && message + 1 == case.messages.len();
         let is_begun = is_begun && end.is_none();
         if is_begun {
@@ -247,16 +305,18 @@ impl<'p, 't> Masker<'p, 't> {
             range.end = whole.text.len();
         }
         if range.is_empty() {
-            return turn(Learned::Nothing, None);
+            return nothing;
         }
-        let learned = if is_as_asked {
-            Learned::AsAsked(range)
-        } else {
-            Learned::Otherwise(range)
-        };
         MaskedTurn {
+            learned: if is_as_asked {
+                Learned::AsAsked(range)
+            } else {
+                Learned::Otherwise(range)
+            },
+            further,
+            end,
             is_begun,
-            ..turn(learned, end)
+            ..nothing
         }
     }
 
@@ -270,9 +330,9 @@ impl<'p, 't> Masker<'p, 't> {
         }
     }
 
-    /// The conversation up to a message, finished, traced.
-    fn finished(&self, asked: &Asked<'_>, message: usize) -> Option<Traced> {
-        let case = asked.with(&asked.case.messages[..=message], false, None);
+    /// The beginning of a conversation, finished, traced.
+    fn finished(&self, asked: &Asked<'_>, messages: &[Value]) -> Option<Traced> {
+        let case = asked.with(messages, false, None);
         self.traced(&case, asked.front).ok()
     }
 
@@ -283,35 +343,38 @@ impl<'p, 't> Masker<'p, 't> {
         told: Option<&'a str>,
     ) -> Openings<'a> {
         let prompt = asked.rendered(self.program, before, true, None).ok();
-        let is_unopened = prompt.as_deref() == told;
-        let plain = self.plain_opening.clone().filter(|it| !it.is_empty());
         Openings {
             masker: self,
             asked,
             before,
             told,
-            missing: plain.filter(|_| is_unopened),
+            is_continued: false,
             prompt,
             known: OnceCell::new(),
         }
     }
 
     /// What is learned of a turn that begins at a place, and the token that ends it. The finished
-    /// turn is the same one at the end of its conversation, with its beginning.
+    /// turn is the same one at the end of its conversation.
     fn ending(
         &self,
         whole: &Traced,
         start: usize,
-        finished: Option<(&Traced, usize)>,
+        openings: &Openings<'_>,
+        finished: Option<&Traced>,
         message: usize,
     ) -> (Range<usize>, Option<Range<usize>>) {
+        let finished = finished.and_then(|finished| {
+            let (start, _) = openings.place(finished, message, 0)?;
+            Some((finished, start))
+        });
         let next = whole.next_message(message, start);
         let mut last = whole.last_of(message, start..next).unwrap_or(start);
         let mut tail = "";
         if let Some((finished, begins)) = finished {
             let end = finished.text.len();
             let own = finished.last_of(message, begins..end).unwrap_or(begins);
-            tail = &finished.text[own..];
+            tail = self.ends.without_opening(&finished.text[own..]);
             if whole.text[start..].starts_with(&finished.text[begins..own]) {
                 last = start + (own - begins);
             }
@@ -338,9 +401,7 @@ impl<'p, 't> Masker<'p, 't> {
             let token = last + token.start..last + token.end;
             return (start..token.end, Some(token));
         }
-        let same = behind.char_indices().zip(tail.chars());
-        let same = same.take_while(|((_, one), other)| one == other);
-        let same = same.last().map_or(0, |((at, c), _)| at + c.len_utf8());
+        let same = departure(behind, tail);
         (start..last + behind[..same].trim_end().len(), None)
     }
 }
@@ -364,8 +425,7 @@ impl Openings<'_> {
                     }
                 }
             }
-            let plain = self.masker.plain_opening.clone();
-            openings.extend(plain.filter(|it| !it.is_empty()));
+            openings.extend(self.masker.plain_opening.clone());
             openings
         })
     }
@@ -373,12 +433,42 @@ impl Openings<'_> {
     /// Where a turn begins in a prompt, from a place on, and whether the prompt that asks for it
     /// stands before it. None if the turn is not there.
     fn place(&self, whole: &Traced, message: usize, floor: usize) -> Option<(usize, bool)> {
+        let (start, is_as_asked) = self.opened(whole, message, floor)?;
+        Some((start + self.empty_thought(&whole.text, start), is_as_asked))
+    }
+
+    /// How much of a thought stands at the beginning of a turn that the prompt has opened and that
+    /// is empty. A prompt that asks for no thought has all of it, so the model does not write it.
+    fn empty_thought(&self, text: &str, start: usize) -> usize {
+        let (before, behind) = text.split_at(start);
+        let is_tag = control_token_places(behind).next();
+        let is_tag = is_tag.is_some_and(|tag| behind[..tag.start].trim().is_empty());
+        if !is_tag || self.masker.settings.is_empty() || !before.trim_end().ends_with(['>', ']']) {
+            return 0;
+        }
+        let known = self.known();
+        let rests = known.iter().flat_map(|all| {
+            let opened = known.iter().filter(|it| before.ends_with(it.as_str()));
+            opened.filter_map(|opened| all.strip_prefix(opened.as_str()))
+        });
+        // An application may have cut white space off.
+        let is_there = |rest: &&str| behind.starts_with(rest) || behind == rest.trim_end();
+        let closed = rests
+            .filter(|rest| is_there(rest) && control_token_places(rest).count() == 1)
+            .map(|rest| rest.len().min(behind.len()));
+        closed.max().unwrap_or(0)
+    }
+
+    /// Where a turn begins by what opens it.
+    fn opened(&self, whole: &Traced, message: usize, floor: usize) -> Option<(usize, bool)> {
         let asking = self.prompt.as_deref();
+        let is_unopened = asking == self.told;
         if let Some(asking) = asking.filter(|asking| asking.len() >= floor)
             && whole.text.starts_with(asking)
         {
             let behind = &whole.text[asking.len()..];
-            let missing = self.missing.as_deref();
+            // What opens the turn after a plain question may be missing in this prompt.
+            let missing = self.masker.plain_opening.as_deref().filter(|_| is_unopened);
             return match missing.filter(|opening| behind.starts_with(opening)) {
                 Some(opening) => Some((asking.len() + opening.len(), false)),
                 None => Some((asking.len(), true)),
@@ -399,11 +489,43 @@ impl Openings<'_> {
         });
         // White space beside an opening may be another one here.
         let opened = self.known().iter().filter_map(|it| behind(it.trim())).max();
+        let is_continued = self.is_continued && found.is_none() && opened.is_none();
         let own = own.filter(|own| {
             let from = opened.unwrap_or(floor);
-            !whole.is_within_a_text(message, from..*own)
+            is_continued || !whole.is_within_a_text(message, from..*own)
         });
-        found.or(own).map(|start| (start, false))
+        // Where nothing opens the turn, the model writes all that departs from its prompt. Two answers
+        // in a row may be one turn.
+        let departed = asking.filter(|_| is_unopened && found.is_none());
+        let departed = departed.map(|asking| departure(&whole.text, asking));
+        let departed = if is_continued { Some(floor) } else { departed };
+        let departed = departed.filter(|at| {
+            let text = own.and_then(|own| whole.text.get((*at).max(floor)..own));
+            *at >= floor && text.is_some_and(|text| !text.trim().is_empty())
+        });
+        found.or(departed).or(own).map(|start| (start, false))
+    }
+}
+
+/// Where a prompt departs from another one, at the beginning of a control token or outside of one.
+fn departure(prompt: &str, other: &str) -> usize {
+    let same = prompt.bytes().zip(other.bytes()).take_while(|(a, b)| a == b);
+    let at = prompt.floor_char_boundary(same.count());
+    let within = |place: &Range<usize>| place.start < at && at < place.end;
+    let token = control_token_places(prompt).find(within);
+    token.map_or(at, |token| token.start)
+}
+
+/// Leaves a part of a message out: a field such as `.content`, or a call such as `.tool_calls[1]`.
+fn leave_out(message: &mut Value, part: &str) {
+    let (field, index) = part[1..].split_once('[').unwrap_or((&part[1..], ""));
+    let index = index.trim_end_matches(']').parse::<usize>().ok();
+    match (index, message.get_mut(field)) {
+        // The places of the other calls stay as they are.
+        (Some(index), Some(Value::Array(calls))) => calls.truncate(index),
+        (None, Some(text @ Value::String(_))) => *text = "".into(),
+        (None, Some(value)) => *value = Value::Null,
+        _ => {}
     }
 }
 
@@ -460,7 +582,8 @@ mod tests {
 
     use super::*;
 
-    /// The texts that a model writes, each with the kind of its turn and the token that ends it.
+    /// The texts that a model writes, each with the kind of its turn and the token that ends it. A
+    /// sign stands where results are left out.
     fn written(source: &str, messages: &Value) -> Vec<(&'static str, String, String)> {
         let case = Case::from_messages(messages.as_array().unwrap().clone());
         written_of(source, &case)
@@ -483,7 +606,8 @@ mod tests {
                 Learned::Otherwise(_) => "otherwise",
                 Learned::Nothing => "nothing",
             };
-            (kind, of(turn.learned.range()), of(turn.end.clone()))
+            let texts: Vec<String> = turn.ranges().map(|range| of(Some(range))).collect();
+            (kind, texts.join("…"), of(turn.end.clone()))
         });
         turns.collect()
     }
@@ -610,6 +734,127 @@ mod tests {
             turn("otherwise", "b</s>", "</s>"),
         ];
         assert_eq!(written(source, &messages), expected);
+    }
+
+    /// Calls with their results behind them, and the text of the message behind the results.
+    const RESULTS_WITHIN: &str = "{% for m in messages %}{% if m.role == 'assistant' %}\
+        {% if not loop.previtem or loop.previtem.role == 'user' %}<|turn>model\n{% endif %}\
+        {% for c in m.tool_calls or [] %}<|call>call:{{ c.function.name ~ '{' }}\
+        {% for k, v in c.function.arguments.items() %}{{ k }}:{{ v }}{% endfor %}{{ '}' }}<call|>{% endfor %}\
+        {% set ns = namespace(found=false) %}\
+        {% for r in messages[loop.index:] %}{% if r.role != 'tool' %}{% break %}{% endif %}\
+        {% set ns.found = true %}<|result>{{ r.content }}<result|>{% endfor %}{{ m.content }}\
+        {% if m.tool_calls and not ns.found %}<|result>{% elif m.content and \
+        (not loop.nextitem or loop.nextitem.role != 'assistant') %}<turn|>\n{% endif %}\
+        {% elif m.role != 'tool' %}<|turn>{{ m.role }}\n{{ m.content }}<turn|>\n{% endif %}{% endfor %}\
+        {% if add_generation_prompt and messages[-1].role == 'user' %}<|turn>model\n{% endif %}";
+
+    fn call(days: u8) -> Value {
+        json!([{"type": "function", "function": {"name": "f", "arguments": {"days": days}}}])
+    }
+
+    #[test]
+    fn an_answer_may_stand_before_the_results_of_its_calls_and_behind_them() {
+        let messages = json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "So I look.", "tool_calls": call(3)},
+            {"role": "tool", "content": "r"},
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "", "tool_calls": call(4)},
+            {"role": "tool", "content": "r"},
+        ]);
+        let parts = "<|call>call:f{days:3}<call|><|result>…So I look.<turn|>";
+        let expected = [
+            turn("as asked", parts, "<turn|>"),
+            turn("as asked", "<|call>call:f{days:4}<call|><|result>", "<|result>"),
+        ];
+        let mut case = Case::from_messages(messages.as_array().unwrap().clone());
+        case.add_generation_prompt = false;
+        assert_eq!(written_of(RESULTS_WITHIN, &case), expected);
+        // The call goes on with the turn of the text.
+        case.messages = json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "Wait."},
+            {"role": "assistant", "content": "", "tool_calls": call(3)},
+        ])
+        .as_array()
+        .unwrap()
+        .clone();
+        let expected = [
+            turn("as asked", "Wait.", ""),
+            turn("otherwise", "<|call>call:f{days:3}<call|><|result>", "<|result>"),
+        ];
+        assert_eq!(written_of(RESULTS_WITHIN, &case), expected);
+    }
+
+    #[test]
+    fn what_opens_a_later_round_of_calls_is_the_models() {
+        let source = "{% set ns = namespace(first=true, tool=false) %}{% for m in messages %}\
+            {% if m.role == 'user' %}{% set ns.tool = false %}<|User|>{{ m.content }}\
+            {% elif m.role == 'tool' %}{% set ns.tool = true %}<output>{{ m.content }}</output>\
+            {% elif m.tool_calls %}{{ '<|Bot|><calls>' if ns.first else '\n' }}<call>\
+            {{ m.tool_calls[0].function.name }}</call></s>{% set ns.first = false %}\
+            {% else %}{{ '</outputs>' if ns.tool else '<|Bot|>' }}{{ m.content }}</s>{% endif %}\
+            {% endfor %}{% if ns.tool %}</outputs>\
+            {% elif add_generation_prompt %}<|Bot|>{% endif %}";
+        let messages = json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "tool_calls": call(1)},
+            {"role": "tool", "content": "r"},
+            {"role": "assistant", "tool_calls": call(2)},
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "tool_calls": call(3)},
+        ]);
+        let expected = [
+            turn("as asked", "<calls><call>f</call></s>", "</s>"),
+            turn("otherwise", "\n<call>f</call></s>", "</s>"),
+            turn("otherwise", "\n<call>f</call></s>", "</s>"),
+        ];
+        assert_eq!(written(source, &messages), expected);
+    }
+
+    #[test]
+    fn an_empty_thought_that_the_prompt_opens_is_not_the_models() {
+        let source = "{% for m in messages %}<{{ m.role }}>{% if m.role == 'assistant' %}<think>\n\
+            {{ m.thinking or '' }}\n</think>\n\n{% endif %}{{ m.content }}</s>{% endfor %}\
+            {% if add_generation_prompt %}<assistant><think>\n\
+            {{ '\n</think>\n\n' if enable_thinking == false }}{% endif %}";
+        let messages = json!([
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "thinking": "hm", "content": "a"},
+            {"role": "user", "content": "q"},
+            {"role": "assistant", "content": "b"},
+        ]);
+        let expected = [
+            turn("as asked", "hm\n</think>\n\na</s>", "</s>"),
+            turn("as asked", "b</s>", "</s>"),
+        ];
+        assert_eq!(written(source, &messages), expected);
+    }
+
+    #[test]
+    fn an_opening_at_the_end_of_every_conversation_ends_no_turn() {
+        for (user, assistant, end) in [
+            ("<|im_start|>user\n", "<|im_start|>assistant\n", "<|im_end|>\n"),
+            ("<|start|><|user|>", "<|start|><|bot|>", "<|text|><|end|>"),
+            ("User: ", "Assistant:", "</s>"),
+            ("<|user|>", "<|assistant|>", ""),
+        ] {
+            let source = format!(
+                "{{% for m in messages %}}{{{{ {assistant:?} if m.role == 'assistant' else {user:?} }}}}\
+                 {{{{ m.content }}}}{end}{{% endfor %}}{{{{ {assistant:?} }}}}"
+            );
+            let messages = json!([
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": "a"},
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": "b"},
+            ]);
+            let end = end.trim_end();
+            let token = end.strip_prefix("<|text|>").unwrap_or(end);
+            let expected = ["a", "b"].map(|text| turn("as asked", &format!("{text}{end}"), token));
+            assert_eq!(written(&source, &messages), expected, "{source}");
+        }
     }
 
     #[test]

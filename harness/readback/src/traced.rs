@@ -1,5 +1,6 @@
 //! A prompt with the sources of its bytes: where its messages stand.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use rolecall_model::provenance::{Input, InputKind, Origin, Span};
@@ -12,7 +13,61 @@ pub(crate) struct Traced {
     pub(crate) spans: Vec<Span>,
 }
 
+/// What a message says in a prompt behind later messages, which the template writes first.
+pub(crate) struct Behind<'t> {
+    /// The last message before it.
+    pub(crate) after: usize,
+    /// Where that message ends in the prompt.
+    pub(crate) floor: usize,
+    /// The parts of the message that stand here and not before: fields such as `content`, and calls
+    /// such as `tool_calls[1]`.
+    pub(crate) parts: BTreeSet<&'t str>,
+}
+
 impl Traced {
+    /// What a message says behind later messages, from a place on, as long as these messages may
+    /// stand within its turn.
+    pub(crate) fn behind_others(
+        &self,
+        message: usize,
+        from: usize,
+        may_be_within: impl Fn(usize) -> bool,
+    ) -> Vec<Behind<'_>> {
+        let mut found: Vec<Behind<'_>> = Vec::new();
+        let mut known = BTreeSet::new();
+        let mut between: Option<(usize, usize)> = None;
+        for span in self.spans.iter().filter(|span| span.prompt.start >= from) {
+            let mut inputs = span.origin.inputs().filter_map(message_part);
+            let Some((index, part)) = inputs.next().filter(|(index, _)| *index >= message) else {
+                continue;
+            };
+            if index > message {
+                if !may_be_within(index) {
+                    break;
+                }
+                let after = between.map_or(index, |(after, _)| after.max(index));
+                between = Some((after, span.prompt.end));
+                continue;
+            }
+            let part = top(part);
+            if [".role", ".name"].contains(&part) || !known.insert(part) {
+                continue;
+            }
+            match (between.take(), found.last_mut()) {
+                (Some((after, floor)), _) => found.push(Behind {
+                    after,
+                    floor,
+                    parts: BTreeSet::from([part]),
+                }),
+                (None, Some(last)) => {
+                    last.parts.insert(part);
+                }
+                (None, None) => {}
+            }
+        }
+        found
+    }
+
     /// The first byte that comes from what a message says, from a place on.
     pub(crate) fn first_of(&self, message: usize, from: usize) -> Option<usize> {
         let mut own = said_by(&self.spans, message);
@@ -93,6 +148,14 @@ fn all_from(span: &Span, holds: impl Fn(&Input) -> bool) -> bool {
         Origin::Input { input, .. } => holds(input),
         Origin::Made { from } => !from.is_empty() && from.iter().all(|input| holds(input)),
     }
+}
+
+/// The field of a message that a path is in, or the call: `.content`, `.tool_calls[1]`.
+fn top(path: &str) -> &str {
+    let end = path[1..].find(['.', '[']).map_or(path.len(), |at| at + 1);
+    let is_call = &path[..end] == ".tool_calls";
+    let index = path[end..].find(']').filter(|_| is_call);
+    &path[..index.map_or(end, |at| end + at + 1)]
 }
 
 /// The index of the message that an input is a part of, and the path of the part within it.

@@ -7,10 +7,11 @@ use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 use rolecall_model::{Case, Dialect, Outcome, Template};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::ending::EndTokens;
 use crate::meaning::Meaning;
+use crate::turn_ends::TurnEnds;
 
 /// The settings of thinking that templates know. Where a finished turn does not continue its prompt,
 /// it may continue the prompt under another of these.
@@ -57,38 +58,26 @@ pub struct Writer<'p, 't> {
     front: Front,
     /// The end tokens of its turns.
     pub end_tokens: EndTokens,
+    ends: TurnEnds,
 }
 
 impl<'p, 't> Writer<'p, 't> {
-    /// A writer for a loaded template. It renders two short conversations to see how turns end.
+    /// A writer for a loaded template. It renders a few short conversations to see how turns end.
     pub fn new(program: &'p FrontProgram<'t>) -> Writer<'p, 't> {
         let mut writer = Writer {
             program,
             front: Front::of(program.template),
             end_tokens: EndTokens::default(),
+            ends: TurnEnds::default(),
         };
-        let after_answers = writer.after_answers().unwrap_or_default();
-        writer.end_tokens = EndTokens::new(program.template, &after_answers);
+        writer.ends = TurnEnds::of(program.template, |messages, opens| {
+            let case = Case::from_messages(messages.as_array().cloned().unwrap_or_default());
+            let prompt = writer.render(&case, &case.messages, opens, None);
+            prompt.into_prompt().ok()
+        });
+        let after_answers = writer.ends.after_answers();
+        writer.end_tokens = EndTokens::new(program.template, after_answers);
         writer
-    }
-
-    /// What the template writes after every plain answer. None if it does not answer plain
-    /// questions.
-    fn after_answers(&self) -> Option<String> {
-        let whole = |answer: &str| {
-            let case = Case::from_messages(vec![
-                json!({"role": "user", "content": "How many?"}),
-                json!({"role": "assistant", "content": answer}),
-            ]);
-            self.render(&case, &case.messages, false, None)
-                .into_prompt()
-                .ok()
-        };
-        // The two answers end differently, so the rest that they share is the template's.
-        let (one, other) = (whole("Seven")?, whole("12")?);
-        let mut ends = one.rmatch_indices("Seven");
-        let end = ends.find_map(|(at, word)| one.get(at + word.len()..))?;
-        other.ends_with(end).then(|| end.to_owned())
     }
 
     /// The assistant's messages of a case, as the template writes them. Messages that no model
@@ -147,8 +136,8 @@ impl<'p, 't> Writer<'p, 't> {
         }
     }
 
-    /// The prompt before a message, and what its finished turn has after the prompt. None if the
-    /// finished turn does not continue the prompt.
+    /// The prompt before a message, and what its finished turn has after the prompt, without the
+    /// opening of a next turn. None if the finished turn does not continue the prompt.
     fn continued(
         &self,
         case: &Case,
@@ -158,7 +147,8 @@ impl<'p, 't> Writer<'p, 't> {
         let (before, whole) = (&case.messages[..index], &case.messages[..=index]);
         let prompt = text(self.render(case, before, true, setting))?;
         let whole = text(self.render(case, whole, false, setting))?;
-        let rest = whole.strip_prefix(prompt.as_str()).map(str::to_owned);
+        let rest = whole.strip_prefix(prompt.as_str());
+        let rest = rest.map(|rest| self.ends.without_opening(rest).to_owned());
         Ok(rest.map(|rest| (prompt, rest)))
     }
 
@@ -196,6 +186,7 @@ fn text(outcome: Outcome) -> Result<String, Outcome> {
 #[cfg(test)]
 mod tests {
     use rolecall_front::engines::Engines;
+    use serde_json::json;
 
     use super::*;
     use crate::ending::Form;
@@ -260,13 +251,13 @@ mod tests {
 
     #[test]
     fn the_end_token_is_found_in_plain_answers() {
+        // The template opens the next turn in any case, which is no part of an answer.
         let source = "{% for m in messages %}[{{ m.content }}<end>\n{% endfor %}[";
         let template = Template::from_source("t", Dialect::Jinja, source);
         let engines = Engines::default();
         let engine = engines.for_dialect(Dialect::Jinja).unwrap();
         let program = FrontProgram::load(engine, &template);
         let writer = Writer::new(&program);
-        // The opening of the next turn belongs to what comes after an answer, too.
-        assert_eq!(writer.end_tokens.form("x<end>\n[", Form::Bare), Some("x"));
+        assert_eq!(writer.end_tokens.form("x<end>\n", Form::Bare), Some("x"));
     }
 }

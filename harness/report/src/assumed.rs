@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Which values stood for special tokens that nothing sets, and what was done with them.
-pub(super) fn in_words(
+pub fn in_words(
     what: &str,
     assumed: &BTreeMap<&'static str, &'static str>,
 ) -> Option<String> {

@@ -28,7 +28,7 @@ pub mod references;
 pub mod tokens;
 pub mod transcripts;
 
-mod assumed;
+pub mod assumed;
 mod excerpt;
 mod position;
 

@@ -91,10 +91,13 @@ fn write_assumed(out: &mut dyn Write, masks: &TemplateMasks<'_>, width: usize) -
 /// What is learned of a turn, in words.
 fn in_words(turn: &MaskedTurn, prompt: &str) -> String {
     let said = format!("messages[{}]", turn.message);
-    let range = match &turn.learned {
-        Learned::Nothing => return format!("{said}: {}", Styled(NOTE, "not in the prompt")),
-        Learned::AsAsked(range) | Learned::Otherwise(range) => range,
-    };
+    let ranges: Vec<String> = turn
+        .ranges()
+        .map(|range| format!("{}..{}", range.start, range.end))
+        .collect();
+    if ranges.is_empty() {
+        return format!("{said}: {}", Styled(NOTE, "not in the prompt"));
+    }
     let asked = match &turn.learned {
         Learned::Otherwise(_) => {
             let words = "the text before it is not the prompt that asks for it";
@@ -107,7 +110,7 @@ fn in_words(turn: &MaskedTurn, prompt: &str) -> String {
         None if turn.is_begun => "up to the end, where the model goes on".to_owned(),
         None => Styled(NOTE, "no token ends it").to_string(),
     };
-    format!("{said}: bytes {}..{}, {end}{asked}", range.start, range.end)
+    format!("{said}: bytes {}, {end}{asked}", ranges.join(" and "))
 }
 
 /// Writes each stretch that the model writes or does not write.
@@ -424,9 +427,13 @@ struct TurnJson {
     /// `as-asked` if it stands after the very prompt that asks for it, `otherwise` if another text
     /// stands before it, and `nothing` if the turn is not in the prompt.
     kind: &'static str,
-    /// What the model writes of it. It is missing if that is nothing.
+    /// What the model writes of it, up to the results of its calls if more of it stands behind them.
+    /// It is missing if that is nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     learned: Option<BytesJson>,
+    /// What the model writes of it behind results. It is missing if that is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    further: Vec<BytesJson>,
     /// The token that ends it: the last bytes of what is learned. It is missing if no token does.
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<BytesJson>,
@@ -517,6 +524,7 @@ impl TurnJson {
                 Learned::Nothing => "nothing",
             },
             learned: turn.learned.range().as_ref().map(BytesJson::from),
+            further: turn.further.iter().map(BytesJson::from).collect(),
             end: turn.end.as_ref().map(BytesJson::from),
         }
     }

@@ -122,8 +122,11 @@ fn answers_marked(
         tally.broken(Evidence::one("nothing is marked", seen));
         return;
     }
-    for (turn, written) in turns(probe) {
-        let said = said(probe, turn.message, &written);
+    for turn in turns(probe) {
+        let said: Vec<Span> = turn
+            .ranges()
+            .flat_map(|part| said(probe, turn.message, &part))
+            .collect();
         for span in &said {
             let (what, severity) = match part(span) {
                 Part::Call => ("a call is not marked", Severity::Error),
@@ -149,13 +152,13 @@ fn answers_marked(
     }
 }
 
-/// The turns of a conversation that the model writes, and what it writes of each.
-fn turns(probe: &MaskedProbe) -> impl Iterator<Item = (&MaskedTurn, Range<usize>)> {
+/// The turns of a conversation of which the model writes something.
+fn turns(probe: &MaskedProbe) -> impl Iterator<Item = &MaskedTurn> {
     let turns = probe.mask.turns.iter();
-    turns.filter_map(|turn| Some((turn, turn.learned.range()?)))
+    turns.filter(|turn| turn.ranges().next().is_some())
 }
 
-/// Where a message says something in what the model writes of it.
+/// Where a message says something in a part of what the model writes of it.
 fn said(probe: &MaskedProbe, message: usize, written: &Range<usize>) -> Vec<Span> {
     let said = probe
         .mask
@@ -227,42 +230,56 @@ fn turns_end(
     ends: &[String],
 ) {
     let (text, seen) = (&probe.mask.prompt, &probe.seen);
-    for (turn, written) in turns(probe) {
-        let said = said(probe, turn.message, &written);
-        let last = said
-            .last()
-            .map(|span| span.prompt.end.saturating_sub(1)..span.prompt.end);
-        let name = match said.last().map(part) {
-            Some(Part::Call) => "a call",
-            _ if turn.message + 1 == seen.asked.messages.len() => {
-                "an answer at the end of a conversation"
+    for turn in turns(probe) {
+        let mut name = "an answer";
+        let mut written = 0..0;
+        for part_of_turn in turn.ranges() {
+            let said = said(probe, turn.message, &part_of_turn);
+            written = part_of_turn;
+            let Some(last) = said.last() else { continue };
+            name = match part(last) {
+                Part::Call => "a call",
+                _ if turn.message + 1 == seen.asked.messages.len() => {
+                    "an answer at the end of a conversation"
+                }
+                _ => "an answer",
+            };
+            // Nothing of an answer is learned if it is not marked: this is another contract.
+            let rest = last.prompt.end..written.end;
+            if !covers(learned, &(rest.start.saturating_sub(1)..rest.start)) {
+                continue;
             }
-            _ => "an answer",
-        };
-        let mut all = probe.mask.said_by(turn.message);
-        if all.any(|span| part(span) == Part::Text && span.prompt.start >= written.end) {
-            tally.skip("a part of the answer stands behind the next message");
-            continue;
-        }
-        match &turn.end {
-            Some(end) => {
-                // Nothing of an answer is learned if it is not marked: this is another contract.
-                if last.is_some_and(|last| covers(learned, &last)) {
-                    tally.demand(covers(learned, end), || {
-                        let token = &text[end.clone()];
-                        let what = format!("`{token}`, which ends {name}, is not learned");
-                        Evidence::one(what, seen).at(Some(end.clone()))
+            match turn.end.as_ref().filter(|end| end.end == rest.end) {
+                Some(end) if !covers(learned, end) => tally.broken(not_learned(
+                    probe,
+                    end,
+                    &format!("`{}`, which ends {name}, is not learned", &text[end.clone()]),
+                )),
+                _ => {
+                    let blank = text[rest.clone()].len() - text[rest.clone()].trim_start().len();
+                    let rest = rest.start + blank..rest.end;
+                    tally.demand(rest.is_empty() || covers(learned, &rest), || {
+                        let end = &text[rest.clone()];
+                        not_learned(probe, &rest, &format!("the end of {name}, `{end}`, is not learned"))
                     });
                 }
             }
-            None if prober.template().source.contains("eos_token")
-                && special_token(prober.template(), "eos_token").is_none() =>
+        }
+        if turn.end.is_none() {
+            if prober.template().source.contains("eos_token")
+                && special_token(prober.template(), "eos_token").is_none()
             {
                 tally.skip("the template writes `eos_token`, and this token is not known");
+            } else {
+                tally.broken(unended(probe, written, name, ends));
             }
-            None => tally.broken(unended(probe, written, name, ends)),
         }
     }
+}
+
+/// Evidence that the end of an answer is not learned.
+fn not_learned(probe: &MaskedProbe, end: &Range<usize>, what: &str) -> Evidence {
+    Evidence::one(what, &probe.seen).at(Some(end.clone()))
 }
 
 /// Evidence that no token ends a turn.

@@ -3,11 +3,12 @@
 use std::io::Write;
 
 use rayon::prelude::*;
+use rolecall::card;
 use rolecall::engines::Engines;
 use rolecall::proof::Proof;
 use rolecall::readback::draft::Draft;
 use rolecall::report::format::Format;
-use rolecall::report::{inspections, json, proof as report};
+use rolecall::report::{assumed, inspections, json, proof as report};
 use rolecall::response_file::{inspect_file, read_file};
 use rolecall::run::Runner;
 use rolecall::suite::Suite;
@@ -88,6 +89,10 @@ fn draft(suite: &mut Suite, engines: &Engines, out: &mut dyn Write) -> Result<St
             "no engine renders this template".to_owned(),
         ));
     };
+    if let Some(sentence) = assumed::in_words("drafted", &card::assumed(template)) {
+        tell(&sentence);
+    }
+    *template = card::with_assumed_tokens(template).into_owned();
     let draft = Draft::of(engine, template);
     let draft = draft.map_err(|why| Failure::Request(format!("{}: {why}", template.name)))?;
     json::write(out, &draft.response_template)?;

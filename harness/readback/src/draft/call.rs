@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{KEYS, TOOL, VALUES};
+use super::asked::{KEYS, NAME, TOOL, VALUES};
 use super::pattern::{common, escaped, loose};
 
 /// Calls that are written as one list in JSON.
@@ -62,15 +62,26 @@ impl CallList {
     }
 }
 
+/// How the arguments of a call are written.
+enum Arguments {
+    Json,
+    /// As JSON, but with other signs around texts, and perhaps with bare keys.
+    NearlyJson {
+        signs: [String; 2],
+        has_bare_keys: bool,
+    },
+    /// One after the other: the text before a key, between it and its value, and behind the value.
+    Tagged([String; 3]),
+}
+
 /// How calls are written.
 pub(super) struct Call {
     /// What stands before the name of the first call, and of the next one.
     openers: Vec<String>,
     /// What stands between the name and the arguments.
     middle: String,
-    /// How arguments are written, if not as JSON: the text before a key, between it and its value,
-    /// and behind the value.
-    tags: Option<[String; 3]>,
+    /// How arguments are written.
+    arguments: Arguments,
     /// What ends a call, as a pattern.
     close: String,
     /// What stands behind all calls.
@@ -80,11 +91,9 @@ pub(super) struct Call {
 impl Call {
     pub(super) fn find(one: &str, two: Option<&str>, ends: &[String]) -> Option<Call> {
         let (before, rest) = one.split_once(TOOL)?;
-        let json = json_range(rest);
-        let (middle, behind, tags) = match json {
-            Some((from, to)) => (&rest[..from], &rest[to..], None),
-            None => tagged(rest)?,
-        };
+        let (middle, behind, arguments) = json(rest)
+            .or_else(|| nearly_json(rest))
+            .or_else(|| tagged(rest))?;
         // What stands between two calls is the end of the first and the beginning of the second.
         let between = two.and_then(|two| {
             let (_, rest) = two.split_once(TOOL)?;
@@ -101,22 +110,20 @@ impl Call {
             let end = ends.iter().find(|end| behind.ends_with(end.as_str()));
             let end = end.map_or("", String::as_str);
             let close = behind.strip_suffix(end).unwrap_or(behind);
-            // A brace alone ends each object, so the end of the answer has to follow.
-            let is_brace = close.chars().all(|c| "}] \n".contains(c));
-            let follows = format!("(?={}|\\Z)", escaped(end));
             return Some(Call {
                 openers: vec![before.to_owned()],
                 middle: middle.to_owned(),
-                tags,
-                close: format!(
-                    "{}{}",
-                    loose(close),
-                    if is_brace { &follows } else { "\\s*" }
-                ),
+                arguments,
+                close: closing(close, [end]),
                 tail: String::new(),
             });
         };
         let shared = common(&between, behind);
+        // Servers leave the end token out.
+        let tail = behind[shared..].trim();
+        let mut ends = ends.iter();
+        let tail = ends.find_map(|end| tail.strip_suffix(end.as_str()));
+        let tail = tail.unwrap_or(&behind[shared..]).trim();
         let (close, next) = between.split_at(shared);
         let mut openers = vec![before.to_owned()];
         if before.trim() != next.trim() {
@@ -125,12 +132,12 @@ impl Call {
         Some(Call {
             openers,
             middle: middle.to_owned(),
-            tags,
+            arguments,
             close: match close.trim_end() {
                 "" => String::new(),
-                close => format!("{}\\s*", loose(close)),
+                close => closing(close, [next.trim(), tail]),
             },
-            tail: behind[shared..].to_owned(),
+            tail: tail.to_owned(),
         })
     }
 
@@ -144,9 +151,8 @@ impl Call {
             [one] => one.clone(),
             several => format!("(?:{})", several.join("|")),
         };
-        let name = "(?P<name>[^\\s\"'<>{}()]+)";
         let mut field = json!({
-            "open_pattern": format!("\\s*{opener}{name}{}", loose(&self.middle)),
+            "open_pattern": format!("\\s*{opener}(?P<name>{NAME}){}", loose(&self.middle)),
             "repeats": true,
             "transform": {
                 "type": "function",
@@ -156,12 +162,22 @@ impl Call {
         if !self.close.is_empty() {
             field["close_pattern"] = self.close.as_str().into();
         }
-        match &self.tags {
-            None => {
+        match &self.arguments {
+            Arguments::Json => {
                 field["content"] = "json".into();
                 field["content_args"] = json!({"allow_non_json": true});
             }
-            Some([before, between, behind]) => {
+            Arguments::NearlyJson {
+                signs,
+                has_bare_keys,
+            } => {
+                field["content"] = "json".into();
+                field["content_args"] = json!({"allow_non_json": true, "string_delims": [signs]});
+                if *has_bare_keys {
+                    field["content_args"]["unquoted_keys"] = true.into();
+                }
+            }
+            Arguments::Tagged([before, between, behind]) => {
                 let pattern = format!(
                     "{}(?P<key>.*?){}(?P<value>.*?){}",
                     loose(before.trim_start()),
@@ -176,13 +192,62 @@ impl Call {
     }
 }
 
-/// Where the arguments stand as JSON, behind a name.
-fn json_range(text: &str) -> Option<(usize, usize)> {
+/// A pattern for what ends a call. A brace alone ends each object, so one of these texts, or the end
+/// of the answer, has to follow.
+fn closing<const N: usize>(close: &str, follow: [&str; N]) -> String {
+    let pattern = loose(close);
+    if close.chars().any(|c| !"}] \n".contains(c)) {
+        return format!("{pattern}\\s*");
+    }
+    let follow = follow.into_iter().filter(|text| !text.is_empty());
+    let follow: String = follow.map(|text| format!("{}|", escaped(text))).collect();
+    format!("{pattern}(?=\\s*(?:{follow}\\Z))")
+}
+
+/// What stands before the arguments and behind them, and how they are written.
+type Found<'t> = (&'t str, &'t str, Arguments);
+
+/// Arguments as JSON, behind a name.
+fn json(text: &str) -> Option<Found<'_>> {
     let expected = json!({KEYS[0]: VALUES[0], KEYS[1]: VALUES[1]});
     text.match_indices('{').find_map(|(from, _)| {
         let (value, to) = json_at(text, from)?;
-        (value == expected).then_some((from, to))
+        (value == expected).then(|| (&text[..from], &text[to..], Arguments::Json))
     })
+}
+
+/// Arguments in braces as in JSON, with other signs around texts: `{zone:<"north">,area:<"west">}`.
+fn nearly_json(text: &str) -> Option<Found<'_>> {
+    let [key, value, next_key, next_value] = places(text)?;
+    let inside = text[..key.start].trim_end_matches(['"', ' ', '\n']);
+    let from = inside.strip_suffix('{')?.len();
+    let quote = text[inside.len()..key.start].trim();
+    let opener = text[key.end..value.start].strip_prefix(quote)?.trim_start();
+    let opener = opener.strip_prefix(':')?.trim_start();
+    let between = text[value.end..next_key.start].trim_end();
+    let between = between.strip_suffix(quote)?.trim_end();
+    let closer = between.strip_suffix(',')?.trim_end();
+    let behind = text[next_value.end..].strip_prefix(closer)?.trim_start();
+    let signs = [opener, closer].map(str::to_owned);
+    let arguments = Arguments::NearlyJson {
+        has_bare_keys: quote.is_empty(),
+        signs,
+    };
+    let is_signed = !opener.is_empty() && !closer.is_empty();
+    is_signed.then_some((&text[..from], behind.strip_prefix('}')?, arguments))
+}
+
+/// Where the keys and values of a call stand, in their order.
+fn places(text: &str) -> Option<[std::ops::Range<usize>; 4]> {
+    let place = |word: &str| text.find(word).map(|at| at..at + word.len());
+    let places = [
+        place(KEYS[0])?,
+        place(VALUES[0])?,
+        place(KEYS[1])?,
+        place(VALUES[1])?,
+    ];
+    let is_ordered = places.is_sorted_by(|one, other| one.end <= other.start);
+    is_ordered.then_some(places)
 }
 
 /// The JSON value that begins at a place, and where it ends.
@@ -192,24 +257,13 @@ fn json_at(text: &str, from: usize) -> Option<(Value, usize)> {
     Some((value, from + values.byte_offset()))
 }
 
-/// What stands before the arguments and behind them, and the tags of each.
-type Tagged<'t> = (&'t str, &'t str, Option<[String; 3]>);
-
 /// Arguments that are written one after the other, each with its key before its value.
-fn tagged(text: &str) -> Option<Tagged<'_>> {
-    let place = |word: &str| text.find(word).map(|at| (at, at + word.len()));
-    let (key, key_end) = place(KEYS[0])?;
-    let (value, value_end) = place(VALUES[0])?;
-    let (next_key, next_key_end) = place(KEYS[1])?;
-    let (next_value, next_value_end) = place(VALUES[1])?;
-    let is_ordered = key_end <= value && value_end <= next_key && next_key_end <= next_value;
-    if !is_ordered {
-        return None;
-    }
-    let (first, second) = (&text[value_end..next_key], &text[next_value_end..]);
+fn tagged(text: &str) -> Option<Found<'_>> {
+    let [key, value, next_key, next_value] = places(text)?;
+    let (first, second) = (&text[value.end..next_key.start], &text[next_value.end..]);
     let behind = common(first, second);
     let before = &first[behind..];
-    let middle = text[..key].strip_suffix(before)?;
-    let tags = [before, &text[key_end..value], &first[..behind]].map(str::to_owned);
-    Some((middle, &second[behind..], Some(tags)))
+    let middle = text[..key.start].strip_suffix(before)?;
+    let tags = [before, &text[key.end..value.start], &first[..behind]].map(str::to_owned);
+    Some((middle, &second[behind..], Arguments::Tagged(tags)))
 }

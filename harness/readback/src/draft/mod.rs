@@ -12,9 +12,9 @@ use rolecall_front::program::FrontProgram;
 use rolecall_model::{Engine, Template};
 use serde_json::{Map, Value, json};
 
-use self::asked::{KEYS, QUESTION, TEXT, THOUGHTS, TOOL, VALUES, calling, seen};
+use self::asked::{KEYS, QUESTION, Seen, TEXT, THOUGHTS, TOOL, Trial, VALUES, calling, seen};
 use self::call::{Call, CallList};
-use self::pattern::escaped;
+use self::pattern::{escaped, literal};
 use crate::written::{Writer, Written};
 
 /// A draft, and what could not be found out.
@@ -58,20 +58,22 @@ impl Draft {
             close_of_thoughts: None,
             unknown: Vec::new(),
         };
-        draft.add_thoughts(&writer);
+        draft.add_thoughts(&writer, before);
         let calls = draft.calls(&writer);
         draft.add_content(before, end.starts_with(char::is_whitespace));
         draft
             .fields
             .extend(calls.map(|calls| ("tool_calls".to_owned(), calls)));
+        let (key, anchor) = literal("start_anchor", &draft.anchor);
+        let mut response_template = json!({"version": 1, "defaults": {"role": "assistant"}});
+        response_template[key] = anchor.into();
+        response_template["fields"] = draft.fields.into();
+        let mut unknown = draft.unknown;
+        let trials = Trial::all();
+        unknown.extend(trials.iter().filter_map(|it| it.fault(&writer, &response_template)));
         Ok(Draft {
-            response_template: json!({
-                "version": 1,
-                "defaults": {"role": "assistant"},
-                "start_anchor": draft.anchor,
-                "fields": draft.fields,
-            }),
-            unknown: draft.unknown,
+            response_template,
+            unknown,
         })
     }
 }
@@ -113,7 +115,8 @@ impl Parts {
             content["close_pattern"] = format!("(?:{}).*", ends.join("|")).into();
         }
         if !before.trim().is_empty() {
-            content["open"] = before.trim().into();
+            let (key, opener) = literal("open", before.trim());
+            content[key] = opener.into();
         }
         self.fields.insert("content".to_owned(), content);
     }
@@ -127,7 +130,8 @@ impl Parts {
         behind.map_or(before, |(_, behind)| behind.trim_start())
     }
 
-    fn add_thoughts(&mut self, writer: &Writer<'_, '_>) {
+    /// The thoughts. `before` stands before a text without them.
+    fn add_thoughts(&mut self, writer: &Writer<'_, '_>, before: &str) {
         let message = json!({"content": TEXT, "reasoning_content": THOUGHTS});
         let Ok(seen) = seen(writer, message) else {
             return self.miss("The template gives no prompt for an answer with thoughts.");
@@ -153,8 +157,14 @@ impl Parts {
         }
         // A format with channels opens the text behind the thoughts with a tag of its own.
         let close = close.split_inclusive('>').next().unwrap_or(close).trim();
+        // Some templates write only the tag behind the thoughts if there are none.
+        let open = if before.trim_start().starts_with(close) {
+            format!("\\s*(?:{}|(?={}))", escaped(opener), escaped(close))
+        } else {
+            format!("\\s*{}", escaped(opener))
+        };
         let field = json!({
-            "open_pattern": format!("\\s*{}", escaped(opener)),
+            "open_pattern": open,
             "close_pattern": format!("{}\\s*", escaped(close)),
         });
         self.close_of_thoughts = Some(close.to_owned());
@@ -169,7 +179,8 @@ impl Parts {
             self.miss("The template writes no calls.");
             return None;
         };
-        let calls = two.ok().filter(|seen| seen.text.matches(TOOL).count() == 2);
+        let names = |seen: &Seen| seen.text.matches(TOOL).count();
+        let calls = two.ok().filter(|two| names(two) == 2 * names(&one));
         if calls.is_none() {
             self.miss("The template does not write two calls at once: one call is read.");
         }
@@ -181,13 +192,14 @@ impl Parts {
         let found = Call::find(one, two, &self.ends);
         let Some(call) = found else {
             self.miss(
-                "How calls are written is not found: the name has to stand before the arguments.",
+                "The draft reads no call: how calls are written is not found. The name has to stand \
+                 before the arguments.",
             );
             return None;
         };
-        if !call.tail.trim().is_empty() {
+        if !call.tail.is_empty() {
             // The text behind the last call ends the answer.
-            self.ends.insert(0, call.tail.trim().to_owned());
+            self.ends.insert(0, call.tail.clone());
         }
         Some(call.field())
     }
@@ -244,8 +256,21 @@ mod tests {
         let xml = "{% for c in m.tool_calls %}<call>\n<function={{ c.function.name }}>\n\
             {% for k, v in c.function.arguments.items() %}<parameter={{ k }}>\n{{ v }}\n</parameter>\n\
             {% endfor %}</function>\n</call>{% endfor %}";
-        for calls in [tagged, list, xml] {
-            let (template, draft) = draft(&chat(calls)).unwrap();
+        let nearly_json = "{% for c in m.tool_calls %}<call>call:{{ c.function.name ~ '{' }}\
+            {% for k, v in c.function.arguments.items() %}{{ k }}:<|q|>{{ v }}<|q|>\
+            {{ ',' if not loop.last }}{% endfor %}{{ '}' }}</call>{% endfor %}";
+        let named_twice = "{% for c in m.tool_calls %}<call>to={{ c.function.name }}\
+            <invoke name=\"{{ c.function.name }}\">{{ c.function.arguments | tojson }}</invoke>\
+            </call>{% endfor %}";
+        let lines = "{% if m.tool_calls %}<calls>{% for c in m.tool_calls %}\n\
+            {\"name\": \"{{ c.function.name }}\", \"arguments\": {{ c.function.arguments | tojson }}}\
+            {% endfor %}\n</calls>{% endif %}";
+        let all = [tagged, list, xml, nearly_json, named_twice, lines].map(chat);
+        let asks = "{% if add_generation_prompt %}<assistant>\n{% endif %}";
+        let always = all.each_ref().map(|it| it.replace(asks, "<assistant>\n{{ '' }}"));
+        for source in all.iter().chain(&always) {
+            let (template, draft) = draft(source).unwrap();
+            assert!(!draft.response_template.to_string().contains("quil"));
             assert_eq!(draft.unknown, [""; 0]);
             let engines = Engines::default();
             let engine = engines.for_dialect(Dialect::Jinja).unwrap();
@@ -287,6 +312,17 @@ mod tests {
         let (_, plain) = draft(&chat("")).unwrap();
         assert_eq!(plain.unknown, ["The template writes no calls."]);
         assert!(plain.response_template["fields"]["tool_calls"].is_null());
+        let backwards = "{% for c in m.tool_calls %}<call>{\"with\": {{ c.function.arguments | tojson }}, \
+            \"tool\": \"{{ c.function.name }}\"}</call>{% endfor %}";
+        let (_, backwards) = draft(&chat(backwards)).unwrap();
+        let said = &backwards.unknown[0];
+        assert!(said.starts_with("The draft reads no call"), "{said}");
+        // A tool may have the name of a tag, so the draft takes an end token for a call.
+        let bare = "{% for c in m.tool_calls %}<{{ c.function.name }}>\
+            {{ c.function.arguments | tojson }}</call>{% endfor %}";
+        let (_, bare) = draft(&chat(bare)).unwrap();
+        let said = &bare.unknown[0];
+        assert!(said.starts_with("The draft does not read a text back"), "{said}");
         assert_eq!(
             draft("{{ messages | length }}").unwrap_err(),
             NoDraft::DoesNotContinue

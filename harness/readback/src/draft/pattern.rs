@@ -1,8 +1,9 @@
 //! Patterns for texts.
 
-use super::asked::CALL_IDS;
+use super::asked::in_place_of_words;
 
-/// A text as a pattern that matches it alone.
+/// A text as a pattern that matches it alone, with any other words in the place of those that were
+/// tried.
 pub(super) fn escaped(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for character in text.chars() {
@@ -16,11 +17,20 @@ pub(super) fn escaped(text: &str) -> String {
             c => pattern.push(c),
         }
     }
-    // Each call has an ID of its own.
-    for id in CALL_IDS {
-        pattern = pattern.replace(id, "[^\\s\"<]*");
+    for (word, other) in in_place_of_words() {
+        pattern = pattern.replace(word, other);
     }
     pattern
+}
+
+/// A text for a key such as `open`, or a pattern for `open_pattern` if words that were tried are in
+/// it.
+pub(super) fn literal(key: &str, text: &str) -> (String, String) {
+    if in_place_of_words().any(|(word, _)| text.contains(word)) {
+        (format!("{key}_pattern"), escaped(text))
+    } else {
+        (key.to_owned(), text.to_owned())
+    }
 }
 
 /// A pattern for a text whose white space may be another one.

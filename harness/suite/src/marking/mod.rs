@@ -256,7 +256,7 @@ impl Search<'_, '_> {
 
     /// The same candidates, or others that mark more: they have the pieces twice whose beginning the
     /// model writes in one place, and not in the other. The line break before a call, for example,
-    /// opens the turn if the call comes first.
+    /// opens the turn if the call comes first, and the prompt has a thought that is empty.
     fn with_both_ways(
         &self,
         tried: &[Tried<'_>],
@@ -275,7 +275,16 @@ impl Search<'_, '_> {
         let both: Vec<Candidate> = tried
             .par_iter()
             .filter(is_cut)
-            .flat_map_iter(|tried| self.both_ways(tried.body, &tried.from))
+            .flat_map_iter(|one| {
+                let later = tried.iter().filter(|it| {
+                    it.to == one.to
+                        && it.from.piece == one.from.piece
+                        && it.from.place(it.body) > one.from.place(one.body)
+                        && std::ptr::eq(it.body, one.body)
+                });
+                let later = later.map(|it| &it.from);
+                self.both_ways(one.body, &one.from, later)
+            })
             .collect();
         if both.is_empty() {
             return chosen;
@@ -296,9 +305,15 @@ impl Search<'_, '_> {
         }
     }
 
-    /// A piece that is marked from a cut on if nothing of the message stands before it, and wholly
-    /// otherwise.
-    fn both_ways(&self, body: &Body, from: &Gap) -> Vec<Candidate> {
+    /// A piece that is marked from a cut on, and in other conversations from its beginning or from a
+    /// later cut on: as nothing of the message stands before it, or as the operands between the cuts
+    /// are empty.
+    fn both_ways<'g>(
+        &self,
+        body: &Body,
+        from: &'g Gap,
+        later: impl Iterator<Item = &'g Gap>,
+    ) -> Vec<Candidate> {
         let [first, behind] = [from.piece, from.piece + 1].map(|piece| Gap {
             piece,
             cut: Cut::Before,
@@ -312,10 +327,25 @@ impl Search<'_, '_> {
             }
             edited(original, &edits)
         };
-        let (cut, whole) = (copy(from), copy(&first));
-        let by_item = body.items.iter().filter_map(|item| {
+        let by_item = body.items.iter().map(|item| {
             let condition = format!("loop.first and not {item}['content']");
-            let text = self.twice(body, [&first, &behind], &condition, [&cut, &whole]);
+            (condition, [copy(from), copy(&first)])
+        });
+        let by_operand = later.filter_map(|later| {
+            let between = from.place(body)..later.place(body);
+            let PieceKind::Print(operands) = &body.pieces[from.piece].kind else {
+                return None;
+            };
+            let names = operands.iter().filter_map(|operand| {
+                let is_between = between.start <= operand.start && operand.end <= between.end;
+                let text = &self.outline.source[operand.clone()];
+                (is_between && !text.starts_with(['\'', '"'])).then(|| format!("not ({text})"))
+            });
+            let condition = names.collect::<Vec<_>>().join(" and ");
+            (!condition.is_empty()).then(|| (condition, [copy(later), copy(from)]))
+        });
+        let found = by_item.chain(by_operand).filter_map(|(condition, [one, other])| {
+            let text = self.twice(body, [&first, &behind], &condition, [&one, &other]);
             let mut candidate = Candidate {
                 guarded: None,
                 edits: vec![Edit {
@@ -327,7 +357,7 @@ impl Search<'_, '_> {
             };
             self.judge(&mut candidate).ok().map(|()| candidate)
         });
-        by_item.collect()
+        found.collect()
     }
 
     /// Two versions of the pieces between two gaps: the one where a condition holds, and the other.
