@@ -225,7 +225,7 @@ impl<'p, 't> Masker<'p, 't> {
         let case = asked.case;
         let before = &case.messages[..message];
         let told = asked.rendered(self.program, before, false, None).ok();
-        let finished = self.finished(asked, message);
+        let finished = self.finished(asked, message, whole);
         if let (Some(told), Some(finished)) = (&told, &finished)
             && *told == finished.text
         {
@@ -270,9 +270,15 @@ impl<'p, 't> Masker<'p, 't> {
         }
     }
 
-    /// The conversation up to a message, finished, traced.
-    fn finished(&self, asked: &Asked<'_>, message: usize) -> Option<Traced> {
-        let case = asked.with(&asked.case.messages[..=message], false, None);
+    /// The conversation up to a message, finished, traced. Most often it is the beginning of the whole
+    /// prompt, whose sources are known.
+    fn finished(&self, asked: &Asked<'_>, message: usize, whole: &Traced) -> Option<Traced> {
+        let messages = &asked.case.messages[..=message];
+        let text = asked.rendered(self.program, messages, false, None).ok()?;
+        if let Some(beginning) = whole.beginning(&text) {
+            return Some(beginning);
+        }
+        let case = asked.with(messages, false, None);
         self.traced(&case, asked.front).ok()
     }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use rolecall_front::trace;
 use rolecall_model::provenance::{Input, InputKind, Origin, Span};
 
 use crate::control_tokens::control_token_places;
@@ -13,6 +14,17 @@ pub(crate) struct Traced {
 }
 
 impl Traced {
+    /// The prompt up to the end of a text, if it begins with that text.
+    pub(crate) fn beginning(&self, text: &str) -> Option<Traced> {
+        if !self.text.starts_with(text) {
+            return None;
+        }
+        let mut spans = self.spans.clone();
+        trace::cut(&mut spans, text.len());
+        let text = text.to_owned();
+        Some(Traced { text, spans })
+    }
+
     /// The first byte that comes from what a message says, from a place on.
     pub(crate) fn first_of(&self, message: usize, from: usize) -> Option<usize> {
         let mut own = said_by(&self.spans, message);
