@@ -9,6 +9,8 @@ pub mod owner;
 
 pub mod invisible;
 
+pub mod lines;
+
 pub mod problem;
 
 pub mod file;

@@ -123,7 +123,7 @@ pub fn is_key(span: &Span) -> bool {
 }
 
 /// Cuts spans at the end of a shorter prompt.
-pub(crate) fn cut(spans: &mut Vec<Span>, end: usize) {
+pub fn cut(spans: &mut Vec<Span>, end: usize) {
     spans.retain(|span| span.prompt.start < end);
     let Some(last) = spans.last_mut().filter(|last| last.prompt.end > end) else {
         return;

@@ -109,7 +109,9 @@ impl Served<'_> {
                     written(&AnswerLine::of(id, refusal))
                 } else {
                     let sources = self.sources.iter().filter(|(known, _)| *known != name);
-                    let bytes: usize = sources.map(|(name, source)| name.len() + source.len()).sum();
+                    let bytes: usize = sources
+                        .map(|(name, source)| name.len() + source.len())
+                        .sum();
                     if bytes + name.len() + source.len() > MOST_BYTES {
                         return Err(format!(
                             "all templates together have more than {MOST_BYTES} bytes: start \

@@ -245,7 +245,7 @@ impl<'p, 't> Masker<'p, 't> {
         let case = asked.case;
         let before = &case.messages[..message];
         let told = asked.rendered(self.program, before, false, None).ok();
-        let mut finished = self.finished(asked, &case.messages[..=message]);
+        let mut finished = self.finished(asked, &case.messages[..=message], whole);
         if let (Some(told), Some(finished)) = (&told, &finished)
             && *told == finished.text
         {
@@ -281,7 +281,7 @@ impl<'p, 't> Masker<'p, 't> {
             messages
         };
         if !behind.is_empty() {
-            finished = self.finished(asked, &shown(0, message));
+            finished = self.finished(asked, &shown(0, message), whole);
         }
         let (mut range, mut end) = self.ending(whole, start, &openings, finished.as_ref(), message);
         let mut further = Vec::new();
@@ -291,7 +291,7 @@ impl<'p, 't> Masker<'p, 't> {
             let told = asked.rendered(self.program, &before, false, None).ok();
             let openings = self.openings(asked, &before, told.as_deref());
             if let Some((start, _)) = openings.place(whole, message, part.floor) {
-                let finished = self.finished(asked, &shown(index + 1, part.after));
+                let finished = self.finished(asked, &shown(index + 1, part.after), whole);
                 let (range, token) =
                     self.ending(whole, start, &openings, finished.as_ref(), message);
                 further.push(range);
@@ -330,8 +330,13 @@ impl<'p, 't> Masker<'p, 't> {
         }
     }
 
-    /// The beginning of a conversation, finished, traced.
-    fn finished(&self, asked: &Asked<'_>, messages: &[Value]) -> Option<Traced> {
+    /// The beginning of a conversation, finished, traced. Most often it is the beginning of the whole
+    /// prompt, whose sources are known.
+    fn finished(&self, asked: &Asked<'_>, messages: &[Value], whole: &Traced) -> Option<Traced> {
+        let text = asked.rendered(self.program, messages, false, None).ok()?;
+        if let Some(beginning) = whole.beginning(&text) {
+            return Some(beginning);
+        }
         let case = asked.with(messages, false, None);
         self.traced(&case, asked.front).ok()
     }
@@ -509,7 +514,10 @@ impl Openings<'_> {
 
 /// Where a prompt departs from another one, at the beginning of a control token or outside of one.
 fn departure(prompt: &str, other: &str) -> usize {
-    let same = prompt.bytes().zip(other.bytes()).take_while(|(a, b)| a == b);
+    let same = prompt
+        .bytes()
+        .zip(other.bytes())
+        .take_while(|(a, b)| a == b);
     let at = prompt.floor_char_boundary(same.count());
     let within = |place: &Range<usize>| place.start < at && at < place.end;
     let token = control_token_places(prompt).find(within);
@@ -766,7 +774,11 @@ mod tests {
         let parts = "<|call>call:f{days:3}<call|><|result>…So I look.<turn|>";
         let expected = [
             turn("as asked", parts, "<turn|>"),
-            turn("as asked", "<|call>call:f{days:4}<call|><|result>", "<|result>"),
+            turn(
+                "as asked",
+                "<|call>call:f{days:4}<call|><|result>",
+                "<|result>",
+            ),
         ];
         let mut case = Case::from_messages(messages.as_array().unwrap().clone());
         case.add_generation_prompt = false;
@@ -782,7 +794,11 @@ mod tests {
         .clone();
         let expected = [
             turn("as asked", "Wait.", ""),
-            turn("otherwise", "<|call>call:f{days:3}<call|><|result>", "<|result>"),
+            turn(
+                "otherwise",
+                "<|call>call:f{days:3}<call|><|result>",
+                "<|result>",
+            ),
         ];
         assert_eq!(written_of(RESULTS_WITHIN, &case), expected);
     }
@@ -835,7 +851,11 @@ mod tests {
     #[test]
     fn an_opening_at_the_end_of_every_conversation_ends_no_turn() {
         for (user, assistant, end) in [
-            ("<|im_start|>user\n", "<|im_start|>assistant\n", "<|im_end|>\n"),
+            (
+                "<|im_start|>user\n",
+                "<|im_start|>assistant\n",
+                "<|im_end|>\n",
+            ),
             ("<|start|><|user|>", "<|start|><|bot|>", "<|text|><|end|>"),
             ("User: ", "Assistant:", "</s>"),
             ("<|user|>", "<|assistant|>", ""),

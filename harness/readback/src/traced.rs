@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use rolecall_front::trace;
 use rolecall_model::provenance::{Input, InputKind, Origin, Span};
 
 use crate::control_tokens::control_token_places;
@@ -66,6 +67,17 @@ impl Traced {
             }
         }
         found
+    }
+
+    /// The prompt up to the end of a text, if it begins with that text.
+    pub(crate) fn beginning(&self, text: &str) -> Option<Traced> {
+        if !self.text.starts_with(text) {
+            return None;
+        }
+        let mut spans = self.spans.clone();
+        trace::cut(&mut spans, text.len());
+        let text = text.to_owned();
+        Some(Traced { text, spans })
     }
 
     /// The first byte that comes from what a message says, from a place on.

@@ -39,10 +39,16 @@ fn always_opened(behind: &str, between: &str, told: &str, ends: &[String]) -> us
     let mut tokens = control_token_places(shared);
     let ended = tokens.rfind(|token| !openers.contains(&&shared[token.clone()]));
     let ended = ended.or_else(|| control_token_places(shared).next());
-    let known = ends.iter().filter_map(|end| Some(behind.find(end.as_str())? + end.len()));
+    let known = ends
+        .iter()
+        .filter_map(|end| Some(behind.find(end.as_str())? + end.len()));
     let ended = ended.map(|token| token.end).or_else(|| known.min());
     let opening = behind[ended.unwrap_or(0)..].trim_start();
-    if opening.len() <= most { opening.len() } else { 0 }
+    if opening.len() <= most {
+        opening.len()
+    } else {
+        0
+    }
 }
 
 /// The texts that end an assistant's turn.

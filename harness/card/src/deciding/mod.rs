@@ -14,6 +14,7 @@ mod conversations;
 mod variation;
 
 mod effect;
+mod glance;
 
 mod search;
 

@@ -2,23 +2,23 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use rolecall_go::GoEngine;
 use rolecall_jinja::JinjaEngine;
 use rolecall_model::decision::{Decisions, TRUTH};
 use rolecall_model::provenance::Origin;
-use rolecall_model::{Case, Dialect, Engine, Limits, Site};
+use rolecall_model::{Case, Dialect, Engine, Hits, Limits, Outcome, Site, Way};
 
 use super::comparison::{ComparedWith, Comparison, comparisons, count, emptiness, is_of_clock};
 use super::conversations::{TEXTS, bases, moments};
 use super::effect::{Effect, effect, has_same_inputs, has_same_words, own_words};
+use super::glance::{brings_no_words, has_similar_words, may_differ};
 use super::literal::kind_of;
 use super::subject::{Subject, speaker, text_at, with_text};
 use super::variation::pairs;
 use crate::probe::manner::{open, with_tools};
-use crate::probe::{
-    ContentComparison, Decided, Examined, LiteralKind, ProbeInputs, Prober, Trigger, words,
-};
+use crate::probe::{ContentComparison, Decided, Examined, LiteralKind, Prober, Trigger, words};
 
 /// The most conversations that are written for one template.
 const MOST_ASKED: usize = 600;
@@ -42,28 +42,30 @@ const ABOUT: &str = "a conversation in which a comparison of the template holds,
 /// template may take as long as it is let.
 const SHARE: usize = 20;
 
+/// The engines of the search, with smaller limits than others.
+static ENGINES: LazyLock<(JinjaEngine, GoEngine)> = LazyLock::new(|| {
+    let whole = Limits::default();
+    let limits = Limits {
+        fuel: whole.fuel / SHARE as u64,
+        work: whole.work / SHARE as u64,
+        output: whole.output / SHARE,
+        prompt: whole.prompt / SHARE,
+        ..whole
+    };
+    let jinja = JinjaEngine::with_limits(limits.clone());
+    (jinja, GoEngine::with_limits(limits))
+});
+
 /// What content decides in a template, if its engine is one of ours: others cannot tell.
 pub(crate) fn decided(prober: &Prober<'_>) -> Rc<Decided> {
     prober.decided(|| {
-        let whole = Limits::default();
-        let limits = Limits {
-            fuel: whole.fuel / SHARE as u64,
-            work: whole.work / SHARE as u64,
-            output: whole.output / SHARE,
-            prompt: whole.prompt / SHARE,
-            ..whole
-        };
-        let (jinja, go) = (
-            JinjaEngine::with_limits(limits.clone()),
-            GoEngine::with_limits(limits),
-        );
-        let engines: [&dyn Engine; 2] = [&jinja, &go];
+        let (jinja, go) = &*ENGINES;
+        let engines: [&dyn Engine; 2] = [jinja, go];
         let mut engines = engines.into_iter();
-        let Some(engine) = engines.find(|engine| engine.name() == prober.engine_name()) else {
-            return Decided::default();
-        };
-        let inputs = ProbeInputs::default();
-        search(&Prober::new(engine, prober.template(), &inputs))
+        match engines.find(|engine| engine.name() == prober.engine_name()) {
+            Some(engine) => search(&prober.in_engine(engine)),
+            None => Decided::default(),
+        }
     })
 }
 
@@ -100,8 +102,9 @@ fn search(prober: &Prober<'_>) -> Decided {
         case.variables.insert(name, value.into());
         search.begin(case, false);
     }
-    while let Some(case) = search.queue.pop_front() {
-        search.look_at(&case);
+    while let Some((case, examined)) = search.queue.pop_front() {
+        let examined = examined.unwrap_or_else(|| search.examine(&case));
+        search.look_at(&case, examined);
     }
     search.diverse_texts();
     search.long_conversations();
@@ -143,50 +146,77 @@ struct Search<'p, 't> {
     is_of_clock: bool,
     /// The sites of the template.
     sites: Vec<Site>,
-    queue: VecDeque<Case>,
+    /// The conversations to look at, examined already or not.
+    queue: VecDeque<(Case, Option<Examined>)>,
+    /// How many conversations were written.
     asked: usize,
     findings: Decided,
 }
 
 impl Search<'_, '_> {
-    fn examine(&mut self, case: &Case) -> Examined {
+    /// Renders a conversation that was written. This says nothing about the origins of texts, and takes a
+    /// small part of the time that [`Search::examine`] takes.
+    fn glance(&mut self, case: &Case) -> (Outcome, Option<Hits>) {
         self.asked += 1;
+        let (outcome, hits) = self.prober.covered(case.clone());
+        self.note_limits(matches!(outcome, Outcome::Exceeded { .. }));
+        (outcome, hits)
+    }
+
+    fn examine(&mut self, case: &Case) -> Examined {
         let examined = self.prober.examine(NAME, ABOUT, case.clone());
-        if examined.seen.is_out_of_limits() {
+        self.note_limits(examined.seen.is_out_of_limits());
+        examined
+    }
+
+    fn note_limits(&mut self, is_out_of_limits: bool) {
+        if is_out_of_limits {
             let why = format!(
                 "a conversation takes more than a {SHARE}th of the limits, so what the template does \
                  in it was not looked at"
             );
             self.findings.untried.get_or_insert(why);
         }
-        examined
     }
 
     /// Takes a conversation that anybody may have.
     fn begin(&mut self, case: Case, is_short: bool) {
+        let glance = self.glance(&case);
+        let is_new = self.is_new(&case, glance.1.as_ref());
+        if !is_short {
+            if is_new {
+                self.queue.push_back((case, None));
+            }
+            return;
+        }
         let examined = self.examine(&case);
-        if is_short {
-            self.known_words
-                .extend(own_words(&examined).into_iter().map(|(word, _)| word));
-        }
+        let words = own_words(&examined);
+        self.known_words
+            .extend(words.into_iter().map(|(word, _)| word));
         self.findings.is_known |= examined.decisions.is_some();
-        if self.is_new(&examined) || is_short {
-            self.queue.push_back(case);
-        }
+        self.queue.push_back((case, Some(examined)));
     }
 
-    /// Whether a render came to a condition in a way that is new.
-    fn is_new(&mut self, examined: &Examined) -> bool {
-        let decisions = examined.decisions.iter().flat_map(|all| &all.decisions);
+    /// Whether a render of a conversation came to a condition in a way that is new. Without hits the
+    /// front has picked another template of the model.
+    fn is_new(&mut self, case: &Case, hits: Option<&Hits>) -> bool {
         let before = self.reached.len();
-        self.reached
-            .extend(decisions.map(|decision| (decision.site, decision.truth)));
+        let Some(hits) = hits else {
+            let decisions = self.examine(case).decisions;
+            let decisions = decisions.iter().flat_map(|all| &all.decisions);
+            self.reached
+                .extend(decisions.map(|decision| (decision.site, decision.truth)));
+            return self.reached.len() > before;
+        };
+        for (way, truth) in [(Way::True, true), (Way::False, false)] {
+            let sites = (0..self.sites.len()).filter(|site| hits.has(*site, way));
+            self.reached.extend(sites.map(|site| (site, truth)));
+        }
         self.reached.len() > before
     }
 
     /// Tries every comparison that the template makes in a conversation.
-    fn look_at(&mut self, case: &Case) {
-        let examined = self.examine(case);
+    fn look_at(&mut self, case: &Case, examined: Examined) {
         let Some(decisions) = examined.decisions else {
             return;
         };
@@ -250,20 +280,20 @@ impl Search<'_, '_> {
         let pairs = pairs(case, comparison);
         let is_tried = !pairs.is_empty();
         for (with, without) in pairs {
-            let seen = self.examine(&with);
-            let usual = self.examine(&without);
-            if self.is_new(&seen) {
-                self.queue.push_back(with);
+            let (seen, hits) = self.glance(&with);
+            let (usual, hits_of_usual) = self.glance(&without);
+            let texts = [&without, &with].map(|case| text_at(case, &comparison.path));
+            if found.is_none() && may_differ([&usual, &seen], texts) {
+                let (usual, seen) = (self.examine(&without), self.examine(&with));
+                let is_alike = kind != LiteralKind::Number;
+                let effect = effect(&usual, &seen, &comparison.path, is_alike);
+                found = effect.map(|effect| (effect, usual, seen));
             }
-            if self.is_new(&usual) {
-                self.queue.push_back(without);
+            if self.is_new(&with, hits.as_ref()) {
+                self.queue.push_back((with, None));
             }
-            let is_alike = kind != LiteralKind::Number;
-            let effect = effect(&usual, &seen, &comparison.path, is_alike);
-            if let Some(effect) = effect
-                && found.is_none()
-            {
-                found = Some((effect, usual, seen));
+            if self.is_new(&without, hits_of_usual.as_ref()) {
+                self.queue.push_back((without, None));
             }
         }
         let mut kind = kind;
@@ -426,12 +456,18 @@ impl Search<'_, '_> {
             (round, "messages[3].content"),
         ];
         for (case, path) in plain {
-            let usual = self.examine(&case);
+            let (usual, _) = self.glance(&case);
+            let mut examined = None;
             for (kind, text) in TEXTS {
                 let Some(other) = with_text(&case, path, |_| Some((*text).to_owned())) else {
                     continue;
                 };
+                let (seen, _) = self.glance(&other);
+                if !may_differ([&usual, &seen], [text_at(&case, path), Some(text)]) {
+                    continue;
+                }
                 let seen = self.examine(&other);
+                let usual = examined.get_or_insert_with(|| self.examine(&case)).clone();
                 let path = path_of(&usual, &case, path);
                 if effect(&usual, &seen, &path, false) == Some(Effect::Elsewhere)
                     && !has_same_words(&usual, &seen, &path)
@@ -439,7 +475,7 @@ impl Search<'_, '_> {
                     let (of, _) = speaker(&case, &path);
                     let whose = whose(&of, Subject::Content);
                     let what = format!("{whose} that is {kind} changes the prompt outside of it");
-                    return self.add(what, None, usual.clone(), seen);
+                    return self.add(what, None, usual, seen);
                 }
             }
         }
@@ -465,8 +501,14 @@ impl Search<'_, '_> {
         for number in numbers.take(MOST_COUNTS) {
             counts.extend([number, number + 2, 2 * number + 1]);
         }
+        let usual_words = own_words(&usual);
         for count in counts {
-            let seen = self.examine(&turns(count));
+            let case = turns(count);
+            let (seen, _) = self.glance(&case);
+            if brings_no_words(&seen, &case, &usual_words) {
+                continue;
+            }
+            let seen = self.examine(&case);
             self.demand_no_words(
                 &format!("a conversation of {} messages", count | 1),
                 &usual,
@@ -484,6 +526,10 @@ impl Search<'_, '_> {
         let usual = self.examine(&case);
         for now in moments() {
             case.now = now;
+            let (seen, _) = self.glance(&case);
+            if has_similar_words(&usual.seen.outcome, &seen, FEW_WORDS) {
+                continue;
+            }
             let seen = self.examine(&case);
             let (words, usual_words) = (own_words(&seen), own_words(&usual));
             // A name of a month is no text.

@@ -108,14 +108,17 @@ pub(crate) fn with_text(
 
 /// The text at a path, if there is one.
 pub(crate) fn text_at<'c>(case: &'c Case, path: &str) -> Option<&'c str> {
-    let [Step::Key("messages"), Step::Index(at), Step::Key(CONTENT)] = *steps(path)?.as_slice()
-    else {
-        return None;
-    };
-    let content = case.messages.get(at)?.get(CONTENT)?;
-    content
-        .as_str()
-        .or_else(|| content.get(0)?.get("text")?.as_str())
+    let place = Place::of(case, path)?;
+    let value = place
+        .list_of(case)?
+        .get(place.index)?
+        .pointer(&place.pointer)?;
+    text_of_parts(value).as_str()
+}
+
+/// A list of parts may reach the template as one text.
+fn text_of_parts(value: &Value) -> &Value {
+    value.pointer(FIRST_PART).unwrap_or(value)
 }
 
 /// The text with some of its bytes replaced.
@@ -124,35 +127,86 @@ pub(crate) fn replaced(text: &str, bytes: &Range<usize>, by: &str) -> Option<Str
     Some(format!("{before}{by}{after}"))
 }
 
-fn text_mut<'c>(case: &'c mut Case, path: &str) -> Option<&'c mut Value> {
-    let steps = steps(path)?;
-    let of_role = |case: &'c mut Case, role: &str| {
-        let mut messages = case.messages.iter_mut().rev();
-        let message = messages.find(|message| message["role"] == role)?;
-        message.get_mut(CONTENT)
-    };
-    let (mut value, rest) = match steps.as_slice() {
-        // Ollama's names for the texts of the last turn.
-        [Step::Key("prompt")] => return of_role(case, "user"),
-        [Step::Key("system")] => return of_role(case, "system"),
-        [Step::Key("messages"), Step::Index(at), rest @ ..] => (case.messages.get_mut(*at)?, rest),
-        [Step::Key("tools"), Step::Index(at), rest @ ..] => {
-            (case.tools.as_mut()?.get_mut(*at)?, rest)
-        }
-        [Step::Key("documents"), Step::Index(at), rest @ ..] => {
-            (case.documents.as_mut()?.get_mut(*at)?, rest)
-        }
-        _ => return None,
-    };
-    for step in rest {
-        value = match step {
-            Step::Key(key) => value.get_mut(*key)?,
-            Step::Index(at) => value.get_mut(*at)?,
+/// Where a value stands in a case.
+struct Place {
+    list: List,
+    /// Its index in the list.
+    index: usize,
+    /// From there on, as JSON pointers are written.
+    pointer: String,
+}
+
+/// A list of a case.
+enum List {
+    Messages,
+    Tools,
+    Documents,
+}
+
+/// The text of a list of parts.
+const FIRST_PART: &str = "/0/text";
+
+impl Place {
+    /// The place at a path.
+    fn of(case: &Case, path: &str) -> Option<Place> {
+        let of_role = |role: &str| {
+            let mut messages = case.messages.iter();
+            Some(Place {
+                list: List::Messages,
+                index: messages.rposition(|message| message["role"] == role)?,
+                pointer: format!("/{CONTENT}"),
+            })
         };
+        let steps = steps(path)?;
+        let (list, index, rest) = match steps.as_slice() {
+            // Ollama's names for the texts of the last turn.
+            [Step::Key("prompt")] => return of_role("user"),
+            [Step::Key("system")] => return of_role("system"),
+            [Step::Key("messages"), Step::Index(at), rest @ ..] => (List::Messages, *at, rest),
+            [Step::Key("tools"), Step::Index(at), rest @ ..] => (List::Tools, *at, rest),
+            [Step::Key("documents"), Step::Index(at), rest @ ..] => (List::Documents, *at, rest),
+            _ => return None,
+        };
+        let mut pointer = String::new();
+        for step in rest {
+            match step {
+                Step::Key(key) => {
+                    let key = key.replace('~', "~0").replace('/', "~1");
+                    pointer.extend(["/", &key]);
+                }
+                Step::Index(at) => pointer.extend(["/", &at.to_string()]),
+            }
+        }
+        Some(Place {
+            list,
+            index,
+            pointer,
+        })
     }
-    // A list of parts may reach the template as one text.
+
+    fn list_of<'c>(&self, case: &'c Case) -> Option<&'c Vec<Value>> {
+        match self.list {
+            List::Messages => Some(&case.messages),
+            List::Tools => case.tools.as_ref(),
+            List::Documents => case.documents.as_ref(),
+        }
+    }
+
+    fn list_of_mut<'c>(&self, case: &'c mut Case) -> Option<&'c mut Vec<Value>> {
+        match self.list {
+            List::Messages => Some(&mut case.messages),
+            List::Tools => case.tools.as_mut(),
+            List::Documents => case.documents.as_mut(),
+        }
+    }
+}
+
+fn text_mut<'c>(case: &'c mut Case, path: &str) -> Option<&'c mut Value> {
+    let place = Place::of(case, path)?;
+    let item = place.list_of_mut(case)?.get_mut(place.index)?;
+    let mut value = item.pointer_mut(&place.pointer)?;
     if value.is_array() {
-        value = value.get_mut(0)?.get_mut("text")?;
+        value = value.pointer_mut(FIRST_PART)?;
     }
     value.is_string().then_some(value)
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rolecall_model::{
-    Case, Dialect, Engine, Examination, Limit, Outcome, Site, Template, UnknownName,
+    Case, Dialect, Engine, Examination, Hits, Limit, Outcome, Site, Template, UnknownName,
 };
 
 use super::catalogue::{CALL_RESULT, USER};
@@ -21,7 +21,9 @@ use super::outcome::{Examined, ProbeOutcome};
 use super::reading::{AnswerProber, NoReadings, Readings};
 use super::words;
 use crate::tokenizer::Tokenizer;
+use rolecall_base::lines::Lines;
 use rolecall_front::front::Front;
+use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 use rolecall_jinja::Reading;
 use rolecall_readback::mask::{Masker, NoMask, joined};
@@ -59,6 +61,7 @@ pub struct Prober<'t> {
 
 /// What is known of a template's source.
 struct Source {
+    lines: Lines,
     without_comments: String,
     code: String,
     reading: Option<Reading>,
@@ -170,6 +173,20 @@ impl<'t> Prober<'t> {
         }
     }
 
+    /// The same template in another engine, asked in the same manner.
+    #[must_use]
+    pub(crate) fn in_engine<'e>(&'e self, engine: &'e dyn Engine) -> Prober<'e> {
+        Prober {
+            program: Rc::new(FrontProgram::load(engine, self.template())),
+            renders: Rc::default(),
+            tokenizer: None,
+            front: Front::of(self.template()),
+            setting: None,
+            exceeded: Cell::default(),
+            ..self.again()
+        }
+    }
+
     /// Finds out in which manner the template accepts probes.
     fn finding_its_manner(mut self) -> Prober<'t> {
         let prober = &mut self;
@@ -253,6 +270,7 @@ impl<'t> Prober<'t> {
         let template = self.template();
         let without_comments = without_comments(template);
         Source {
+            lines: Lines::of(&template.source),
             code: code(&without_comments),
             without_comments,
             reading: match template.dialect {
@@ -439,6 +457,20 @@ impl<'t> Prober<'t> {
         seen
     }
 
+    /// What the template makes of a conversation that is not in the catalogue, and which of its places
+    /// that reaches. No places are known if the front picks another template of the model.
+    pub(crate) fn covered(&self, case: Case) -> (Outcome, Option<Hits>) {
+        let case = self.manner.complete(case);
+        let input = PreparedCase::new(&case, self.front, &self.program.model);
+        match self.spent() {
+            Some(outcome) => (outcome, None),
+            None => {
+                let (outcome, hits) = self.program.covered(&input);
+                (self.counted(outcome), hits)
+            }
+        }
+    }
+
     /// What the template makes of a conversation that is not in the catalogue, and what it looks at.
     pub(crate) fn examine(&self, name: &'static str, about: &'static str, case: Case) -> Examined {
         let case = self.manner.complete(case);
@@ -590,10 +622,8 @@ impl<'t> Prober<'t> {
 
     /// The line of a byte of the template's source, from 1.
     pub(crate) fn line(&self, at: usize) -> usize {
-        let source = &self.template().source;
-        let before = source.get(..at).unwrap_or(source);
-        let alone = before.matches('\r').count() - before.matches("\r\n").count();
-        1 + before.matches('\n').count() + alone
+        let source = self.source.get_or_init(|| self.read_source());
+        source.lines.line(at)
     }
 
     /// The places of the template that a render can reach. Empty if the engine cannot tell.

@@ -70,7 +70,11 @@ impl Draft {
         response_template["fields"] = draft.fields.into();
         let mut unknown = draft.unknown;
         let trials = Trial::all();
-        unknown.extend(trials.iter().filter_map(|it| it.fault(&writer, &response_template)));
+        unknown.extend(
+            trials
+                .iter()
+                .filter_map(|it| it.fault(&writer, &response_template)),
+        );
         Ok(Draft {
             response_template,
             unknown,
@@ -267,7 +271,9 @@ mod tests {
             {% endfor %}\n</calls>{% endif %}";
         let all = [tagged, list, xml, nearly_json, named_twice, lines].map(chat);
         let asks = "{% if add_generation_prompt %}<assistant>\n{% endif %}";
-        let always = all.each_ref().map(|it| it.replace(asks, "<assistant>\n{{ '' }}"));
+        let always = all
+            .each_ref()
+            .map(|it| it.replace(asks, "<assistant>\n{{ '' }}"));
         for source in all.iter().chain(&always) {
             let (template, draft) = draft(source).unwrap();
             assert!(!draft.response_template.to_string().contains("quil"));
@@ -322,7 +328,10 @@ mod tests {
             {{ c.function.arguments | tojson }}</call>{% endfor %}";
         let (_, bare) = draft(&chat(bare)).unwrap();
         let said = &bare.unknown[0];
-        assert!(said.starts_with("The draft does not read a text back"), "{said}");
+        assert!(
+            said.starts_with("The draft does not read a text back"),
+            "{said}"
+        );
         assert_eq!(
             draft("{{ messages | length }}").unwrap_err(),
             NoDraft::DoesNotContinue
