@@ -1,5 +1,5 @@
-//! Packs the suite of the checkout around this crate. A published package has no checkout around it
-//! and contains the packed suite.
+//! Packs the suite of the checkout around this crate, if the program shall contain it. A published
+//! package has no checkout around it and contains the packed suite.
 
 // It reads the checkout that it builds.
 #![allow(clippy::disallowed_methods)]
@@ -14,20 +14,9 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
-use walkdir::WalkDir;
 
-/// The packed folders, as a checkout has them.
-const PACKED: [&str; 9] = [
-    "cases",
-    "snapshots",
-    "scripts/engines/ollama",
-    "scripts/engines/transformers",
-    "scripts/installing.sh",
-    "scripts/runners/javascript",
-    "scripts/runners/python",
-    "scripts/runners/rust",
-    "scripts/setup-references",
-];
+#[path = "src/files.rs"]
+mod files;
 
 /// The suite that `scripts/package` packed for a published package.
 const BROUGHT: &str = "suite.tar.gz";
@@ -36,9 +25,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let package = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?);
     let target = PathBuf::from(std::env::var("OUT_DIR")?).join(BROUGHT);
     let checkout = package.join("../..");
+    let has_checkout = checkout.join("cases/conversations").is_dir();
     println!("cargo:rerun-if-changed=build.rs");
-    let tar = if checkout.join("cases/conversations").is_dir() {
-        for part in PACKED {
+    println!("cargo:rerun-if-changed=src/files.rs");
+    println!("cargo:rustc-check-cfg=cfg(packed)");
+    if has_checkout && std::env::var_os("CARGO_FEATURE_PACKED").is_none() {
+        return Ok(());
+    }
+    println!("cargo:rustc-cfg=packed");
+    let tar = if has_checkout {
+        for part in files::PACKED {
             println!("cargo:rerun-if-changed={}", checkout.join(part).display());
         }
         let tar = pack(&checkout)?;
@@ -70,37 +66,19 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// The files in an archive whose bytes do not depend on the machine or the time.
 fn pack(checkout: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut archive = tar::Builder::new(Vec::new());
-    for part in PACKED {
-        let files = WalkDir::new(checkout.join(part)).sort_by_file_name();
-        let shown = |entry: &walkdir::DirEntry| is_kept(&entry.file_name().to_string_lossy());
-        for entry in files.into_iter().filter_entry(shown) {
-            let entry = entry?;
-            if !entry.file_type().is_file() {
-                continue;
-            }
-            let content = fs::read(entry.path())?;
-            let path = entry.path().strip_prefix(checkout)?;
-            // Paths in archives have slashes on every system.
-            let path: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
-            let mut header = tar::Header::new_gnu();
-            header.set_size(content.len() as u64);
-            header.set_mode(if content.starts_with(b"#!") {
-                0o755
-            } else {
-                0o644
-            });
-            header.set_mtime(0);
-            archive.append_data(&mut header, path.join("/"), content.as_slice())?;
-        }
+    for file in files::files(checkout)? {
+        let content = fs::read(&file)?;
+        // Paths in archives have slashes on every system.
+        let path = file.strip_prefix(checkout)?;
+        let path: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
+        let is_program = content.starts_with(b"#!");
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_mode(if is_program { 0o755 } else { 0o644 });
+        header.set_mtime(0);
+        archive.append_data(&mut header, path.join("/"), content.as_slice())?;
     }
     Ok(archive.into_inner()?)
-}
-
-/// Whether a file or folder belongs to the suite: not if it waits for review, is hidden, or was
-/// made by running something.
-fn is_kept(name: &str) -> bool {
-    let is_made = ["__pycache__", "node_modules", "target", "venv"].contains(&name);
-    !name.starts_with('.') && !name.ends_with(".snap.new") && !is_made
 }
 
 /// The archive in the program's form: compressed as well as possible in a program that people

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use rolecall_builtin::FINGERPRINT;
+use rolecall_builtin::fingerprint;
 
 use crate::folder::{CACHE, Folder, REFERENCE, Ran, has};
 use crate::scratch;
@@ -23,7 +23,11 @@ impl Own {
         // Each test has its own references. All tests share the unpacked built-in suite, because it
         // has a thousand files.
         let suite = rolecall_builtin::unpacked(Path::new(CACHE)).unwrap();
-        symlink(suite, own.home.path().join(format!("suite-{FINGERPRINT}"))).unwrap();
+        symlink(
+            suite,
+            own.home.path().join(format!("suite-{}", fingerprint())),
+        )
+        .unwrap();
         own.write(
             "rolecall.toml",
             "[templates]\necho = \"model/echo.jinja\"\n\n[cases]\nbuiltin = []\n",

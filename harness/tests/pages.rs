@@ -302,7 +302,7 @@ fn the_pages_are_right_after_a_new_case() {
     // Whatever asks for the built-in suite unpacks it.
     let ran = folder.rolecall_with_cache(&cache, &["list", "cases"]);
     assert_eq!(ran.code(), 0, "{}", ran.stderr());
-    let suite = cache.join(format!("suite-{}", rolecall_builtin::FINGERPRINT));
+    let suite = cache.join(format!("suite-{}", rolecall_builtin::fingerprint()));
     for family in ["plain", "turns"] {
         let file = suite.join(format!("cases/conversations/{family}.json"));
         let cases = std::fs::read_to_string(&file).unwrap();

@@ -1,7 +1,8 @@
 #![doc = include_str!("../README.md")]
 //!
-//! The archive is a tar file, compressed with gzip. The build script packs it from the checkout
-//! around it, so a program that is built in a checkout has that checkout's files.
+//! With the feature `packed` the program contains the suite, as a tar file that is compressed with
+//! gzip: the build script packs it from the checkout around it. Without it the program reads that
+//! checkout when it runs, so nobody has to build it again after a change of a case.
 
 // The folder is the user's own, and what is written into it comes from this program.
 #![allow(clippy::disallowed_methods)]
@@ -14,17 +15,15 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use flate2::Crc;
-use flate2::read::GzDecoder;
 
-/// The archive.
-const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/suite.tar.gz"));
+#[cfg_attr(packed, path = "packed.rs")]
+#[cfg_attr(not(packed), path = "checkout.rs")]
+mod content;
 
-/// The first 12 hexadecimal digits of the SHA-256 of the uncompressed archive. Two programs with
-/// the same fingerprint have the same suite.
-pub const FINGERPRINT: &str = env!("ROLECALL_SUITE");
+#[cfg(any(test, not(packed)))]
+mod files;
 
-/// The bytes that the suite adds to a program.
-pub const SIZE: usize = ARCHIVE.len();
+pub use content::{SIZE, fingerprint};
 
 /// The file in an unpacked suite that shows that this program unpacked it, and completely: its
 /// fingerprint, and in a second line the [`state`] of its files.
@@ -37,7 +36,7 @@ const READ: [&str; 2] = ["cases", "snapshots"];
 const DRAFT: &str = ".suite-";
 
 /// The suite as plain files in a folder below `cache`. Unpacks it unless it is already there. The
-/// folder has the suite's [`FINGERPRINT`] in its name, and contains `cases`, `snapshots` and
+/// folder has the suite's [`fingerprint`] in its name, and contains `cases`, `snapshots` and
 /// `scripts` as a checkout does.
 ///
 /// Suites of other versions that were unpacked more than a week ago are removed, and what a program
@@ -54,17 +53,18 @@ pub fn unpacked(cache: &Path) -> io::Result<PathBuf> {
     // A command asks several times, and nobody changes the files in between.
     static FOUND: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
     let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-    let folder = cache.join(format!("suite-{FINGERPRINT}"));
+    let folder = cache.join(format!("suite-{}", fingerprint()));
     if found.contains(&folder) && folder.join(MARK).exists() {
         return Ok(folder);
     }
-    let folder = unpacked_by(unpack, cache).map_err(first_cause)?;
+    let folder =
+        unpacked_by(|folder| content::write(folder, &|_| true), cache).map_err(first_cause)?;
     found.push(folder.clone());
     Ok(folder)
 }
 
 fn unpacked_by(unpack: impl FnOnce(&Path) -> io::Result<()>, cache: &Path) -> io::Result<PathBuf> {
-    let folder = cache.join(format!("suite-{FINGERPRINT}"));
+    let folder = cache.join(format!("suite-{}", fingerprint()));
     if is_unpacked(&folder) {
         if entries(cache).any(|(name, _)| name.starts_with(DRAFT))
             && let Some(_lock) = fs::File::open(cache)
@@ -85,7 +85,7 @@ fn unpacked_by(unpack: impl FnOnce(&Path) -> io::Result<()>, cache: &Path) -> io
     }
     // Dropping the folder removes what is left in it.
     let draft = tempfile::Builder::new().prefix(DRAFT).tempdir_in(cache)?;
-    fs::write(draft.path().join(MARK), FINGERPRINT)?;
+    fs::write(draft.path().join(MARK), fingerprint())?;
     let unpacked = draft.path().join("suite");
     unpack(&unpacked)?;
     mark(&unpacked)?;
@@ -108,7 +108,7 @@ fn is_unpacked(folder: &Path) -> bool {
     let is_as_it_was = |known: &str| state(folder).is_ok_and(|state| state == known);
     mark_of(folder).is_some_and(|mark| {
         let (fingerprint, known) = mark.split_once('\n').unwrap_or_default();
-        fingerprint == FINGERPRINT && is_as_it_was(known)
+        fingerprint == self::fingerprint() && is_as_it_was(known)
     })
 }
 
@@ -121,7 +121,7 @@ fn is_unpacked(folder: &Path) -> bool {
 #[doc(hidden)]
 pub fn mark(folder: &Path) -> io::Result<()> {
     let state = state(folder)?;
-    fs::write(folder.join(MARK), format!("{FINGERPRINT}\n{state}"))
+    fs::write(folder.join(MARK), format!("{}\n{state}", fingerprint()))
 }
 
 /// The text in the mark of a folder. None if it has no mark.
@@ -158,11 +158,16 @@ fn add_state(sum: &mut Crc, folder: &Path) -> io::Result<()> {
             add_state(sum, &entry.path())?;
             continue;
         }
-        let written = metadata.modified()?;
-        let written = written.duration_since(SystemTime::UNIX_EPOCH);
-        let written = written.unwrap_or_default().as_nanos();
-        sum.update(format!("\n{} {written}\n", metadata.len()).as_bytes());
+        add_file(sum, &metadata)?;
     }
+    Ok(())
+}
+
+fn add_file(sum: &mut Crc, metadata: &fs::Metadata) -> io::Result<()> {
+    let written = metadata.modified()?;
+    let written = written.duration_since(SystemTime::UNIX_EPOCH);
+    let written = written.unwrap_or_default().as_nanos();
+    sum.update(format!("\n{} {written}\n", metadata.len()).as_bytes());
     Ok(())
 }
 
@@ -222,24 +227,13 @@ fn entries(folder: &Path) -> impl Iterator<Item = (String, PathBuf)> {
     })
 }
 
-fn unpack(folder: &Path) -> io::Result<()> {
-    tar::Archive::new(GzDecoder::new(ARCHIVE)).unpack(folder)
-}
-
 /// Writes the scripts of an unpacked suite again, as they are in this program: they are about to run.
 ///
 /// # Errors
 ///
 /// A file cannot be written.
 pub fn restore_scripts(suite: &Path) -> io::Result<()> {
-    let mut archive = tar::Archive::new(GzDecoder::new(ARCHIVE));
-    for entry in archive.entries()? {
-        let mut entry = entry?;
-        if entry.path()?.starts_with("scripts") {
-            entry.unpack_in(suite).map_err(first_cause)?;
-        }
-    }
-    Ok(())
+    content::write(suite, &|path| path.starts_with("scripts")).map_err(first_cause)
 }
 
 /// The error that another one was made of: a full disk, not that something could not be unpacked.
@@ -255,55 +249,34 @@ fn first_cause(error: io::Error) -> io::Error {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::collections::BTreeMap;
-    use std::io::Read;
-
     use super::*;
 
     #[test]
-    fn the_archive_has_the_suite_as_it_is_on_disk() {
+    fn the_suite_is_that_of_the_checkout() {
         let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let mut archive = tar::Archive::new(GzDecoder::new(ARCHIVE));
-        let mut packed = BTreeMap::new();
-        for entry in archive.entries().unwrap() {
-            let mut entry = entry.unwrap();
-            if entry.header().entry_type().is_file() {
-                let path = entry.path().unwrap().into_owned();
-                let mut content = Vec::new();
-                entry.read_to_end(&mut content).unwrap();
-                assert!(packed.insert(path, content).is_none());
-            }
-        }
-        let references = ["scripts/engines/ollama", "scripts/engines/transformers"];
-        let runners =
-            ["python", "javascript", "rust"].map(|name| format!("scripts/runners/{name}"));
-        let parts = ["cases", "snapshots"].into_iter().chain(references);
-        let parts = parts.chain(runners.iter().map(String::as_str));
-        let mut files: Vec<PathBuf> = parts.flat_map(|part| walk(&checkout.join(part))).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let suite = unpacked(folder.path()).unwrap();
+        let files = files::files(&checkout).unwrap();
         assert!(files.len() > 1000, "{}", files.len());
-        for script in ["scripts/installing.sh", "scripts/setup-references"] {
-            files.push(checkout.join(script));
-        }
-        for file in files {
-            let content = packed.remove(file.strip_prefix(&checkout).unwrap());
-            assert_eq!(content.unwrap(), fs::read(&file).unwrap(), "{file:?}");
+        for file in &files {
+            let written = suite.join(file.strip_prefix(&checkout).unwrap());
+            assert_eq!(fs::read(written).unwrap(), fs::read(file).unwrap());
         }
         // The folder contains nothing else.
-        assert_eq!(
-            packed.into_keys().collect::<Vec<_>>(),
-            Vec::<PathBuf>::new()
-        );
+        let written = walkdir::WalkDir::new(&suite).into_iter().flatten();
+        let written = written.filter(|entry| entry.file_type().is_file());
+        assert_eq!(written.count(), files.len() + 1, "the suite and its mark");
     }
 
     #[test]
-    fn the_archive_is_unpacked_once() {
+    fn the_suite_is_unpacked_once() {
         let cache = tempfile::tempdir().unwrap();
         let small = |folder: &Path| {
             fs::create_dir(folder)?;
             fs::write(folder.join("file"), "of a suite")
         };
         let folder = unpacked_by(small, cache.path()).unwrap();
-        assert!(folder.ends_with(format!("suite-{FINGERPRINT}")));
+        assert!(folder.ends_with(format!("suite-{}", fingerprint())));
         let again = unpacked_by(|_| unreachable!("it is there"), cache.path());
         assert_eq!(again.unwrap(), folder);
         assert_eq!(fs::read(folder.join("file")).unwrap(), b"of a suite");
@@ -384,12 +357,12 @@ mod tests {
         fs::write(path(".suite-marked").join(MARK), "an older one").unwrap();
         fs::write(path(".suite-strange/file"), "of the user").unwrap();
         // A part of the suite was removed, and with it the mark.
-        fs::create_dir(path(&format!("suite-{FINGERPRINT}"))).unwrap();
+        fs::create_dir(path(&format!("suite-{}", fingerprint()))).unwrap();
         let folder = unpacked_by(|folder: &Path| fs::create_dir(folder), cache.path()).unwrap();
         assert!(is_unpacked(&folder));
         let mut left: Vec<_> = entries(cache.path()).map(|(name, _)| name).collect();
         left.sort();
-        let suite = format!("suite-{FINGERPRINT}");
+        let suite = format!("suite-{}", fingerprint());
         assert_eq!(left, [".suite-strange", "other", &suite]);
     }
 
@@ -423,26 +396,5 @@ mod tests {
         let file = cache.path().join("file");
         fs::write(&file, "").unwrap();
         assert!(unpacked(&file).is_err());
-    }
-
-    /// The files below a folder, in the form that the build script packs.
-    fn walk(folder: &Path) -> Vec<PathBuf> {
-        let mut files = Vec::new();
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if name.starts_with('.')
-                || name.ends_with(".snap.new")
-                || ["__pycache__", "node_modules", "target", "venv"].contains(&name.as_str())
-            {
-                continue;
-            }
-            if path.is_dir() {
-                files.extend(walk(&path));
-            } else {
-                files.push(path);
-            }
-        }
-        files
     }
 }

@@ -88,11 +88,13 @@ fn long_version() -> String {
         .iter()
         .map(|reference| reference.identity().to_string())
         .collect();
+    let size = rolecall_builtin::SIZE.map_or_else(String::new, |bytes| {
+        format!(" of {}", ByteSize::b(bytes as u64).display().si())
+    });
     format!(
-        "{}\nsuite {} of {}\nrecorded with {}",
+        "{}\nsuite {}{size}\nrecorded with {}",
         env!("CARGO_PKG_VERSION"),
-        rolecall_builtin::FINGERPRINT,
-        ByteSize::b(rolecall_builtin::SIZE as u64).display().si(),
+        rolecall_builtin::fingerprint(),
         references.join(" and ")
     )
 }
