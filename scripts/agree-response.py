@@ -5,8 +5,8 @@
 
 Makes response templates, tools, prompts and answers, cuts the answers into pieces, and gives all of
 it to both (default: 60 seconds, and a new seed each time). A FILE is JSON with response templates,
-anywhere in it: every other template is one of them. Reports each difference with its request. Exit
-codes: 0 no difference; 1 a difference.
+anywhere in it: every other template is one of them. Reports two differences of each kind with their
+requests. Exit codes: 0 no difference; 1 a difference.
 """
 
 import importlib
@@ -305,6 +305,14 @@ def templates_in(value):
             yield from templates_in(item)
 
 
+def difference(ours, theirs):
+    """What differs first, in a few words: one cause usually has one or two of them."""
+    first = next(key for key in ["load", "start", "initial", "fed", "end"] if json.dumps(ours.get(key)) != json.dumps(theirs.get(key)))
+    errors = [re.findall(r'"error": "(\w+)"', json.dumps(side.get(first))) for side in (theirs, ours)]
+    said = [side.get("load") or ", ".join(dict.fromkeys(found)) or "read" for side, found in zip((theirs, ours), errors)]
+    return f"{first}: transformers {said[0]}, rolecall {said[1]}"
+
+
 def main():
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 60
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 32)
@@ -312,14 +320,14 @@ def main():
     maker = Maker(random.Random(seed))
     given = [found for name in sys.argv[3:] for found in templates_in(json.loads(Path(name).read_text("utf-8")))]
     counts = dict.fromkeys(["same", "refused", "unsupported", "raised", "limit"], 0)
-    differences = 0
+    differences = {}
     with subprocess.Popen(PROGRAM, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8") as program:
         # The time begins when the program is built.
         program.stdin.write("{}\n")
         program.stdin.flush()
         program.stdout.readline()
         end = time.monotonic() + seconds
-        while time.monotonic() < end and differences < 10:
+        while time.monotonic() < end and len(differences) < 10:
             template = maker.one(given) if given and maker.often(50) else maker.template()
             tools = maker.tools()
             for _ in range(6):
@@ -338,12 +346,16 @@ def main():
                     kind = "refused" if "load" in ours else "raised" if '"error"' in written else "same"
                     counts[kind] += 1
                 else:
-                    differences += 1
-                    print(json.dumps({"request": request, "transformers": theirs, "rolecall": ours}), flush=True)
+                    kind = difference(ours, theirs)
+                    differences[kind] = differences.get(kind, 0) + 1
+                    if differences[kind] <= 2:
+                        print(json.dumps({"differ": kind, "request": request, "transformers": theirs, "rolecall": ours}), flush=True)
                 if "load" in theirs or "unsupported" in ours:
                     break
         program.stdin.close()
-    print(f"seed {seed}: {counts}, {differences} differences", file=sys.stderr)
+    print(f"seed {seed}: {counts}, {sum(differences.values())} differences", file=sys.stderr)
+    for kind, count in differences.items():
+        print(f"  {count}: {kind}", file=sys.stderr)
     sys.exit(1 if differences else 0)
 
 

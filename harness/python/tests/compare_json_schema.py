@@ -55,7 +55,8 @@ for hint in (
 for doc in (
     None, "", "   ", "Only words.", "Args:\n    x: first line", "Do it.\nArgs:\n  x: y",
     "Do it.\n\nArgs:\n    x: one\n        two\n\n        three\n    y: four",
-    "Do it.\n\nArgs:\n    x (int): typed", "Do it.\n\nArgs:\n    x:\n        below",
+    "Do it.\n\nArgs:\n    x (int): typed", "Do it.\n\nArgs:\n    x(int, optional):\n        below (see): it\n    y\t(a: b): four", "Do it.\n\nArgs:\n    x ((a)): x\n    x (int) : y",
+    "Do it.\n\nArgs:\n    y: one\n    x (str): two", "Do it.\n\nArgs:\n    x:\n        below",
     "Do it.\n\nArgs:\n    x:\n    y: swallowed", "Do it.\n\nArgs:\n    y: another",
     'Do it.\n\nArgs:\n    x: pick (choices: ["a ", "b", 1])',
     'Do it.\n\nArgs:\n    x: pick (CHOICES: ["a"])  ', 'Do it.\n\nArgs:\n    x: (choices: {"a": 1}) (choices: [1])',

@@ -194,11 +194,10 @@ impl Reader<'_> {
     /// The number that begins here, if one does.
     fn number(&mut self) -> Result<Option<Value>, ParseError> {
         let digits = |from: usize| {
-            let is_digit = |distance: &usize| {
-                self.ahead(*distance)
-                    .is_some_and(|one| one.is_ascii_digit())
-            };
-            (from..).take_while(is_digit).count()
+            let rest = self.text.get(self.at + from..).unwrap_or_default();
+            let is_digit =
+                |code: &&u32| char::from_u32(**code).is_some_and(|one| one.is_ascii_digit());
+            rest.iter().take_while(is_digit).count()
         };
         let sign = usize::from(self.ahead(0) == Some('-'));
         let whole = if self.ahead(sign) == Some('0') {

@@ -313,7 +313,7 @@ impl Parsing<'_> {
         };
         let merges = args.is_true("merge_duplicates", false);
         let mut out = Object::new();
-        let mut merged = IndexSet::new();
+        let mut lists = IndexSet::new();
         for found in pattern.all(raw, self.budget)? {
             let groups = pattern.named(&found);
             let group = |name: &str| {
@@ -336,7 +336,7 @@ impl Parsing<'_> {
             match out.get_mut(&key) {
                 Some(before) if merges => {
                     // A first value that is a list itself is one value.
-                    if merged.insert(key) {
+                    if lists.insert(key) {
                         let first = std::mem::replace(before, Value::Null);
                         *before = Value::List(vec![first]);
                     }
