@@ -64,7 +64,11 @@ fn a_program_is_judged_by_its_own_dialect() {
         assert!(errors.contains("of go templates left out"), "{errors}");
         let (names, errors) = templates(&[command, "--dialect", "go"]);
         assert_eq!(names, ["port"]);
-        assert_eq!(errors, "suite: this repository's suite\n");
+        assert!(
+            errors.starts_with("suite: this repository's suite\n"),
+            "{errors}"
+        );
+        assert!(!errors.contains("left out"), "{errors}");
     }
 }
 
@@ -122,7 +126,8 @@ fn disagreements_are_grouped_by_the_engines_own_error() {
         .lines()
         .filter(|line| line.starts_with("differs "))
         .collect();
-    assert_eq!(groups, ["differs chat short/none@raw"], "{out}");
+    // A conversation without a message is shorter, but nobody sends it.
+    assert_eq!(groups, ["differs chat plain/user"], "{out}");
     assert!(
         out.contains("the same difference in 4 other pairs:"),
         "{out}"

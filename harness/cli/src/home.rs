@@ -184,7 +184,7 @@ pub(crate) fn references_beside(layout: &Layout) -> PathBuf {
     layout.root().join(".references")
 }
 
-/// The folder of the installed references: the one that the variable ROLECALL_REFERENCES names, or
+/// The folder of the installed references: the one that the variable `ROLECALL_REFERENCES` names, or
 /// `.references` in a checkout that may start its programs, otherwise a folder of the user's that all
 /// suites share.
 pub(crate) fn references_folder(layout: &Layout) -> Result<PathBuf, Failure> {

@@ -168,23 +168,20 @@ pub fn unnoticed(layout: &Layout, suite: &Suite, divergences: &Divergences) -> V
     let pairs: Vec<Pair<'_>> = suite.pairs().collect();
     let survey = survey(layout, suite, divergences, &pairs);
     let mut found: Vec<Problem> = survey.orphans.iter().map(orphan).collect();
-    match layout.configuration() {
-        Some(own) => {
-            unnamed(own, suite, &mut found);
-            let mut unread = Vec::new();
-            unread_variables(own, suite, &mut unread);
-            // A conversation of somebody's log may set what this template does not know.
-            unread.retain(|problem| problem.help.is_some());
-            found.extend(unread);
+    if let Some(own) = layout.configuration() {
+        unnamed(own, suite, &mut found);
+        let mut unread = Vec::new();
+        unread_variables(own, suite, &mut unread);
+        // A conversation of somebody's log may set what this template does not know.
+        unread.retain(|problem| problem.help.is_some());
+        found.extend(unread);
+    } else {
+        let snapshots = Snapshots::of(layout);
+        let mut templates = suite.templates.iter();
+        if is_repository(layout) || templates.any(|one| is_there(&snapshots.card(&one.name))) {
+            cards(layout, suite, &mut found);
         }
-        None => {
-            let snapshots = Snapshots::of(layout);
-            let mut templates = suite.templates.iter();
-            if is_repository(layout) || templates.any(|one| is_there(&snapshots.card(&one.name))) {
-                cards(layout, suite, &mut found);
-            }
-            strays(layout, suite, &mut found);
-        }
+        strays(layout, suite, &mut found);
     }
     found
 }

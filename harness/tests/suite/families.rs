@@ -98,13 +98,17 @@ pub(crate) fn family(path: &Path) -> datatest_stable::Result<()> {
     difference::write(&mut report, &groups.sorted(), Extent::WHOLE)?;
     difference::write_gone(&mut report, &conclusion.gone)?;
     problems::write_shared(&mut report, &conclusion.problems)?;
-    let count = conclusion.total.faults;
+    let total = &conclusion.total;
+    // Nobody can accept what only has no record.
+    let review = match total.changed + total.new {
+        0 => String::new(),
+        _ => format!("To accept or reject snapshots: {}", review::COMMANDS),
+    };
     Err(Box::new(Report(format!(
-        "{count} of {} pairs are not as expected\n\n{}\
-         To accept or reject snapshots: {}",
+        "{} of {} pairs are not as expected\n\n{}{review}",
+        total.faults,
         results.len(),
         anstream::adapter::strip_str(&String::from_utf8(report)?),
-        review::COMMANDS,
     ))))
 }
 

@@ -93,6 +93,9 @@ const NAMED: &str = r#"{"about": "Calls.", "cases": {
         "call": {"messages": [{"role": "assistant", "tool_calls": []}]},
         "text": {"messages": [{"role": "user", "content": "x"}]}}}"#;
 
+const REPOSITORY: &str = r#"{"about": "Own.", "cases": {
+        "one": {"about": "One.", "messages": [{"role": "user", "content": "one"}]}}}"#;
+
 pub(super) const UNEARNED: &[(&str, &[Line])] = &[
     (
         "a template from outside, in every format",
@@ -540,6 +543,30 @@ pub(super) const UNEARNED: &[(&str, &[Line])] = &[
             ),
             Edit("rolecall.toml", "at_least = 100", "at_least = 50"),
             PASSES,
+        ],
+    ),
+    (
+        "a suite with the folders of this repository",
+        &[
+            File("cases/templates/a.jinja", super::GOOD),
+            File("cases/templates/b.jinja", super::GOOD),
+            File("cases/conversations/own.json", REPOSITORY),
+            ACCEPT,
+            Run(
+                &["run"],
+                Seen {
+                    code: 1,
+                    has: &["none of 2 pairs are verified"],
+                    has_not: &["a problem with a file", "problems with files"],
+                },
+            ),
+            Delete("snapshots/a/_card.snap"),
+            Run(&["run"], says(1, &["snapshots/a/_card.snap: missing"])),
+            File("cases/conversations/below/more.json", REPOSITORY),
+            Run(
+                &["run"],
+                says(1, &["cases/conversations/below: nothing reads this"]),
+            ),
         ],
     ),
     (

@@ -81,14 +81,6 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         input.extend(known.records.problems.iter().cloned());
     }
     let is_others = is_others(arguments, &engines, &chosen);
-    let truth = match &expectations {
-        _ if !others.is_empty() => Truth::Engines {
-            engines: &others,
-            divergences,
-        },
-        Some(known) => known.truth(),
-        None => Truth::Unknown,
-    };
     // Snapshots do not hold for another engine or another front.
     let held = expectations
         .as_ref()
@@ -98,7 +90,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
             suite: home.suite,
             snapshots: &known.snapshots,
         }),
-        truth,
+        truth: truth(expectations.as_ref(), &others, divergences),
         belonging: home.as_ref().and_then(|home| home.belonging.as_ref()),
         needs_differences_only: arguments.html.is_none() && arguments.format != Format::Jsonl,
     };
@@ -123,24 +115,16 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     written?;
     results.conclusion.finish(ran);
     let asked = chosen.iter().map(engines::ChosenEngine::engine);
-    for engine in asked.chain(others.iter().copied()) {
-        results.conclusion.add_engine(engine);
-    }
+    let asked = asked.chain(others.iter().copied());
+    asked.for_each(|engine| results.conclusion.add_engine(engine));
     if let Some(home) = home.as_ref().filter(|_| !is_elsewhere) {
         let jobs = arguments.rendering.jobs.map(usize::from);
         if !is_others {
             let own = home.pairs(&pairs);
             of_models.extend(results.hold(home, (&own, &engines, jobs))?);
         }
-        let is_whole = home.belonging.is_none() && pairs.len() == suite.pairs().count();
-        if is_sound && is_whole {
-            let unnoticed = lint::unnoticed(home.layout, suite, divergences);
-            results.conclusion.problems.extend(unnoticed);
-            let own = home.layout.configuration().filter(|_| !is_others);
-            if let Some(least) = own.and_then(|own| own.least_coverage) {
-                let (below, _) = cover::demanded(suite, least, configuration::FILE)?;
-                results.conclusion.problems.extend(below);
-            }
+        if is_sound {
+            results.find_unnoticed(home, &pairs, divergences, is_others)?;
         }
     }
     is_sound &= of_models.is_empty();
@@ -155,13 +139,32 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         input: &input,
         origin: &origin,
         law: law(&expected.truth, &pairs),
-        is_recorded: matches!(
-            expected.truth, Truth::Records { records, .. } if !records.are_never_asked()
-        ),
+        is_recorded: is_recorded_truth(&expected.truth),
         is_others,
     };
     ran.report(arguments, results, page, out)?;
     Ok(status)
+}
+
+/// Who gives the verdicts: engines that are asked, or else the records.
+fn truth<'t>(
+    expectations: Option<&'t Expectations>,
+    engines: &'t [&'t dyn Engine],
+    divergences: &'t Divergences,
+) -> Truth<'t> {
+    match expectations {
+        _ if !engines.is_empty() => Truth::Engines {
+            engines,
+            divergences,
+        },
+        Some(known) => known.truth(),
+        None => Truth::Unknown,
+    }
+}
+
+/// Whether the verdicts are those of a reference, as recorded.
+fn is_recorded_truth(truth: &Truth<'_>) -> bool {
+    matches!(truth, Truth::Records { records, .. } if !records.are_never_asked())
 }
 
 /// The suite that the pairs of a run belong to, all or some of them.
@@ -489,6 +492,28 @@ impl<'s> RunResults<'s> {
         conclusion.bases = bases;
         let of_files = cards.problems.into_iter().chain(readings.problems);
         Ok(of_files.chain(problems).collect())
+    }
+
+    /// Adds what no pair shows: what is gone, and what nothing reads or reaches. A part of the suite
+    /// leaves the rest alone.
+    fn find_unnoticed(
+        &mut self,
+        home: &Home<'_>,
+        pairs: &[Pair<'_>],
+        divergences: &Divergences,
+        is_others: bool,
+    ) -> Result<(), Failure> {
+        if home.belonging.is_some() || pairs.len() != home.suite.pairs().count() {
+            return Ok(());
+        }
+        let problems = &mut self.conclusion.problems;
+        problems.extend(lint::unnoticed(home.layout, home.suite, divergences));
+        let own = home.layout.configuration().filter(|_| !is_others);
+        if let Some(least) = own.and_then(|own| own.least_coverage) {
+            let (below, _) = cover::demanded(home.suite, least, configuration::FILE)?;
+            problems.extend(below);
+        }
+        Ok(())
     }
 
     fn status(&self, is_sound: bool) -> Status {
