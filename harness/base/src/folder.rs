@@ -225,7 +225,10 @@ mod tests {
         lock.lock().unwrap();
         hold(&root.path().join("third"), "t").unwrap();
         let site = root.path().join("site");
-        assert_eq!(std::fs::read_to_string(site.join("index.html")).unwrap(), "old");
+        assert_eq!(
+            std::fs::read_to_string(site.join("index.html")).unwrap(),
+            "old"
+        );
         assert!(!draft.exists());
         assert!(live.exists(), "its writer is at work");
         assert!(!root.path().join("other").exists());

@@ -110,7 +110,10 @@ pub(crate) fn require(folder: &Path, command: &FolderCommand) -> Result<(), Fail
 /// Fails if a file that this process relies on is not as the user trusted it.
 pub(crate) fn hold() -> Result<(), String> {
     let relied_on = RELIED_ON.lock().unwrap_or_else(PoisonError::into_inner);
-    match relied_on.iter().find(|(file, content)| held::content(file) != **content) {
+    match relied_on
+        .iter()
+        .find(|(file, content)| held::content(file) != **content)
+    {
         Some((file, _)) => Err(format!(
             "{} was changed since Rolecall looked at it, so it is not asked",
             file.display()
@@ -213,7 +216,9 @@ impl Trusted {
         let mut trusted = Trusted::default();
         for (folder, value) in folders.ok_or_else(wrong)? {
             // Earlier versions kept the commands alone: they do not say which programs were meant.
-            let is_old = value.as_array().is_some_and(|all| all.iter().all(Value::is_string));
+            let is_old = value
+                .as_array()
+                .is_some_and(|all| all.iter().all(Value::is_string));
             let known = if is_old {
                 TrustedFolder::default()
             } else {
@@ -308,7 +313,9 @@ impl TrustedFolder {
 fn made(folder: &Path) -> String {
     let metadata = real(folder).metadata();
     let made = metadata.and_then(|metadata| metadata.created());
-    let since = made.ok().and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+    let since = made
+        .ok()
+        .and_then(|made| made.duration_since(UNIX_EPOCH).ok());
     since.map_or_else(String::new, |since| since.as_nanos().to_string())
 }
 

@@ -8,8 +8,8 @@
 
 pub mod format;
 pub mod json;
-pub mod numbers;
 pub mod log_line;
+pub mod numbers;
 pub mod screen;
 
 pub mod clean;

@@ -44,7 +44,11 @@ impl LogLine {
 
     /// Adds a byte. Bytes outside of ASCII count as white space, because they may be a part of some.
     pub fn add_byte(&mut self, byte: u8) -> bool {
-        self.add(if byte.is_ascii() { byte.into() } else { '\u{a0}' })
+        self.add(if byte.is_ascii() {
+            byte.into()
+        } else {
+            '\u{a0}'
+        })
     }
 }
 

@@ -32,7 +32,9 @@ fn write_all(world: &World) {
 /// The words with which pre-commit starts a hook: `entry`, and then the files.
 fn entry_of_the_hook() -> Vec<String> {
     let hooks = fs::read_to_string(Path::new(ROOT).join(".pre-commit-hooks.yaml")).unwrap();
-    let entry = hooks.lines().find_map(|line| line.trim().strip_prefix("entry: rolecall "));
+    let entry = hooks
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("entry: rolecall "));
     let words = entry.unwrap().split(' ');
     words.map(str::to_owned).collect()
 }
@@ -48,7 +50,11 @@ fn the_hook_takes_every_name_for_a_file() {
         arguments.extend([name, "evil.jinja"]);
         let seen = world.rolecall(&arguments);
         seen.is_well(&[1, 2]);
-        assert!(!seen.printed().contains("no such file"), "{name}: {}", seen.printed());
+        assert!(
+            !seen.printed().contains("no such file"),
+            "{name}: {}",
+            seen.printed()
+        );
         assert!(!world.path("work/X.jinja").exists(), "{name} writes");
     }
 }
@@ -92,9 +98,25 @@ fn the_action_takes_every_name_for_a_file() {
 fn the_folder_of_the_action_forges_no_output() {
     let world = World::new();
     let folder = "a\nexit-code=0\npage=x";
-    world.write(&format!("work/{folder}/t.jinja"), "{{ messages[0].content }}");
+    world.write(
+        &format!("work/{folder}/t.jinja"),
+        "{{ messages[0].content }}",
+    );
     let output = act(&world, &[("FOLDER", folder), ("TEMPLATES", "t.jinja")]);
     assert_eq!(output.status.code(), Some(2));
     let written = fs::read_to_string(world.path("home/output")).unwrap_or_default();
     assert!(!written.contains("exit-code=0"), "{written}");
+}
+
+#[test]
+fn a_name_begins_no_record_of_lcov() {
+    let world = World::new();
+    for name in ["a\u{2028}SF:b.jinja", "a\u{85}SF:b.jinja", "a\nSF:b.jinja"] {
+        world.write(&format!("work/{name}"), "{% if tools %}x{% endif %}");
+    }
+    let seen = world.rolecall(&["cover", "--format", "lcov", "."]);
+    seen.is_well(&[0, 1]);
+    let lines = seen.printed();
+    let lines = lines.split(['\n', '\u{85}', '\u{2028}']);
+    assert!(!lines.into_iter().any(|line| line == "SF:b.jinja"));
 }

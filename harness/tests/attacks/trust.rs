@@ -135,7 +135,9 @@ fn nothing_that_was_changed_since_runs() {
     let changes: [(&str, &str, fn(&World) -> String); 6] = [
         ("./run.sh", "run.sh", |world| world.touch("changed")),
         ("sh run.sh --fast", "run.sh", |world| world.touch("changed")),
-        ("sh -c 'exec ./run.sh'", "run.sh", |world| world.touch("changed")),
+        ("sh -c 'exec ./run.sh'", "run.sh", |world| {
+            world.touch("changed")
+        }),
         ("./run.sh", "lib/inner.sh", |world| world.touch("changed")),
         ("python3 adapter.py", "helper.py", |world| {
             format!("import os\nos.system('{}')", world.touch("changed"))
@@ -153,7 +155,11 @@ fn nothing_that_was_changed_since_runs() {
         world.write("work/helper.py", "start = 1\n");
         world.rolecall(&["trust"]).is_well(&[0]);
         let ran = world.rolecall(&["run"]);
-        assert_eq!(ran.marks().is_empty(), engine.contains("python3"), "{engine}");
+        assert_eq!(
+            ran.marks().is_empty(),
+            engine.contains("python3"),
+            "{engine}"
+        );
         let _ = fs::remove_file(world.path("marks/trusted"));
 
         let change = change(&world);
@@ -178,7 +184,10 @@ fn another_folder_in_the_place_of_a_trusted_one_is_not_trusted() {
     world.rolecall(&["trust"]).is_well(&[0]);
     fs::remove_dir_all(world.path("work")).unwrap();
     build();
-    world.write("work/Makefile", format!("engine:\n\t{}\n", world.touch("clone")));
+    world.write(
+        "work/Makefile",
+        format!("engine:\n\t{}\n", world.touch("clone")),
+    );
     world
         .rolecall(&["run"])
         .is_well(&[2])

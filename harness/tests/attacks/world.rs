@@ -386,7 +386,9 @@ pub(crate) fn is_command(line: &str) -> bool {
     let second = behind_space.and_then(|rest| rest.split_once("::"));
     let is_second = second.is_some_and(|(info, _)| is_registered(info));
     let is_own = second.is_some_and(|(info, _)| info.contains("title="));
-    let first = line.split_once("##[").and_then(|(_, rest)| rest.split_once(']'));
+    let first = line
+        .split_once("##[")
+        .and_then(|(_, rest)| rest.split_once(']'));
     !is_own && (is_second || first.is_some_and(|(info, _)| is_registered(info)))
 }
 
