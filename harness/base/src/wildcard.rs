@@ -6,8 +6,8 @@ use glob::{MatchOptions, Pattern};
 /// several characters, and `{a,b}` one of several texts, as in a shell.
 #[derive(Debug, Clone)]
 pub struct Wildcard {
-    /// One pattern for each combination of the texts in braces.
-    patterns: Vec<Pattern>,
+    /// One pattern for each combination of the texts in braces, behind the text with which it begins.
+    patterns: Vec<(String, Pattern)>,
 }
 
 /// A text that is not a pattern.
@@ -53,10 +53,12 @@ impl Wildcard {
         let patterns = texts
             .iter()
             .map(|expanded| {
-                Pattern::new(expanded).map_err(|error| InvalidWildcard::Pattern {
+                let pattern = Pattern::new(expanded).map_err(|error| InvalidWildcard::Pattern {
                     pattern: text.to_owned(),
                     reason: error.msg,
-                })
+                })?;
+                let beginning = expanded.split(['*', '?', '[']).next().unwrap_or_default();
+                Ok((beginning.to_owned(), pattern))
             })
             .collect::<Result<_, _>>()?;
         Ok(Wildcard { patterns })
@@ -65,7 +67,10 @@ impl Wildcard {
     /// Whether a name matches.
     pub fn is_match(&self, name: &str) -> bool {
         let mut patterns = self.patterns.iter();
-        patterns.any(|pattern| pattern.matches_with(name, OPTIONS))
+        // Most of many patterns begin in another way, which is seen at once.
+        patterns.any(|(beginning, pattern)| {
+            name.starts_with(beginning) && pattern.matches_with(name, OPTIONS)
+        })
     }
 }
 

@@ -11,6 +11,20 @@ use crate::failure::{Failure, tell};
 /// How many bytes of a text a page shows.
 pub(crate) const MOST_SHOWN: usize = 64 << 10;
 
+/// How many templates a page shows. It is held in memory while it grows, and nobody reads more.
+const MOST_TEMPLATES: usize = 1_000;
+
+/// Fails if there are more templates than a page shows.
+pub(crate) fn hold(templates: usize) -> Result<(), Failure> {
+    if templates <= MOST_TEMPLATES {
+        return Ok(());
+    }
+    Err(Failure::Request(format!(
+        "a page shows at most {MOST_TEMPLATES} templates, and there are {templates}\n  name fewer, or \
+         leave out `--html`"
+    )))
+}
+
 /// Writes a page, whole or not at all.
 pub(crate) fn write(
     path: &Path,

@@ -51,7 +51,9 @@ fn answer_all(
     let mut served = Served {
         engine,
         sources: HashMap::new(),
+        bytes: 0,
         ready: HashMap::new(),
+        ready_bytes: 0,
     };
     loop {
         let mut line = Vec::new();
@@ -84,8 +86,12 @@ fn answer_all(
 struct Served<'e> {
     engine: &'e dyn Engine,
     sources: HashMap<String, String>,
+    /// The bytes of all sources.
+    bytes: usize,
     /// The templates of some of the sources.
     ready: HashMap<String, LoadedTemplate>,
+    /// The bytes of their sources.
+    ready_bytes: usize,
 }
 
 impl Served<'_> {
@@ -108,18 +114,19 @@ impl Served<'_> {
                 if let Some(refusal) = loaded.refusal() {
                     written(&AnswerLine::of(id, refusal))
                 } else {
-                    let sources = self.sources.iter().filter(|(known, _)| *known != name);
-                    let bytes: usize = sources
-                        .map(|(name, source)| name.len() + source.len())
-                        .sum();
-                    if bytes + name.len() + source.len() > MOST_BYTES {
+                    let size = name.len() + source.len();
+                    let before = self.sources.get(name);
+                    let before = before.map_or(0, |before| name.len() + before.len());
+                    if self.bytes - before + size > MOST_BYTES {
                         return Err(format!(
                             "all templates together have more than {MOST_BYTES} bytes: start \
                              another process"
                         ));
                     }
-                    self.sources.insert(name.to_owned(), source.to_owned());
-                    self.keep_ready(name, loaded);
+                    self.bytes = self.bytes - before + size;
+                    let source = source.to_owned();
+                    self.keep_ready(name, loaded, source.len());
+                    self.sources.insert(name.to_owned(), source);
                     written(&AnswerLine::loaded(id))
                 }
             }
@@ -128,8 +135,9 @@ impl Served<'_> {
                 if !self.ready.contains_key(name) {
                     let source = self.sources.get(name);
                     let source = source.ok_or_else(|| format!("no template `{name}` is loaded"))?;
+                    let size = source.len();
                     let template = Template::from_source(name, engine.dialect(), source);
-                    self.keep_ready(name, load(engine, &template));
+                    self.keep_ready(name, load(engine, &template), size);
                 }
                 let loaded = &self.ready[name];
                 let mut case = Case::from_messages(std::mem::take(&mut asked.messages));
@@ -148,14 +156,13 @@ impl Served<'_> {
         answer.map(Some).map_err(|error| error.to_string())
     }
 
-    /// Keeps a template ready, and frees others if there are too many.
-    fn keep_ready(&mut self, name: &str, loaded: LoadedTemplate) {
-        let of = |name: &str| self.sources.get(name).map_or(0, String::len);
-        let others = self.ready.keys().filter(|known| *known != name);
-        let bytes: usize = others.map(|known| of(known)).sum();
-        if self.ready.len() >= MOST_READY || bytes + of(name) > MOST_READY_BYTES {
+    /// Keeps a template ready, and frees the others if there are too many.
+    fn keep_ready(&mut self, name: &str, loaded: LoadedTemplate, size: usize) {
+        if self.ready.len() >= MOST_READY || self.ready_bytes + size > MOST_READY_BYTES {
             self.ready.clear();
+            self.ready_bytes = 0;
         }
+        self.ready_bytes += size;
         self.ready.insert(name.to_owned(), loaded);
     }
 }

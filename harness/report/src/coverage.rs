@@ -401,8 +401,9 @@ pub fn write_lcov<'c>(
         };
         writeln!(out, "TN:")?;
         // A line break in the name would begin another record, also one that only some readers know.
+        let ends_line = |c: char| c.is_control() || is_obeyed(c);
         let path = template.path.to_string_lossy();
-        writeln!(out, "SF:{}", path.replace(is_obeyed, "\u{fffd}"))?;
+        writeln!(out, "SF:{}", path.replace(ends_line, "\u{fffd}"))?;
         let mut branches = WayCount::default();
         let mut lines: BTreeMap<usize, usize> = BTreeMap::new();
         for (block, covered) in coverage.sites.iter().enumerate() {

@@ -61,6 +61,14 @@ fn template(things: &str) -> String {
 mod tests {
     use super::*;
 
+    /// The bar writes to the terminal past `clean`.
+    #[test]
+    fn nothing_in_the_words_of_a_bar_is_obeyed() {
+        let bar = Progress::new(1, "asking \u{1b}]0;owned\u{7}\n::error::", "pairs");
+        let words = bar.0.message();
+        assert!(!words.contains(char::is_control), "{words}");
+    }
+
     #[test]
     fn a_bar_counts_what_it_names() {
         assert!(template("templates").contains("{human_pos}/{human_len} templates "));

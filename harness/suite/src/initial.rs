@@ -338,6 +338,14 @@ mod tests {
     }
 
     #[test]
+    fn no_template_gets_the_name_of_a_device() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("aux.jinja"), "x").unwrap();
+        let expected = ("template-aux".to_owned(), "aux.jinja".to_owned());
+        assert_eq!(names(folder.path()), [expected]);
+    }
+
+    #[test]
     fn what_is_in_the_folder_is_in_the_suite() {
         let folder = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {

@@ -311,6 +311,20 @@ fn part(part: GoldenPart) -> AnswerPart {
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let root = tempfile::tempdir().unwrap();
+        let (folder, outside) = (root.path().join("answers"), root.path().join("outside"));
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::create_dir(&outside).unwrap();
+        std::os::unix::fs::symlink(&outside, folder.join("t")).unwrap();
+        let refused = write_family(&folder, "t", &[]).unwrap_err();
+        assert!(refused.to_string().contains("a link"), "{refused}");
+        assert_eq!(std::fs::read_dir(outside).unwrap().count(), 0);
+        write_family(&folder, "other", &[]).unwrap();
+    }
+
     const FAMILY: &str = "\
 input_document:
   family: small

@@ -107,3 +107,16 @@ fn the_folder_of_the_action_forges_no_output() {
     let written = fs::read_to_string(world.path("home/output")).unwrap_or_default();
     assert!(!written.contains("exit-code=0"), "{written}");
 }
+
+#[test]
+fn a_name_begins_no_record_of_lcov() {
+    let world = World::new();
+    for name in ["a\u{2028}SF:b.jinja", "a\u{85}SF:b.jinja", "a\nSF:b.jinja"] {
+        world.write(&format!("work/{name}"), "{% if tools %}x{% endif %}");
+    }
+    let seen = world.rolecall(&["cover", "--format", "lcov", "."]);
+    seen.is_well(&[0, 1]);
+    let lines = seen.printed();
+    let lines = lines.split(['\n', '\u{85}', '\u{2028}']);
+    assert!(!lines.into_iter().any(|line| line == "SF:b.jinja"));
+}

@@ -292,3 +292,61 @@ fn no_text_takes_more_than_its_share() {
         wrong.join("\n")
     );
 }
+
+/// Many small things in one file, which are looked up or asked for one by one.
+#[test]
+fn many_small_things_take_no_longer_than_their_number() {
+    let world = World::new();
+    base(&world);
+    let patterns: Vec<String> = (0..5_000).map(|n| format!("\"x{n}/y\"")).collect();
+    world.write(
+        "work/rolecall.toml",
+        format!(
+            "[templates]\nt = \"t.jinja\"\n[cases]\nbuiltin = [{}]\n",
+            patterns.join(",")
+        ),
+    );
+    world
+        .rolecall(&["run"])
+        .is_well(&[2])
+        .says(&["4980 more patterns"]);
+
+    let messages: String = (0..200_000)
+        .map(|n| format!("MESSAGE user hi {n}\n"))
+        .collect();
+    world.write(
+        "work/m/Modelfile",
+        format!("FROM x\nTEMPLATE \"{{{{ .Prompt }}}}\"\n{messages}"),
+    );
+    world
+        .rolecall(&["check", "m"])
+        .is_well(&[2])
+        .says(&["Modelfile:10003:1"]);
+
+    let fields: Vec<String> = (0..800)
+        .map(|n| format!("\"f{n}\": {{\"open\": \"<f{n}>\", \"close\": \"</f{n}>\"}}"))
+        .collect();
+    world.write(
+        "work/t.json",
+        format!(
+            "{{\"response_template\": {{\"version\": 1, \"defaults\": {{\"role\": \"assistant\"}}, \"start_anchor\": \"<a>\", \"fields\": {{{}}}}}}}",
+            fields.join(",")
+        ),
+    );
+    world.rolecall(&["lint", "t.jinja"]).is_well(&[0, 1]);
+}
+
+/// A flat folder has no more templates than one with folders.
+#[test]
+fn a_flat_folder_has_its_limit() {
+    let world = World::new();
+    for number in 0..10_003 {
+        world.write(&format!("work/{number}.jinja"), "x");
+    }
+    let seen = world.rolecall(&["list", "templates", "--templates", "."]);
+    seen.is_well(&[0, 2])
+        .says(&["at most 10000 folders and 10000 templates"]);
+    let seen = world.rolecall(&["check", "--html", "page.html", "."]);
+    seen.is_well(&[2])
+        .says(&["a page shows at most 1000 templates"]);
+}

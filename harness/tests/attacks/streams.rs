@@ -1,7 +1,8 @@
 //! Streams that are full, closed or endless.
 
 use std::fs::OpenOptions;
-use std::process::Stdio;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 use super::World;
 use crate::extent::sample;
@@ -102,4 +103,49 @@ fn a_request_without_end_is_refused() {
             assert!(complaints.is_empty(), "{engine}, {what}: {complaints:?}");
         }
     }
+}
+
+/// A program that asks for more templates than fit into memory at once.
+#[test]
+fn templates_without_end_are_served() {
+    let world = World::new();
+    let mut requests = String::from("{\"rolecall\": 1, \"request\": \"start\"}\n");
+    let source = "{% for m in messages %}{{ m.role }}: {{ m.content }}\\n{% endfor %}".repeat(4);
+    for number in 0..12_000 {
+        requests += &format!(
+            "{{\"id\": {number}, \"request\": \"load\", \"template\": \"{number}\", \"source\": \"{source}\"}}\n"
+        );
+    }
+    requests += "{\"id\": 1, \"request\": \"render\", \"template\": \"7\", \"messages\": []}\n";
+    let seen = world.rolecall_in("work", &["serve", "rolecall-jinja"], requests.as_bytes());
+    seen.is_well(&[0]).says(&["\"outcome\":\"rendered\""]);
+}
+
+/// A program that asks and is gone before the answer.
+#[test]
+fn an_engine_without_a_reader_ends_as_usual() {
+    let world = World::new();
+    let mut command = world.command("work", &["serve", "rolecall-jinja"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    let mut stdin = child.stdin.take().unwrap();
+    // It may be gone already.
+    let _ = stdin.write_all(b"{\"rolecall\": 1, \"request\": \"start\"}\n");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// The smallest stack that a system gives to a program.
+#[test]
+fn a_small_stack_is_enough() {
+    let world = World::new();
+    world.write("work/t.jinja", "{{ messages[0].content }}");
+    let program = env!("CARGO_BIN_EXE_rolecall-checkout");
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit -s 64; exec {program} check t.jinja")]);
+    command
+        .env("ROLECALL_CACHE", crate::folder::CACHE)
+        .current_dir(world.path("work"));
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
 }

@@ -59,6 +59,9 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     } else {
         inputs::load_templates(&paths, &arguments.set)?
     };
+    if arguments.html.is_some() {
+        page::hold(suite.templates.len())?;
+    }
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::named(&engines, &arguments.rendering)?;
     OneDialect::of(&arguments.dialect, &arguments.rendering, &chosen)?.narrow(&mut suite)?;

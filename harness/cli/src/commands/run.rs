@@ -605,6 +605,7 @@ fn page_of<'s>(
     let shown: BTreeSet<_> = pairs.iter().map(|pair| &pair.template.name).collect();
     let is_shown = |template: &&Template| shown.contains(&template.name);
     let templates: Vec<Template> = suite.templates.iter().filter(is_shown).cloned().collect();
+    page::hold(templates.len())?;
     let runner = setup::runner(engines, chosen, &arguments.rendering)?;
     let (tokenizers, problems) = setup::tokenizers(&templates);
     let cards = runner.examine(&templates, &tokenizers).results;

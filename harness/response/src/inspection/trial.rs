@@ -14,7 +14,7 @@ use crate::template::{Field, ResponseTemplate};
 const STEPS: u64 = 2_000_000;
 
 /// The steps of all trials of a response template. No template of an honest author comes near it.
-const ALL_STEPS: u64 = 600_000_000;
+const ALL_STEPS: u64 = 60_000_000;
 
 /// What came of a trial.
 #[derive(Debug)]

@@ -66,6 +66,9 @@ fn model_name(path: &Path) -> String {
     }
 }
 
+/// The most messages of a Modelfile. Ollama sends them before each conversation.
+const MOST_MESSAGES: usize = 10_000;
+
 /// Reads the template of a Modelfile. With a bound, the file lies in that folder.
 pub(super) fn read(bound: Option<&Root>, path: &Path) -> SourceContent {
     let file = match bytes_within(bound, path, MOST_TEXT).and_then(|bytes| decode(path, &bytes)) {
@@ -228,13 +231,24 @@ fn parse(path: &Path, text: &str) -> Result<Modelfile, Problem> {
         position: Position { line: 1, column: 1 },
     };
     let mut file = Modelfile::default();
+    let mut messages = 0;
     while let Some(c) = cursor.peek() {
         if matches!(c, ' ' | '\t' | '\r' | '\n') {
             cursor.next();
         } else if c == '#' {
             while cursor.next().is_some_and(|c| !is_line_break(c)) {}
         } else {
+            let line = cursor.position;
             file.instructions.push(instruction(path, &mut cursor)?);
+            messages += usize::from(
+                file.instructions
+                    .last()
+                    .is_some_and(|i| i.name == "message"),
+            );
+            if messages > MOST_MESSAGES {
+                let message = format!("more than {MOST_MESSAGES} MESSAGE instructions");
+                return Err(Problem::new(path, message).at(line));
+            }
         }
     }
     if file.last("from").is_none() {

@@ -168,8 +168,9 @@ struct CasePattern {
 }
 
 impl CasePattern {
-    fn is_match(&self, family: &str, name: &str) -> bool {
-        self.wildcard.is_match(family) || self.wildcard.is_match(&format!("{family}/{name}"))
+    /// Whether it matches a case, by its family or by its ID.
+    fn is_match(&self, family: &str, id: &str) -> bool {
+        self.wildcard.is_match(family) || self.wildcard.is_match(id)
     }
 }
 
@@ -225,9 +226,10 @@ static COVERAGE_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<Coverag
 impl BuiltinCases {
     /// Whether a built-in case was chosen.
     pub fn has(&self, family: &str, name: &str) -> bool {
+        let id = format!("{family}/{name}");
         let is_any = |patterns: &[CasePattern]| {
             let mut patterns = patterns.iter();
-            patterns.any(|pattern| pattern.is_match(family, name))
+            patterns.any(|pattern| pattern.is_match(family, &id))
         };
         is_any(&self.with) && !is_any(&self.without)
     }
@@ -235,29 +237,42 @@ impl BuiltinCases {
     /// The patterns that match none of the built-in cases: each was meant to match some.
     /// `configuration` is the file that has them, and `cases` are families and names.
     pub(crate) fn unmatched(&self, configuration: &Path, cases: &[(&str, &str)]) -> Vec<Problem> {
+        /// How many are reported one by one: to look for similar names takes time.
+        const MOST: usize = 20;
         let both = [("builtin", &self.with), ("without", &self.without)];
         let all = both
             .into_iter()
             .flat_map(|(key, patterns)| patterns.iter().map(move |pattern| (key, pattern)));
+        let ids = cases.iter();
+        let ids: Vec<(&str, String)> = ids
+            .map(|(family, name)| (*family, format!("{family}/{name}")))
+            .collect();
         let unmatched = all.filter(|(_, pattern)| {
-            let mut cases = cases.iter();
-            !cases.any(|(family, name)| pattern.is_match(family, name))
+            let mut ids = ids.iter();
+            !ids.any(|(family, id)| pattern.is_match(family, id))
+        });
+        let unmatched: Vec<_> = unmatched.collect();
+        let more = unmatched.len().saturating_sub(MOST);
+        let more = (more > 0).then(|| {
+            let message = format!("{more} more patterns match no built-in case");
+            Problem::new(configuration, message)
         });
         unmatched
+            .into_iter()
+            .take(MOST)
             .map(|(key, pattern)| {
                 let text = &pattern.text;
                 let message = format!("`{text}` in `{key}` matches no built-in case");
-                let ids = cases
-                    .iter()
-                    .map(|(family, name)| format!("{family}/{name}"));
-                let families = cases.iter().map(|(family, _)| (*family).to_owned());
-                let help = did_you_mean(text, families.chain(ids)).unwrap_or_else(|| {
+                let families = ids.iter().map(|(family, _)| *family);
+                let known = families.chain(ids.iter().map(|(_, id)| id.as_str()));
+                let help = did_you_mean(text, known).unwrap_or_else(|| {
                     "`rolecall list cases --builtin` names the families and cases".to_owned()
                 });
                 Problem::new(configuration, message)
                     .at(pattern.position)
                     .help(help)
             })
+            .chain(more)
             .collect()
     }
 }
