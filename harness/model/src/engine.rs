@@ -306,6 +306,8 @@ pub enum NameKind {
     /// A method that a template calls. transformers runs templates in Jinja2's
     /// `ImmutableSandboxedEnvironment`, where a method that changes a list or a dictionary fails.
     Method,
+    /// A method that a template calls, and that no value has.
+    NoMethod,
     /// A field of a Go struct, such as `a message`. One that does not exist fails.
     Field(&'static str),
     /// A key that its object may lack. If no application sets it, it is undefined.

@@ -48,6 +48,10 @@ pub(super) const ROWS: &[KnownDifference] = &[
         "Unicode's names of characters are not known, and of HTML's named characters only some",
     ),
     template(
+        r"[\u{FB00}-\u{FB06}\u{FF21}-\u{FF5A}]\w*",
+        "names are compared as they are written; Python folds some letters of a name (NFKC)",
+    ),
+    template(
         r"(?s)block\b.*endblock",
         "a block sees all variables around it: minijinja has no scope that it could be kept from",
     ),

@@ -66,7 +66,7 @@ pub(super) static ARGUMENTS_ALIKE: Contract = Contract {
         let object = prober.see(OBJECT_ARGUMENTS);
         // With or without spaces: a template may well pass the text on.
         let (spaced, compact) = (prober.see(STRING_ARGUMENTS), prober.see(COMPACT_ARGUMENTS));
-        if lacks_a_name(&object) || lacks_a_name(&spaced) {
+        if lacks_a_name(prober, &object) || lacks_a_name(prober, &spaced) {
             tally.skip("capabilities-work reports what fails");
             return tally.judgement();
         }

@@ -41,6 +41,18 @@ pub(super) fn speaks_of(prober: &Prober<'_>, names: &[&str]) -> bool {
     names_one_of(prober.code(), names)
 }
 
+/// Whether a template does something with one of these names, beside asking for it: it prints it, goes
+/// through it, assigns it or hands it over. In Go, each mention counts.
+pub(super) fn handles(prober: &Prober<'_>, names: &[&str]) -> bool {
+    static CONDITION: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(?s)\{%[-+]?\s*(?:el)?if\s.*?%\}"));
+    let code = prober.code();
+    match prober.dialect() {
+        Dialect::Jinja => names_one_of(&CONDITION.replace_all(code, ""), names),
+        Dialect::Go => names_one_of(code, names),
+    }
+}
+
 /// Whether a template sets its tools to an empty list.
 pub(super) fn turns_tools_off(prober: &Prober<'_>) -> bool {
     static OFF: LazyLock<Regex> =

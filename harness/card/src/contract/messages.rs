@@ -10,8 +10,8 @@ use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    ASSISTANT_FIRST, CALL_RESULT_USER, CALL_TURN_USER, DEVELOPER_USER, LATE_SYSTEM, LONG,
-    LONG_RESULT, LONG_TEXT, MANY_CALLS, MANY_ROUNDS, MANY_TOOLS, OTHER_QUESTION, PARALLEL,
+    ASSISTANT_FIRST, CALL_RESULT, CALL_RESULT_USER, CALL_TURN_USER, DEVELOPER_USER, LATE_SYSTEM,
+    LONG, LONG_RESULT, LONG_TEXT, MANY_CALLS, MANY_ROUNDS, MANY_TOOLS, OTHER_QUESTION, PARALLEL,
     REASONED, REASONED_CALL, REASONED_LOOP, REASONED_TURN_USER, REASONED_USER, SYSTEM_LONG,
     SYSTEM_ONLY, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, SYSTEM_USER_ASSISTANT, TOOLS,
     TOOLS_TURN_USER_CLOSED, TWO_ASSISTANTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, UNKNOWN_ROLE, USER,
@@ -79,7 +79,10 @@ const CONVERSATIONS: [(Probe, &[&str]); 12] = [
 
 /// Conversations with tools, in the same way. What is said beside a call and what a tool gave
 /// are for the contracts about tools.
-const WITH_TOOLS: [(Probe, &[&str]); 4] = [
+const WITH_TOOLS: [(Probe, &[&str]); 7] = [
+    (TOOLS, &[words::USER]),
+    (CALL_RESULT, &[words::USER]),
+    (PARALLEL, &[words::USER]),
     (CALL_RESULT_USER, &[words::USER, words::SECOND_USER]),
     (SYSTEM_TOOLS, &[words::SYSTEM, words::USER]),
     (

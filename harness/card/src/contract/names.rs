@@ -1,13 +1,13 @@
 //! The contract that every name in a template exists.
 
-use rolecall_model::{Dialect, NameKind, Outcome, UnknownName};
+use rolecall_model::{Dialect, NameKind, UnknownName};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
 use super::severity::Severity;
 use super::tally::Tally;
-use super::working::CAPABILITIES_WORK;
+use super::working::{CAPABILITIES_WORK, is_failure_of};
 use crate::capability::Capabilities;
 use crate::probe::{Prober, catalogue};
 use rolecall_base::problem::closest;
@@ -62,6 +62,7 @@ fn evidence(prober: &Prober<'_>, unknown: &UnknownName) -> Option<Evidence> {
         NameKind::Test => format!("there is no test `{name}`"),
         NameKind::Function => format!("there is no function `{name}`"),
         NameKind::Method => format!("transformers does not let templates call `{name}`"),
+        NameKind::NoMethod => format!("no value has a method `{name}`"),
         NameKind::Field(of) => format!("{of} has no field `{name}`"),
         NameKind::Key { of, known } => {
             let known = known.iter().copied().filter(|key| key.len() >= SHORTEST);
@@ -80,16 +81,4 @@ fn evidence(prober: &Prober<'_>, unknown: &UnknownName) -> Option<Evidence> {
         ))
         .in_line(Some(*line)),
     })
-}
-
-/// Whether a render ended at a name.
-fn is_failure_of(outcome: &Outcome, unknown: &UnknownName) -> bool {
-    match outcome {
-        Outcome::Failed {
-            line: Some(line),
-            message,
-            ..
-        } => *line == unknown.line && message.contains(&unknown.name),
-        _ => false,
-    }
 }

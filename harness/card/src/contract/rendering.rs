@@ -113,7 +113,16 @@ pub(super) static RENDERS: Contract = Contract {
         let is_unguarded = prober.manner().given == Requirement::Tools
             && guards.iter().any(|guard| source.contains(guard))
             && wanted_tools(prober).is_some();
-        let severity = if wants_more && !is_unguarded {
+        // A question that is accepted and not shown is lost, if the same template shows questions in
+        // longer conversations.
+        let is_lost = seen.text().is_some()
+            && !is_ranker
+            && wanted.is_none()
+            && prober.manner().given == Requirement::Nothing;
+        if let Some(kept) = is_lost.then(|| kept_elsewhere(prober)).flatten() {
+            what.push_str(kept);
+        }
+        let severity = if wants_more && !is_unguarded && !is_lost {
             Severity::Limitation
         } else {
             Severity::Error
@@ -124,6 +133,25 @@ pub(super) static RENDERS: Contract = Contract {
         tally.judgement()
     },
 };
+
+/// Which of the later messages a template shows that loses a single question.
+fn kept_elsewhere(prober: &Prober<'_>) -> Option<&'static str> {
+    let kept = [
+        (
+            USER_ASSISTANT_USER,
+            words::SECOND_USER,
+            ", though a second question is",
+        ),
+        (
+            SYSTEM_USER,
+            words::USER,
+            ", though one behind a system message is",
+        ),
+        (USER_ASSISTANT, words::ASSISTANT, ", though an answer is"),
+    ];
+    let mut kept = kept.into_iter();
+    kept.find_map(|(probe, word, what)| prober.see(probe).has(word).then_some(what))
+}
 
 /// The form of tools with which a template gives a prompt, if it needs one that is not usual.
 fn wanted_tools(prober: &Prober<'_>) -> Option<&'static str> {

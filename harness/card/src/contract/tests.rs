@@ -164,3 +164,137 @@ fn the_clock_is_named_where_the_prompt_changes_with_it() {
         "{because}"
     );
 }
+
+/// The worst finding of a contract, in words.
+fn worst(card: &Card, id: &str) -> Option<(Severity, String)> {
+    let found = card.broken().find(|found| found.contract.id == id)?;
+    let Judgement::Broken(evidence) = &found.judgement else {
+        return None;
+    };
+    Some((found.severity(), evidence[0].what.clone()))
+}
+
+/// A template that writes each message, with something behind its content.
+fn turns(behind: &str) -> String {
+    format!(
+        "{{% for m in messages %}}<|{{{{ m.role }}}}|>{{{{ m.content }}}}{behind}<|end|>{{% endfor %}}\
+         {{% if add_generation_prompt %}}<|assistant|>{{% endif %}}"
+    )
+}
+
+#[test]
+fn what_is_not_there_is_a_defect_wherever_it_stands() {
+    let calls = |what: &str| turns(&format!("{{% if m.tool_calls %}}{what}{{% endif %}}"));
+    let of_macro = "{% macro calls(all) %}{{ rendr(all) }}{% endmacro %}".to_owned();
+    for (source, contract, words) in [
+        (
+            calls("{{ m.tool_calls | fromjsn }}"),
+            "capabilities-work",
+            "No filter named 'fromjsn'",
+        ),
+        (
+            calls("{% if m.tool_calls is strong %}1{% endif %}"),
+            "capabilities-work",
+            "No test named 'strong'",
+        ),
+        (
+            calls("{{ m.tool_calls.dump() }}"),
+            "capabilities-work",
+            "'list object' has no attribute 'dump'",
+        ),
+        (
+            of_macro + &calls("{{ calls(m.tool_calls) }}"),
+            "capabilities-work",
+            "'rendr' is undefined",
+        ),
+        (
+            turns("{% if m.anything %}{{ m.anything.stripp() }}{% endif %}"),
+            "names-known",
+            "no value has a method `stripp`",
+        ),
+        (
+            turns("{% if m.reasoning_content %}{{ m.reasoning_content | strip }}{% endif %}"),
+            "capabilities-work",
+            "No filter named 'strip'",
+        ),
+    ] {
+        let (severity, what) = worst(&card(Dialect::Jinja, &source), contract).expect(&source);
+        assert_eq!(severity, Severity::Error, "{source}");
+        assert!(what.contains(words), "{what}");
+    }
+}
+
+#[test]
+fn a_kind_of_conversation_that_the_template_handles_does_not_fail_by_design() {
+    for (source, words) in [
+        (
+            turns("{% if m.tool_calls %}{{ 'call: ' + m.tool_calls }}{% endif %}"),
+            "every conversation with tool calls fails",
+        ),
+        (
+            turns("{% if m.role == 'tool' %}{{ m.content + 1 }}{% endif %}"),
+            "every conversation with results of tools fails",
+        ),
+        (
+            turns("{% if m.reasoning_content %}{{ m.reasoning_content + 1 }}{% endif %}"),
+            "every conversation with reasoning fails",
+        ),
+    ] {
+        let (severity, what) = worst(&card(Dialect::Jinja, &source), "capabilities-work").unwrap();
+        assert_eq!(severity, Severity::Error, "{source}");
+        assert!(what.starts_with(words), "{what}");
+    }
+    // Calls are only asked for here.
+    let source = turns("{% if m.tool_calls %}{{ m.nothing.at_all }}{% endif %}");
+    let (severity, what) = worst(&card(Dialect::Jinja, &source), "capabilities-work").unwrap();
+    assert_eq!(severity, Severity::Limitation, "{what}");
+}
+
+#[test]
+fn a_field_of_a_text_in_go_is_a_defect_unless_its_name_is_a_refusal() {
+    let source = |field: &str| {
+        format!(
+            "{{{{- range .Tools }}}}{{{{ . }}}}{{{{ end }}}}{{{{- range .Messages }}}}<|{{{{ .Role }}}}|>{{{{ .Content }}}}\
+             {{{{- range $i, $c := .ToolCalls }}}}{{{{ $c.Function.Name }}}}{{{{ $c.Function.Arguments }}}}\
+             {{{{- if $i }}}}{{{{ $c.Function.Name.{field} }}}}{{{{ end }}}}{{{{ end }}}}<|end|>{{{{ end }}}}<|assistant|>"
+        )
+    };
+    let severity = |field: &str| {
+        let found = worst(&card(Dialect::Go, &source(field)), "capabilities-work");
+        found.map(|(severity, _)| severity)
+    };
+    assert_eq!(severity("First"), Some(Severity::Error));
+    assert_eq!(severity("one_call_too_many"), None);
+}
+
+#[test]
+fn a_question_that_is_lost_is_a_defect() {
+    let all_but_the_first = turns("").replace("in messages", "in messages[1:]");
+    let before_calls = turns("").replace(
+        "{{ m.content }}",
+        "{% if m.role != 'user' or not (loop.nextitem or {}).tool_calls %}{{ m.content }}{% endif %}",
+    );
+    let with_tools =
+        "{% if tools %}{% set messages = messages[1:] %}{% endif %}".to_owned() + &turns("");
+    for (source, contract, words) in [
+        (
+            all_but_the_first,
+            "renders",
+            "the question is not in the prompt, though a second question is",
+        ),
+        (
+            before_calls,
+            "messages-kept",
+            "the first question is not in the prompt",
+        ),
+        (
+            with_tools,
+            "messages-kept",
+            "the first question is not in the prompt: a question with tools",
+        ),
+    ] {
+        let (severity, what) = worst(&card(Dialect::Jinja, &source), contract).expect(&source);
+        assert_eq!(severity, Severity::Error, "{source}");
+        assert!(what.starts_with(words), "{what}");
+    }
+}

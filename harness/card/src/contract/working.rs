@@ -1,17 +1,20 @@
 //! The contract that the features of a template work at all.
 
-use rolecall_model::{Dialect, NameKind, Outcome, Stage};
+use std::collections::BTreeSet;
+
+use rolecall_model::{Dialect, NameKind, Outcome, Stage, UnknownName};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
-use super::mentions::{speaks_of, speaks_of_tools};
+use super::mentions::{handles, speaks_of, speaks_of_tools};
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, CALL_TURN_USER, CALL_WITH_TEXT, COMPACT_ARGUMENTS,
-    DOCUMENT, DOCUMENT_TOOLS, OBJECT_ARGUMENTS, OTHER_QUESTION, PARALLEL, RICH_TOOL,
+    CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, CALL_RESULT_USER, CALL_TURN_USER, CALL_WITH_TEXT,
+    COMPACT_ARGUMENTS, DOCUMENT, DOCUMENT_TOOLS, LONG_IDS, NO_IDS, OBJECT_ARGUMENTS,
+    OTHER_QUESTION, PARALLEL, PARALLEL_TURN, REASONED, REASONED_USER, RICH_TOOL,
     SYSTEM_CALL_RESULT, SYSTEM_DOCUMENT, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, TOOLS,
     TWO_ROUNDS, TWO_TURNS, USER_ASSISTANT, USER_ASSISTANT_USER,
 };
@@ -36,7 +39,7 @@ struct ClaimedAbility {
     probes: &'static [Probe],
 }
 
-const CLAIMED_ABILITIES: [ClaimedAbility; 5] = [
+const CLAIMED_ABILITIES: [ClaimedAbility; 8] = [
     ClaimedAbility {
         name: "earlier turns",
         is_meant: |_| true,
@@ -54,7 +57,7 @@ const CLAIMED_ABILITIES: [ClaimedAbility; 5] = [
     },
     ClaimedAbility {
         name: "tool calls",
-        is_meant: speaks_of_tools,
+        is_meant: |prober| speaks_of_tools(prober) || handles(prober, &["tool_calls"]),
         probes: &[
             CALL,
             CALL_RESULT,
@@ -62,6 +65,24 @@ const CLAIMED_ABILITIES: [ClaimedAbility; 5] = [
             OBJECT_ARGUMENTS,
             COMPACT_ARGUMENTS,
         ],
+    },
+    ClaimedAbility {
+        name: "results of tools",
+        is_meant: |prober| speaks_of(prober, &["tool", "tool_call_id", "ipython", "ToolCallID"]),
+        probes: &[CALL_RESULT, CALL_RESULT_USER, NO_IDS, LONG_IDS, TWO_ROUNDS],
+    },
+    ClaimedAbility {
+        name: "calls at once",
+        is_meant: speaks_of_tools,
+        probes: &[PARALLEL, PARALLEL_TURN],
+    },
+    ClaimedAbility {
+        name: "reasoning",
+        is_meant: |prober| {
+            let names = ["reasoning_content", "reasoning", "thinking", "Thinking"];
+            handles(prober, &names)
+        },
+        probes: &[REASONED, REASONED_USER],
     },
     ClaimedAbility {
         name: "documents",
@@ -80,6 +101,7 @@ impl ClaimedAbility {
 
 fn capabilities_work(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
+    let mut reported = BTreeSet::new();
     for capability in &CLAIMED_ABILITIES {
         if !capability.fails(prober) {
             tally.holds();
@@ -87,6 +109,12 @@ fn capabilities_work(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         }
         let all = capability.probes.iter();
         let seen: Vec<_> = all.map(|probe| prober.see(*probe)).collect();
+        // A cause that lets several kinds of conversations fail is reported for the first.
+        let failures: BTreeSet<String> = seen.iter().map(|seen| failure(prober, seen)).collect();
+        if failures.is_subset(&reported) {
+            continue;
+        }
+        reported.extend(failures);
         // Probes that fail alike are reported together.
         let mut told: Vec<(String, &ProbeOutcome, Vec<&str>)> = Vec::new();
         for seen in &seen {
@@ -103,15 +131,17 @@ fn capabilities_work(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
                 names.join(", ")
             );
             let evidence = Evidence::one(what, seen);
-            tally.broken(if (capability.is_meant)(prober) {
-                evidence
-            } else {
-                evidence.with(Severity::Limitation)
-            });
+            tally.broken(
+                if (capability.is_meant)(prober) || lacks_a_name(prober, seen) {
+                    evidence
+                } else {
+                    evidence.with(Severity::Limitation)
+                },
+            );
         }
     }
     combined(&mut tally, prober);
-    unknown_names(&mut tally, prober);
+    unknown_names(&mut tally, prober, reported);
     tally.judgement()
 }
 
@@ -150,11 +180,12 @@ fn combined(tally: &mut Tally, prober: &Prober<'_>) {
 }
 
 /// A missing filter or test is a defect in every conversation that reaches it.
-fn unknown_names(tally: &mut Tally, prober: &Prober<'_>) {
+fn unknown_names(tally: &mut Tally, prober: &Prober<'_>, mut reported: BTreeSet<String>) {
     for probe in probes(|capability| !capability.fails(prober)) {
         let seen = prober.see(probe);
-        if lacks_a_name(&seen) {
-            let what = format!("{} ({})", failure(prober, &seen), seen.probe);
+        let failure = failure(prober, &seen);
+        if lacks_a_name(prober, &seen) && reported.insert(failure.clone()) {
+            let what = format!("{failure} ({})", seen.probe);
             tally.broken(Evidence::one(what, &seen));
         }
     }
@@ -168,11 +199,33 @@ fn probes(of: impl Fn(&ClaimedAbility) -> bool) -> impl Iterator<Item = Probe> {
     capabilities.flat_map(|capability| capability.probes.iter().copied())
 }
 
-/// Whether a filter or a test is not there.
-pub(super) fn lacks_a_name(seen: &ProbeOutcome) -> bool {
+/// Whether a filter, a test, a function, a method or a field is not there, whatever a conversation
+/// holds.
+pub(super) fn lacks_a_name(prober: &Prober<'_>, seen: &ProbeOutcome) -> bool {
+    /// What engines say of a name that no value of this type has.
+    const MISSING: [&str; 3] = ["No filter named", "No test named", "can't evaluate field"];
+    if !is_failure(seen) {
+        return false;
+    }
     let words = seen.outcome.text();
-    let names = ["No filter named", "No test named"];
-    is_failure(seen) && names.iter().any(|name| words.contains(name))
+    let unknown = prober.unknown_names().unwrap_or_default();
+    let mut unknown = unknown
+        .iter()
+        .filter(|name| !matches!(name.kind, NameKind::Key { .. }));
+    MISSING.iter().any(|missing| words.contains(missing))
+        || unknown.any(|name| is_failure_of(&seen.outcome, name))
+}
+
+/// Whether a render ended at a name.
+pub(super) fn is_failure_of(outcome: &Outcome, unknown: &UnknownName) -> bool {
+    match outcome {
+        Outcome::Failed {
+            line: Some(line),
+            message,
+            ..
+        } => *line == unknown.line && message.contains(&unknown.name),
+        _ => false,
+    }
 }
 
 /// The engine's messages for the features that fail as a whole.
@@ -196,9 +249,18 @@ fn forbidden_method(prober: &Prober<'_>, line: usize, message: &str) -> Option<S
 fn is_failure(seen: &ProbeOutcome) -> bool {
     match &*seen.outcome {
         Outcome::Rendered { .. } | Outcome::Raised { .. } => false,
-        Outcome::Failed { stage, .. } => *stage != Stage::Input,
+        Outcome::Failed { stage, message, .. } => *stage != Stage::Input && !refuses(message),
         Outcome::Exceeded { .. } | Outcome::Crashed { .. } | Outcome::NotAsked { .. } => true,
     }
+}
+
+/// Whether a Go template failed on purpose. Ollama's templates have no way to refuse, so an author may
+/// ask a text for a field whose name says why: `{{ .Role.out_of_turn }}`. No field has such a name.
+fn refuses(message: &str) -> bool {
+    let field = message.split_once("can't evaluate field ");
+    field
+        .and_then(|(_, rest)| rest.split_once(" in type string"))
+        .is_some_and(|(name, _)| name.contains('_') && !name.contains(' '))
 }
 
 /// How it gave up, with the line of the template.

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use minijinja::machinery::Span;
-use minijinja::machinery::ast::{Expr, Stmt};
+use minijinja::machinery::ast::{CallArg, Expr, Stmt};
 use rolecall_model::{NameKind, UnknownName};
 
 use crate::compile::bindings::{BindingKind, Bindings};
 use crate::compile::nodes::{all_within, bodies, expressions, given};
+use crate::compile::properties::is_self;
 use crate::library::{functions, vocabulary};
 use crate::python::attributes::is_method;
 
@@ -56,6 +57,24 @@ const CHANGING: [&str; 9] = [
     "update",
 ];
 
+/// Methods of other values than texts, lists, dictionaries and numbers: of `cycler(…)`, `loop`, and
+/// of Python's numbers.
+const METHODS: [&str; 13] = [
+    "as_integer_ratio",
+    "bit_count",
+    "bit_length",
+    "changed",
+    "conjugate",
+    "cycle",
+    "from_bytes",
+    "fromhex",
+    "hex",
+    "is_integer",
+    "next",
+    "reset",
+    "to_bytes",
+];
+
 /// The names in a template that have no meaning. `is_given` says whether the template's model
 /// supplies a variable.
 pub(crate) fn names(template: &Stmt<'_>, is_given: impl Fn(&str) -> bool) -> Vec<UnknownName> {
@@ -75,6 +94,9 @@ pub(crate) fn names(template: &Stmt<'_>, is_given: impl Fn(&str) -> bool) -> Vec
             NameKind::Filter => !vocabulary::is_filter(name) && !uses.texts.contains(name),
             NameKind::Test => !vocabulary::is_test(name) && !uses.texts.contains(name),
             NameKind::Method => CHANGING.contains(&name),
+            NameKind::NoMethod => {
+                !is_method(name) && !METHODS.contains(&name) && !uses.made.contains(name)
+            }
             _ => is_unset(name),
         };
         if is_unknown {
@@ -109,6 +131,9 @@ struct Uses<'e, 's> {
     read: BTreeSet<&'s str>,
     /// The texts that the template tests with `is filter` or `is test`.
     texts: BTreeSet<&'e str>,
+    /// The names that something of the template's own may have: the texts in it, the arguments of
+    /// calls, and the attributes that it assigns.
+    made: BTreeSet<&'e str>,
     /// The keys that are read, with what should have them.
     keys: Vec<(&'e Expr<'s>, &'e str, usize)>,
 }
@@ -118,6 +143,11 @@ impl<'e, 's> Uses<'e, 's> {
         match statement {
             Stmt::CallBlock(node) => self.callee(&node.call.expr, node.call.span()),
             Stmt::Do(node) => self.callee(&node.call.expr, node.call.span()),
+            Stmt::Set(node) => {
+                if let Expr::GetAttr(target) = &node.target {
+                    self.made.insert(target.name);
+                }
+            }
             _ => {}
         }
         let called = match statement {
@@ -139,10 +169,14 @@ impl<'e, 's> Uses<'e, 's> {
     fn callee(&mut self, callee: &'e Expr<'s>, span: Span) {
         let (kind, name) = match callee {
             Expr::Var(node) => (NameKind::Function, node.id),
+            Expr::GetAttr(node) if is_self(&node.expr) => return,
             Expr::GetAttr(node) => (NameKind::Method, node.name),
             _ => return,
         };
         self.named.push((kind, name, line(span)));
+        if kind == NameKind::Method && !CHANGING.contains(&name) {
+            self.named.push((NameKind::NoMethod, name, line(span)));
+        }
     }
 
     fn expression(&mut self, expression: &'e Expr<'s>) {
@@ -150,6 +184,7 @@ impl<'e, 's> Uses<'e, 's> {
             Expr::Var(name) => {
                 self.read.insert(name.id);
             }
+            Expr::Const(node) => self.made.extend(node.value.as_str()),
             Expr::Filter(node) => {
                 self.named
                     .push((NameKind::Filter, node.name, line(node.span())));
@@ -170,6 +205,11 @@ impl<'e, 's> Uses<'e, 's> {
                 }
             }
             Expr::Call(node) => {
+                let names = node.args.iter().filter_map(|argument| match argument {
+                    CallArg::Kwarg(name, _) => Some(*name),
+                    _ => None,
+                });
+                self.made.extend(names);
                 self.callee(&node.expr, node.span());
                 if let (Expr::GetAttr(method), Some(first)) =
                     (&node.expr, node.args.first().map(given))
@@ -221,6 +261,21 @@ mod tests {
     }
 
     #[test]
+    fn methods_that_no_value_has_are_found() {
+        use NameKind::NoMethod;
+        let found_in = "{% if a %}{{ b.stripp() }}{{ b.strip() }}{{ loop.cycle(1) }}{% endif %}";
+        assert_eq!(found(found_in), [(NoMethod, "stripp".to_owned())]);
+        for source in [
+            "{% set ns = namespace(f=g) %}{{ ns.f() }}",
+            "{% set ns.f = g %}{{ ns.f() }}",
+            "{% set d = {'f': g} %}{{ d.f() }}",
+            "{{ self.f() }}",
+        ] {
+            assert_eq!(found(source), [], "{source}");
+        }
+    }
+
+    #[test]
     fn filters_tests_and_functions_are_found_where_they_never_run() {
         use NameKind::{Filter, Function, Method, Test};
         let source = "{% if a is strong %}{{ b | strip | map('c') }}{{ d(e()) }}\
@@ -250,7 +305,7 @@ mod tests {
             "{% macro g() %}{{ caller() }}{% endmacro %}{% call g() %}{% endcall %}",
             "{% set f = joiner() %}{{ f() }}{{ range(2) }}{{ raise_exception('x') }}",
             "{% if 'strip' is filter %}{{ a | strip }}{% endif %}",
-            "{{ bos_token() }}{{ a.b() }}{{ a['b']() }}{% for x in y recursive %}{{ loop(x) }}{% endfor %}",
+            "{{ bos_token() }}{{ a['b']() }}{% for x in y recursive %}{{ loop(x) }}{% endfor %}",
         ] {
             assert_eq!(found(source), [], "{source}");
         }

@@ -24,6 +24,9 @@ pub(super) fn template(chance: &mut Chance) -> String {
     if writer.chance.one_in(4) {
         writer.tag("set ns = namespace(a=0, b='')", &mut out);
     }
+    if writer.chance.one_in(8) {
+        writer.shared_generator(&mut out);
+    }
     for _ in 0..=writer.chance.below(2) {
         writer.statement(2, &mut out);
     }
