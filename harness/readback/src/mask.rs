@@ -192,7 +192,9 @@ impl<'p, 't> Masker<'p, 't> {
             let asked = Asked { case: &case, front };
             asked.rendered(program, &case.messages, opens, setting).ok()
         };
-        masker.ends = TurnEnds::of(program.template, |messages, opens| plain(messages, opens, None));
+        masker.ends = TurnEnds::of(program.template, |messages, opens| {
+            plain(messages, opens, None)
+        });
         let question = json!([{"role": "user", "content": "How many?"}]);
         let settings = masker.settings.iter().copied().map(Some);
         let openings = [None].into_iter().chain(settings).filter_map(|setting| {
@@ -513,7 +515,10 @@ impl Openings<'_> {
 
 /// Where a prompt departs from another one, at the beginning of a control token or outside of one.
 fn departure(prompt: &str, other: &str) -> usize {
-    let same = prompt.bytes().zip(other.bytes()).take_while(|(a, b)| a == b);
+    let same = prompt
+        .bytes()
+        .zip(other.bytes())
+        .take_while(|(a, b)| a == b);
     let at = prompt.floor_char_boundary(same.count());
     let within = |place: &Range<usize>| place.start < at && at < place.end;
     let token = control_token_places(prompt).find(within);
@@ -770,7 +775,11 @@ mod tests {
         let parts = "<|call>call:f{days:3}<call|><|result>…So I look.<turn|>";
         let expected = [
             turn("as asked", parts, "<turn|>"),
-            turn("as asked", "<|call>call:f{days:4}<call|><|result>", "<|result>"),
+            turn(
+                "as asked",
+                "<|call>call:f{days:4}<call|><|result>",
+                "<|result>",
+            ),
         ];
         let mut case = Case::from_messages(messages.as_array().unwrap().clone());
         case.add_generation_prompt = false;
@@ -786,7 +795,11 @@ mod tests {
         .clone();
         let expected = [
             turn("as asked", "Wait.", ""),
-            turn("otherwise", "<|call>call:f{days:3}<call|><|result>", "<|result>"),
+            turn(
+                "otherwise",
+                "<|call>call:f{days:3}<call|><|result>",
+                "<|result>",
+            ),
         ];
         assert_eq!(written_of(RESULTS_WITHIN, &case), expected);
     }
@@ -839,7 +852,11 @@ mod tests {
     #[test]
     fn an_opening_at_the_end_of_every_conversation_ends_no_turn() {
         for (user, assistant, end) in [
-            ("<|im_start|>user\n", "<|im_start|>assistant\n", "<|im_end|>\n"),
+            (
+                "<|im_start|>user\n",
+                "<|im_start|>assistant\n",
+                "<|im_end|>\n",
+            ),
             ("<|start|><|user|>", "<|start|><|bot|>", "<|text|><|end|>"),
             ("User: ", "Assistant:", "</s>"),
             ("<|user|>", "<|assistant|>", ""),

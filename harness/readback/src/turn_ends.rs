@@ -38,18 +38,19 @@ fn end_token(shared: &str, prompt: &str) -> Option<Range<usize>> {
 /// The length of the opening at the end of what a template writes after an answer, if it opens the
 /// next turn unasked. `ended` is the token that ends the turn. `told` is the prompt of a question: it
 /// ends with the opening, too.
-fn always_opened(
-    behind: &str,
-    told: &str,
-    ended: Option<Range<usize>>,
-    ends: &[String],
-) -> usize {
+fn always_opened(behind: &str, told: &str, ended: Option<Range<usize>>, ends: &[String]) -> usize {
     let (_, after_question) = told.rsplit_once(QUESTION).unwrap_or_default();
     let most = same(behind.chars().rev(), after_question.chars().rev());
-    let known = ends.iter().filter_map(|end| Some(behind.find(end.as_str())? + end.len()));
+    let known = ends
+        .iter()
+        .filter_map(|end| Some(behind.find(end.as_str())? + end.len()));
     let ended = ended.map(|token| token.end).or_else(|| known.min());
     let opening = behind[ended.unwrap_or(0)..].trim_start();
-    if opening.len() <= most { opening.len() } else { 0 }
+    if opening.len() <= most {
+        opening.len()
+    } else {
+        0
+    }
 }
 
 /// The texts that end an assistant's turn.

@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 
 /// Which values stood for special tokens that nothing sets, and what was done with them.
-pub fn in_words(
-    what: &str,
-    assumed: &BTreeMap<&'static str, &'static str>,
-) -> Option<String> {
+pub fn in_words(what: &str, assumed: &BTreeMap<&'static str, &'static str>) -> Option<String> {
     let assumed = assumed.iter();
     let tokens: Vec<String> = assumed
         .map(|(name, token)| format!("`{token}` for {name}"))

@@ -253,14 +253,21 @@ fn turns_end(
                 Some(end) if !covers(learned, end) => tally.broken(not_learned(
                     probe,
                     end,
-                    &format!("`{}`, which ends {name}, is not learned", &text[end.clone()]),
+                    &format!(
+                        "`{}`, which ends {name}, is not learned",
+                        &text[end.clone()]
+                    ),
                 )),
                 _ => {
                     let blank = text[rest.clone()].len() - text[rest.clone()].trim_start().len();
                     let rest = rest.start + blank..rest.end;
                     tally.demand(rest.is_empty() || covers(learned, &rest), || {
                         let end = &text[rest.clone()];
-                        not_learned(probe, &rest, &format!("the end of {name}, `{end}`, is not learned"))
+                        not_learned(
+                            probe,
+                            &rest,
+                            &format!("the end of {name}, `{end}`, is not learned"),
+                        )
                     });
                 }
             }

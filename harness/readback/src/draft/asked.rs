@@ -28,9 +28,15 @@ pub(super) const NAME: &str = "[^\\s\"'<>{}()]+";
 
 /// What stands in a pattern in the place of each word: no answer but the one that was tried has it.
 pub(super) fn in_place_of_words() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let texts = [QUESTION, TEXT, THOUGHTS].into_iter().chain(KEYS).chain(VALUES);
+    let texts = [QUESTION, TEXT, THOUGHTS]
+        .into_iter()
+        .chain(KEYS)
+        .chain(VALUES);
     let ids = CALL_IDS.into_iter().map(|id| (id, "[^\\s\"<]*"));
-    texts.map(|text| (text, ".*?")).chain([(TOOL, NAME)]).chain(ids)
+    texts
+        .map(|text| (text, ".*?"))
+        .chain([(TOOL, NAME)])
+        .chain(ids)
 }
 
 /// A prompt, and the answer that the template writes behind it.
@@ -85,7 +91,11 @@ impl Trial {
             let function = json!({"name": name, "arguments": arguments});
             json!({"id": id, "type": "function", "function": function})
         };
-        let lamp = call("Zk3vQ81ab", "set-lamp", json!({"room": "hall, left", "level": 3}));
+        let lamp = call(
+            "Zk3vQ81ab",
+            "set-lamp",
+            json!({"room": "hall, left", "level": 3}),
+        );
         let song = call("pL0d72mNx", "play", json!({"title": "Für Elise: (op. 59)"}));
         let tools = ["set-lamp", "play"].map(|name| {
             let properties = match name {
@@ -109,13 +119,19 @@ impl Trial {
             Trial { what, case }
         };
         [
-            trial("a text", json!({"content": "It is, 7 of 9 say.\n\n- So it is."})),
+            trial(
+                "a text",
+                json!({"content": "It is, 7 of 9 say.\n\n- So it is."}),
+            ),
             trial(
                 "thoughts",
                 json!({"content": "Yes.", "reasoning_content": "Is it?\n\nIt may be."}),
             ),
             trial("a call", json!({"content": "", "tool_calls": [lamp]})),
-            trial("two calls at once", json!({"content": "", "tool_calls": [lamp, song]})),
+            trial(
+                "two calls at once",
+                json!({"content": "", "tool_calls": [lamp, song]}),
+            ),
         ]
     }
 
@@ -144,6 +160,9 @@ impl Trial {
             format!("The draft does not read {what} back")
         };
         let form = worst.form.name();
-        Some(format!("{read}. It was tried with other names and texts, {form}: {}", worst.text))
+        Some(format!(
+            "{read}. It was tried with other names and texts, {form}: {}",
+            worst.text
+        ))
     }
 }

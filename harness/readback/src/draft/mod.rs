@@ -70,7 +70,11 @@ impl Draft {
         response_template["fields"] = draft.fields.into();
         let mut unknown = draft.unknown;
         let trials = Trial::all();
-        unknown.extend(trials.iter().filter_map(|it| it.fault(&writer, &response_template)));
+        unknown.extend(
+            trials
+                .iter()
+                .filter_map(|it| it.fault(&writer, &response_template)),
+        );
         Ok(Draft {
             response_template,
             unknown,
@@ -143,6 +147,7 @@ impl Parts {
             return self.miss("The text behind the thoughts is not found.");
         };
         let mut opener = opener.trim();
+        let plain = format!("{}{before}", self.anchor);
         let tail = opening(&seen.prompt, self.ends[0].as_str()).to_owned();
         if opener.is_empty() {
             // The prompt opens the thoughts. What it has of them is a part of the answer.
@@ -158,7 +163,8 @@ impl Parts {
         // A format with channels opens the text behind the thoughts with a tag of its own.
         let close = close.split_inclusive('>').next().unwrap_or(close).trim();
         // Some templates write only the tag behind the thoughts if there are none.
-        let open = if before.trim_start().starts_with(close) {
+        let plain = plain.strip_prefix(self.anchor.as_str()).unwrap_or(before);
+        let open = if plain.trim_start().starts_with(close) {
             format!("\\s*(?:{}|(?={}))", escaped(opener), escaped(close))
         } else {
             format!("\\s*{}", escaped(opener))
@@ -267,7 +273,9 @@ mod tests {
             {% endfor %}\n</calls>{% endif %}";
         let all = [tagged, list, xml, nearly_json, named_twice, lines].map(chat);
         let asks = "{% if add_generation_prompt %}<assistant>\n{% endif %}";
-        let always = all.each_ref().map(|it| it.replace(asks, "<assistant>\n{{ '' }}"));
+        let always = all
+            .each_ref()
+            .map(|it| it.replace(asks, "<assistant>\n{{ '' }}"));
         for source in all.iter().chain(&always) {
             let (template, draft) = draft(source).unwrap();
             assert!(!draft.response_template.to_string().contains("quil"));
@@ -322,7 +330,10 @@ mod tests {
             {{ c.function.arguments | tojson }}</call>{% endfor %}";
         let (_, bare) = draft(&chat(bare)).unwrap();
         let said = &bare.unknown[0];
-        assert!(said.starts_with("The draft does not read a text back"), "{said}");
+        assert!(
+            said.starts_with("The draft does not read a text back"),
+            "{said}"
+        );
         assert_eq!(
             draft("{{ messages | length }}").unwrap_err(),
             NoDraft::DoesNotContinue

@@ -344,19 +344,21 @@ impl Search<'_, '_> {
             let condition = names.collect::<Vec<_>>().join(" and ");
             (!condition.is_empty()).then(|| (condition, [copy(later), copy(from)]))
         });
-        let found = by_item.chain(by_operand).filter_map(|(condition, [one, other])| {
-            let text = self.twice(body, [&first, &behind], &condition, [&one, &other]);
-            let mut candidate = Candidate {
-                guarded: None,
-                edits: vec![Edit {
+        let found = by_item
+            .chain(by_operand)
+            .filter_map(|(condition, [one, other])| {
+                let text = self.twice(body, [&first, &behind], &condition, [&one, &other]);
+                let mut candidate = Candidate {
+                    guarded: None,
+                    edits: vec![Edit {
+                        span: span.clone(),
+                        text,
+                    }],
                     span: span.clone(),
-                    text,
-                }],
-                span: span.clone(),
-                marks: Vec::new(),
-            };
-            self.judge(&mut candidate).ok().map(|()| candidate)
-        });
+                    marks: Vec::new(),
+                };
+                self.judge(&mut candidate).ok().map(|()| candidate)
+            });
         found.collect()
     }
 
