@@ -141,8 +141,9 @@ pub enum NoMask {
 pub struct Masker<'p, 't> {
     program: &'p FrontProgram<'t>,
     ends: TurnEnds,
-    /// What the template adds to a plain question to ask for the answer.
-    plain_opening: Option<String>,
+    /// What the template adds to a plain question to ask for the answer, and then what it adds under
+    /// other settings of thinking.
+    plain_openings: Vec<String>,
     /// The settings of thinking that the template reads.
     settings: Vec<(&'static str, bool)>,
 }
@@ -177,7 +178,7 @@ impl<'p, 't> Masker<'p, 't> {
         let mut masker = Masker {
             program,
             ends: TurnEnds::default(),
-            plain_opening: None,
+            plain_openings: Vec::new(),
             settings: Vec::new(),
         };
         let variables = program.without_front().variables();
@@ -186,19 +187,24 @@ impl<'p, 't> Masker<'p, 't> {
             .filter(|(name, _)| variables.contains(*name))
             .collect();
         let front = Front::of(program.template);
-        let plain = |messages: Value, opens: bool| {
+        let plain = |messages: Value, opens: bool, setting| {
             let case = Case::from_messages(messages.as_array().cloned().unwrap_or_default());
             let asked = Asked { case: &case, front };
-            asked.rendered(program, &case.messages, opens, None).ok()
+            asked.rendered(program, &case.messages, opens, setting).ok()
         };
-        masker.ends = TurnEnds::of(program.template, plain);
+        masker.ends = TurnEnds::of(program.template, |messages, opens| {
+            plain(messages, opens, None)
+        });
         let question = json!([{"role": "user", "content": "How many?"}]);
-        let added = plain(question.clone(), true)
-            .zip(plain(question, false))
-            .and_then(|(asking, told)| asking.strip_prefix(told.as_str()).map(str::to_owned));
-        let opening = added.filter(|it| !it.is_empty());
-        let opening = opening.or_else(|| Some(masker.ends.opening().to_owned()));
-        masker.plain_opening = opening.filter(|it| !it.is_empty());
+        let settings = masker.settings.iter().copied().map(Some);
+        let openings = [None].into_iter().chain(settings).filter_map(|setting| {
+            let told = plain(question.clone(), false, setting)?;
+            let asking = plain(question.clone(), true, setting)?;
+            let added = asking.strip_prefix(told.as_str())?;
+            let added = Some(added).filter(|it| !it.is_empty());
+            Some(added.unwrap_or(masker.ends.opening()).to_owned())
+        });
+        masker.plain_openings = openings.filter(|it| !it.is_empty()).collect();
         masker
     }
 
@@ -430,7 +436,7 @@ impl Openings<'_> {
                     }
                 }
             }
-            openings.extend(self.masker.plain_opening.clone());
+            openings.extend(self.masker.plain_openings.iter().cloned());
             openings
         })
     }
@@ -473,8 +479,8 @@ impl Openings<'_> {
         {
             let behind = &whole.text[asking.len()..];
             // What opens the turn after a plain question may be missing in this prompt.
-            let missing = self.masker.plain_opening.as_deref().filter(|_| is_unopened);
-            return match missing.filter(|opening| behind.starts_with(opening)) {
+            let missing = self.masker.plain_openings.first().filter(|_| is_unopened);
+            return match missing.filter(|opening| behind.starts_with(opening.as_str())) {
                 Some(opening) => Some((asking.len() + opening.len(), false)),
                 None => Some((asking.len(), true)),
             };
@@ -499,14 +505,14 @@ impl Openings<'_> {
             let from = opened.unwrap_or(floor);
             is_continued || !whole.is_within_a_text(message, from..*own)
         });
-        // Where nothing opens the turn, the model writes all that departs from its prompt. Two answers
-        // in a row may be one turn.
+        // Where nothing opens the turn, the model writes the tokens that its prompt does not have. Two
+        // answers in a row may be one turn.
         let departed = asking.filter(|_| is_unopened && found.is_none());
         let departed = departed.map(|asking| departure(&whole.text, asking));
         let departed = if is_continued { Some(floor) } else { departed };
         let departed = departed.filter(|at| {
             let text = own.and_then(|own| whole.text.get((*at).max(floor)..own));
-            *at >= floor && text.is_some_and(|text| !text.trim().is_empty())
+            *at >= floor && text.is_some_and(|text| control_token_places(text).next().is_some())
         });
         found.or(departed).or(own).map(|start| (start, false))
     }

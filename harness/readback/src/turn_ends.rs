@@ -19,26 +19,28 @@ fn same(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> u
     same.map(|(c, _)| c.len_utf8()).sum()
 }
 
-/// The length of the opening at the end of what a template writes after an answer, if it opens the
-/// next turn unasked. `between` stands between an answer and the next question, `told` is the
-/// prompt of a question: it ends with the opening, too.
-fn always_opened(behind: &str, between: &str, told: &str, ends: &[String]) -> usize {
-    let (_, after_question) = told.rsplit_once(QUESTION).unwrap_or_default();
-    let most = same(behind.chars().rev(), after_question.chars().rev());
-    // The turn ends before the next one opens: with a token that also stands before a question, and
-    // that opens no turn, as those at the beginning of the prompt do.
-    let shared = &behind[..same(behind.chars(), between.chars())];
+/// The token that ends a turn, in a text that stands before the next turn and at the end of a
+/// conversation. It opens no turn, as the tokens at the beginning of a prompt do.
+fn end_token(shared: &str, prompt: &str) -> Option<Range<usize>> {
     let mut openers = Vec::new();
     let mut at = 0;
-    for token in control_token_places(told) {
-        if told[at..token.start].trim().is_empty() {
+    for token in control_token_places(prompt) {
+        if prompt[at..token.start].trim().is_empty() {
             at = token.end;
-            openers.push(&told[token]);
+            openers.push(&prompt[token]);
         }
     }
     let mut tokens = control_token_places(shared);
-    let ended = tokens.rfind(|token| !openers.contains(&&shared[token.clone()]));
-    let ended = ended.or_else(|| control_token_places(shared).next());
+    let last = tokens.rfind(|token| !openers.contains(&&shared[token.clone()]));
+    last.or_else(|| control_token_places(shared).next())
+}
+
+/// The length of the opening at the end of what a template writes after an answer, if it opens the
+/// next turn unasked. `ended` is the token that ends the turn. `told` is the prompt of a question: it
+/// ends with the opening, too.
+fn always_opened(behind: &str, told: &str, ended: Option<Range<usize>>, ends: &[String]) -> usize {
+    let (_, after_question) = told.rsplit_once(QUESTION).unwrap_or_default();
+    let most = same(behind.chars().rev(), after_question.chars().rev());
     let known = ends
         .iter()
         .filter_map(|end| Some(behind.find(end.as_str())? + end.len()));
@@ -108,14 +110,15 @@ impl TurnEnds {
         let question = json!([{"role": "user", "content": QUESTION}]);
         let [told, asked] = [false, true].map(|opens| render(question.clone(), opens));
         let mut after_answers = behind.unwrap_or_default();
-        let mut opening = String::new();
-        if let Some(told) = told.filter(|told| asked.as_ref() == Some(told)) {
-            let always = always_opened(&after_answers, &between, &told, &ends);
-            opening = after_answers.split_off(after_answers.len() - always);
-        }
         // Some templates end only the whole text with a further token.
         let shared = &after_answers[..same(after_answers.chars(), between.chars())];
-        let shared = control_tokens_in(shared).next_back();
+        let shared = end_token(shared, told.as_deref().unwrap_or_default());
+        let mut opening = String::new();
+        if let Some(told) = told.filter(|told| asked.as_ref() == Some(told)) {
+            let length = always_opened(&after_answers, &told, shared.clone(), &ends);
+            opening = after_answers.split_off(after_answers.len() - length);
+        }
+        let shared = shared.map(|token| &after_answers[token]);
         let mut last = None;
         if !after_answers.trim().is_empty() {
             let token = shared.or_else(|| control_tokens_in(&after_answers).next());

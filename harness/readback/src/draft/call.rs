@@ -201,7 +201,7 @@ fn closing<const N: usize>(close: &str, follow: [&str; N]) -> String {
     }
     let follow = follow.into_iter().filter(|text| !text.is_empty());
     let follow: String = follow.map(|text| format!("{}|", escaped(text))).collect();
-    format!("{pattern}(?=\\s*(?:{follow}\\Z))")
+    format!("{pattern}\\s*(?={follow}\\Z)")
 }
 
 /// What stands before the arguments and behind them, and how they are written.

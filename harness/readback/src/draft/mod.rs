@@ -147,6 +147,7 @@ impl Parts {
             return self.miss("The text behind the thoughts is not found.");
         };
         let mut opener = opener.trim();
+        let plain = format!("{}{before}", self.anchor);
         let tail = opening(&seen.prompt, self.ends[0].as_str()).to_owned();
         if opener.is_empty() {
             // The prompt opens the thoughts. What it has of them is a part of the answer.
@@ -162,7 +163,8 @@ impl Parts {
         // A format with channels opens the text behind the thoughts with a tag of its own.
         let close = close.split_inclusive('>').next().unwrap_or(close).trim();
         // Some templates write only the tag behind the thoughts if there are none.
-        let open = if before.trim_start().starts_with(close) {
+        let plain = plain.strip_prefix(self.anchor.as_str()).unwrap_or(before);
+        let open = if plain.trim_start().starts_with(close) {
             format!("\\s*(?:{}|(?={}))", escaped(opener), escaped(close))
         } else {
             format!("\\s*{}", escaped(opener))
