@@ -109,7 +109,10 @@ pub(crate) fn with_text(
 /// The text at a path, if there is one.
 pub(crate) fn text_at<'c>(case: &'c Case, path: &str) -> Option<&'c str> {
     let place = Place::of(case, path)?;
-    let value = place.list_of(case)?.get(place.index)?.pointer(&place.pointer)?;
+    let value = place
+        .list_of(case)?
+        .get(place.index)?
+        .pointer(&place.pointer)?;
     text_of_parts(value).as_str()
 }
 
