@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::capability::{self, Capabilities, Switch};
+use crate::choice::ContractChoice;
 use crate::contract::{self, Contract, Finding, Judgement, Render, Severity};
 use crate::deciding;
 use crate::probe::{ContentComparison, ProbeInputs, Prober, catalogue};
@@ -81,9 +82,19 @@ pub fn examine_with(
 #[derive(Default)]
 pub struct Examiner {
     inputs: ProbeInputs,
+    choice: ContractChoice,
 }
 
 impl Examiner {
+    /// An examiner that judges by the chosen contracts alone, and by those that a template's sidecar
+    /// explains. It renders only what these need.
+    pub fn by(choice: ContractChoice) -> Examiner {
+        Examiner {
+            choice,
+            ..Examiner::default()
+        }
+    }
+
     /// Examines a template. With a tokenizer, the contracts about tokens are judged too.
     pub fn examine(
         &self,
@@ -91,7 +102,18 @@ impl Examiner {
         template: &Template,
         tokenizer: Option<&Tokenizer>,
     ) -> Card {
-        on_large_stack(|| self.card(engine, template, tokenizer))
+        self.examine_by(engine, template, tokenizer, &self.choice)
+    }
+
+    /// The same, judged by other contracts.
+    pub fn examine_by(
+        &self,
+        engine: &dyn Engine,
+        template: &Template,
+        tokenizer: Option<&Tokenizer>,
+        choice: &ContractChoice,
+    ) -> Card {
+        on_large_stack(|| self.card(engine, template, tokenizer, choice))
     }
 
     fn card(
@@ -99,12 +121,21 @@ impl Examiner {
         engine: &dyn Engine,
         template: &Template,
         tokenizer: Option<&Tokenizer>,
+        choice: &ContractChoice,
     ) -> Card {
         let assumed = assumed(template);
         let template = &*with_tokens(template, &assumed);
         let prober = Prober::new(engine, template, &self.inputs).with_tokenizer(tokenizer);
         let capabilities = capability::explore(&prober);
-        let judged = contract::judge_for_fronts(&prober, &capabilities);
+        // No contract says more about a template that cannot be read.
+        let is_unread = prober.is_unread();
+        let is_chosen = |contract: &Contract| {
+            let mut explained = template.broken.iter();
+            let is_explained = explained.any(|(id, _)| id == contract.id);
+            let all = contract::by_id(contract.id);
+            is_unread || is_explained || all.is_some_and(|contract| choice.has(contract))
+        };
+        let judged = contract::judge_for_fronts(&prober, &capabilities, is_chosen);
         // The rest is the same without a front.
         let prepared: Vec<&Contract> = judged
             .iter()
@@ -114,7 +145,8 @@ impl Examiner {
         let mut findings: Vec<Finding> = judged.into_iter().map(|(finding, _)| finding).collect();
         add_broken_under_settings(&mut findings, &prober, &capabilities);
         let without_front = broken_without_front(&prober, &findings, &prepared);
-        let syntax_error = if prober.is_unread() {
+        let of_deciding = |finding: &Finding| contract::is_about_deciding(finding.contract);
+        let syntax_error = if is_unread {
             SyntaxError::find(engine, template)
         } else {
             None
@@ -127,7 +159,11 @@ impl Examiner {
             syntax_error,
             assumed,
             capabilities,
-            content_decides: deciding::decided(&prober).comparisons.clone(),
+            content_decides: if findings.iter().any(of_deciding) {
+                deciding::decided(&prober).comparisons.clone()
+            } else {
+                Vec::new()
+            },
             findings,
             without_front,
             read_back: read_back::of(&prober),
@@ -196,6 +232,10 @@ fn add_broken_under_settings(
     prober: &Prober<'_>,
     capabilities: &Capabilities,
 ) {
+    let is_judged = |finding: &Finding| contract::has_settings(finding.contract);
+    if !findings.iter().any(is_judged) {
+        return;
+    }
     let switches = capabilities.switches.iter();
     let settings = switches
         .filter(|switch| switch.is_for_users())
@@ -250,6 +290,9 @@ fn broken_without_front(
     if template.dialect == Dialect::Go || Front::of(template) == Front::Raw {
         return Vec::new();
     }
+    if prepared.is_empty() {
+        return Vec::new();
+    }
     let prober = prober.without_front();
     let capabilities = capability::explore(&prober);
     let holds = |contract: &Contract| {
@@ -268,6 +311,16 @@ fn is_explained(finding: &Finding) -> bool {
 }
 
 impl Card {
+    /// Takes all contracts but the chosen ones from the card. A template that cannot be read keeps all
+    /// of them, because no contract says more about it.
+    pub fn narrow(&mut self, choice: &ContractChoice) {
+        if self.syntax_error.is_none() {
+            self.findings.retain(|finding| choice.has(finding.contract));
+            self.without_front
+                .retain(|finding| choice.has(finding.contract));
+        }
+    }
+
     /// The contracts that are broken.
     pub fn broken(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.is_broken())

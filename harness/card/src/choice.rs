@@ -1,6 +1,5 @@
 //! The contracts that somebody wants a card for.
 
-use crate::card::Card;
 use crate::contract::{self, Contract};
 
 /// A choice among the contracts.
@@ -26,17 +25,8 @@ impl ContractChoice {
         !contract::ALL.iter().any(|one| self.has(one))
     }
 
-    /// Takes all other contracts from a card. A template that cannot be read keeps all of them,
-    /// because no contract says more about it.
-    pub fn narrow(&self, card: &mut Card) {
-        if card.syntax_error.is_none() {
-            card.findings.retain(|finding| self.has(finding.contract));
-            card.without_front
-                .retain(|finding| self.has(finding.contract));
-        }
-    }
-
-    fn has(&self, contract: &'static Contract) -> bool {
+    /// Whether it has a contract.
+    pub fn has(&self, contract: &'static Contract) -> bool {
         (self.select.is_empty() || self.select.contains(&contract))
             && !self.ignore.contains(&contract)
     }

@@ -13,9 +13,9 @@ pub mod contract;
 
 pub mod read_back;
 
-pub mod card;
-
 pub mod choice;
+
+pub mod card;
 
 pub mod beside;
 

@@ -84,9 +84,9 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<String, 
     let engines = Engines::default();
     let runner = runner(&engines)?;
     let templates = std::slice::from_ref(template);
-    let mut cards = examine(&runner, templates)?;
+    let mut cards = examine(&runner, templates, &choice)?;
     for card in &mut cards {
-        choice.narrow(card);
+        card.narrow(&choice);
     }
     let mut bases = Vec::new();
     if let Some(base) = options.like {
@@ -114,7 +114,8 @@ pub fn diff(a: &Template, b: &Template, names: [String; 2]) -> Result<String, Li
     let mut comparison = Comparison::new(SideKind::Templates, names);
     let sides = [&one, &other].map(|suite| suite.pairs().collect::<Vec<Pair<'_>>>());
     comparison.render([&runner, &runner], sides);
-    let cards = examine(&runner, &[a.clone(), b.clone()])?;
+    let all = ContractChoice::default();
+    let cards = examine(&runner, &[a.clone(), b.clone()], &all)?;
     if let ([one, other], Some(pairing)) = (cards.as_slice(), comparison.pairings.last_mut()) {
         pairing.card = Some(CardChange::between(one, other));
     }
@@ -135,12 +136,16 @@ fn runner(engines: &Engines) -> Result<Runner<'_>, Failure> {
     Ok(Runner::new(engines, &[], None)?)
 }
 
-fn examine(runner: &Runner<'_>, templates: &[Template]) -> Result<Vec<Card>, Failure> {
+fn examine(
+    runner: &Runner<'_>,
+    templates: &[Template],
+    choice: &ContractChoice,
+) -> Result<Vec<Card>, Failure> {
     let (tokenizers, problems) = setup::tokenizers(templates);
     if !problems.is_empty() {
         return Err(Failure::Problems(problems));
     }
-    Ok(runner.examine(templates, &tokenizers).results)
+    Ok(runner.examine_by(templates, &tokenizers, choice).results)
 }
 
 /// What is written, as text.

@@ -16,19 +16,19 @@ const VERSION: u32 = 1;
 /// these. An error if there is no such contract.
 pub(crate) fn document(template: &Template, select: &[String]) -> Result<String, Answer> {
     let choice = ContractChoice::named(select, &[]).map_err(Answer::invalid)?;
-    let mut card = on_large_stack(|| catch(|| examined(template)))
+    let mut card = on_large_stack(|| catch(|| examined(template, &choice)))
         .map_err(Answer::crashed)?
         .ok_or_else(|| Answer::invalid("no engine renders this dialect"))?;
-    choice.narrow(&mut card);
+    card.narrow(&choice);
     Ok(json!({"rolecall": VERSION, "cards": [card]}).to_string())
 }
 
 /// The card of a template. None if no engine renders its dialect.
-fn examined(template: &Template) -> Option<Card> {
+fn examined(template: &Template, choice: &ContractChoice) -> Option<Card> {
     let engines = Engines::default();
     let engine = engines.for_dialect(template.dialect)?;
     // Of the files of a vocabulary, this crate reads only GGUF.
     let gguf = template.vocabulary.first();
     let tokenizer = gguf.and_then(|file| Tokenizer::of_gguf(file).ok()?);
-    Some(Examiner::default().examine(engine, template, tokenizer.as_ref()))
+    Some(Examiner::by(choice.clone()).examine(engine, template, tokenizer.as_ref()))
 }

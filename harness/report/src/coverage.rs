@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use rolecall_base::invisible::is_obeyed;
+use rolecall_base::lines::Lines;
 use rolecall_base::problem::Note;
 use rolecall_model::{SiteKind, TemplatePart, Way};
 use rolecall_source::template_file::{line_in_file, place};
@@ -14,7 +15,6 @@ use serde::Serialize;
 use super::excerpt::write_marked;
 use super::json::{self, VERSION};
 use super::numbers::{counted, percent, thousands};
-use super::position::Position;
 use super::screen;
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::wrapped;
@@ -113,8 +113,9 @@ pub(super) fn write_gaps(
     is_whole: bool,
 ) -> io::Result<()> {
     let width = screen::width();
+    let lines = Lines::of(&coverage.template.source);
     for gap in gaps(coverage, is_whole) {
-        write_gap(out, coverage, &gap, width)?;
+        write_gap(out, (coverage, &lines), &gap, width)?;
     }
     Ok(())
 }
@@ -171,13 +172,13 @@ pub(super) fn counts_line(name: &str, count: WayCount) -> String {
 
 fn write_gap(
     out: &mut dyn Write,
-    coverage: &TemplateCoverage<'_>,
+    (coverage, lines): (&TemplateCoverage<'_>, &Lines),
     gap: &Gap<'_>,
     width: usize,
 ) -> io::Result<()> {
     let template = coverage.template;
     let position = |covered: &CoveredSite| {
-        let position = Position::of(&template.source, covered.site.span.start);
+        let position = lines.position(&template.source, covered.site.span.start);
         let line = line_in_file(template, Some(position.line));
         (line.unwrap_or(position.line), position.column)
     };
@@ -208,9 +209,10 @@ fn write_gap(
 pub fn notes(coverage: &TemplateCoverage<'_>) -> Vec<Note> {
     let template = coverage.template;
     // Nobody can do anything about a place that a literal keeps unreached.
+    let lines = Lines::of(&template.source);
     let gaps = gaps(coverage, false).into_iter();
     let gaps = gaps.filter(|gap| !gap.place.site.is_dead).map(|gap| {
-        let position = Position::of(&template.source, gap.place.site.span.start);
+        let position = lines.position(&template.source, gap.place.site.span.start);
         Note {
             path: place(template, Some(position.line)).into(),
             message: format!(
@@ -327,6 +329,7 @@ impl<'c> CoverageJson<'c> {
         ];
         let counts = kinds.map(|kind| (kind.name(), coverage.count(&[kind]).into()));
         let source = &coverage.template.source;
+        let lines = Lines::of(source);
         CoverageJson {
             template: coverage.template.name.as_str(),
             file: place(coverage.template, None),
@@ -336,7 +339,7 @@ impl<'c> CoverageJson<'c> {
             sites: coverage
                 .sites
                 .iter()
-                .map(|covered| SiteJson::of(coverage, covered, source))
+                .map(|covered| SiteJson::of(coverage, covered, (source, &lines)))
                 .collect(),
         }
     }
@@ -346,12 +349,12 @@ impl<'c> SiteJson<'c> {
     pub(super) fn of(
         coverage: &'c TemplateCoverage<'_>,
         covered: &'c CoveredSite,
-        source: &'c str,
+        (source, lines): (&'c str, &Lines),
     ) -> SiteJson<'c> {
         let span = &covered.site.span;
         let (start, end) = (
-            Position::of(source, span.start),
-            Position::of(source, span.end),
+            lines.position(source, span.start),
+            lines.position(source, span.end),
         );
         SiteJson {
             kind: covered.site.kind.name(),
@@ -395,8 +398,9 @@ pub fn write_lcov<'c>(
             without_lines.push(template.name.as_str());
             continue;
         }
+        let starts = Lines::of(&template.source);
         let line = |covered: &CoveredSite| {
-            let line = Position::of(&template.source, covered.site.span.start).line;
+            let line = starts.line(covered.site.span.start);
             line_in_file(template, Some(line)).unwrap_or(line)
         };
         writeln!(out, "TN:")?;

@@ -42,6 +42,9 @@ pub(crate) fn write(
     write_lines(out, &first, indent, width)
 }
 
+/// How many times the width of the screen is looked at on each side of a place.
+const NEAR: usize = 4;
+
 /// Writes a line of a text, and marks some of its bytes below it.
 pub(super) fn write_marked(
     out: &mut dyn Write,
@@ -63,6 +66,14 @@ pub(super) fn write_marked(
         Some(first) if first.ends_with('\n') => (first, None),
         _ => (mark, after.split_inclusive('\n').next().or(Some(""))),
     };
+    // Of a long line, only what is near the place can be shown.
+    let near = width.saturating_mul(NEAR);
+    let far = before.char_indices().rev().nth(near);
+    let before = far.map_or(before, |(at, c)| &before[at + c.len_utf8()..]);
+    let after = after.map(|after| match after.char_indices().nth(near) {
+        Some((far, _)) => &after[..far],
+        None => after,
+    });
     let visible = |text: &str| {
         let mut line = String::new();
         text.chars().for_each(|c| encode_char(c, &mut line));

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use rolecall_base::lines::Lines;
 use rolecall_source::template_file::place;
 use rolecall_suite::generation::{GeneratedCase, Generation, ReachedWay};
 use schemars::JsonSchema;
@@ -121,6 +122,7 @@ pub fn write_json(out: &mut dyn Write, all: &[Generation<'_>]) -> io::Result<()>
 impl<'g> GenerationJson<'g> {
     fn of(generation: &'g Generation<'_>) -> GenerationJson<'g> {
         let template = generation.before.template;
+        let lines = Lines::of(&template.source);
         let cases = generation.cases.iter();
         let unreached = generation.after.sites.iter();
         let unreached = unreached.filter(|covered| covered.missing().next().is_some());
@@ -135,7 +137,7 @@ impl<'g> GenerationJson<'g> {
                 .map(|one| GeneratedCaseJson::of(one, generation))
                 .collect(),
             unreached: unreached
-                .map(|covered| SiteJson::of(&generation.after, covered, &template.source))
+                .map(|covered| SiteJson::of(&generation.after, covered, (&template.source, &lines)))
                 .collect(),
         }
     }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use rolecall_base::diff::{Diff, DiffLine, Side};
+use rolecall_base::lines::{LineColumn, Lines};
 use rolecall_base::transcript::encode_text;
 use rolecall_source::template_file::{line_in_file, place};
 use rolecall_suite::generation::fields;
@@ -14,7 +15,7 @@ use serde::Serialize;
 use super::difference::write_lines;
 use super::json::{self, VERSION};
 use super::numbers::{counted, percent, thousands};
-use super::position::Position;
+use super::position::position_of;
 use super::screen;
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::wrapped;
@@ -67,7 +68,7 @@ fn write_unnoticed(
 ) -> io::Result<()> {
     let template = mutants.template;
     let span = mutant.mutation.span();
-    let Position { line, column } = Position::of(&template.source, span.start);
+    let LineColumn { line, column } = position_of(&template.source, span.start);
     let line = line_in_file(template, Some(line)).unwrap_or(line);
     let kind = mutant.mutation.kind.name();
     let reached = match mutant.reached_by {
@@ -199,6 +200,7 @@ pub fn write_json(out: &mut dyn Write, all: &[TemplateMutants<'_>]) -> io::Resul
 impl<'m> MutantsJson<'m> {
     fn of(mutants: &'m TemplateMutants<'_>) -> MutantsJson<'m> {
         let source = &mutants.template.source;
+        let lines = Lines::of(source);
         let all = mutants.mutants.iter();
         MutantsJson {
             template: mutants.template.name.as_str(),
@@ -209,17 +211,21 @@ impl<'m> MutantsJson<'m> {
             tries: mutants.tries,
             conversations: mutants.conversations.iter().map(fields).collect(),
             mutants: all
-                .map(|mutant| MutantJson::of(mutant, source, mutants.tries > 0))
+                .map(|mutant| MutantJson::of(mutant, (source, &lines), mutants.tries > 0))
                 .collect(),
         }
     }
 }
 
 impl<'m> MutantJson<'m> {
-    fn of(mutant: &'m Mutant, source: &'m str, is_searched: bool) -> MutantJson<'m> {
+    fn of(
+        mutant: &'m Mutant,
+        (source, lines): (&'m str, &Lines),
+        is_searched: bool,
+    ) -> MutantJson<'m> {
         let span = mutant.mutation.span();
-        let start = Position::of(source, span.start);
-        let end = Position::of(source, span.end);
+        let start = lines.position(source, span.start);
+        let end = lines.position(source, span.end);
         MutantJson {
             kind: mutant.mutation.kind.name(),
             line: start.line,

@@ -13,7 +13,7 @@ use rolecall_source::template_file::{line_in_file, place};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::numbers::{percent, thousands};
-use super::position::Position;
+use super::position::position_of;
 use super::screen;
 use super::style::{HEADING, PLAIN, QUIET, Styled};
 use super::wrapping::wrapped;
@@ -139,7 +139,7 @@ impl Trace<'_> {
 
     /// The place of a byte of the template: the file's name, the line and the column.
     pub(super) fn place(&self, at: usize) -> String {
-        let position = Position::of(&self.template.source, at);
+        let position = position_of(&self.template.source, at);
         let name = self.template.path.file_name();
         let name = name.map_or_else(
             || self.template.name.to_string(),

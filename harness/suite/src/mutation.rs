@@ -11,6 +11,10 @@ use crate::effect::Effect;
 use crate::generation::{Distinguisher, Effort, Spot};
 use crate::suite::Pair;
 
+/// The most conversations that are tried with the mutants of a template, at all places together. Of a
+/// template with very many places, each gets fewer.
+const MOST_TRIES: usize = 60_000;
+
 /// A template with its mutants.
 #[derive(Debug)]
 pub struct TemplateMutants<'s> {
@@ -133,19 +137,24 @@ impl<'s> TemplateMutants<'s> {
             tries: effort.tries,
         };
         if effort.tries > 0 && mutants.noticed() < mutants.mutants.len() {
+            let spots = mutants.spots(&sites);
+            let effort = Effort {
+                tries: effort.tries.min((MOST_TRIES / spots.len().max(1)).max(1)),
+                ..effort
+            };
+            mutants.tries = effort.tries;
             let own = originals
                 .iter()
                 .filter(|original| original.pair.case.front.is_none());
             let own = own.filter_map(|own| Some((own.pair.case.clone(), own.hits.clone()?)));
             let search = Distinguisher::new(&program, &sites, own.collect(), effort, has_marks);
-            mutants.search(&search, engine, &sites);
+            mutants.search(&search, engine, spots);
         }
         Ok(mutants)
     }
 
-    /// Searches for conversations that tell apart what no case notices.
-    fn search(&mut self, search: &Distinguisher<'_>, engine: &dyn Engine, sites: &[Site]) {
-        let template = self.template;
+    /// The places of the mutants that no case notices, each with the numbers of its mutants.
+    fn spots(&self, sites: &[Site]) -> BTreeMap<Spot, Vec<usize>> {
         let mut spots: BTreeMap<Spot, Vec<usize>> = BTreeMap::new();
         for (at, mutant) in self.mutants.iter().enumerate() {
             if mutant.notice == Notice::Nothing {
@@ -153,6 +162,17 @@ impl<'s> TemplateMutants<'s> {
                 spots.entry(spot).or_default().push(at);
             }
         }
+        spots
+    }
+
+    /// Searches for conversations that tell apart what no case notices.
+    fn search(
+        &mut self,
+        search: &Distinguisher<'_>,
+        engine: &dyn Engine,
+        spots: BTreeMap<Spot, Vec<usize>>,
+    ) {
+        let template = self.template;
         let of = |mutants: &[Mutant], numbers: &[usize]| -> Vec<Template> {
             let mutations = numbers.iter().map(|at| &mutants[*at].mutation);
             let mutated = mutations.filter_map(|mutation| mutated(template, mutation));

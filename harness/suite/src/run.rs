@@ -22,6 +22,7 @@ use rolecall_base::problem::Problem;
 use rolecall_base::stream;
 use rolecall_base::transcript;
 use rolecall_card::card::{self, Card, Examiner};
+use rolecall_card::choice::ContractChoice;
 use rolecall_card::contract::Render;
 use rolecall_card::tokenizer::Tokenizers;
 use rolecall_front::engines::Engines;
@@ -248,6 +249,16 @@ impl<'r> Runner<'r> {
     /// The report cards of templates, in their order. Templates whose dialect has no engine
     /// are skipped.
     pub fn examine(&self, templates: &[Template], tokenizers: &Tokenizers) -> TimedResults<Card> {
+        self.examine_by(templates, tokenizers, &ContractChoice::default())
+    }
+
+    /// The same, judged by the chosen contracts: see [`Examiner::by`].
+    pub fn examine_by(
+        &self,
+        templates: &[Template],
+        tokenizers: &Tokenizers,
+        choice: &ContractChoice,
+    ) -> TimedResults<Card> {
         let start = Instant::now();
         // At most one for each thread.
         let idle: Mutex<Vec<Examiner>> = Mutex::default();
@@ -256,7 +267,8 @@ impl<'r> Runner<'r> {
                 .par_iter()
                 .filter_map(|template| {
                     let engine = self.engine(template.dialect)?;
-                    let examiner = lock(&idle).pop().unwrap_or_default();
+                    let examiner = lock(&idle).pop();
+                    let examiner = examiner.unwrap_or_else(|| Examiner::by(choice.clone()));
                     let card = examiner.examine(engine, template, tokenizers.of(template));
                     lock(&idle).push(examiner);
                     if let Some(progress) = &self.progress {

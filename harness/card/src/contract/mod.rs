@@ -212,14 +212,16 @@ pub(crate) fn judge_by_some(
         .collect()
 }
 
-/// Judges a template by every contract. With each finding comes whether it may be another one if no
-/// front prepares the conversations.
+/// Judges a template by the chosen contracts. With each finding comes whether it may be another one if
+/// no front prepares the conversations.
 pub(crate) fn judge_for_fronts(
     prober: &Prober<'_>,
     capabilities: &Capabilities,
+    is_chosen: impl Fn(&Contract) -> bool,
 ) -> Vec<(Finding, bool)> {
     prober.looked_at_prepared();
-    let all = ALL.iter().map(|contract| {
+    let chosen = ALL.iter().filter(|contract| is_chosen(contract));
+    let all = chosen.map(|contract| {
         let finding = finding(contract, prober, capabilities);
         (finding, prober.looked_at_prepared())
     });
@@ -275,6 +277,16 @@ const UNDER_SETTINGS: [&Contract; 19] = [
 
 /// Contracts about what opens the answer that a prompt asks for.
 const OF_OPENINGS: [&Contract; 2] = [&prefix::FINISHED_TURN_CONTINUES, &prefix::OPEN_MODEL_TURN];
+
+/// Whether a contract is about what content decides.
+pub(crate) fn is_about_deciding(contract: &Contract) -> bool {
+    *contract == triggers::NO_HIDDEN_TRIGGERS
+}
+
+/// Whether some contract is judged for each setting of a template's switches too.
+pub(crate) fn has_settings(contract: &Contract) -> bool {
+    UNDER_SETTINGS.contains(&contract)
+}
 
 /// Whether a contract is judged for each setting of a template's switches too. A setting that
 /// changes nothing but the opening of answers can break only what is said about openings.

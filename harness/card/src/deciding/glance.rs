@@ -68,11 +68,22 @@ pub(super) fn brings_no_words(
         .all(|(word, count)| of_conversation.get(word).is_some_and(|all| count <= *all))
 }
 
-/// Whether fewer words than so many are in one prompt and not in the other.
-pub(super) fn has_similar_words(one: &Outcome, other: &Outcome, few: usize) -> bool {
+/// Whether fewer words than so many are in one prompt and not in the other, apart from the texts that
+/// the conversations differ in.
+pub(super) fn has_similar_words(
+    one: &Outcome,
+    other: &Outcome,
+    texts: [Option<&str>; 2],
+    few: usize,
+) -> bool {
     let (Outcome::Rendered { text: one }, Outcome::Rendered { text: other }) = (one, other) else {
         return one.kind() == other.kind();
     };
+    let without = |prompt: &str, text: Option<&str>| match text {
+        Some(text) if text.len() >= SHORTEST => prompt.replace(text, " "),
+        _ => prompt.to_owned(),
+    };
+    let (one, other) = (without(one, texts[0]), without(other, texts[1]));
     let (one, other) = (count_words([one.as_str()]), count_words([other.as_str()]));
     let differs = |word: &&&str| one.get(**word) != other.get(**word);
     let words: BTreeSet<&str> = one.keys().chain(other.keys()).copied().collect();
@@ -159,7 +170,9 @@ mod tests {
     #[test]
     fn few_words_that_differ_are_similar() {
         let (one, other) = (prompt("Today is May one"), prompt("Today is June one"));
-        assert!(has_similar_words(&one, &other, 3));
-        assert!(!has_similar_words(&one, &other, 2));
+        let similar = |texts, few| has_similar_words(&one, &other, texts, few);
+        assert!(similar([None; 2], 3));
+        assert!(!similar([None; 2], 2));
+        assert!(similar([Some("is May"), Some("is June")], 1));
     }
 }

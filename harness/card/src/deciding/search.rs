@@ -1,6 +1,6 @@
 //! Looks for what content decides.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::sync::LazyLock;
 
@@ -131,11 +131,53 @@ fn compared_names(prober: &Prober<'_>) -> BTreeSet<String> {
     names.filter(is_name).collect()
 }
 
+/// A comparison with who speaks. Comparisons with the same key are tried once.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    of: String,
+    /// Whether the message is the last one.
+    is_last: bool,
+    /// The last part of the text's path.
+    field: String,
+    operation: &'static str,
+    with: ComparedWith,
+}
+
+impl Key {
+    fn of(case: &Case, comparison: &Comparison) -> Key {
+        let (of, is_last) = speaker(case, &comparison.path);
+        let field = comparison.path.rsplit('.').next();
+        Key {
+            of,
+            is_last,
+            field: field.unwrap_or_default().to_owned(),
+            operation: comparison.operation,
+            with: comparison.with.clone(),
+        }
+    }
+
+    /// The same for each field.
+    fn of_any_field(&self) -> Key {
+        Key {
+            field: String::new(),
+            ..self.clone()
+        }
+    }
+}
+
+/// Whether a path is the one of an argument of a call.
+fn is_argument(path: &str) -> bool {
+    path.contains(".tool_calls[") && path.contains("arguments.")
+}
+
+/// So many arguments are not tried one by one if all of them are treated alike.
+const MANY: usize = 3;
+
 /// The state of a search.
 struct Search<'p, 't> {
     prober: &'p Prober<'t>,
-    /// The comparisons that were tried, each with who speaks.
-    tried: BTreeSet<(String, bool, String, &'static str, ComparedWith)>,
+    /// The comparisons that were tried.
+    tried: BTreeSet<Key>,
     /// The conditions that were reached, each with its truth.
     reached: BTreeSet<(usize, bool)>,
     /// The words of the template in short conversations.
@@ -181,15 +223,16 @@ impl Search<'_, '_> {
 
     /// Takes a conversation that anybody may have.
     fn begin(&mut self, case: Case, is_short: bool) {
-        let glance = self.glance(&case);
-        let is_new = self.is_new(&case, glance.1.as_ref());
         if !is_short {
-            if is_new {
+            let (_, hits) = self.glance(&case);
+            if self.is_new(&case, hits.as_ref()) {
                 self.queue.push_back((case, None));
             }
             return;
         }
+        self.asked += 1;
         let examined = self.examine(&case);
+        self.is_new_in(&examined);
         let words = own_words(&examined);
         self.known_words
             .extend(words.into_iter().map(|(word, _)| word));
@@ -200,18 +243,24 @@ impl Search<'_, '_> {
     /// Whether a render of a conversation came to a condition in a way that is new. Without hits the
     /// front has picked another template of the model.
     fn is_new(&mut self, case: &Case, hits: Option<&Hits>) -> bool {
-        let before = self.reached.len();
         let Some(hits) = hits else {
-            let decisions = self.examine(case).decisions;
-            let decisions = decisions.iter().flat_map(|all| &all.decisions);
-            self.reached
-                .extend(decisions.map(|decision| (decision.site, decision.truth)));
-            return self.reached.len() > before;
+            let examined = self.examine(case);
+            return self.is_new_in(&examined);
         };
+        let before = self.reached.len();
         for (way, truth) in [(Way::True, true), (Way::False, false)] {
             let sites = (0..self.sites.len()).filter(|site| hits.has(*site, way));
             self.reached.extend(sites.map(|site| (site, truth)));
         }
+        self.reached.len() > before
+    }
+
+    /// The same for a render that was examined.
+    fn is_new_in(&mut self, examined: &Examined) -> bool {
+        let before = self.reached.len();
+        let decisions = examined.decisions.iter().flat_map(|all| &all.decisions);
+        self.reached
+            .extend(decisions.map(|decision| (decision.site, decision.truth)));
         self.reached.len() > before
     }
 
@@ -222,41 +271,104 @@ impl Search<'_, '_> {
         };
         self.note_emptiness(case, &decisions);
         let lines = self.lines(&decisions);
+        let mut of_arguments: BTreeMap<Key, Vec<(Comparison, Option<usize>)>> = BTreeMap::new();
         for (at, look) in decisions.looks.into_iter().enumerate() {
             self.counts.extend(count(&look));
             self.is_of_clock |= is_of_clock(&look);
             for comparison in comparisons(&look) {
-                let (of, is_last) = speaker(case, &comparison.path);
-                let field = comparison
-                    .path
-                    .rsplit('.')
-                    .next()
-                    .unwrap_or_default()
-                    .to_owned();
-                let key = (
-                    of.clone(),
-                    is_last,
-                    field,
-                    comparison.operation,
-                    comparison.with.clone(),
-                );
+                let key = Key::of(case, &comparison);
                 if self.tried.contains(&key) {
                     continue;
                 }
-                if self.asked < MOST_ASKED {
-                    // Another conversation may have the text under the key that the template reads.
-                    if self.try_comparison(case, &comparison, (&of, lines[at])) {
-                        self.tried.insert(key);
+                if is_argument(&comparison.path) {
+                    let alike = of_arguments.entry(key.of_any_field()).or_default();
+                    if alike.iter().all(|(one, _)| one.path != comparison.path) {
+                        alike.push((comparison, lines[at]));
                     }
-                } else {
-                    let why = format!(
-                        "the template compares so much that {MOST_ASKED} conversations are not \
-                         enough to try it all"
-                    );
-                    self.findings.untried = Some(why);
+                    continue;
                 }
+                self.try_once(case, &comparison, key, lines[at]);
             }
         }
+        for alike in of_arguments.into_values() {
+            self.try_arguments(case, &alike);
+        }
+    }
+
+    /// Tries a comparison, unless the conversations are used up.
+    fn try_once(&mut self, case: &Case, comparison: &Comparison, key: Key, line: Option<usize>) {
+        if self.asked < MOST_ASKED {
+            // Another conversation may have the text under the key that the template reads.
+            if self.try_comparison(case, comparison, (&key.of, line)) {
+                self.tried.insert(key);
+            }
+        } else {
+            let why = format!(
+                "the template compares so much that {MOST_ASKED} conversations are not \
+                 enough to try it all"
+            );
+            self.findings.untried = Some(why);
+        }
+    }
+
+    /// Tries one comparison of many arguments. Most templates treat all arguments alike. So the first one
+    /// is tried alone, and the others only if something new happens when all of them are changed
+    /// at once.
+    fn try_arguments(&mut self, case: &Case, alike: &[(Comparison, Option<usize>)]) {
+        let mut others = alike;
+        while let Some(((comparison, line), rest)) = others.split_first() {
+            let key = Key::of(case, comparison);
+            others = rest;
+            if !self.tried.contains(&key) {
+                self.try_once(case, comparison, key, *line);
+            }
+            if rest.len() + 1 == alike.len() && rest.len() >= MANY && self.are_alike(case, rest) {
+                let keys = rest.iter().map(|(one, _)| Key::of(case, one));
+                self.tried.extend(keys);
+                return;
+            }
+        }
+    }
+
+    /// Whether nothing new happens if all of these texts of a conversation are changed at once.
+    fn are_alike(&mut self, case: &Case, alike: &[(Comparison, Option<usize>)]) -> bool {
+        let Some((first, _)) = alike.first() else {
+            return true;
+        };
+        let mut all: Vec<(Case, Case)> = pairs(case, first);
+        for (comparison, _) in &alike[1..] {
+            for (way, (with, without)) in all.iter_mut().enumerate() {
+                let changed = |case: &Case| pairs(case, comparison).into_iter().nth(way);
+                let (Some((next, _)), Some((_, other))) = (changed(with), changed(without)) else {
+                    return false;
+                };
+                (*with, *without) = (next, other);
+            }
+        }
+        all.into_iter().all(|(with, without)| {
+            let (seen, hits) = self.glance(&with);
+            let (usual, hits_of_usual) = self.glance(&without);
+            let texts = [&without, &with].map(|case| text_at(case, &first.path));
+            let is_known = self.is_known_to_change(first) || !may_differ([&usual, &seen], texts);
+            is_known
+                && has_similar_words(&usual, &seen, texts, FEW_WORDS)
+                && !self.is_new(&with, hits.as_ref())
+                && !self.is_new(&without, hits_of_usual.as_ref())
+        })
+    }
+
+    /// Whether it is listed already that a comparison with a literal changes prompts.
+    fn is_known_to_change(&self, comparison: &Comparison) -> bool {
+        let ComparedWith::Literal { text, at: Some(at) } = &comparison.with else {
+            return false;
+        };
+        let line = self.prober.line(*at);
+        self.findings.comparisons.iter().any(|known| {
+            known.changes_prompt
+                && known.line == line
+                && known.literal == *text
+                && known.operation == comparison.operation
+        })
     }
 
     /// Writes conversations in which a comparison holds, and notes what comes of it. False if the
@@ -283,7 +395,13 @@ impl Search<'_, '_> {
             let (seen, hits) = self.glance(&with);
             let (usual, hits_of_usual) = self.glance(&without);
             let texts = [&without, &with].map(|case| text_at(case, &comparison.path));
-            if found.is_none() && may_differ([&usual, &seen], texts) {
+            // What changes few words brings in no text.
+            let may_bring_text = || {
+                [LiteralKind::Word, LiteralKind::Number].contains(&kind)
+                    || !self.is_known_to_change(comparison)
+                    || !has_similar_words(&usual, &seen, texts, FEW_WORDS)
+            };
+            if found.is_none() && may_differ([&usual, &seen], texts) && may_bring_text() {
                 let (usual, seen) = (self.examine(&without), self.examine(&with));
                 let is_alike = kind != LiteralKind::Number;
                 let effect = effect(&usual, &seen, &comparison.path, is_alike);
@@ -527,7 +645,7 @@ impl Search<'_, '_> {
         for now in moments() {
             case.now = now;
             let (seen, _) = self.glance(&case);
-            if has_similar_words(&usual.seen.outcome, &seen, FEW_WORDS) {
+            if has_similar_words(&usual.seen.outcome, &seen, [None; 2], FEW_WORDS) {
                 continue;
             }
             let seen = self.examine(&case);

@@ -81,9 +81,17 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     let (tokenizers, of_models) = setup::tokenizers(&suite.templates);
     report_problems(&of_models)?;
     input.extend(of_models);
-    let mut run = runner
-        .with_progress(progress.step())
-        .examine(&suite.templates, &tokenizers);
+    // A fix must not break any contract.
+    let needs_all = arguments.fix || may_show_fixes(arguments, suite.templates.len());
+    let judged = if needs_all {
+        ContractChoice::default()
+    } else {
+        choice(arguments)
+    };
+    let mut run =
+        runner
+            .with_progress(progress.step())
+            .examine_by(&suite.templates, &tokenizers, &judged);
     progress.clear();
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let searched = (&runner, &tokenizers, known.as_ref());
@@ -96,7 +104,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         Vec::new()
     };
     let mut stale = idle_reasons(arguments, &suite, &run.results)?;
-    let whole = if shows_fixes(arguments, &run.results) {
+    let whole = if may_show_fixes(arguments, run.results.len()) {
         run.results.clone()
     } else {
         Vec::new()
@@ -332,9 +340,9 @@ fn fix(
 
 /// Whether the fixes of the only template are shown, although nobody asked for them: if a person
 /// reads the card, and this program's own engine takes no time to prove them.
-fn shows_fixes(arguments: &CheckArguments, cards: &[Card]) -> bool {
+fn may_show_fixes(arguments: &CheckArguments, templates: usize) -> bool {
     let is_read = arguments.format == Format::Human && !screen::is_quiet();
-    cards.len() == 1 && is_read && !arguments.fix && arguments.rendering.engine.is_none()
+    templates == 1 && is_read && !arguments.fix && arguments.rendering.engine.is_none()
 }
 
 /// Looks for the fixes of templates, on their whole cards: the options that choose contracts choose
@@ -350,7 +358,10 @@ fn find_fixes(
     narrow(arguments, known, &mut narrowed, suite);
     let mut search = None;
     let mut all = Vec::new();
+    let progress = Progress::new(cards.len(), "looking for fixes", "templates");
+    let step = progress.step();
     for (card, narrowed) in cards.iter().zip(&narrowed) {
+        step();
         let mut templates = suite.templates.iter();
         let template = templates.find(|one| one.name.as_str() == card.template);
         // A baseline does not hold what is broken only without a front, and keeps it as it is.
@@ -384,6 +395,7 @@ fn find_fixes(
             });
         }
     }
+    progress.clear();
     Ok(all)
 }
 
@@ -544,7 +556,7 @@ fn narrow(
 ) -> Vec<Note> {
     let choice = choice(arguments);
     for card in &mut *cards {
-        choice.narrow(card);
+        card.narrow(&choice);
     }
     match (&arguments.baseline, known) {
         (Some(path), Some(known)) => known.apply(path, cards, &suite.templates),

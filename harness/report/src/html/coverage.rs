@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::view::{self, pieces, source_lines};
 use crate::coverage::missing;
 use crate::numbers::{counted, percent};
-use crate::position::Position;
+use crate::position::position_of;
 
 const SCRIPT: &str = include_str!("coverage.js");
 
@@ -58,7 +58,7 @@ fn template(coverage: &TemplateCoverage<'_>) -> Value {
 
 fn site(coverage: &TemplateCoverage<'_>, covered: &CoveredSite) -> Value {
     let template = coverage.template;
-    let position = Position::of(&template.source, covered.site.span.start);
+    let position = position_of(&template.source, covered.site.span.start);
     let line = line_in_file(template, Some(position.line)).unwrap_or(position.line);
     let ways = covered
         .ways

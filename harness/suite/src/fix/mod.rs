@@ -25,6 +25,7 @@ use std::collections::BTreeMap;
 
 use rolecall_base::diff::Diff;
 use rolecall_card::card::{Card, Examiner};
+use rolecall_card::choice::ContractChoice;
 use rolecall_card::contract::{self, Contract};
 use rolecall_card::tokenizer::Tokenizer;
 use rolecall_front::program::FrontProgram;
@@ -275,9 +276,19 @@ impl Fixer<'_> {
         if !trial.is_touched(&changed) {
             return None;
         }
-        let card = patient
-            .examiner
-            .examine(self.engine, &changed, self.tokenizer);
+        let examine = |choice: &ContractChoice| {
+            let examiner = &patient.examiner;
+            examiner.examine_by(self.engine, &changed, self.tokenizer, choice)
+        };
+        // Most changes mend nothing, and one contract takes a small part of a card's time.
+        let only = ContractChoice {
+            select: vec![contract],
+            ..ContractChoice::default()
+        };
+        if !trial.is_mended(&examine(&only)) {
+            return None;
+        }
+        let card = examine(&ContractChoice::default());
         if !trial.is_mended(&card) {
             return None;
         }
