@@ -3,7 +3,6 @@
 // Its documentation is Python's.
 #![allow(clippy::doc_link_with_quotes, clippy::doc_markdown)]
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
@@ -18,7 +17,7 @@ use crate::errors::{self, refused};
 use crate::program::Program;
 use crate::request::{self, Options, Request};
 use crate::response::{self, ResponseParser};
-use crate::threads::{pool, watched};
+use crate::threads::pool;
 use crate::{mask, trace};
 
 /// How many conversations wait at a time for a render.
@@ -448,14 +447,15 @@ impl Template {
             }
             py.check_signals()?;
             self.with(py, front, None, |compiled| {
-                let is_ended = AtomicBool::new(false);
-                let outcome = |case: PyResult<Case>| {
-                    let is_wanted = !is_ended.load(Ordering::Relaxed);
-                    is_wanted.then(|| case.map(|case| compiled.outcome(case)))
-                };
-                let render = || pool.install(|| cases.into_par_iter().map(outcome).collect());
-                let outcomes: Vec<Option<PyResult<Outcome>>> = watched(py, render, &is_ended)?;
-                for outcome in outcomes.into_iter().flatten() {
+                let outcomes: Vec<PyResult<Outcome>> = py.detach(|| {
+                    pool.install(|| {
+                        let cases = cases.into_par_iter();
+                        cases
+                            .map(|case| case.map(|case| compiled.outcome(case)))
+                            .collect()
+                    })
+                });
+                for outcome in outcomes {
                     let prompt = outcome
                         .and_then(|outcome| errors::prompt(py, outcome, || compiled.column()));
                     match prompt {
