@@ -39,6 +39,15 @@ pub fn control_token_places(text: &str) -> impl DoubleEndedIterator<Item = Range
     })
 }
 
+/// The beginnings of an opening that open a turn, too, the longest first: what stands before the
+/// first thought, for example.
+pub(crate) fn beginnings(opening: &str) -> impl Iterator<Item = &str> {
+    let later = control_token_places(opening).skip(1);
+    let ends = later.flat_map(|place| [place.start, place.end]);
+    let ends: Vec<usize> = ends.filter(|end| *end < opening.len()).collect();
+    ends.into_iter().rev().map(|end| &opening[..end])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,7 +17,7 @@ use rolecall_model::provenance::Span;
 use rolecall_model::{Case, Outcome};
 use serde_json::{Value, json};
 
-use crate::control_tokens::control_token_places;
+use crate::control_tokens::{beginnings, control_token_places};
 use crate::traced::{Traced, said_by};
 use crate::turn_ends::TurnEnds;
 use crate::written::{THINKING, variables};
@@ -552,15 +552,6 @@ fn opening(prompt: &str, told: Option<&str>) -> Option<String> {
     // The turn before ends where this one begins.
     let last = control_token_places(prompt).next_back()?;
     Some(prompt[last.start..].to_owned())
-}
-
-/// The beginnings of an opening that open a turn, too, the longest first: what stands before the
-/// first thought, for example.
-fn beginnings(opening: &str) -> impl Iterator<Item = &str> {
-    let later = control_token_places(opening).skip(1);
-    let ends = later.flat_map(|place| [place.start, place.end]);
-    let ends: Vec<usize> = ends.filter(|end| *end < opening.len()).collect();
-    ends.into_iter().rev().map(|end| &opening[..end])
 }
 
 impl Asked<'_> {

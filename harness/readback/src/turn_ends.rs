@@ -5,7 +5,7 @@ use std::ops::Range;
 use rolecall_model::Template;
 use serde_json::{Value, json};
 
-use crate::control_tokens::{control_token_places, control_tokens_in};
+use crate::control_tokens::{beginnings, control_token_places, control_tokens_in};
 
 /// The special tokens that end texts or turns, by their names.
 const NAMES: [&str; 3] = ["eos_token", "eot_token", "eom_token"];
@@ -156,9 +156,13 @@ impl TurnEnds {
         &self.opening
     }
 
-    /// A conversation, or its end, without the opening that ends every conversation.
+    /// A conversation, or its end, without the opening that ends every conversation. Under another
+    /// setting of thinking it may be shorter.
     pub(crate) fn without_opening<'t>(&self, text: &'t str) -> &'t str {
-        text.strip_suffix(self.opening.as_str()).unwrap_or(text)
+        let opening = self.opening.as_str();
+        let mut openings = std::iter::once(opening).chain(beginnings(opening));
+        let without = openings.find_map(|opening| text.strip_suffix(opening));
+        without.unwrap_or(text)
     }
 
     /// Where a text ends that stands behind the last message of a conversation. What ends the last

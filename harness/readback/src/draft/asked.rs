@@ -16,8 +16,8 @@ pub(super) const TEXT: &str = "saidquill";
 pub(super) const THOUGHTS: &str = "mindquill";
 /// The tool that is called.
 pub(super) const TOOL: &str = "find_quill";
-/// The names of its arguments.
-pub(super) const KEYS: [&str; 2] = ["zonequill", "areaquill"];
+/// The names of its arguments, in their order: some templates sort them.
+pub(super) const KEYS: [&str; 2] = ["areaquill", "zonequill"];
 /// The values of the arguments: two for each call.
 pub(super) const VALUES: [&str; 4] = ["northquill", "southquill", "eastquill", "westquill"];
 /// The IDs of the calls.

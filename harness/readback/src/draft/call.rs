@@ -200,8 +200,9 @@ fn closing<const N: usize>(close: &str, follow: [&str; N]) -> String {
         return format!("{pattern}\\s*");
     }
     let follow = follow.into_iter().filter(|text| !text.is_empty());
-    let follow: String = follow.map(|text| format!("{}|", escaped(text))).collect();
-    format!("{pattern}\\s*(?={follow}\\Z)")
+    let mut follow: Vec<String> = follow.map(escaped).collect();
+    follow.push("\\Z".to_owned());
+    format!("{pattern}\\s*(?={})", follow.join("|"))
 }
 
 /// What stands before the arguments and behind them, and how they are written.
