@@ -109,14 +109,15 @@ fn a_request_without_end_is_refused() {
 #[test]
 fn templates_without_end_are_served() {
     let world = World::new();
-    let mut requests = String::from("{\"rolecall\": 1, \"request\": \"start\"}\n");
+    let mut requests = vec![r#"{"rolecall": 1, "request": "start"}"#.to_owned()];
     let source = "{% for m in messages %}{{ m.role }}: {{ m.content }}\\n{% endfor %}".repeat(4);
-    for number in 0..12_000 {
-        requests += &format!(
-            "{{\"id\": {number}, \"request\": \"load\", \"template\": \"{number}\", \"source\": \"{source}\"}}\n"
-        );
-    }
-    requests += "{\"id\": 1, \"request\": \"render\", \"template\": \"7\", \"messages\": []}\n";
+    requests.extend((0..12_000).map(|number| {
+        format!(
+            r#"{{"id": {number}, "request": "load", "template": "{number}", "source": "{source}"}}"#
+        )
+    }));
+    requests.push(r#"{"id": 1, "request": "render", "template": "7", "messages": []}"#.to_owned());
+    let requests = requests.join("\n") + "\n";
     let seen = world.rolecall_in("work", &["serve", "rolecall-jinja"], requests.as_bytes());
     seen.is_well(&[0]).says(&["\"outcome\":\"rendered\""]);
 }

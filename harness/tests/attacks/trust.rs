@@ -132,21 +132,15 @@ fn a_command_runs_after_the_user_has_said_so_and_not_after_it_was_changed() {
 /// program loads, and what would be loaded in the place of something else.
 #[test]
 fn nothing_that_was_changed_since_runs() {
-    let changes: [(&str, &str, fn(&World) -> String); 6] = [
-        ("./run.sh", "run.sh", |world| world.touch("changed")),
-        ("sh run.sh --fast", "run.sh", |world| world.touch("changed")),
-        ("sh -c 'exec ./run.sh'", "run.sh", |world| {
-            world.touch("changed")
-        }),
-        ("./run.sh", "lib/inner.sh", |world| world.touch("changed")),
-        ("python3 adapter.py", "helper.py", |world| {
-            format!("import os\nos.system('{}')", world.touch("changed"))
-        }),
-        ("python3 adapter.py", "json.py", |world| {
-            format!("import os\nos.system('{}')", world.touch("changed"))
-        }),
+    let changes = [
+        ("./run.sh", "run.sh"),
+        ("sh run.sh --fast", "run.sh"),
+        ("sh -c 'exec ./run.sh'", "run.sh"),
+        ("./run.sh", "lib/inner.sh"),
+        ("python3 adapter.py", "helper.py"),
+        ("python3 adapter.py", "json.py"),
     ];
-    for (engine, file, change) in changes {
+    for (engine, file) in changes {
         let world = World::new();
         folder_with(&world, engine);
         world.write_program("work/run.sh", "#!/bin/sh\n. lib/inner.sh\n");
@@ -162,7 +156,10 @@ fn nothing_that_was_changed_since_runs() {
         );
         let _ = fs::remove_file(world.path("marks/trusted"));
 
-        let change = change(&world);
+        let mut change = world.touch("changed");
+        if engine.starts_with("python3") {
+            change = format!("import os\nos.system('{change}')");
+        }
         world.write(&format!("work/{file}"), format!("#!/bin/sh\n{change}\n"));
         let seen = world.rolecall(&["run"]);
         seen.is_well(&[2]).says(&["nothing was started", file]);

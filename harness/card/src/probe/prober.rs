@@ -462,13 +462,11 @@ impl<'t> Prober<'t> {
     pub(crate) fn covered(&self, case: Case) -> (Outcome, Option<Hits>) {
         let case = self.manner.complete(case);
         let input = PreparedCase::new(&case, self.front, &self.program.model);
-        match self.spent() {
-            Some(outcome) => (outcome, None),
-            None => {
-                let (outcome, hits) = self.program.covered(&input);
-                (self.counted(outcome), hits)
-            }
+        if let Some(outcome) = self.spent() {
+            return (outcome, None);
         }
+        let (outcome, hits) = self.program.covered(&input);
+        (self.counted(outcome), hits)
     }
 
     /// What the template makes of a conversation that is not in the catalogue, and what it looks at.

@@ -53,19 +53,10 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     let known = known.map(KnownDefects::read).transpose()?;
     let paths = paths(arguments)?;
     let is_held_to_base = likeness::is_asked_for(arguments)?;
-    // The page shows cases, and bases are compared in them.
-    let mut suite = if arguments.html.is_some() || is_held_to_base {
-        inputs::load_templates_with_cases(&paths, &arguments.set)?
-    } else {
-        inputs::load_templates(&paths, &arguments.set)?
-    };
-    if arguments.html.is_some() {
-        page::hold(suite.templates.len())?;
-    }
+    let mut suite = loaded(arguments, &paths, is_held_to_base)?;
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::named(&engines, &arguments.rendering)?;
     OneDialect::of(&arguments.dialect, &arguments.rendering, &chosen)?.narrow(&mut suite)?;
-    let progress = Progress::new(suite.templates.len(), "checking", "templates");
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let mut input = setup::problems(&runner, &suite);
     input.extend(known_defects::unknown_contracts(&suite.templates));
@@ -81,17 +72,12 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     let (tokenizers, of_models) = setup::tokenizers(&suite.templates);
     report_problems(&of_models)?;
     input.extend(of_models);
-    // A fix must not break any contract.
-    let needs_all = arguments.fix || may_show_fixes(arguments, suite.templates.len());
-    let judged = if needs_all {
-        ContractChoice::default()
-    } else {
-        choice(arguments)
-    };
-    let mut run =
-        runner
-            .with_progress(progress.step())
-            .examine_by(&suite.templates, &tokenizers, &judged);
+    let progress = Progress::new(suite.templates.len(), "checking", "templates");
+    let mut run = runner.with_progress(progress.step()).examine_by(
+        &suite.templates,
+        &tokenizers,
+        &judged(arguments, suite.templates.len()),
+    );
     progress.clear();
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let searched = (&runner, &tokenizers, known.as_ref());
@@ -156,6 +142,31 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         });
     }
     Ok(status)
+}
+
+/// The templates that are checked. The page shows cases, and bases are compared in them.
+fn loaded(
+    arguments: &CheckArguments,
+    paths: &[PathBuf],
+    is_held_to_base: bool,
+) -> Result<Suite, Failure> {
+    if arguments.html.is_none() && !is_held_to_base {
+        return inputs::load_templates(paths, &arguments.set);
+    }
+    let suite = inputs::load_templates_with_cases(paths, &arguments.set)?;
+    if arguments.html.is_some() {
+        page::hold(suite.templates.len())?;
+    }
+    Ok(suite)
+}
+
+/// The contracts that are judged: all where fixes are looked for, since a fix must not break any.
+fn judged(arguments: &CheckArguments, templates: usize) -> ContractChoice {
+    if arguments.fix || may_show_fixes(arguments, templates) {
+        ContractChoice::default()
+    } else {
+        choice(arguments)
+    }
 }
 
 /// Writes the current findings into a baseline.
