@@ -13,7 +13,7 @@ use rolecall::report::clean::{self, Clean};
 use rolecall::report::screen::{self, Screen};
 
 use crate::args::{Command, OutputArguments};
-use crate::data::Guard;
+use crate::data::{Data, Guard};
 use crate::failure::{Failure, tell};
 use crate::terminal::width;
 
@@ -89,6 +89,9 @@ impl Sink {
             // Output for programs is for programs: a terminal would obey what is in it.
             None if data.is_some() && (is_protocol(command) || !io::stdout().is_terminal()) => {
                 Destination::Exact(Box::new(io::BufWriter::new(io::stdout())))
+            }
+            None if data == Some(Data::Own) => {
+                Destination::Shown(clean::results().with_commands())
             }
             None => Destination::Shown(clean::results()),
         };

@@ -51,7 +51,7 @@ impl Traced {
                 continue;
             }
             let part = top(part);
-            if [".role", ".name"].contains(&part) || !known.insert(part) {
+            if ["", ".role", ".name"].contains(&part) || !known.insert(part) {
                 continue;
             }
             match (between.take(), found.last_mut()) {
@@ -164,7 +164,9 @@ fn all_from(span: &Span, holds: impl Fn(&Input) -> bool) -> bool {
 
 /// The field of a message that a path is in, or the call: `.content`, `.tool_calls[1]`.
 fn top(path: &str) -> &str {
-    let end = path[1..].find(['.', '[']).map_or(path.len(), |at| at + 1);
+    // A message itself has no path.
+    let rest = path.get(1..).unwrap_or_default();
+    let end = rest.find(['.', '[']).map_or(path.len(), |at| at + 1);
     let is_call = &path[..end] == ".tool_calls";
     let index = path[end..].find(']').filter(|_| is_call);
     &path[..index.map_or(end, |at| end + at + 1)]

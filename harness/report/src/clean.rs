@@ -46,8 +46,9 @@ pub struct Clean<W: Write> {
     to: Option<W>,
     /// The last bytes: the beginning of a character or of a style.
     waiting: Vec<u8>,
-    /// Where the line is that is written, for a server of CI. It sees no styles.
-    line: LogLine,
+    /// Where the line is that is written, for a server of CI. It sees no styles. Without it, the
+    /// server's commands pass.
+    line: Option<LogLine>,
     has_replaced: bool,
 }
 
@@ -57,9 +58,16 @@ impl<W: Write> Clean<W> {
         Clean {
             to: Some(to),
             waiting: Vec::new(),
-            line: LogLine::default(),
+            line: Some(LogLine::default()),
             has_replaced: false,
         }
+    }
+
+    /// Lets commands for a server of CI pass: they are this program's own.
+    #[must_use]
+    pub fn with_commands(mut self) -> Clean<W> {
+        self.line = None;
+        self
     }
 
     /// Whether something was replaced so far.
@@ -131,7 +139,8 @@ impl<W: Write> Clean<W> {
             if is_obeyed && !is_end && may_become_style(rest) {
                 return taken;
             }
-            if self.line.add(c) || is_obeyed {
+            let is_command = self.line.as_mut().is_some_and(|line| line.add(c));
+            if is_command || is_obeyed {
                 // Writing to a string cannot fail.
                 let _ = write!(out, "⟦U+{:04X}⟧", u32::from(c));
                 self.has_replaced = true;

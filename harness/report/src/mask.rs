@@ -431,8 +431,7 @@ struct TurnJson {
     /// It is missing if that is nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     learned: Option<BytesJson>,
-    /// What the model writes of it behind results. It is missing if that is nothing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// What the model writes of it behind the results of its calls.
     further: Vec<BytesJson>,
     /// The token that ends it: the last bytes of what is learned. It is missing if no token does.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -359,14 +359,15 @@ impl<'r> Runner<'r> {
             } = &rendered;
             let name = (&pair.template.name, &pair.case.id);
             let belongs = expected.belonging.is_none_or(|all| all.contains(&name));
-            let is_asked = !matches!(outcome, Outcome::NotAsked { .. });
             let comparison = opened
                 .as_ref()
-                .filter(|_| belongs && is_asked)
+                .filter(|_| belongs)
                 .map(|opened| opened.compare(number, pair, outcome));
             let verdict = match expected.truth {
                 // Whoever could have judged it: there is nothing to judge.
-                _ if !is_asked => Verdict::Unverified(Unverified::NotAsked),
+                _ if matches!(outcome, Outcome::NotAsked { .. }) => {
+                    Verdict::Unverified(Unverified::NotAsked)
+                }
                 Truth::Unknown => Verdict::Unverified(Unverified::Outside),
                 Truth::Records { .. } if !belongs => Verdict::Unverified(Unverified::Outside),
                 Truth::Records {

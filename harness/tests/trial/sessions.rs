@@ -161,7 +161,7 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
                 &["check", "mine.jinja", "--all"],
                 Seen {
                     has_not: &["(line 3)"],
-                    ..says(0, &["fails: line 3: "])
+                    ..says(1, &["fails: line 3: "])
                 },
             ),
         ],

@@ -80,9 +80,12 @@ impl Fault {
         }
     }
 
-    /// Why a pair is not as expected, if it is not. A fault of the snapshot comes before
-    /// one of the verdict.
+    /// Why a pair is not as expected, if it is not. A fault of the snapshot comes before one of the
+    /// verdict, unless there is no result.
     pub fn of(compared: &Compared<'_>) -> Option<Fault> {
+        if compared.verdict == Verdict::Unverified(Unverified::NotAsked) {
+            return Some(Fault::NotAsked);
+        }
         match &compared.comparison {
             Some(SnapshotStatus::New) => return Some(Fault::New),
             Some(SnapshotStatus::Unreadable(_)) => return Some(Fault::Unreadable),
@@ -97,7 +100,6 @@ impl Fault {
                 Listed::No => Some(Fault::Differs),
                 Listed::Changed { .. } => Some(Fault::OtherDivergence),
             },
-            Verdict::Unverified(Unverified::NotAsked) => Some(Fault::NotAsked),
             Verdict::Unverified(_) if is_crash && compared.comparison.is_none() => {
                 Some(Fault::Crashed)
             }
