@@ -79,7 +79,7 @@ fn complaints(name: &str, lines: &[Line]) -> Vec<String> {
             Line::Run(arguments, seen) => {
                 let ran = folder.rolecall(arguments);
                 let said = format!("{}{}", ran.stdout(), ran.stderr());
-                let said = clean::plain(said.as_bytes());
+                let said = anstream::adapter::strip_str(&said).to_string();
                 let mut wrong = Vec::new();
                 if ran.code() != seen.code {
                     wrong.push(format!("exit code {}, not {}", ran.code(), seen.code));
