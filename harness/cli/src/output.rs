@@ -90,9 +90,7 @@ impl Sink {
             None if data.is_some() && (is_protocol(command) || !io::stdout().is_terminal()) => {
                 Destination::Exact(Box::new(io::BufWriter::new(io::stdout())))
             }
-            None if data == Some(Data::Own) => {
-                Destination::Shown(clean::results().with_commands())
-            }
+            None if data == Some(Data::Own) => Destination::Shown(clean::results().with_commands()),
             None => Destination::Shown(clean::results()),
         };
         let is_stdout = matches!(to, Destination::Exact(_));
