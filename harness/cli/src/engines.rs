@@ -127,7 +127,7 @@ fn open_named_by<'e>(
 /// The programs that this process has started, by name, each with the count of its deaths.
 static STARTED: Mutex<Vec<(String, DeathCount)>> = Mutex::new(Vec::new());
 
-/// Starts a program. Its deaths are told when the command is over.
+/// Starts a program. Its deaths are reported at the end of the command.
 fn started(words: &[String], limits: &ProtocolLimits) -> Result<ProtocolEngine, Failure> {
     let program = ProtocolEngine::spawn(words, limits.clone())?;
     let mut all = STARTED.lock().unwrap_or_else(PoisonError::into_inner);

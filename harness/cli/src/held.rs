@@ -91,7 +91,7 @@ struct Listing {
 }
 
 impl Search {
-    /// Looks for names of files in a text, which may be that of a file in a folder.
+    /// Looks for names of files in a text. The folder is that of the file that has the text.
     fn look_for(&mut self, text: &str, folder: Option<&Path>) {
         let is_of_name = |c: char| c.is_alphanumeric() || "_-./+@".contains(c);
         let words = text.split(|c: char| !is_of_name(c));

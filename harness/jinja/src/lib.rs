@@ -620,7 +620,7 @@ impl JinjaProgram {
         let Refusal::Failed { line, message, .. } = &plain else {
             return plain;
         };
-        // A message that says of which types its values are has nothing to add.
+        // A message with the types of its values is complete.
         let about_types = [
             " is not supported",
             " has no attribute ",

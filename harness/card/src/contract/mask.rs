@@ -152,7 +152,7 @@ fn answers_marked(
     }
 }
 
-/// The turns of a conversation of which the model writes something.
+/// The turns that have text of the model.
 fn turns(probe: &MaskedProbe) -> impl Iterator<Item = &MaskedTurn> {
     let turns = probe.mask.turns.iter();
     turns.filter(|turn| turn.ranges().next().is_some())
