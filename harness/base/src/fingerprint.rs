@@ -31,6 +31,65 @@ struct CaseContent<'c> {
 #[error("`{0}` is not a SHA-256: 64 lower-case hexadecimal digits")]
 pub struct InvalidFingerprint(String);
 
+/// The first 48 bits of a SHA-256, written as 12 lower-case hexadecimal digits: short enough to stand
+/// beside every transcript, and long enough that no change of the suite goes unseen.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Checksum([u8; 6]);
+
+impl Checksum {
+    /// Of bytes.
+    pub fn of(bytes: impl AsRef<[u8]>) -> Checksum {
+        Fingerprint::of(bytes).into()
+    }
+}
+
+impl From<Fingerprint> for Checksum {
+    fn from(Fingerprint([a, b, c, d, e, f, ..]): Fingerprint) -> Checksum {
+        Checksum([a, b, c, d, e, f])
+    }
+}
+
+impl fmt::Display for Checksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Checksum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Checksum {
+    type Err = InvalidFingerprint;
+
+    fn from_str(text: &str) -> Result<Checksum, InvalidFingerprint> {
+        bytes(text)
+            .map(Checksum)
+            .ok_or_else(|| InvalidFingerprint(text.to_owned()))
+    }
+}
+
+/// The bytes that lower-case hexadecimal digits stand for, if there are exactly so many.
+fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let (pairs, []) = text.as_bytes().as_chunks::<2>() else {
+        return None;
+    };
+    let pairs: &[[u8; 2]; N] = pairs.try_into().ok()?;
+    let mut bytes = [0; N];
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        let (high, low) = digit(*high).zip(digit(*low))?;
+        *byte = high << 4 | low;
+    }
+    Some(bytes)
+}
+
 impl Fingerprint {
     /// Of bytes.
     pub fn of(bytes: impl AsRef<[u8]>) -> Fingerprint {
@@ -91,22 +150,9 @@ impl FromStr for Fingerprint {
     type Err = InvalidFingerprint;
 
     fn from_str(text: &str) -> Result<Fingerprint, InvalidFingerprint> {
-        let invalid = || InvalidFingerprint(text.to_owned());
-        let digit = |byte: u8| match byte {
-            b'0'..=b'9' => Some(byte - b'0'),
-            b'a'..=b'f' => Some(byte - b'a' + 10),
-            _ => None,
-        };
-        let (pairs, []) = text.as_bytes().as_chunks::<2>() else {
-            return Err(invalid());
-        };
-        let pairs: &[[u8; 2]; 32] = pairs.try_into().map_err(|_| invalid())?;
-        let mut bytes = [0; 32];
-        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-            let (high, low) = digit(*high).zip(digit(*low)).ok_or_else(invalid)?;
-            *byte = high << 4 | low;
-        }
-        Ok(Fingerprint(bytes))
+        bytes(text)
+            .map(Fingerprint)
+            .ok_or_else(|| InvalidFingerprint(text.to_owned()))
     }
 }
 
@@ -150,6 +196,9 @@ mod tests {
         for wrong in ["", &empty[1..], &empty.to_uppercase(), &format!("{empty}0")] {
             assert!(wrong.parse::<Fingerprint>().is_err(), "{wrong}");
         }
+        assert_eq!(Checksum::of("").to_string(), empty[..12]);
+        assert_eq!(empty[..12].parse(), Ok(Checksum::of("")));
+        assert!(empty[..14].parse::<Checksum>().is_err());
     }
 
     #[test]

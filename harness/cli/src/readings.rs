@@ -2,13 +2,12 @@
 //! `review` accept.
 
 use rolecall::engines::Engines;
-use rolecall::layout::Layout;
-use rolecall::problem::Problem;
+use rolecall::expectations::Expectations;
 use rolecall::protocol::ProtocolEngine;
-use rolecall::read_back::ReadBackRecord;
 use rolecall::readback::reader::OwnReader;
-use rolecall::readback::reading::MessageReading;
+use rolecall::readback::reading::{MessageReading, read_all};
 use rolecall::readings::{SuiteReadings, hold, read_each};
+use rolecall::recording::Updates;
 use rolecall::run::Runner;
 use rolecall::suite::{Pair, Suite};
 use rolecall_model::{AnswerReader, Engine, Template};
@@ -19,7 +18,7 @@ use crate::failure::Failure;
 /// The readings of the templates of some pairs, compared with what is accepted and recorded. As with
 /// report cards, a template counts only if all its pairs are there.
 pub(crate) fn held(
-    layout: &Layout,
+    expectations: &Expectations,
     suite: &Suite,
     pairs: &[Pair<'_>],
     engines: &Engines,
@@ -33,7 +32,7 @@ pub(crate) fn held(
     let engine = |template: &Template| engines.for_dialect(template.dialect);
     let reader = OwnReader::default();
     let readings = runner.on_its_threads(|| read_each(suite, &templates, &engine, &reader));
-    Ok(hold(layout, &readings))
+    Ok(hold(suite, expectations, &readings))
 }
 
 /// The templates of some pairs that have a response template, if all their pairs are there.
@@ -69,27 +68,44 @@ impl<'s> ReferenceReadings<'s> {
         Ok(ReferenceReadings(all))
     }
 
+    /// Asks the references that read answers about the cases of some pairs alone.
+    pub(crate) fn of_cases(
+        programs: &'s [ProtocolEngine],
+        (engines, jobs): (&Engines, Option<usize>),
+        pairs: &[Pair<'s>],
+    ) -> Result<ReferenceReadings<'s>, Failure> {
+        let runner = Runner::new(engines, &[], jobs)?;
+        let mut all = Vec::new();
+        for program in programs.iter().filter(|program| program.reads_answers()) {
+            for pairs in pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template)) {
+                let cases = pairs.iter().map(|pair| pair.case);
+                let template = pairs.first().map(|pair| pair.template);
+                let Some(template) = template.filter(|it| it.dialect == Engine::dialect(program))
+                else {
+                    continue;
+                };
+                let read = || read_all(program, template, program, cases);
+                let read = runner.on_its_threads(read);
+                all.extend(read.map(|readings| (template, readings)));
+            }
+        }
+        Ok(ReferenceReadings(all))
+    }
+
     /// How many messages were asked about.
     pub(crate) fn count(&self) -> usize {
         self.0.iter().map(|(_, readings)| readings.len()).sum()
     }
 
-    /// Writes the records. Returns how many were written, and the problems with others.
-    pub(crate) fn write(&self, layout: &Layout) -> (usize, Vec<Problem>) {
-        let mut written = 0;
-        let mut problems = Vec::new();
+    /// Adds them to the new records.
+    pub(crate) fn add_to(&self, updates: &mut Updates<'s>) {
         for (template, readings) in &self.0 {
-            let record = ReadBackRecord::new(template, readings);
-            match record.write(layout, &template.name) {
-                Ok(is_new) => written += usize::from(is_new),
-                Err(problem) => problems.push(problem),
-            }
+            updates.add_readings(template, readings);
         }
-        (written, problems)
     }
 
     /// Compares the records with what the references read now.
-    pub(crate) fn verify(&self, layout: &Layout) -> SuiteReadings {
-        hold(layout, &self.0)
+    pub(crate) fn verify(&self, suite: &Suite, expectations: &Expectations) -> SuiteReadings {
+        hold(suite, expectations, &self.0)
     }
 }

@@ -1,15 +1,13 @@
 //! Asks the references, and writes down what they gave.
 
 use std::io;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
 use rolecall::layout::Layout;
-use rolecall::problem::Problem;
 use rolecall::protocol::ProtocolEngine;
-use rolecall::recording::{Update, Updates, keep_transcripts};
+use rolecall::recording::{Recorded, Updates};
 use rolecall::report::progress::Progress;
 use rolecall::run::{Rendered, Runner};
 use rolecall::snapshot::Snapshots;
@@ -20,23 +18,13 @@ use crate::failure::{Failure, report_problems, tell};
 
 /// What the references gave for some pairs. Nothing of it is written yet.
 pub(crate) struct ReferenceResults<'s> {
-    /// The new records, by template.
-    pub(crate) updates: Vec<Update<'s>>,
+    /// The new records.
+    pub(crate) updates: Updates<'s>,
     /// The outcomes of pairs with a listed divergence.
     diverged: Vec<Rendered<'s>>,
     pairs: Vec<Pair<'s>>,
     /// How long the references took.
     pub(crate) elapsed: Duration,
-}
-
-/// What was written of the references' results.
-pub(crate) struct Recorded {
-    /// How many records were written.
-    pub(crate) records: usize,
-    /// The files with transcripts of references that were written or removed.
-    pub(crate) transcripts: Vec<PathBuf>,
-    /// Files that could not be written.
-    pub(crate) problems: Vec<Problem>,
 }
 
 /// A runner with references.
@@ -77,7 +65,7 @@ pub(crate) fn ask<'s>(
     });
     progress.clear();
     Ok(ReferenceResults {
-        updates: updates.into_vec(),
+        updates,
         diverged,
         pairs,
         elapsed,
@@ -92,9 +80,8 @@ impl ReferenceResults<'_> {
 
     /// Reports old records that cannot be read.
     pub(crate) fn report_broken(&self) -> io::Result<()> {
-        let updates = self.updates.iter();
-        let broken: Vec<Problem> = updates.filter_map(|one| one.broken.clone()).collect();
-        report_problems(&broken)?;
+        let broken = self.updates.broken();
+        report_problems(broken)?;
         if !broken.is_empty() {
             tell("nothing is kept of records that cannot be read");
         }
@@ -102,28 +89,7 @@ impl ReferenceResults<'_> {
     }
 
     /// Writes the records. An error with one file does not stop the others.
-    pub(crate) fn write(
-        &self,
-        layout: &Layout,
-        suite: &Suite,
-        divergences: &Divergences,
-    ) -> Recorded {
-        let mut records = 0;
-        let mut problems = Vec::new();
-        for update in &self.updates {
-            match update.write() {
-                Ok(is_new) => records += usize::from(is_new),
-                Err(problem) => problems.push(problem),
-            }
-        }
-        let snapshots = Snapshots::of(layout);
-        let (transcripts, others) =
-            keep_transcripts(suite, &snapshots, divergences, &self.pairs, &self.diverged);
-        problems.extend(others);
-        Recorded {
-            records,
-            transcripts,
-            problems,
-        }
+    pub(crate) fn write(&self, snapshots: &Snapshots, divergences: &Divergences) -> Recorded {
+        self.updates.write(snapshots, divergences, &self.diverged)
     }
 }

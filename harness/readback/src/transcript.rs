@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::comparison::{Difference, Verdict};
 use crate::reading::{FormReading, MessageReading, ReadAnswer, Unread};
+use rolecall_base::problem::shown;
 
 /// How many messages have each verdict, and how many were not read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -80,15 +81,7 @@ impl Counts {
 
 /// The transcript of some readings.
 pub fn of(readings: &[MessageReading]) -> String {
-    let words = Counts::of(readings).words();
-    let words: Vec<String> = words
-        .iter()
-        .map(|(count, words)| format!("{words}: {count}"))
-        .collect();
-    let mut text = words.join("\n");
-    if !text.is_empty() {
-        text.push_str("\n\n");
-    }
+    let mut text = String::new();
     for reading in readings {
         write_reading(&mut text, reading);
     }
@@ -202,7 +195,8 @@ fn write_difference(text: &mut String, difference: &Difference) {
     let _ = writeln!(
         text,
         "  {}: {}{written}",
-        difference.part,
+        // The name of an argument may hold a line break.
+        shown(&difference.part.to_string()),
         difference.change.name()
     );
     for (word, value) in [("meant", &difference.meant), ("read", &difference.read)] {
@@ -269,11 +263,7 @@ mod tests {
         let readings = read_all(engine, &template, &Small, [&case, &slow]).unwrap();
         assert_eq!(
             of(&readings),
-            r#"failed: 2
-without a prompt: 1
-of all read otherwise when they are streamed: 1
-
-anonymous/case#1: changed (whole, up to the end token)
+            r#"anonymous/case#1: changed (whole, up to the end token)
   content: changed
     meant "so loud"
     read "so LOUD"

@@ -8,7 +8,6 @@ use super::numbers::{counted, thousands};
 use super::screen::{self, whose};
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::wrapped;
-use rolecall_base::fingerprint::Fingerprint;
 use rolecall_base::invocation;
 use rolecall_suite::divergence::pair_name;
 use rolecall_suite::record::RecordedAnswer;
@@ -19,7 +18,10 @@ use rolecall_suite::run::Rendered;
 const MOST: usize = 20;
 
 /// Writes what an update changes, one line for each changed template.
-pub fn write_updates(out: &mut dyn Write, updates: &[Update<'_>]) -> io::Result<()> {
+pub fn write_updates<'u>(
+    out: &mut dyn Write,
+    updates: impl Iterator<Item = &'u Update<'u>>,
+) -> io::Result<()> {
     let mut same = 0;
     for update in updates {
         same += update.same;
@@ -120,13 +122,11 @@ impl RecordStandings {
     }
 }
 
-/// How a message about a wrong record describes an outcome: its kind, and its words or the
-/// beginning of its SHA-256.
+/// How a message about a wrong record describes an outcome: its kind, and its words or its checksum.
 fn described(answer: &RecordedAnswer) -> String {
-    let short = |hash: &Fingerprint| hash.to_string()[..12].to_owned();
     match answer {
-        RecordedAnswer::Rendered(hash) => format!("rendered, SHA-256 {}…", short(hash)),
-        RecordedAnswer::Raised(hash) => format!("raised, SHA-256 {}…", short(hash)),
+        RecordedAnswer::Rendered(hash) => format!("rendered, SHA-256 {hash}…"),
+        RecordedAnswer::Raised(hash) => format!("raised, SHA-256 {hash}…"),
         RecordedAnswer::Failed { stage, message, .. } => format!("failed at {stage}: {message}"),
         RecordedAnswer::Exceeded(limit) => format!("exceeded {limit}"),
     }

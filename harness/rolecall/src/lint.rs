@@ -16,18 +16,17 @@ use rolecall_card::known_defects;
 use rolecall_front::engines::Engines;
 use rolecall_matrix::measurement;
 use rolecall_source::template_file::{dialect_of, sidecar};
+use rolecall_suite::accepting::families_of;
 use rolecall_suite::card_rule::CardRule;
 use rolecall_suite::configuration::Configuration;
 use rolecall_suite::divergence::Divergences;
-use rolecall_suite::held_text::TextKind;
 use rolecall_suite::layout::Layout;
-use rolecall_suite::read_back::ReadBackRecord;
-use rolecall_suite::record::{Record, RecordedAnswer, Records};
+use rolecall_suite::record::{AskedTemplates, RecordedAnswer, Records, Unverified};
 use rolecall_suite::response_file::unusable;
 use rolecall_suite::response_file::{Inspected, inspect_template};
 use rolecall_suite::schema;
-use rolecall_suite::snapshot::{Accepted, Snapshots, Survey, contents};
-use rolecall_suite::suite::{Pair, Suite, by_file};
+use rolecall_suite::snapshot::{FamilyFile, Snapshots, Survey, contents};
+use rolecall_suite::suite::{Pair, Suite};
 
 /// All problems of the suite as a whole, sorted by path. [`Suite::problems`] has the problems of
 /// single files.
@@ -40,9 +39,12 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
             Divergences::default()
         }
     };
-    snapshots(layout, suite, &divergences, &mut findings);
-    records(layout, suite, &mut findings);
-    self::divergences(layout, suite, &divergences, &mut findings);
+    let accepted = Snapshots::of(layout);
+    let records = Records::read(layout, &accepted, &suite.templates);
+    snapshots(layout, suite, &accepted, &mut findings);
+    self::records(layout, suite, (&accepted, &records), &mut findings);
+    let known = (&accepted, &records, &divergences);
+    self::divergences(suite, known, &mut findings);
     twins(suite, &mut findings);
     findings.extend(known_defects::unknown_contracts(&suite.templates));
     findings.extend(measurement::problems(layout));
@@ -53,7 +55,6 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     if holds_cards(layout) {
         cards(layout, suite, &mut findings);
     }
-    readings(layout, suite, &mut findings);
     response_templates(suite, &mut findings);
     if let Some(own) = layout.configuration() {
         own_tools(own, suite, &mut findings);
@@ -70,16 +71,9 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     findings
 }
 
-fn snapshots(
-    layout: &Layout,
-    suite: &Suite,
-    divergences: &Divergences,
-    findings: &mut Vec<Problem>,
-) {
-    let snapshots = Snapshots::of(layout);
+fn snapshots(layout: &Layout, suite: &Suite, snapshots: &Snapshots, findings: &mut Vec<Problem>) {
     let pairs: Vec<Pair<'_>> = suite.pairs().collect();
-    let files: Vec<_> = by_file(&pairs).collect();
-    let survey = survey(layout, suite, divergences, &pairs);
+    let survey = survey(layout, suite, &pairs);
     findings.extend(survey.orphans.iter().map(orphan));
     let strange: HashSet<PathBuf> = survey.strange.iter().map(|p| p.path.clone()).collect();
     findings.extend(survey.strange);
@@ -92,12 +86,12 @@ fn snapshots(
     for path in survey.pending {
         findings.push(Problem::new(path, "waits for review").help(invocation::review()));
     }
-    for (template, family, pairs) in &files {
-        let accepted = snapshots.accepted(&template.name, family);
+    for family in families_of(&pairs) {
+        let accepted = snapshots.family(family);
         if !strange.contains(accepted.path()) {
-            findings.extend(snapshots.problems(&accepted, pairs.iter().copied()));
+            findings.extend(snapshots.problems(suite, family));
             findings.extend(accepted.undecodable());
-            findings.extend(missing(&accepted, pairs));
+            findings.extend(missing(&accepted, &suite.pairs_by_case(family)));
         }
     }
 }
@@ -117,27 +111,16 @@ fn drafts(layout: &Layout, findings: &mut Vec<Problem>) {
 }
 
 /// The files of a suite's snapshots besides those that its pairs need.
-fn survey(layout: &Layout, suite: &Suite, divergences: &Divergences, pairs: &[Pair<'_>]) -> Survey {
+fn survey(layout: &Layout, suite: &Suite, pairs: &[Pair<'_>]) -> Survey {
     let snapshots = Snapshots::of(layout);
     if !is_there(snapshots.root()) {
         return Survey::default();
     }
-    let mut expected = BTreeSet::new();
-    for template in &suite.templates {
-        expected.insert(Records::file(snapshots.root(), &template.name));
-        if holds_cards(layout) {
-            expected.insert(snapshots.card(&template.name));
-        }
-        if template.response_template.is_some() {
-            expected.insert(snapshots.readings(&template.name));
-            expected.insert(ReadBackRecord::file(snapshots.root(), &template.name));
-        }
-    }
-    for (template, family, pairs) in by_file(pairs) {
-        expected.insert(snapshots.file(&template.name, family));
-        if pairs.iter().any(|pair| divergences.has_seen_any(pair)) {
-            expected.insert(snapshots.reference_file(&template.name, family));
-        }
+    let families = families_of(pairs).into_iter();
+    let mut expected: BTreeSet<PathBuf> = families.map(|family| snapshots.file(family)).collect();
+    if holds_cards(layout) {
+        let cards = suite.templates.iter();
+        expected.extend(cards.map(|template| snapshots.card(&template.name)));
     }
     Survey::of(snapshots.root(), &expected)
 }
@@ -149,12 +132,7 @@ fn orphan(path: &PathBuf) -> Problem {
 
 fn stray(path: &PathBuf) -> Problem {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let known = [
-        "divergences.json",
-        "parity.json",
-        "read-back.json",
-        "reference.json",
-    ];
+    let known = ["divergences.json", "parity.json", "reference.json"];
     let help = did_you_mean(&name.to_lowercase(), known);
     Problem::new(path, "nobody reads this file")
         .help(help.unwrap_or_else(|| "delete it, or move it elsewhere".to_owned()))
@@ -164,9 +142,9 @@ fn stray(path: &PathBuf) -> Problem {
 /// accepted snapshots and records of templates and families that are gone, templates and case files
 /// that nothing reads, and misspelt variables. In the repository's suite also report cards that are
 /// gone: `run` does not compare them.
-pub fn unnoticed(layout: &Layout, suite: &Suite, divergences: &Divergences) -> Vec<Problem> {
+pub fn unnoticed(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     let pairs: Vec<Pair<'_>> = suite.pairs().collect();
-    let survey = survey(layout, suite, divergences, &pairs);
+    let survey = survey(layout, suite, &pairs);
     let mut found: Vec<Problem> = survey.orphans.iter().map(orphan).collect();
     if let Some(own) = layout.configuration() {
         unnamed(own, suite, &mut found);
@@ -315,22 +293,23 @@ fn holds_cards(layout: &Layout) -> bool {
 }
 
 /// Reports transcripts that were never accepted.
-fn missing(accepted: &Accepted, pairs: &[Pair<'_>]) -> Option<Problem> {
+fn missing(accepted: &FamilyFile, pairs: &[Pair<'_>]) -> Option<Problem> {
     let help = invocation::review();
     if accepted.is_missing() {
         let message = "missing: no transcript of this family was accepted yet";
         return Some(Problem::new(accepted.path(), message).help(help));
     }
-    let names: Vec<String> = pairs
-        .iter()
-        .map(|pair| pair.case.id.name())
-        .filter(|name| accepted.lacks(name))
-        .map(str::to_owned)
-        .collect();
+    let lacking = pairs.iter().filter(|pair| accepted.lacks(pair));
+    let names: Vec<String> = lacking.map(named).collect();
     (!names.is_empty()).then(|| {
         let message = format!("missing: never accepted: {}", few(&names));
         Problem::new(accepted.path(), message).help(help)
     })
+}
+
+/// A pair as its section is headed.
+fn named(pair: &Pair<'_>) -> String {
+    format!("`{}, {}`", pair.case.id.name(), pair.template.name)
 }
 
 /// Problems with the accepted report cards: a file that is not a plain file, or is missing.
@@ -338,32 +317,7 @@ fn cards(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     let snapshots = Snapshots::of(layout);
     for template in &suite.templates {
         let path = snapshots.card(&template.name);
-        findings.extend(text(&snapshots, path, template, TextKind::Card));
-    }
-}
-
-/// Problems with what is accepted and recorded of the templates' answers.
-fn readings(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
-    let snapshots = Snapshots::of(layout);
-    let has_one = |template: &&Template| template.response_template.is_some();
-    for template in suite.templates.iter().filter(has_one) {
-        let path = snapshots.readings(&template.name);
-        findings.extend(text(&snapshots, path, template, TextKind::Readings));
-        let path = ReadBackRecord::file(snapshots.root(), &template.name);
-        let complaint = match ReadBackRecord::of(layout, &template.name) {
-            Ok(Some(record)) => record.staleness(template).or_else(|| {
-                let is_edited = read_text(&path).ok() != Some(record.text());
-                is_edited.then(|| "edited after it was written".to_owned())
-            }),
-            // A suite of one's own is checked by what was accepted.
-            Ok(None) if layout.configuration().is_some() => None,
-            Ok(None) => Some("missing: the reference was never asked".to_owned()),
-            Err(problem) => {
-                findings.push(problem);
-                None
-            }
-        };
-        findings.extend(complaint.map(|why| Problem::new(&path, why).help(update())));
+        findings.extend(card(&snapshots, path, template));
     }
 }
 
@@ -374,16 +328,11 @@ fn response_templates(suite: &Suite, findings: &mut Vec<Problem>) {
     findings.extend(inspected.flatten().flat_map(Inspected::warnings));
 }
 
-/// The problem with an accepted text about a template: it is missing, or insta would write it
-/// differently. This check does not ask whether it is the right text.
-fn text(
-    snapshots: &Snapshots,
-    path: PathBuf,
-    template: &Template,
-    kind: TextKind,
-) -> Option<Problem> {
+/// The problem with an accepted report card: it is missing, or insta would write it differently. This
+/// check does not ask whether it is the right card.
+fn card(snapshots: &Snapshots, path: PathBuf, template: &Template) -> Option<Problem> {
     if !is_there(&path) {
-        let message = format!("missing: the {} was never accepted", kind.name());
+        let message = "missing: the report card was never accepted";
         return Some(Problem::new(path, message).help(invocation::review()));
     }
     // What is no plain file is reported as such.
@@ -407,70 +356,76 @@ fn update() -> String {
     format!("run `{}`", invocation::command("reference update"))
 }
 
-fn records(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
-    let inputs: HashMap<&CaseId, Fingerprint> = suite
-        .cases
-        .iter()
-        .map(|case| (&case.id, Fingerprint::of_case(case)))
-        .collect();
+fn records(
+    layout: &Layout,
+    suite: &Suite,
+    (snapshots, records): (&Snapshots, &Records),
+    findings: &mut Vec<Problem>,
+) {
+    findings.extend(records.problems.iter().cloned());
+    let path = AskedTemplates::file(snapshots);
+    // What cannot be read is among the problems.
+    let Ok(asked) = AskedTemplates::read(snapshots) else {
+        return;
+    };
+    let mut complain = |message: String| {
+        findings.push(Problem::new(&path, message).help(update()));
+    };
+    if is_there(&path) && read_text(&path).ok() != Some(asked.text()) {
+        complain("edited after it was written".to_owned());
+    }
+    let gone = asked
+        .templates()
+        .filter(|name| suite.template(name).is_none());
+    let gone: Vec<String> = gone.map(|name| name.to_string()).collect();
+    if !gone.is_empty() {
+        complain(format!("of templates that are gone: {}", few(&gone)));
+    }
     for template in &suite.templates {
-        let path = Records::file(&layout.snapshots(), &template.name);
-        let mut complain = |message: String| {
-            findings.push(Problem::new(&path, message).help(update()));
-        };
-        let record = match Record::of(layout, &template.name) {
-            Ok(Some(record)) => record,
-            Ok(None) if !Record::are_needed(layout, template.dialect) => continue,
-            Ok(None) => {
+        match records.standing(&template.name) {
+            Ok(record) if record.asked.has_other_response_template(template) => complain(format!(
+                "stale: {}: the response template has changed since it was recorded",
+                template.name
+            )),
+            Ok(_) | Err(Unverified::NeverAsked) => {}
+            Err(Unverified::NoRecords) => {
                 let others = match layout.configuration() {
                     Some(_) => ", and other templates have",
                     None => "",
                 };
                 complain(format!(
-                    "missing: the template has no reference records{others}"
+                    "missing: {} has no reference records{others}",
+                    template.name
                 ));
-                continue;
             }
-            Err(problem) => {
-                findings.push(problem);
+            Err(why) => complain(format!("stale: {}: {why}", template.name)),
+        }
+    }
+    let pairs: Vec<Pair<'_>> = suite.pairs().collect();
+    for family in families_of(&pairs) {
+        let file = snapshots.family(family);
+        let mut stale = Vec::new();
+        let mut edited = Vec::new();
+        for pair in suite.pairs_by_case(family) {
+            let Ok(record) = records.standing(&pair.template.name) else {
                 continue;
+            };
+            let entry = record.cases.get(&pair.case.id);
+            let input = Fingerprint::of_case(pair.case).into();
+            if entry.is_none_or(|entry| entry.input != input) {
+                stale.push(named(&pair));
             }
-        };
-        if let Some(why) = record.staleness(template) {
-            complain(format!("stale: {why}"));
-            continue;
+            if file.pair(&pair).record != record.lines(&pair.case.id) {
+                edited.push(named(&pair));
+            }
         }
-        if read_text(&path).ok() != Some(record.text()) {
-            complain("edited after it was written".to_owned());
-        }
-        let cases: Vec<_> = suite
-            .cases
-            .iter()
-            .filter(|case| suite.has_pair(template, case))
-            .map(|case| &case.id)
-            .collect();
-        let stale: Vec<_> = cases
-            .iter()
-            .filter(|id| record.cases.get(**id).map(|entry| &entry.input) != inputs.get(**id))
-            .map(ToString::to_string)
-            .collect();
-        let cases: HashSet<_> = cases.into_iter().collect();
-        if !stale.is_empty() {
-            complain(format!(
-                "without a record, or changed since: {}",
-                few(&stale)
-            ));
-        }
-        let mut gone: Vec<_> = record
-            .cases
-            .keys()
-            .filter(|id| !cases.contains(*id))
-            .map(ToString::to_string)
-            .collect();
-        // The record keeps its cases in no order.
-        gone.sort();
-        if !gone.is_empty() {
-            complain(format!("records of cases that are gone: {}", few(&gone)));
+        let found = [
+            ("without a record, or changed since: ", stale),
+            ("the record was edited after it was written: ", edited),
+        ];
+        for (what, pairs) in found.iter().filter(|(_, pairs)| !pairs.is_empty()) {
+            let message = format!("{what}{}", few(pairs));
+            findings.push(Problem::new(file.path(), message).help(update()));
         }
     }
 }
@@ -486,62 +441,38 @@ fn few(names: &[String]) -> String {
 }
 
 fn divergences(
-    layout: &Layout,
     suite: &Suite,
-    divergences: &Divergences,
+    (snapshots, records, divergences): (&Snapshots, &Records, &Divergences),
     findings: &mut Vec<Problem>,
 ) {
     let engines = Engines::default();
     let names: Vec<_> = engines.all().iter().map(|engine| engine.name()).collect();
     findings.extend(divergences.unreachable(suite, &names));
-    let snapshots = Snapshots::of(layout);
-    let records = Records::read(layout, &suite.templates);
-    let pairs: Vec<Pair<'_>> = suite.pairs().collect();
-    for (template, family, pairs) in by_file(&pairs) {
-        let diverged: Vec<_> = pairs
-            .iter()
-            .copied()
-            .filter(|pair| divergences.has_seen_any(pair))
-            .collect();
-        if !diverged.is_empty() {
-            let kept = snapshots.kept_references(&template.name, family);
-            let mut complain = |message: String| {
-                findings.push(Problem::new(kept.path(), message).help(update()));
-            };
-            kept_transcripts(&kept, &records, template, &diverged, &mut complain);
+    for pair in suite.pairs() {
+        let is_listed = divergences.has_seen_any(&pair);
+        let file = snapshots.family_of(&pair);
+        let kept = file.reference(&pair);
+        if kept.is_none() && !is_listed {
+            continue;
+        }
+        let answer = records.answer(&pair, Fingerprint::of_case(pair.case));
+        let is_right =
+            is_listed && matches!((kept, answer), (Some(kept), Ok(answer)) if is_of(kept, answer));
+        if !is_right {
+            let message = format!(
+                "not what the reference did with a listed divergence: {}",
+                named(&pair)
+            );
+            findings.push(Problem::new(file.path(), message).help(update()));
         }
     }
 }
 
-/// The problem with the file of the reference's transcripts for divergences.
-fn kept_transcripts(
-    kept: &Accepted,
-    records: &Records,
-    template: &Template,
-    diverged: &[Pair<'_>],
-    complain: &mut dyn FnMut(String),
-) {
-    let is_of = |kept: &str, answer: &RecordedAnswer| {
-        transcript::decode(kept).is_ok_and(|outcome| {
-            answer.agrees(&outcome) && answer.outcome().is_none_or(|known| known == outcome)
-        })
-    };
-    let mut sections = Vec::new();
-    for pair in diverged {
-        let name = pair.case.id.name();
-        let answer = records.answer(pair, Fingerprint::of_case(pair.case));
-        match (kept.transcript(name), answer) {
-            (Some(kept), Ok(answer)) if is_of(kept, answer) => sections.push((name, kept)),
-            _ => complain(format!(
-                "not what the reference did with the divergence `{name}`"
-            )),
-        }
-    }
-    let count = sections.len();
-    let written = rolecall_suite::snapshot::reference_file(template, sections);
-    if count == diverged.len() && read_text(kept.path()).ok() != Some(written) {
-        complain("edited after it was written".to_owned());
-    }
+/// Whether a kept transcript of a reference is the recorded answer.
+fn is_of(kept: &str, answer: &RecordedAnswer) -> bool {
+    transcript::decode(kept).is_ok_and(|outcome| {
+        answer.agrees(&outcome) && answer.outcome().is_none_or(|known| known == outcome)
+    })
 }
 
 /// Templates whose sidecars do not describe them.

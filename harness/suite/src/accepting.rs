@@ -1,90 +1,167 @@
-//! Accepting: outcomes become the expected snapshots.
+//! Accepting: outcomes become the expected snapshots, and what a reference did becomes their record.
 //!
-//! A file of snapshots is written as a whole. Pairs outside the selection keep their
-//! accepted transcripts.
+//! A file of snapshots is written as a whole. Pairs outside the selection keep what is accepted and
+//! recorded of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use rolecall_model::TemplateName;
+use rolecall_model::{CaseId, Template, TemplateName};
 
+use crate::readings::by_case;
+use crate::record::Record;
 use crate::run::Compared;
-use crate::snapshot::{SnapshotStatus, Snapshots};
-use crate::suite::{Pair, Suite, by_file};
-use rolecall_base::file::{is_there, read_text, write_below};
+use crate::snapshot::{PairText, SnapshotStatus, Snapshots, contents};
+use crate::suite::{Pair, Suite};
+use rolecall_base::file::is_there;
 use rolecall_base::problem::Problem;
 use rolecall_base::transcript;
 
-/// The transcripts to accept, by file.
+/// A pair by its names.
+type PairKey<'s> = (&'s TemplateName, &'s CaseId);
+
+/// The transcripts to accept.
 #[derive(Debug, Default)]
 pub struct Accepting<'s> {
-    files: BTreeMap<(&'s TemplateName, &'s str), HashMap<&'s str, String>>,
+    transcripts: HashMap<PairKey<'s>, String>,
+    answers: HashMap<&'s TemplateName, HashMap<CaseId, String>>,
+}
+
+/// What becomes of files of snapshots.
+#[derive(Default)]
+pub struct Changes<'s> {
+    /// The transcripts that are accepted.
+    pub transcripts: HashMap<PairKey<'s>, String>,
+    /// What is accepted as read back of the answers of templates, by template and case. The templates'
+    /// other cases have no answers.
+    pub answers: HashMap<&'s TemplateName, HashMap<CaseId, String>>,
+    /// The new records of templates.
+    pub records: HashMap<&'s TemplateName, &'s Record>,
+    /// The reference's own transcripts where an engine is listed to differ from it, and whether a pair
+    /// keeps the one that it has.
+    pub references: Option<ReferenceTranscripts<'s>>,
+}
+
+/// The references' own transcripts for listed divergences.
+pub struct ReferenceTranscripts<'s> {
+    /// Whether one is kept for a pair.
+    pub is_kept: &'s dyn Fn(&Pair<'_>) -> bool,
+    /// What the references gave now.
+    pub now: HashMap<PairKey<'s>, String>,
 }
 
 /// A file of snapshots to write.
 #[derive(Debug)]
 pub struct AcceptedFile {
+    /// The family.
+    pub family: String,
     /// The file.
     pub path: PathBuf,
-    /// Sections without a case in the suite; they are dropped.
+    /// Sections without a pair in the suite, as `case, template`; they are dropped.
     pub orphans: Vec<String>,
     text: String,
+    /// Whether the text is another one than that of the file.
+    is_new: bool,
 }
 
 impl<'s> Accepting<'s> {
     /// Adds the outcome of a pair.
     pub fn add(&mut self, compared: &Compared<'s>) {
         let pair = &compared.rendered.pair;
-        self.files
-            .entry((&pair.template.name, pair.case.id.family()))
-            .or_default()
-            .insert(
-                pair.case.id.name(),
-                transcript::encode(&compared.rendered.outcome),
-            );
+        let transcript = transcript::encode(&compared.rendered.outcome);
+        let key = (&pair.template.name, &pair.case.id);
+        self.transcripts.insert(key, transcript);
+    }
+
+    /// Adds what is read back of a template's answers.
+    pub fn add_readings(&mut self, template: &'s Template, text: &str) {
+        self.answers.insert(&template.name, by_case(text));
     }
 
     /// The files to write, and problems with files that hold unreadable parts: writing would
     /// lose them.
-    pub fn files(&self, suite: &Suite, snapshots: &Snapshots) -> (Vec<AcceptedFile>, Vec<Problem>) {
+    pub fn files(self, suite: &Suite, snapshots: &Snapshots) -> (Vec<AcceptedFile>, Vec<Problem>) {
+        let has_answers = |pair: &Pair<'_>| self.answers.contains_key(&pair.template.name);
+        let of_answers: Vec<Pair<'_>> = suite.pairs().filter(has_answers).collect();
+        let mut families = families_of(&of_answers);
+        families.extend(self.transcripts.keys().map(|(_, case)| case.family()));
+        let changes = Changes {
+            transcripts: self.transcripts,
+            answers: self.answers,
+            ..Changes::default()
+        };
+        let (mut files, problems) = changes.files(suite, snapshots, families);
+        files.retain(|file| file.is_new);
+        (files, problems)
+    }
+}
+
+impl Changes<'_> {
+    /// The files of families with these changes, and problems with files that hold unreadable parts:
+    /// writing would lose them.
+    pub fn files<'f>(
+        &self,
+        suite: &Suite,
+        snapshots: &Snapshots,
+        families: impl IntoIterator<Item = &'f str>,
+    ) -> (Vec<AcceptedFile>, Vec<Problem>) {
         let mut files = Vec::new();
         let mut problems = Vec::new();
-        for ((name, family), accepted_now) in &self.files {
-            let Some(template) = suite.template(name) else {
-                continue;
-            };
-            let before = snapshots.accepted(name, family);
-            let mut sections: Vec<(&str, &str)> = Vec::new();
-            let mut lost = None;
-            for pair in suite.pairs_of(template, family) {
-                let case = pair.case.id.name();
-                match (accepted_now.get(case), before.transcript(case)) {
-                    (Some(now), _) => sections.push((case, now)),
-                    (None, Some(before)) => sections.push((case, before)),
-                    (None, None) if before.lacks(case) => {}
-                    (None, None) => lost = Some(case),
-                }
+        for family in families {
+            match self.file(suite, snapshots, family) {
+                Ok(file) => files.push(file),
+                Err(problem) => problems.push(problem),
             }
-            if let Some(case) = lost {
-                let message = format!("the accepted snapshot of `{case}` cannot be read");
-                problems.push(
-                    Problem::new(before.path(), message)
-                        .help("repair the file, or accept all its pairs"),
-                );
-                continue;
-            }
-            let is_left = |case: &str| sections.iter().any(|(name, _)| *name == case);
-            let orphans = before.transcripts().map(|(case, _)| case);
-            files.push(AcceptedFile {
-                orphans: orphans
-                    .filter(|case| !is_left(case))
-                    .map(str::to_owned)
-                    .collect(),
-                text: snapshots.written(family, sections.iter().copied()),
-                path: before.path().to_path_buf(),
-            });
         }
         (files, problems)
+    }
+
+    fn file(
+        &self,
+        suite: &Suite,
+        snapshots: &Snapshots,
+        family: &str,
+    ) -> Result<AcceptedFile, Problem> {
+        let before = snapshots.family(family);
+        if let Some(problem) = before.unreadable_part() {
+            let help = "repair the file, such as with `git checkout`; or delete it, and accept all \
+                        its pairs again";
+            return Err(problem.help(help));
+        }
+        let text = snapshots.written(suite, family, |pair| {
+            let mut text = before.pair(pair);
+            self.apply(pair, &mut text);
+            text
+        });
+        Ok(AcceptedFile {
+            family: family.to_owned(),
+            path: before.path().to_path_buf(),
+            orphans: before.orphans(&suite.pairs_by_case(family)),
+            is_new: !before.is_text(&text),
+            text,
+        })
+    }
+
+    fn apply(&self, pair: &Pair<'_>, text: &mut PairText) {
+        let (template, case) = (&pair.template.name, &pair.case.id);
+        if let Some(now) = self.transcripts.get(&(template, case)) {
+            text.transcript = Some(now.clone());
+        }
+        if let Some(answers) = self.answers.get(template) {
+            text.answers = answers.get(case).cloned().unwrap_or_default();
+        }
+        if let Some(record) = self.records.get(template) {
+            text.record = record.lines(case);
+        }
+        if let Some(references) = &self.references {
+            let now = references.now.get(&(template, case)).cloned();
+            let kept = now.or_else(|| text.reference.take());
+            text.reference = kept.filter(|_| (references.is_kept)(pair));
+        }
+        // Nothing is read back of it, so nothing is accepted or recorded of that.
+        if pair.template.response_template.is_none() {
+            text.answers.clear();
+        }
     }
 }
 
@@ -97,33 +174,26 @@ pub struct UntidyFile {
     pub problems: Vec<Problem>,
 }
 
-/// The files of some pairs in which a section has no case, occurs twice or is out of place, or that
+/// The files of some pairs in which a section has no pair, occurs twice or is out of place, or that
 /// somebody has edited. `pairs` are all of their families.
 pub fn untidy(suite: &Suite, snapshots: &Snapshots, pairs: &[Pair<'_>]) -> Vec<UntidyFile> {
     let mut untidy = Vec::new();
-    for (template, family, _) in by_file(pairs) {
-        let before = snapshots.accepted(&template.name, family);
-        let all: Vec<Pair<'_>> = suite.pairs_of(template, family).collect();
-        let problems = snapshots.problems(&before, all.iter().copied());
-        let cases = all.iter().map(|pair| pair.case.id.name());
-        let cases: Vec<&str> = cases.filter(|case| !before.lacks(case)).collect();
-        let transcripts = cases.iter().filter_map(|case| before.transcript(case));
-        let is_readable = transcripts.clone().count() == cases.len();
-        if problems.is_empty() || !is_readable || !before.undecodable().is_empty() {
+    for family in families_of(pairs) {
+        let problems = snapshots.problems(suite, family);
+        let is_readable = snapshots.family(family).undecodable().is_empty();
+        if problems.is_empty() || !is_readable {
             continue;
         }
-        let orphans = before.transcripts().map(|(case, _)| case);
-        let orphans = orphans.filter(|case| !cases.contains(case));
-        untidy.push(UntidyFile {
-            file: AcceptedFile {
-                path: before.path().to_path_buf(),
-                orphans: orphans.map(str::to_owned).collect(),
-                text: snapshots.written(family, cases.iter().copied().zip(transcripts)),
-            },
-            problems,
-        });
+        if let Ok(file) = Changes::default().file(suite, snapshots, family) {
+            untidy.push(UntidyFile { file, problems });
+        }
     }
     untidy
+}
+
+/// The families of pairs, each once, sorted.
+pub fn families_of<'s>(pairs: &[Pair<'s>]) -> BTreeSet<&'s str> {
+    pairs.iter().map(|pair| pair.case.id.family()).collect()
 }
 
 impl AcceptedFile {
@@ -134,12 +204,18 @@ impl AcceptedFile {
     ///
     /// The file cannot be written.
     pub fn write(&self, snapshots: &Snapshots) -> Result<bool, Problem> {
-        let is_same = read_text(&self.path).is_ok_and(|old| old == self.text);
-        if !is_same {
-            write_below(snapshots.root(), &self.path, &self.text)?;
-        }
+        let is_new = snapshots.write(&self.family, &self.text)?;
         remove_pending(&self.path)?;
-        Ok(!is_same)
+        Ok(is_new)
+    }
+
+    /// Writes the file as [`AcceptedFile::write`] does, if it says anything or is there. What waits for
+    /// review still waits: only what the reference did has changed.
+    pub(crate) fn write_record(&self, snapshots: &Snapshots) -> Result<bool, Problem> {
+        if contents(&self.text).is_some_and(str::is_empty) && !is_there(&self.path) {
+            return Ok(false);
+        }
+        snapshots.write(&self.family, &self.text)
     }
 }
 

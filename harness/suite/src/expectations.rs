@@ -27,9 +27,10 @@ impl Expectations {
         layout: &Layout,
         templates: impl IntoIterator<Item = &'t Template>,
     ) -> Result<Expectations, Vec<Problem>> {
+        let snapshots = Snapshots::of(layout);
         Ok(Expectations {
-            snapshots: Snapshots::of(layout),
-            records: Records::read(layout, templates),
+            records: Records::read(layout, &snapshots, templates),
+            snapshots,
             divergences: Divergences::read(&layout.divergences())?,
         })
     }

@@ -8,7 +8,9 @@ use rolecall_card::contract::{Contract, Severity};
 use rolecall_model::{Template, TemplateName};
 
 use crate::card_rule::CardRule;
+use crate::readings;
 use crate::snapshot::{Snapshots, contents};
+use crate::suite::Suite;
 use rolecall_base::diff::Diff;
 use rolecall_base::file::{is_there, read_text};
 use rolecall_base::problem::Problem;
@@ -20,7 +22,7 @@ pub struct HeldText {
     pub template: String,
     /// What it says.
     pub kind: TextKind,
-    /// The file of the accepted text.
+    /// The file of the accepted text; of readings the folder with the files that have its lines.
     pub path: PathBuf,
     /// The text.
     pub text: String,
@@ -77,8 +79,8 @@ pub enum TextStatus {
 }
 
 impl TextStatus {
-    /// Compares a text with the one in a file.
-    pub fn of(path: &Path, text: &str, kind: TextKind) -> TextStatus {
+    /// Compares a report card with the one in a file.
+    fn of_card(path: &Path, text: &str) -> TextStatus {
         if !is_there(path) {
             return TextStatus::New;
         }
@@ -90,9 +92,8 @@ impl TextStatus {
             Some(accepted) if accepted == text => TextStatus::Same,
             Some(accepted) => TextStatus::Changed(Diff::new(accepted, text)),
             None => {
-                let what = kind.name();
-                let problem = Problem::new(path, format!("is no accepted {what}"));
-                let help = format!("delete it, and accept the {what} again");
+                let problem = Problem::new(path, "is no accepted report card");
+                let help = "delete it, and accept the report card again";
                 TextStatus::Unreadable(problem.help(help))
             }
         }
@@ -123,7 +124,7 @@ impl HeldText {
         let change = if rule == CardRule::Off {
             TextStatus::Same
         } else {
-            TextStatus::of(&path, &text, TextKind::Card)
+            TextStatus::of_card(&path, &text)
         };
         let forbidden = card
             .unexplained()
@@ -147,14 +148,25 @@ impl HeldText {
         }
     }
 
-    /// Compares the transcript of a template's readings with the accepted one.
-    pub fn of_readings(snapshots: &Snapshots, template: &Template, text: String) -> HeldText {
-        let path = snapshots.readings(&template.name);
+    /// Compares the transcript of a template's readings with the accepted one, which stands in the
+    /// files of all families.
+    pub fn of_readings(
+        snapshots: &Snapshots,
+        suite: &Suite,
+        template: &Template,
+        text: String,
+    ) -> HeldText {
+        let change = match readings::accepted(snapshots, suite, template) {
+            Some(accepted) if accepted == text => TextStatus::Same,
+            Some(accepted) => TextStatus::Changed(Diff::new(&accepted, &text)),
+            None if text.is_empty() => TextStatus::Same,
+            None => TextStatus::New,
+        };
         HeldText {
             template: template.name.to_string(),
             kind: TextKind::Readings,
-            change: TextStatus::of(&path, &text, TextKind::Readings),
-            path,
+            change,
+            path: snapshots.root().to_path_buf(),
             text,
             forbidden: Vec::new(),
             sidecar: None,

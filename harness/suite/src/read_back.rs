@@ -1,56 +1,25 @@
 //! What the reference reads back of a template's answers, on record.
 //!
-//! `snapshots/<template>/read-back.json` has one line for each assistant's message of the suite: the
-//! fingerprint of the answer as the reference writes it, and of what the reference reads from the
-//! forms of this answer. Only `rolecall reference update` writes it.
+//! Beside the accepted transcript of a pair stands a line for each of its assistant's messages: the
+//! checksum of the answer as the reference writes it, and of what the reference reads from the
+//! forms of this answer.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::fmt;
-use std::path::{Path, PathBuf};
 
-use rolecall_model::{Template, TemplateName};
+use rolecall_model::Template;
 use rolecall_readback::reading::{MessageId, MessageReading, Unread};
-use serde::{Deserialize, Serialize};
 
-use crate::layout::Layout;
-use crate::reference::{Identity, Reference};
-use rolecall_base::file::{hold_below, read_text, write_whole};
-use rolecall_base::fingerprint::Fingerprint;
-use rolecall_base::invocation;
-use rolecall_base::json::syntax_problem;
-use rolecall_base::problem::{Position, Problem};
-use rolecall_base::root::text_below;
-use rolecall_base::rows::{self, Row};
-use rolecall_front::front::Front;
-
-/// What the reference reads back of the answers of one template.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReadBackRecord {
-    /// Which reference it was.
-    #[serde(serialize_with = "rows::row")]
-    reference: Identity,
-    /// The front behind which it rendered.
-    front: String,
-    /// The template's source.
-    template: Fingerprint,
-    /// The template's special tokens and variables.
-    settings: Fingerprint,
-    /// The response template.
-    response_template: Fingerprint,
-    /// What it did, by the name of the message.
-    messages: BTreeMap<String, Row<RecordedReading>>,
-}
+use crate::record::{Records, Unverified};
+use rolecall_base::fingerprint::Checksum;
 
 /// What the reference did with one message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordedReading {
     /// The prompt and the answer, or why there is none.
-    written: Fingerprint,
+    written: Checksum,
     /// What was read from the forms of the answer, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    read: Option<Fingerprint>,
+    read: Option<Checksum>,
 }
 
 /// How readings compare with the reference's.
@@ -92,7 +61,8 @@ impl fmt::Display for ReadingFault {
 }
 
 impl RecordedReading {
-    fn of(reading: &MessageReading) -> RecordedReading {
+    /// Of what the reference did.
+    pub fn of(reading: &MessageReading) -> RecordedReading {
         match &reading.result {
             Ok(answer) => {
                 let setting = answer.setting.as_deref().unwrap_or_default();
@@ -104,181 +74,78 @@ impl RecordedReading {
                     .map(|form| form.outcome.essence())
                     .collect();
                 RecordedReading {
-                    written: Fingerprint::of(parts.collect::<Vec<_>>().join("\0")),
-                    read: Some(Fingerprint::of(outcomes.join("\n"))),
+                    written: Checksum::of(parts.collect::<Vec<_>>().join("\0")),
+                    read: Some(Checksum::of(outcomes.join("\n"))),
                 }
             }
             Err(Unread::DoesNotContinue) => RecordedReading {
-                written: Fingerprint::of("does not continue"),
+                written: Checksum::of("does not continue"),
                 read: None,
             },
             // The words of a failure are the engine's own.
             Err(Unread::Refused(outcome)) => RecordedReading {
-                written: Fingerprint::of(outcome.kind().name()),
+                written: Checksum::of(outcome.kind().name()),
                 read: None,
             },
         }
     }
-}
 
-impl ReadBackRecord {
-    /// The record of the reference's readings of a template.
-    pub fn new(template: &Template, readings: &[MessageReading]) -> ReadBackRecord {
-        let messages = readings.iter().map(|reading| {
-            let recorded = Row(RecordedReading::of(reading));
-            (reading.id.to_string(), recorded)
-        });
-        ReadBackRecord {
-            reference: Reference::of(template.dialect).identity(),
-            front: Front::of(template).name().to_owned(),
-            template: Fingerprint::of_source(template),
-            settings: Fingerprint::of_settings(template),
-            response_template: of_response_template(template),
-            messages: messages.collect(),
+    /// Adds it as it is written, behind the index of its message.
+    pub(crate) fn add_to(&self, line: &mut String, index: usize) {
+        use fmt::Write as _;
+        // Writing to a string cannot fail.
+        let _ = write!(line, "#{index} {}", self.written);
+        if let Some(read) = self.read {
+            let _ = write!(line, " {read}");
         }
     }
 
-    /// The file of a template's record, in the snapshot folder.
-    pub fn file(snapshots: &Path, template: &TemplateName) -> PathBuf {
-        snapshots.join(template.as_str()).join("read-back.json")
-    }
-
-    /// The record of a template of a suite, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be read, or is no record.
-    pub fn of(layout: &Layout, template: &TemplateName) -> Result<Option<ReadBackRecord>, Problem> {
-        let snapshots = layout.snapshots();
-        let path = ReadBackRecord::file(&snapshots, template);
-        let Some(text) = text_below(&snapshots, &path)? else {
-            return Ok(None);
+    /// Reads a line that [`RecordedReading::add_to`] wrote.
+    pub(crate) fn parse(line: &str) -> Option<(usize, RecordedReading)> {
+        let mut parts = line.strip_prefix('#')?.split(' ');
+        let index = parts.next()?.parse().ok()?;
+        let reading = RecordedReading {
+            written: parts.next()?.parse().ok()?,
+            read: parts.next().map(str::parse).transpose().ok()?,
         };
-        let read = serde_json::from_str(&text).map_err(|error: serde_json::Error| {
-            if !error.is_data() {
-                return syntax_problem(&path, &text, &error);
-            }
-            let message = format!("not a record of what is read back: {error}");
-            let command = invocation::command("reference update");
-            Problem::new(&path, message)
-                .at(Position {
-                    line: error.line().max(1),
-                    column: error.column().max(1),
-                })
-                .help(format!("it is written by `{command}`, never by hand"))
-        });
-        read.map(Some)
+        let mut written = String::new();
+        reading.add_to(&mut written, index);
+        (written == line).then_some((index, reading))
     }
-
-    /// The file's text: one line a message, sorted.
-    pub fn text(&self) -> String {
-        rows::text(self)
-    }
-
-    /// Why the record does not count for a template, if it does not.
-    pub fn staleness(&self, template: &Template) -> Option<String> {
-        let reference = Reference::of(template.dialect).identity();
-        if self.reference != reference {
-            let other = &self.reference;
-            return Some(format!(
-                "recorded with {other}, the reference is {reference}"
-            ));
-        }
-        let front = Front::of(template).name();
-        if self.front != front {
-            let other = &self.front;
-            return Some(format!(
-                "recorded with the front `{other}`, the template has `{front}`"
-            ));
-        }
-        let changed = [
-            (
-                self.template != Fingerprint::of_source(template),
-                "the template has",
-            ),
-            (
-                self.settings != Fingerprint::of_settings(template),
-                "the template's special tokens or variables have",
-            ),
-            (
-                self.response_template != of_response_template(template),
-                "the response template has",
-            ),
-        ];
-        let changed = changed.into_iter().find(|(is_changed, _)| *is_changed);
-        changed.map(|(_, what)| format!("{what} changed since"))
-    }
-
-    /// Writes the record, if it is not there already. Returns whether it was written.
-    ///
-    /// # Errors
-    ///
-    /// The file cannot be written.
-    pub fn write(&self, layout: &Layout, template: &TemplateName) -> Result<bool, Problem> {
-        let snapshots = layout.snapshots();
-        let path = ReadBackRecord::file(&snapshots, template);
-        let text = self.text();
-        if read_text(&path).is_ok_and(|old| old == text) {
-            return Ok(false);
-        }
-        hold_below(&snapshots, &path)?;
-        write_whole(&path, text).map(|()| true)
-    }
-
-    /// The messages that this record and another one disagree about.
-    fn differing(&self, other: &ReadBackRecord) -> Vec<(MessageId, ReadingFault)> {
-        let names = self.messages.keys().chain(other.messages.keys());
-        let mut ids: Vec<MessageId> = names.filter_map(|name| name.parse().ok()).collect();
-        ids.sort();
-        ids.dedup();
-        let fault = |id: &MessageId| {
-            let name = id.to_string();
-            match (self.messages.get(&name), other.messages.get(&name)) {
-                (Some(own), Some(other)) if own == other => None,
-                (Some(Row(own)), Some(Row(other))) if own.written != other.written => {
-                    Some(ReadingFault::Written)
-                }
-                (Some(_), Some(_)) => Some(ReadingFault::Read),
-                (Some(_), None) => Some(ReadingFault::Gone),
-                (None, _) => Some(ReadingFault::NotRecorded),
-            }
-        };
-        let faults = ids.into_iter().map(|id| (fault(&id), id));
-        faults
-            .filter_map(|(fault, id)| Some((id, fault?)))
-            .collect()
-    }
-}
-
-fn of_response_template(template: &Template) -> Fingerprint {
-    let text = template.response_template.as_ref().map(ToString::to_string);
-    Fingerprint::of(text.unwrap_or_default())
 }
 
 /// Compares the readings of a template with the reference's record. The readings are those of all
 /// cases of the suite.
-///
-/// # Errors
-///
-/// The record cannot be read.
-pub fn truth(
-    layout: &Layout,
-    template: &Template,
-    readings: &[MessageReading],
-) -> Result<ReadBackTruth, Problem> {
-    let Some(record) = ReadBackRecord::of(layout, &template.name)? else {
+pub fn truth(records: &Records, template: &Template, readings: &[MessageReading]) -> ReadBackTruth {
+    let record = match records.standing(&template.name) {
+        Ok(record) => record,
         // A suite of one's own is checked by what was accepted.
-        return Ok(match layout.configuration() {
-            Some(_) => ReadBackTruth::NeverAsked,
-            None => ReadBackTruth::Unverified("the template has no record".to_owned()),
-        });
+        Err(Unverified::NeverAsked) => return ReadBackTruth::NeverAsked,
+        Err(why) => return ReadBackTruth::Unverified(why.to_string()),
     };
-    if let Some(why) = record.staleness(template) {
-        return Ok(ReadBackTruth::Unverified(why));
+    if record.asked.has_other_response_template(template) {
+        let why = "the response template has changed since it was recorded";
+        return ReadBackTruth::Unverified(why.to_owned());
     }
-    Ok(ReadBackTruth::Recorded {
-        differing: record.differing(&ReadBackRecord::new(template, readings)),
-    })
+    let fault = |reading: &MessageReading| {
+        let now = RecordedReading::of(reading);
+        match record.readings.get(&reading.id) {
+            Some(recorded) if *recorded == now => None,
+            Some(recorded) if recorded.written != now.written => Some(ReadingFault::Written),
+            Some(_) => Some(ReadingFault::Read),
+            None => Some(ReadingFault::NotRecorded),
+        }
+    };
+    let faults = readings
+        .iter()
+        .filter_map(|one| Some((one.id.clone(), fault(one)?)));
+    let mut differing: Vec<(MessageId, ReadingFault)> = faults.collect();
+    let are_there: HashSet<&MessageId> = readings.iter().map(|reading| &reading.id).collect();
+    let gone = record.readings.keys();
+    let gone = gone.filter(|id| !are_there.contains(id));
+    differing.extend(gone.map(|id| (id.clone(), ReadingFault::Gone)));
+    differing.sort_by(|(a, _), (b, _)| a.cmp(b));
+    ReadBackTruth::Recorded { differing }
 }
 
 #[cfg(test)]

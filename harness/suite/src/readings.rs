@@ -1,12 +1,14 @@
 //! The readings of a suite's templates, beside the accepted transcripts and the reference's records.
 
+use std::collections::HashMap;
+
 use rayon::prelude::*;
-use rolecall_model::{AnswerReader, Engine, Template, TemplateName, TemplateReader};
+use rolecall_model::{AnswerReader, CaseId, Engine, Template, TemplateName, TemplateReader};
 use rolecall_readback::reading::{MessageId, MessageReading, read_all, read_all_as_server};
 use rolecall_readback::transcript::{self, Counts};
 
+use crate::expectations::Expectations;
 use crate::held_text::HeldText;
-use crate::layout::Layout;
 use crate::read_back::{ReadBackTruth, ReadingFault, truth};
 use crate::response_file::unusable;
 use crate::snapshot::Snapshots;
@@ -20,7 +22,7 @@ pub struct SuiteReadings {
     pub held: Vec<HeldText>,
     /// The counts, and what differs from the reference.
     pub tally: ReadBackTally,
-    /// Records that cannot be read.
+    /// Response templates that nothing can be read with.
     pub problems: Vec<Problem>,
 }
 
@@ -106,8 +108,11 @@ pub fn read_each_as_server<'t, 'r>(
 }
 
 /// Compares readings with the accepted transcripts and the reference's records.
-pub fn hold(layout: &Layout, readings: &[(&Template, Vec<MessageReading>)]) -> SuiteReadings {
-    let snapshots = Snapshots::of(layout);
+pub fn hold(
+    suite: &Suite,
+    expectations: &Expectations,
+    readings: &[(&Template, Vec<MessageReading>)],
+) -> SuiteReadings {
     let mut all = SuiteReadings::default();
     for (template, readings) in readings {
         if let Some(problem) = unusable(template) {
@@ -115,12 +120,52 @@ pub fn hold(layout: &Layout, readings: &[(&Template, Vec<MessageReading>)]) -> S
             continue;
         }
         let text = transcript::of(readings);
+        let snapshots = &expectations.snapshots;
         all.held
-            .push(HeldText::of_readings(&snapshots, template, text));
-        match truth(layout, template, readings) {
-            Ok(truth) => all.tally.add(template, readings, truth),
-            Err(problem) => all.problems.push(problem),
-        }
+            .push(HeldText::of_readings(snapshots, suite, template, text));
+        let truth = truth(&expectations.records, template, readings);
+        all.tally.add(template, readings, truth);
     }
     all
+}
+
+/// A transcript of readings as it stands beside the snapshots: the lines about each case.
+pub fn by_case(text: &str) -> HashMap<CaseId, String> {
+    let mut by_case: HashMap<CaseId, String> = HashMap::new();
+    let mut of = None;
+    for line in text.lines() {
+        let head = line.split_once('#').filter(|_| !line.starts_with(' '));
+        let head = head.and_then(|(case, rest)| Some((case.parse::<CaseId>().ok()?, rest)));
+        let rest = head.map(|(case, rest)| {
+            of = Some(case);
+            rest
+        });
+        if let Some(case) = &of {
+            let lines = by_case.entry(case.clone()).or_default();
+            match rest {
+                Some(rest) => lines.extend(["#", rest, "\n"]),
+                None => lines.extend([line, "\n"]),
+            }
+        }
+    }
+    by_case
+}
+
+/// The transcript of a template's readings that was accepted. `None` if none was.
+pub(crate) fn accepted(
+    snapshots: &Snapshots,
+    suite: &Suite,
+    template: &Template,
+) -> Option<String> {
+    let mut text = String::new();
+    for pair in suite.pairs_among(template, &suite.cases) {
+        for line in snapshots.family_of(&pair).answers(&pair) {
+            if line.starts_with('#') {
+                text.push_str(&pair.case.id.to_string());
+            }
+            text.extend([line, "\n"]);
+        }
+    }
+    text.truncate(text.trim_end().len());
+    (!text.is_empty()).then_some(text)
 }

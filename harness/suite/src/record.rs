@@ -1,25 +1,27 @@
 //! Reference records: the reference's outcome for each pair.
 //!
-//! `snapshots/<template>/reference.json` has the reference's outcome for each case, with
-//! the SHA-256 of its text, and the fingerprints of the template and the case. A snapshot
-//! is right if it agrees with its record. A record no longer counts once its template or
-//! case has changed. Only `rolecall reference update` writes records, from the output of
-//! the real reference.
+//! `snapshots/reference.json` says of each template which reference was asked, and the fingerprints
+//! of what it was asked with. The outcome for a pair stands beside its accepted transcript, as the
+//! checksums of the case and of the text. A snapshot is right if it agrees with its record. A record
+//! no longer counts once its template or case has changed. Only `rolecall reference update` and
+//! `rolecall accept --verified` write records, from the output of the real reference.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rayon::prelude::*;
 use rolecall_model::{CaseId, Dialect, Limit, Outcome, OutcomeKind, Stage, Template, TemplateName};
-use serde::de::{Error as _, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use rolecall_readback::reading::MessageId;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::layout::Layout;
+use crate::read_back::RecordedReading;
 use crate::reference::{Identity, Reference};
+use crate::snapshot::{REFERENCE, Snapshots};
 use crate::suite::Pair;
-use rolecall_base::file::{read_text, write_whole};
-use rolecall_base::fingerprint::Fingerprint;
+use rolecall_base::file::{read_text, write_below};
+use rolecall_base::fingerprint::{Checksum, Fingerprint};
 use rolecall_base::invocation;
 use rolecall_base::json::syntax_problem;
 use rolecall_base::problem::{Position, Problem};
@@ -28,11 +30,21 @@ use rolecall_base::rows::{self, Row};
 use rolecall_front::front::Front;
 
 /// The reference's outcomes for the pairs of one template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// What the reference was asked with.
+    pub asked: Asked,
+    /// What it did, by case.
+    pub cases: HashMap<CaseId, RecordEntry>,
+    /// What it read back of the template's answers.
+    pub readings: BTreeMap<MessageId, RecordedReading>,
+}
+
+/// Which reference was asked about a template, and with what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Record {
+pub struct Asked {
     /// Which reference it was.
-    #[serde(serialize_with = "rows::row")]
     pub reference: Identity,
     /// The front that the reference applied, except to raw cases.
     pub front: String,
@@ -40,16 +52,21 @@ pub struct Record {
     pub template: Fingerprint,
     /// The template's special tokens and variables.
     pub settings: Fingerprint,
-    /// What it did, by case.
-    #[serde(serialize_with = "lines", deserialize_with = "entries")]
-    pub cases: HashMap<CaseId, RecordEntry>,
+    /// The response template, if the template has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_template: Option<Fingerprint>,
 }
+
+/// What `snapshots/reference.json` says: a line for each template.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AskedTemplates(BTreeMap<String, Row<Asked>>);
 
 /// The reference's outcome for one pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordEntry {
-    /// The fingerprint of the case.
-    pub input: Fingerprint,
+    /// The checksum of the case.
+    pub input: Checksum,
     /// What the reference did.
     pub answer: RecordedAnswer,
 }
@@ -57,10 +74,10 @@ pub struct RecordEntry {
 /// The reference's outcome as records keep it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordedAnswer {
-    /// A prompt, with the fingerprint of its text.
-    Rendered(Fingerprint),
-    /// A refusal by the template, with the fingerprint of its message.
-    Raised(Fingerprint),
+    /// A prompt, with the checksum of its text.
+    Rendered(Checksum),
+    /// A refusal by the template, with the checksum of its message.
+    Raised(Checksum),
     /// The reference failed. Its message is kept, because other engines have other words.
     Failed {
         /// The stage at which it failed.
@@ -125,8 +142,8 @@ impl RecordedAnswer {
     /// not asked.
     pub fn of(outcome: &Outcome) -> Option<RecordedAnswer> {
         Some(match outcome {
-            Outcome::Rendered { text } => RecordedAnswer::Rendered(Fingerprint::of(text)),
-            Outcome::Raised { message } => RecordedAnswer::Raised(Fingerprint::of(message)),
+            Outcome::Rendered { text } => RecordedAnswer::Rendered(Checksum::of(text)),
+            Outcome::Raised { message } => RecordedAnswer::Raised(Checksum::of(message)),
             Outcome::Failed {
                 stage,
                 message,
@@ -156,10 +173,10 @@ impl RecordedAnswer {
     pub fn agrees(&self, outcome: &Outcome) -> bool {
         match (self, outcome) {
             (RecordedAnswer::Rendered(recorded), Outcome::Rendered { text }) => {
-                *recorded == Fingerprint::of(text)
+                *recorded == Checksum::of(text)
             }
             (RecordedAnswer::Raised(recorded), Outcome::Raised { message }) => {
-                *recorded == Fingerprint::of(message)
+                *recorded == Checksum::of(message)
             }
             (RecordedAnswer::Failed { .. }, Outcome::Failed { .. })
             | (RecordedAnswer::Exceeded(_), Outcome::Exceeded { .. }) => true,
@@ -185,59 +202,72 @@ impl RecordedAnswer {
     }
 }
 
-impl Record {
-    /// An empty record of a template as it is now.
-    pub fn new(reference: Identity, template: &Template) -> Record {
-        Record {
-            reference,
+impl Asked {
+    /// What the reference of a template is asked with now.
+    pub fn of(template: &Template) -> Asked {
+        let response_template = template.response_template.as_ref();
+        Asked {
+            reference: Reference::of(template.dialect).identity(),
             front: Front::of(template).name().to_owned(),
             template: Fingerprint::of_source(template),
             settings: Fingerprint::of_settings(template),
-            cases: HashMap::new(),
+            response_template: response_template.map(|one| Fingerprint::of(one.to_string())),
         }
     }
 
-    /// The record of a template of a suite, if there is one.
-    pub fn of(layout: &Layout, template: &TemplateName) -> Result<Option<Record>, Problem> {
-        let snapshots = layout.snapshots();
-        let path = Records::file(&snapshots, template);
-        let text = text_below(&snapshots, &path)?;
-        text.map(|text| Record::parse(&path, &text)).transpose()
-    }
-
-    /// Whether every template of a dialect needs a record: in a suite of one's own as soon as one has
-    /// one. A suite would be the greener the more of its records are lost.
-    pub fn are_needed(layout: &Layout, dialect: Dialect) -> bool {
-        if layout.configuration().is_none() {
-            return true;
+    /// Why a record does not count for a template, if it does not.
+    pub fn staleness(&self, template: &Template) -> Option<Unverified> {
+        let now = Asked::of(template);
+        if self.reference != now.reference {
+            let why = format!(
+                "recorded with {}, the reference is {}",
+                self.reference, now.reference
+            );
+            Some(Unverified::OtherReference(why))
+        } else if self.front != now.front {
+            let why = format!(
+                "recorded with the front `{}`, the template has `{}`",
+                self.front, now.front
+            );
+            Some(Unverified::OtherReference(why))
+        } else if self.template != now.template {
+            Some(Unverified::TemplateChanged)
+        } else if self.settings != now.settings {
+            Some(Unverified::SettingsChanged)
+        } else {
+            None
         }
-        let reference = Reference::of(dialect).identity().engine;
-        let folders = std::fs::read_dir(layout.snapshots()).into_iter().flatten();
-        let names = folders.flatten().map(|folder| folder.file_name());
-        let names = names.map(|name| TemplateName::new(&name.to_string_lossy()));
-        // A record that cannot be read may be one of this dialect.
-        names
-            .into_iter()
-            .any(|name| match Record::of(layout, &name) {
-                Ok(Some(record)) => record.reference.engine == reference,
-                Ok(None) => false,
-                Err(_) => true,
-            })
     }
 
-    /// Reads a record.
-    pub fn read(path: &Path) -> Result<Record, Problem> {
-        Record::parse(path, &read_text(path)?)
+    /// Whether what was read back counts no longer, because the response template has changed.
+    pub fn has_other_response_template(&self, template: &Template) -> bool {
+        self.response_template != Asked::of(template).response_template
+    }
+}
+
+impl AskedTemplates {
+    /// The file in the folder of snapshots.
+    pub fn file(snapshots: &Snapshots) -> PathBuf {
+        snapshots.root().join("reference.json")
     }
 
-    fn parse(path: &Path, text: &str) -> Result<Record, Problem> {
+    /// Reads the file. Nothing stands in a missing one.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is no such file.
+    pub fn read(snapshots: &Snapshots) -> Result<AskedTemplates, Problem> {
+        let path = AskedTemplates::file(snapshots);
+        let Some(text) = text_below(snapshots.root(), &path)? else {
+            return Ok(AskedTemplates::default());
+        };
         let help = format!(
             "it is written by `{}`, never by hand",
             invocation::command("reference update")
         );
-        serde_json::from_str(text).map_err(|error: serde_json::Error| {
+        serde_json::from_str(&text).map_err(|error: serde_json::Error| {
             if !error.is_data() {
-                let problem = syntax_problem(path, text, &error);
+                let problem = syntax_problem(&path, &text, &error);
                 return match problem.help {
                     Some(_) => problem,
                     None => problem.help(help),
@@ -247,48 +277,163 @@ impl Record {
             let message = message
                 .rsplit_once(" at line ")
                 .map_or(message.as_str(), |(message, _)| message);
-            Problem::new(path, format!("not a reference record: {message}"))
-                .at(Position {
-                    line: error.line().max(1),
-                    column: error.column().max(1),
-                })
-                .help(help)
+            Problem::new(
+                &path,
+                format!("does not say what the references were asked: {message}"),
+            )
+            .at(Position {
+                line: error.line().max(1),
+                column: error.column().max(1),
+            })
+            .help(help)
         })
     }
 
-    /// The file's text: one line a case, sorted.
+    /// What the reference of a template was asked with.
+    pub fn of(&self, template: &TemplateName) -> Option<&Asked> {
+        self.0.get(template.as_str()).map(|Row(asked)| asked)
+    }
+
+    /// The templates that the file names.
+    pub fn templates(&self) -> impl Iterator<Item = TemplateName> {
+        self.0.keys().map(|name| TemplateName::new(name))
+    }
+
+    /// Says what the reference of a template was asked with.
+    pub fn set(&mut self, template: &TemplateName, asked: Asked) {
+        self.0.insert(template.to_string(), Row(asked));
+    }
+
+    /// Keeps only these templates.
+    pub fn retain(&mut self, is_kept: impl Fn(&TemplateName) -> bool) {
+        self.0.retain(|name, _| is_kept(&TemplateName::new(name)));
+    }
+
+    /// The text of the file: one line a template, sorted.
     pub fn text(&self) -> String {
         rows::text(self)
     }
 
-    /// Writes it: the new file whole, or the old one stays.
-    pub fn write(&self, path: &Path) -> Result<(), Problem> {
-        write_whole(path, self.text())
+    /// Writes the file, if it is not like this already.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn write(&self, snapshots: &Snapshots) -> Result<bool, Problem> {
+        let path = AskedTemplates::file(snapshots);
+        let text = self.text();
+        if read_text(&path).is_ok_and(|old| old == text) {
+            return Ok(false);
+        }
+        write_below(snapshots.root(), &path, text).map(|()| true)
     }
 
-    /// Why the record does not count for a template, if it does not.
-    pub fn staleness(&self, template: &Template) -> Option<Unverified> {
-        let reference = Reference::of(template.dialect).identity();
-        if self.reference != reference {
-            let why = format!(
-                "recorded with {}, the reference is {reference}",
-                self.reference
-            );
-            Some(Unverified::OtherReference(why))
-        } else if self.front != Front::of(template).name() {
-            let why = format!(
-                "recorded with the front `{}`, the template has `{}`",
-                self.front,
-                Front::of(template)
-            );
-            Some(Unverified::OtherReference(why))
-        } else if self.template != Fingerprint::of_source(template) {
-            Some(Unverified::TemplateChanged)
-        } else if self.settings != Fingerprint::of_settings(template) {
-            Some(Unverified::SettingsChanged)
-        } else {
-            None
+    /// Whether every template of a dialect needs a record: in a suite of one's own as soon as one has
+    /// one. A suite would be the greener the more of its records are lost.
+    pub fn are_needed(&self, layout: &Layout, dialect: Dialect) -> bool {
+        let reference = Reference::of(dialect).identity().engine;
+        let mut all = self.0.values();
+        layout.configuration().is_none() || all.any(|Row(one)| one.reference.engine == reference)
+    }
+}
+
+impl Record {
+    /// An empty record of a template as it is now.
+    pub fn new(template: &Template) -> Record {
+        Record {
+            asked: Asked::of(template),
+            cases: HashMap::new(),
+            readings: BTreeMap::new(),
         }
+    }
+
+    /// The lines about a case, for the file of its family.
+    pub fn lines(&self, id: &CaseId) -> String {
+        let mut lines = String::new();
+        if let Some(entry) = self.cases.get(id) {
+            lines.push_str(REFERENCE);
+            entry.add_to(&mut lines);
+            lines.push('\n');
+        }
+        let first = MessageId {
+            case: id.clone(),
+            index: 0,
+        };
+        let of_case = self.readings.range(first..);
+        for (message, reading) in of_case.take_while(|(message, _)| message.case == *id) {
+            lines.push_str(REFERENCE);
+            reading.add_to(&mut lines, message.index);
+            lines.push('\n');
+        }
+        lines
+    }
+
+    /// Reads a line about a case. `None` if no reference wrote it.
+    fn add(&mut self, id: &CaseId, line: &str) -> Option<()> {
+        let is_new = if line.starts_with('#') {
+            let (index, reading) = RecordedReading::parse(line)?;
+            let case = id.clone();
+            let before = self.readings.insert(MessageId { case, index }, reading);
+            before.is_none()
+        } else {
+            let entry = RecordEntry::parse(line)?;
+            self.cases.insert(id.clone(), entry).is_none()
+        };
+        is_new.then_some(())
+    }
+}
+
+impl RecordEntry {
+    /// Adds the entry as it is written: the checksum of the case, what the reference did unless it gave
+    /// a prompt, and the checksum of its text or its own words.
+    fn add_to(&self, line: &mut String) {
+        use std::fmt::Write as _;
+        let input = self.input;
+        // Writing to a string cannot fail.
+        let _ = match &self.answer {
+            RecordedAnswer::Rendered(hash) => write!(line, "{input} {hash}"),
+            RecordedAnswer::Raised(hash) => write!(line, "{input} raised {hash}"),
+            RecordedAnswer::Exceeded(limit) => write!(line, "{input} exceeded {}", limit.name()),
+            RecordedAnswer::Failed {
+                stage,
+                message,
+                line: at,
+            } => {
+                let at = at.map_or_else(|| "-".to_owned(), |at| at.to_string());
+                let message = Value::from(message.as_str());
+                write!(line, "{input} failed {} {at} {message}", stage.name())
+            }
+        };
+    }
+
+    /// Reads an entry that [`RecordEntry::add_to`] wrote.
+    fn parse(line: &str) -> Option<RecordEntry> {
+        let (input, rest) = line.split_once(' ')?;
+        let (kind, rest) = rest.split_once(' ').unwrap_or(("rendered", rest));
+        let answer = match kind {
+            "rendered" => RecordedAnswer::Rendered(rest.parse().ok()?),
+            "raised" => RecordedAnswer::Raised(rest.parse().ok()?),
+            "exceeded" => RecordedAnswer::Exceeded(Limit::named(rest)?),
+            "failed" => {
+                let mut parts = rest.splitn(3, ' ');
+                RecordedAnswer::Failed {
+                    stage: Stage::named(parts.next()?)?,
+                    line: match parts.next()? {
+                        "-" => None,
+                        at => Some(at.parse().ok()?),
+                    },
+                    message: serde_json::from_str(parts.next()?).ok()?,
+                }
+            }
+            _ => return None,
+        };
+        let entry = RecordEntry {
+            input: input.parse().ok()?,
+            answer,
+        };
+        let mut written = String::new();
+        entry.add_to(&mut written);
+        (written == line).then_some(entry)
     }
 }
 
@@ -300,46 +445,72 @@ impl Unverified {
 }
 
 impl Records {
-    /// The file of a template's record, in the snapshot folder.
-    pub fn file(snapshots: &Path, template: &TemplateName) -> PathBuf {
-        snapshots.join(template.as_str()).join("reference.json")
-    }
-
     /// Whether no template has a record, and none needs one.
     pub fn are_never_asked(&self) -> bool {
         self.templates.is_empty() && !self.never_asked.is_empty()
     }
 
-    /// Reads the records of templates. A missing file is not a problem: the template's
-    /// pairs are unverified.
-    pub fn read<'t>(layout: &Layout, templates: impl IntoIterator<Item = &'t Template>) -> Records {
-        let templates: Vec<&Template> = templates.into_iter().collect();
-        let read = |template: &&Template| {
-            let record = Record::of(layout, &template.name)?;
-            Ok(record.map(|record| TemplateRecord {
-                stale: record.staleness(template),
-                record,
-            }))
-        };
-        // Starting threads takes longer than reading one file.
-        let read: Vec<_> = match templates.as_slice() {
-            [template] => vec![read(template)],
-            several => several.par_iter().map(read).collect(),
-        };
+    /// Reads the records of templates. A template without one is not a problem: its pairs are
+    /// unverified.
+    pub fn read<'t>(
+        layout: &Layout,
+        snapshots: &Snapshots,
+        templates: impl IntoIterator<Item = &'t Template>,
+    ) -> Records {
         let mut records = Records::default();
-        let mut needed: BTreeMap<Dialect, bool> = BTreeMap::new();
-        for (template, known) in templates.iter().zip(read) {
+        let asked = match AskedTemplates::read(snapshots) {
+            Ok(asked) => asked,
+            Err(problem) => {
+                records.problems.push(problem);
+                return records;
+            }
+        };
+        for template in templates {
             let name = template.name.clone();
-            match known {
-                Ok(Some(known)) => drop(records.templates.insert(name, known)),
-                Ok(None) => {
-                    let dialect = template.dialect;
-                    let needed = needed.entry(dialect);
-                    if !*needed.or_insert_with(|| Record::are_needed(layout, dialect)) {
-                        records.never_asked.insert(name);
+            match asked.of(&name) {
+                Some(asked) => {
+                    let stale = asked.staleness(template);
+                    let record = Record {
+                        asked: asked.clone(),
+                        cases: HashMap::new(),
+                        readings: BTreeMap::new(),
+                    };
+                    let known = TemplateRecord { record, stale };
+                    records.templates.insert(name, known);
+                }
+                None if !asked.are_needed(layout, template.dialect) => {
+                    records.never_asked.insert(name);
+                }
+                None => {}
+            }
+        }
+        if records.templates.is_empty() {
+            return records;
+        }
+        let families = snapshots.families();
+        let files: Vec<_> = families
+            .par_iter()
+            .map(|family| (family, snapshots.family(family)))
+            .collect();
+        for (family, file) in &files {
+            for (case, template, lines) in file.records() {
+                let known = records.templates.get_mut(&TemplateName::new(template));
+                let Some(TemplateRecord { record, .. }) = known else {
+                    continue;
+                };
+                let id = CaseId::new(family, case);
+                for (number, line) in lines {
+                    if record.add(&id, line).is_none() {
+                        let message = format!("not what a reference did: `{REFERENCE}{line}`");
+                        let place = Position {
+                            line: number,
+                            column: 1,
+                        };
+                        let help = format!("run `{}`", invocation::command("reference update"));
+                        let problem = Problem::new(file.path(), message).at(place).help(help);
+                        records.problems.push(problem);
                     }
                 }
-                Err(problem) => records.problems.push(problem),
             }
         }
         records
@@ -349,7 +520,7 @@ impl Records {
     pub fn learn(&mut self, template: &Template, record: Record) {
         let name = template.name.clone();
         self.never_asked.remove(&name);
-        let stale = record.staleness(template);
+        let stale = record.asked.staleness(template);
         self.templates
             .insert(name, TemplateRecord { record, stale });
     }
@@ -359,6 +530,21 @@ impl Records {
         self.templates.get(template).map(|known| &known.record)
     }
 
+    /// Whether the record of a template counts, and if not, why.
+    pub fn standing(&self, template: &TemplateName) -> Result<&Record, Unverified> {
+        let Some(known) = self.templates.get(template) else {
+            return Err(if self.never_asked.contains(template) {
+                Unverified::NeverAsked
+            } else {
+                Unverified::NoRecords
+            });
+        };
+        match &known.stale {
+            Some(why) => Err(why.clone()),
+            None => Ok(&known.record),
+        }
+    }
+
     /// The reference's outcome for a pair, if the record is current. `input` is the
     /// fingerprint of the pair's case.
     pub fn answer(
@@ -366,20 +552,10 @@ impl Records {
         pair: &Pair<'_>,
         input: Fingerprint,
     ) -> Result<&RecordedAnswer, Unverified> {
-        let name = &pair.template.name;
-        let Some(known) = self.templates.get(name) else {
-            return Err(if self.never_asked.contains(name) {
-                Unverified::NeverAsked
-            } else {
-                Unverified::NoRecords
-            });
-        };
-        if let Some(why) = &known.stale {
-            return Err(why.clone());
-        }
-        let entry = known.record.cases.get(&pair.case.id);
+        let record = self.standing(&pair.template.name)?;
+        let entry = record.cases.get(&pair.case.id);
         let entry = entry.ok_or(Unverified::NoRecord)?;
-        if entry.input == input {
+        if entry.input == Checksum::from(input) {
             Ok(&entry.answer)
         } else {
             Err(Unverified::CaseChanged)
@@ -406,129 +582,6 @@ impl std::fmt::Display for Unverified {
             }
             Unverified::Crashed(why) => return write!(f, "the reference crashed: {why}"),
         })
-    }
-}
-
-/// An entry as it is written in a file.
-#[derive(Serialize, Deserialize)]
-#[allow(clippy::struct_field_names)] // they are the file's
-#[serde(deny_unknown_fields)]
-struct RecordLine<'e> {
-    input: Fingerprint,
-    outcome: Cow<'e, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sha256: Option<Fingerprint>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stage: Option<Cow<'e, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<Cow<'e, str>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    limit: Option<Cow<'e, str>>,
-}
-
-/// Reads the entries of a file one by one: there may be thousands.
-struct EntriesVisitor;
-
-impl<'de> Visitor<'de> for EntriesVisitor {
-    type Value = HashMap<CaseId, RecordEntry>;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("an object of cases")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut entries = HashMap::with_capacity(map.size_hint().unwrap_or(0).min(1000));
-        while let Some(name) = map.next_key::<Cow<'_, str>>()? {
-            let id = name
-                .parse()
-                .map_err(|_| A::Error::custom(format!("`{name}` is no case: family/name")))?;
-            let line: RecordLine<'_> = map.next_value()?;
-            let input = line.input;
-            let answer = line.answer().ok_or_else(|| {
-                A::Error::custom(format!(
-                    "`{name}` has an impossible combination of outcome fields"
-                ))
-            })?;
-            entries.insert(id, RecordEntry { input, answer });
-        }
-        Ok(entries)
-    }
-}
-
-fn entries<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<HashMap<CaseId, RecordEntry>, D::Error> {
-    deserializer.deserialize_map(EntriesVisitor)
-}
-
-/// Writes the entries sorted, one line each.
-fn lines<S: Serializer>(
-    entries: &HashMap<CaseId, RecordEntry>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let sorted: BTreeMap<_, _> = entries.iter().collect();
-    let line = |(id, entry): (&CaseId, _)| (id.to_string(), Row(RecordLine::of(entry)));
-    serializer.collect_map(sorted.into_iter().map(line))
-}
-
-impl RecordLine<'_> {
-    fn of(entry: &RecordEntry) -> RecordLine<'_> {
-        let mut line = RecordLine {
-            input: entry.input,
-            outcome: entry.answer.kind().name().into(),
-            sha256: None,
-            stage: None,
-            message: None,
-            line: None,
-            limit: None,
-        };
-        match &entry.answer {
-            RecordedAnswer::Rendered(hash) | RecordedAnswer::Raised(hash) => {
-                line.sha256 = Some(*hash);
-            }
-            RecordedAnswer::Failed {
-                stage,
-                message,
-                line: at,
-            } => {
-                line.stage = Some(stage.name().into());
-                line.message = Some(message.into());
-                line.line = *at;
-            }
-            RecordedAnswer::Exceeded(limit) => line.limit = Some(limit.name().into()),
-        }
-        line
-    }
-
-    /// The outcome, if exactly the fields of its kind are there.
-    fn answer(self) -> Option<RecordedAnswer> {
-        let RecordLine {
-            sha256,
-            stage,
-            message,
-            line,
-            limit,
-            ..
-        } = self;
-        Some(
-            match (&*self.outcome, sha256, stage, message, line, limit) {
-                ("rendered", Some(hash), None, None, None, None) => RecordedAnswer::Rendered(hash),
-                ("raised", Some(hash), None, None, None, None) => RecordedAnswer::Raised(hash),
-                ("failed", None, Some(stage), Some(message), line, None) => {
-                    RecordedAnswer::Failed {
-                        stage: Stage::named(&stage)?,
-                        message: message.into_owned(),
-                        line,
-                    }
-                }
-                ("exceeded", None, None, None, None, Some(limit)) => {
-                    RecordedAnswer::Exceeded(Limit::named(&limit)?)
-                }
-                _ => return None,
-            },
-        )
     }
 }
 

@@ -1,18 +1,19 @@
 //! Recording: writes the references' outcomes down, or compares them with the records.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
 
 use rolecall_model::{CaseId, Outcome, Template, TemplateName};
+use rolecall_readback::reading::MessageReading;
 
+use crate::accepting::{Changes, ReferenceTranscripts, families_of};
 use crate::divergence::Divergences;
 use crate::layout::Layout;
-use crate::record::{Record, RecordEntry, RecordedAnswer, Records, Unverified};
-use crate::reference::Reference;
+use crate::read_back::RecordedReading;
+use crate::record::{AskedTemplates, Record, RecordEntry, RecordedAnswer, Records, Unverified};
 use crate::run::Rendered;
-use crate::snapshot::{self, Snapshots};
-use crate::suite::{Pair, Suite, by_file};
-use rolecall_base::file::{hold_below, read_text, write_below};
+use crate::snapshot::Snapshots;
+use crate::suite::{Pair, Suite};
 use rolecall_base::fingerprint::Fingerprint;
 use rolecall_base::problem::Problem;
 use rolecall_base::transcript;
@@ -34,11 +35,6 @@ pub struct Update<'s> {
     /// Cases without an answer from the reference. If it crashed, the record is removed; if it was
     /// not asked, the record stays.
     pub unanswered: Vec<(CaseId, Outcome)>,
-    /// Why the old record cannot be read, if it cannot: then nothing of it is kept.
-    pub broken: Option<Problem>,
-    /// The folder of snapshots.
-    root: PathBuf,
-    path: PathBuf,
     record: Record,
 }
 
@@ -60,65 +56,159 @@ pub enum RecordStanding {
 /// they are current.
 #[derive(Debug)]
 pub struct Updates<'s> {
-    layout: Layout,
     suite: &'s Suite,
+    old: Records,
     by_template: BTreeMap<&'s TemplateName, Update<'s>>,
+}
+
+/// What was written of the references' results.
+#[derive(Debug, Default)]
+pub struct Recorded {
+    /// The files that were written.
+    pub files: Vec<PathBuf>,
+    /// Files that could not be written.
+    pub problems: Vec<Problem>,
 }
 
 impl<'s> Updates<'s> {
     /// Updates for a suite, still empty.
     pub fn new(layout: &Layout, suite: &'s Suite) -> Updates<'s> {
+        let snapshots = Snapshots::of(layout);
         Updates {
-            layout: layout.clone(),
             suite,
+            old: Records::read(layout, &snapshots, &suite.templates),
             by_template: BTreeMap::new(),
         }
     }
 
-    /// Adds a reference's outcome for a pair.
-    pub fn add(&mut self, rendered: &Rendered<'s>) {
-        let template = rendered.pair.template;
-        self.by_template
-            .entry(&template.name)
-            .or_insert_with(|| update(&self.layout, self.suite, template))
-            .note(rendered);
+    /// Why old records cannot be read, if they cannot: nothing of these is kept.
+    pub fn broken(&self) -> &[Problem] {
+        &self.old.problems
     }
 
-    /// The new records, by template.
-    pub fn into_vec(self) -> Vec<Update<'s>> {
-        self.by_template.into_values().collect()
+    /// Adds a reference's outcome for a pair.
+    pub fn add(&mut self, rendered: &Rendered<'s>) {
+        let update = self.of(rendered.pair.template);
+        let id = &rendered.pair.case.id;
+        let Some(answer) = RecordedAnswer::of(&rendered.outcome) else {
+            if !matches!(rendered.outcome, Outcome::NotAsked { .. }) {
+                update.record.cases.remove(id);
+            }
+            let unanswered = (id.clone(), rendered.outcome.clone());
+            update.unanswered.push(unanswered);
+            return;
+        };
+        let entry = RecordEntry {
+            input: Fingerprint::of_case(rendered.pair.case).into(),
+            answer,
+        };
+        match update.record.cases.insert(id.clone(), entry.clone()) {
+            Some(old) if old == entry => update.same += 1,
+            Some(old) if old.input == entry.input => update.changed.push(id.clone()),
+            Some(_) | None => update.added.push(id.clone()),
+        }
+    }
+
+    /// Adds what a reference read back of a template's answers.
+    pub fn add_readings(&mut self, template: &'s Template, readings: &[MessageReading]) {
+        let recorded = readings.iter();
+        let recorded = recorded.map(|one| (one.id.clone(), RecordedReading::of(one)));
+        // Messages that a case has no longer.
+        let cases: HashSet<&CaseId> = readings.iter().map(|one| &one.id.case).collect();
+        let all = &mut self.of(template).record.readings;
+        all.retain(|id, _| !cases.contains(&id.case));
+        all.extend(recorded);
+    }
+
+    fn of(&mut self, template: &'s Template) -> &mut Update<'s> {
+        self.by_template
+            .entry(&template.name)
+            .or_insert_with(|| update(&self.old, self.suite, template))
+    }
+
+    /// The new records.
+    pub fn records(&self) -> impl Iterator<Item = &Update<'s>> {
+        self.by_template.values()
+    }
+
+    /// Writes the records beside what is accepted, and the reference's own transcripts for listed
+    /// divergences. `diverged` are the outcomes for those. An error with one file does not stop the
+    /// others.
+    pub fn write(
+        &self,
+        snapshots: &Snapshots,
+        divergences: &Divergences,
+        diverged: &[Rendered<'_>],
+    ) -> Recorded {
+        let mut recorded = Recorded::default();
+        if self.by_template.is_empty() {
+            return recorded;
+        }
+        let answered = diverged
+            .iter()
+            .filter(|one| RecordedAnswer::of(&one.outcome).is_some());
+        let now = answered.map(|one| {
+            let key = (&one.pair.template.name, &one.pair.case.id);
+            (key, transcript::encode(&one.outcome))
+        });
+        let records = self.records();
+        let changes = Changes {
+            records: records
+                .map(|one| (&one.template.name, &one.record))
+                .collect(),
+            references: Some(ReferenceTranscripts {
+                is_kept: &|pair| divergences.has_seen_any(pair),
+                now: now.collect(),
+            }),
+            ..Changes::default()
+        };
+        let pairs: Vec<Pair<'_>> = self.suite.pairs().collect();
+        let (files, problems) = changes.files(self.suite, snapshots, families_of(&pairs));
+        recorded.problems = problems;
+        for file in files {
+            match file.write_record(snapshots) {
+                Ok(true) => recorded.files.push(file.path),
+                Ok(false) => {}
+                Err(problem) => recorded.problems.push(problem),
+            }
+        }
+        // Last: as long as it says what was asked before, no record counts that was made since.
+        let mut asked = AskedTemplates::read(snapshots).unwrap_or_default();
+        asked.retain(|name| self.suite.template(name).is_some());
+        for update in self.records() {
+            asked.set(&update.template.name, update.record.asked.clone());
+        }
+        match asked.write(snapshots) {
+            Ok(true) => recorded.files.push(AskedTemplates::file(snapshots)),
+            Ok(false) => {}
+            Err(problem) => recorded.problems.push(problem),
+        }
+        recorded
+    }
+
+    /// The records with these updates in the place of the old ones.
+    pub fn teach(&self, records: &mut Records) {
+        for update in self.records() {
+            records.learn(update.template, update.record.clone());
+        }
     }
 }
 
-fn update<'s>(layout: &Layout, suite: &Suite, template: &'s Template) -> Update<'s> {
-    let path = Records::file(&layout.snapshots(), &template.name);
-    let old = Record::of(layout, &template.name);
-    let broken = old.as_ref().err().cloned();
-    let reference = Reference::of(template.dialect).identity();
-    let mut update = Update {
-        template,
-        added: Vec::new(),
-        changed: Vec::new(),
-        removed: Vec::new(),
-        same: 0,
-        unanswered: Vec::new(),
-        broken,
-        root: layout.snapshots(),
-        path,
-        record: match old {
-            Ok(Some(old)) if old.staleness(template).is_none() => old,
-            _ => Record::new(reference, template),
-        },
-    };
+fn update<'s>(old: &Records, suite: &Suite, template: &'s Template) -> Update<'s> {
+    let mut record = Record::new(template);
+    if let Ok(old) = old.standing(&template.name) {
+        record.cases.clone_from(&old.cases);
+        if !old.asked.has_other_response_template(template) {
+            record.readings.clone_from(&old.readings);
+        }
+    }
     let cases: HashSet<&CaseId> = suite
         .cases
         .iter()
         .filter(|case| suite.has_pair(template, case))
         .map(|case| &case.id)
         .collect();
-    let Update {
-        record, removed, ..
-    } = &mut update;
+    let mut removed: Vec<CaseId> = Vec::new();
     record.cases.retain(|id, _| {
         let is_there = cases.contains(id);
         if !is_there {
@@ -126,102 +216,16 @@ fn update<'s>(layout: &Layout, suite: &Suite, template: &'s Template) -> Update<
         }
         is_there
     });
-    update
-}
-
-impl Update<'_> {
-    fn note(&mut self, rendered: &Rendered<'_>) {
-        let id = &rendered.pair.case.id;
-        let Some(answer) = RecordedAnswer::of(&rendered.outcome) else {
-            if !matches!(rendered.outcome, Outcome::NotAsked { .. }) {
-                self.record.cases.remove(id);
-            }
-            self.unanswered.push((id.clone(), rendered.outcome.clone()));
-            return;
-        };
-        let entry = RecordEntry {
-            input: Fingerprint::of_case(rendered.pair.case),
-            answer,
-        };
-        match self.record.cases.insert(id.clone(), entry.clone()) {
-            Some(old) if old == entry => self.same += 1,
-            Some(old) if old.input == entry.input => self.changed.push(id.clone()),
-            Some(_) | None => self.added.push(id.clone()),
-        }
+    record.readings.retain(|id, _| cases.contains(&id.case));
+    Update {
+        template,
+        added: Vec::new(),
+        changed: Vec::new(),
+        removed,
+        same: 0,
+        unanswered: Vec::new(),
+        record,
     }
-
-    /// The new record.
-    pub fn record(&self) -> &Record {
-        &self.record
-    }
-
-    /// Writes the record if it has changed. Returns whether it has.
-    pub fn write(&self) -> Result<bool, Problem> {
-        let text = self.record.text();
-        if read_text(&self.path).ok().as_ref() == Some(&text) {
-            return Ok(false);
-        }
-        hold_below(&self.root, &self.path)?;
-        self.record.write(&self.path).map(|()| true)
-    }
-}
-
-/// Keeps the reference's own transcripts for listed divergences, and for no other pairs.
-/// `pairs` are the pairs that the references rendered, `diverged` their outcomes for listed
-/// divergences. Transcripts of other pairs stay. Returns the files that were written or
-/// removed, and the problems with others.
-pub fn keep_transcripts(
-    suite: &Suite,
-    snapshots: &Snapshots,
-    divergences: &Divergences,
-    pairs: &[Pair<'_>],
-    diverged: &[Rendered<'_>],
-) -> (Vec<PathBuf>, Vec<Problem>) {
-    let mut touched = Vec::new();
-    let mut problems = Vec::new();
-    let now: HashMap<_, _> = diverged
-        .iter()
-        .filter(|rendered| RecordedAnswer::of(&rendered.outcome).is_some())
-        .map(|Rendered { pair, outcome, .. }| ((&pair.template.name, &pair.case.id), outcome))
-        .collect();
-    for (template, family, _) in by_file(pairs) {
-        let before = snapshots.kept_references(&template.name, family);
-        let mut kept: Vec<(&str, String)> = Vec::new();
-        for pair in suite.pairs_of(template, family) {
-            if divergences.has_seen_any(&pair) {
-                let transcript = now
-                    .get(&(&template.name, &pair.case.id))
-                    .map(|outcome| transcript::encode(outcome))
-                    .or_else(|| before.transcript(pair.case.id.name()).map(str::to_owned));
-                kept.extend(transcript.map(|transcript| (pair.case.id.name(), transcript)));
-            }
-        }
-        let path = snapshots.reference_file(&template.name, family);
-        let done = if kept.is_empty() {
-            if !path.is_file() {
-                continue;
-            }
-            remove_below(snapshots.root(), &path)
-        } else {
-            let sections = kept.iter().map(|(name, text)| (*name, text.as_str()));
-            let text = snapshot::reference_file(template, sections);
-            if read_text(&path).is_ok_and(|old| old == text) {
-                continue;
-            }
-            write_below(snapshots.root(), &path, text)
-        };
-        match done {
-            Ok(()) => touched.push(path),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    (touched, problems)
-}
-
-fn remove_below(root: &Path, path: &Path) -> Result<(), Problem> {
-    hold_below(root, path)?;
-    std::fs::remove_file(path)
-        .map_err(|error| Problem::new(path, format!("cannot be removed: {error}")))
 }
 
 /// Compares the record of a pair with the reference's outcome now.

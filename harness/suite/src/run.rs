@@ -307,7 +307,7 @@ impl<'r> Runner<'r> {
     {
         self.render_with(
             pairs,
-            |_, rendered, _| rendered,
+            |rendered, _| rendered,
             |rendered| rendered.outcome.text().len(),
             take,
         )
@@ -351,7 +351,7 @@ impl<'r> Runner<'r> {
         let opened = expected
             .accepted
             .map(|Acceptance { suite, snapshots }| Opened::new(snapshots, suite, pairs));
-        let judge = |number: usize, rendered: Rendered<'s>, input: &CaseInput<'_>| {
+        let judge = |rendered: Rendered<'s>, input: &CaseInput<'_>| {
             let Rendered {
                 pair,
                 engine,
@@ -362,7 +362,7 @@ impl<'r> Runner<'r> {
             let comparison = opened
                 .as_ref()
                 .filter(|_| belongs)
-                .map(|opened| opened.compare(number, pair, outcome));
+                .map(|opened| opened.compare(pair, outcome));
             let verdict = match expected.truth {
                 // Whoever could have judged it: there is nothing to judge.
                 _ if matches!(outcome, Outcome::NotAsked { .. }) => {
@@ -438,11 +438,11 @@ impl<'r> Runner<'r> {
             .pool
             .install(|| Programs::load(templates_of(pairs), engine));
         let opened = Opened::new(accepted.snapshots, accepted.suite, pairs);
-        let verify = |number: usize, reference: Rendered<'s>, input: &CaseInput<'_>| {
+        let verify = |reference: Rendered<'s>, input: &CaseInput<'_>| {
             let pair = reference.pair;
             let program = ours.of(pair.template)?;
             let outcome = input.outcome(program);
-            let comparison = opened.compare(number, &pair, &outcome);
+            let comparison = opened.compare(&pair, &outcome);
             let expected = &reference.outcome;
             let verdict = by_outcome(
                 divergences,
@@ -478,7 +478,7 @@ impl<'r> Runner<'r> {
     fn render_with<'s, T: Send>(
         &self,
         pairs: &[Pair<'s>],
-        finish: impl Fn(usize, Rendered<'s>, &CaseInput<'_>) -> T + Sync,
+        finish: impl Fn(Rendered<'s>, &CaseInput<'_>) -> T + Sync,
         weigh: impl Fn(&T) -> usize + Sync,
         take: impl FnMut(T),
     ) -> Duration
@@ -513,7 +513,7 @@ impl<'r> Runner<'r> {
                 engine: program.engine.name(),
                 outcome: input.outcome(program),
             };
-            let finished = finish(index, rendered, input);
+            let finished = finish(rendered, input);
             if let Some(progress) = &self.progress {
                 progress();
             }

@@ -318,6 +318,22 @@ impl Suite {
         self.pairs_among(template, cases.unwrap_or_default())
     }
 
+    /// The pairs of a family as they stand in its snapshots: in the order of the case file, and for
+    /// each case by the names of the templates.
+    pub fn pairs_by_case(&self, family: &str) -> Vec<Pair<'_>> {
+        let mut templates: Vec<&Template> = self.templates.iter().collect();
+        templates.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut families = self.cases_by_family();
+        let cases = families.find_map(|(name, cases)| (name == family).then_some(cases));
+        let cases = cases.unwrap_or_default().iter();
+        cases
+            .flat_map(|case| {
+                let of_case = templates.iter().filter(|one| self.has_pair(one, case));
+                of_case.map(move |template| Pair { template, case })
+            })
+            .collect()
+    }
+
     /// A template by name.
     pub fn template(&self, name: &TemplateName) -> Option<&Template> {
         self.templates

@@ -107,8 +107,8 @@ pub(crate) fn by_accepted(
     pair: &Pair<'_>,
     outcome: &Outcome,
 ) -> Option<Verdict> {
-    let accepted = snapshots.accepted(&pair.template.name, pair.case.id.family());
-    let accepted = transcript::decode(accepted.transcript(pair.case.id.name())?).ok()?;
+    let accepted = snapshots.family_of(pair);
+    let accepted = transcript::decode(accepted.transcript(pair)?).ok()?;
     Some(by_outcome(divergences, engine, pair, &accepted, outcome))
 }
 

@@ -8,7 +8,7 @@ use rolecall::accepting::{AcceptedFile, Accepting, UntidyFile, is_open, remove_p
 use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
 use rolecall::file::{is_there, read_text, write_below};
-use rolecall::held_text::HeldText;
+use rolecall::held_text::{HeldText, TextKind};
 use rolecall::layout::Layout;
 use rolecall::problem::Problem;
 use rolecall::protocol::ProtocolEngine;
@@ -20,13 +20,14 @@ use rolecall::report::held_texts;
 use rolecall::report::other_fault::OtherFault;
 use rolecall::run::{Acceptance, Compared, Expected, Runner};
 use rolecall::selection::select;
-use rolecall::suite::{Pair, Suite, by_file, templates_of};
+use rolecall::suite::{Pair, Suite, templates_of};
 use rolecall::verdict::Verdict;
 use rolecall_model::{Engine, OutcomeKind, TemplateName};
 
 use crate::args::{AcceptArguments, AlsoAccepted};
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
+use crate::readings::ReferenceReadings;
 use crate::{cards, engines, home, inputs, readings, references};
 
 pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -72,11 +73,10 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     let programs = references_of(to_ask, arguments);
     let known = (&layout, &suite, &expectations.divergences);
     let jobs = arguments.jobs.map(usize::from);
-    let asked = references::ask(&programs, (&engines, jobs), known, to_ask)?;
-    for update in &asked.updates {
-        let records = &mut expectations.records;
-        records.learn(update.template, update.record().clone());
-    }
+    let mut asked = references::ask(&programs, (&engines, jobs), known, to_ask)?;
+    let read = ReferenceReadings::of_cases(&programs, (&engines, jobs), to_ask)?;
+    read.add_to(&mut asked.updates);
+    asked.updates.teach(&mut expectations.records);
     open.extend(judge.all(&unknown, &expectations)?);
     for compared in &open {
         choice.add(compared, arguments, &expectations);
@@ -88,11 +88,16 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     };
     let groups = std::mem::take(&mut choice.groups).sorted();
     difference::write(out, &groups, extent)?;
-    let mut held = texts(&layout, &suite, &pairs, (&engines, jobs), out)?;
+    let known = (&layout, &expectations);
+    let mut held = texts(known, &suite, &pairs, (&engines, jobs), out)?;
     // The card of a template whose prompts nobody confirms is not confirmed either.
     held.retain(|card| !choice.left.contains(&card.template));
     held_texts::write(out, &held, arguments.all)?;
-    let (files, mut problems) = choice.accepting.files(&suite, &expectations.snapshots);
+    let (readings, held): (Vec<HeldText>, Vec<HeldText>) =
+        held.into_iter().partition(is_of_readings);
+    choice.add_readings(&suite, &readings);
+    let accepting = std::mem::take(&mut choice.accepting);
+    let (files, mut problems) = accepting.files(&suite, &expectations.snapshots);
     let untidy = other_untidy(&files, &suite, &expectations, &pairs);
     let written = if arguments.dry_run {
         files.len()
@@ -104,8 +109,7 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
         let order = (untidy.as_slice(), held.as_slice());
         choice.put_in_order(&pairs, order, (&suite, &expectations), &mut problems);
     }
-    held.retain(|card| !card.change.is_same());
-    for text in &held {
+    for text in held.iter().filter(|card| !card.change.is_same()) {
         let is_written = arguments.dry_run.then_some(Ok(()));
         let written = is_written.unwrap_or_else(|| write_card(&suite, &expectations, text));
         match written {
@@ -116,7 +120,7 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     // In this repository every pair needs a record. A suite of the user's own may lack them.
     let is_recorded = layout.is_checkout();
     if is_recorded && !arguments.dry_run {
-        let recorded = asked.write(&layout, &suite, &expectations.divergences);
+        let recorded = asked.write(&expectations.snapshots, &expectations.divergences);
         problems.extend(recorded.problems);
     }
     report_problems(&problems)?;
@@ -139,7 +143,7 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
 /// The texts about the templates of some pairs that may be accepted: report cards, and transcripts of
 /// readings.
 pub(super) fn texts(
-    layout: &Layout,
+    (layout, expectations): (&Layout, &Expectations),
     suite: &Suite,
     pairs: &[Pair<'_>],
     (engines, jobs): (&Engines, Option<usize>),
@@ -147,12 +151,17 @@ pub(super) fn texts(
 ) -> Result<Vec<HeldText>, Failure> {
     let rule = cards::rule_of_accepting(layout);
     let mut texts = cards::held(rule, layout, suite, pairs, engines, jobs)?.sound()?;
-    let readings = readings::held(layout, suite, pairs, engines, jobs)?;
+    let readings = readings::held(expectations, suite, pairs, engines, jobs)?;
     if !readings.problems.is_empty() {
         return Err(Failure::Problems(readings.problems));
     }
     texts.extend(confirmed(readings, out)?);
     Ok(texts)
+}
+
+/// Whether a text is of what is read back. Its lines stand among the transcripts.
+pub(super) fn is_of_readings(text: &HeldText) -> bool {
+    text.kind == TextKind::Readings
 }
 
 /// The transcripts of readings that the reference's records confirm, or that need no confirmation.
@@ -174,6 +183,8 @@ pub(super) struct Choice<'s> {
     pub(super) counts: AcceptedCounts,
     /// Templates with pairs that are not accepted.
     left: HashSet<String>,
+    /// Families with pairs that are not accepted.
+    left_families: HashSet<String>,
     /// The accepted pairs of each file.
     by_file: HashMap<PathBuf, AcceptedPairs>,
 }
@@ -193,8 +204,7 @@ impl<'s> Choice<'s> {
             self.accepting.add(compared);
             self.groups.add(compared);
             let one = AcceptedPairs::of(compared, is_confirmed);
-            let snapshots = &expectations.snapshots;
-            let file = snapshots.file(&pair.template.name, pair.case.id.family());
+            let file = expectations.snapshots.file(pair.case.id.family());
             self.by_file.entry(file).or_default().add(one);
             self.counts.accepted.add(one);
             return;
@@ -205,6 +215,17 @@ impl<'s> Choice<'s> {
         };
         *left += 1;
         self.left.insert(pair.template.name.to_string());
+        self.left_families.insert(pair.case.id.family().to_owned());
+    }
+
+    /// Accepts the transcripts of readings that are not as accepted.
+    pub(super) fn add_readings(&mut self, suite: &'s Suite, readings: &[HeldText]) {
+        for text in readings.iter().filter(|text| !text.change.is_same()) {
+            if let Some(template) = suite.template(&TemplateName::new(&text.template)) {
+                self.accepting.add_readings(template, &text.text);
+                self.counts.add_text(text.kind);
+            }
+        }
     }
 
     /// Removes pending files in which nothing is left to accept, and writes files as they should be
@@ -232,13 +253,18 @@ impl<'s> Choice<'s> {
         suite: &Suite,
         expectations: &Expectations,
     ) -> BTreeSet<PathBuf> {
-        let files = by_file(pairs).filter(|(template, family, pairs)| {
-            let is_whole = suite.pairs_of(template, family).count() == pairs.len();
-            is_whole && !self.left.contains(template.name.as_str())
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for pair in pairs {
+            *counts.entry(pair.case.id.family()).or_default() += 1;
+        }
+        counts.retain(|family, count| {
+            let is_whole = suite.pairs_by_case(family).len() == *count;
+            is_whole && !self.left_families.contains(*family)
         });
-        let files =
-            files.map(|(template, family, _)| expectations.snapshots.file(&template.name, family));
-        files.collect()
+        let files = counts.keys();
+        files
+            .map(|family| expectations.snapshots.file(family))
+            .collect()
     }
 
     /// Writes files, and takes back what is in a file that cannot be written. Returns how many were
@@ -333,7 +359,7 @@ pub(super) fn remove_settled(settled: &BTreeSet<PathBuf>, problems: &mut Vec<Pro
     count
 }
 
-/// Writes a text about a template as the accepted one.
+/// Writes a report card as the accepted one.
 pub(super) fn write_card(
     suite: &Suite,
     expectations: &Expectations,

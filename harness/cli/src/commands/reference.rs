@@ -4,9 +4,9 @@ use std::io::Write;
 
 use rolecall::conclusion::Conclusion;
 use rolecall::divergence::Divergences;
+use rolecall::expectations::Expectations;
 use rolecall::layout::Layout;
 use rolecall::protocol::ProtocolEngine;
-use rolecall::record::Records;
 use rolecall::recording::standing;
 use rolecall::reference::{Identity, Reference};
 use rolecall::report::progress::Progress;
@@ -113,7 +113,7 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let programs = open(&pairs, arguments)?;
     let engines = arguments.limits.chosen().engines();
     let jobs = arguments.jobs.map(usize::from);
-    let asked = references::ask(
+    let mut asked = references::ask(
         &programs,
         (&engines, jobs),
         (&layout, &suite, &divergences),
@@ -122,15 +122,10 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let read = ReferenceReadings::ask(&programs, (&engines, jobs), &suite, &pairs)?;
     // Everything is known before the first file is written.
     asked.report_broken()?;
-    let mut recorded = asked.write(&layout, &suite, &divergences);
-    let (written, problems) = read.write(&layout);
-    recorded.records += written;
-    recorded.problems.extend(problems);
+    read.add_to(&mut asked.updates);
+    let recorded = asked.write(&Snapshots::of(&layout), &divergences);
     report_problems(&recorded.problems)?;
-    report::write_updates(out, &asked.updates)?;
-    for path in &recorded.transcripts {
-        writeln!(out, "{}", path.display())?;
-    }
+    report::write_updates(out, asked.updates.records())?;
     writeln!(
         out,
         "{}{} asked of {} in {:.1} s; {} written",
@@ -138,11 +133,11 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
         and_answers(read.count()),
         names(&programs),
         asked.elapsed.as_secs_f64(),
-        counted(recorded.records, "file", "files"),
+        counted(recorded.files.len(), "file", "files"),
     )?;
     let is_whole = asked
         .updates
-        .iter()
+        .records()
         .all(|update| update.unanswered.is_empty());
     Ok(if !recorded.problems.is_empty() {
         Status::BadInput
@@ -166,12 +161,15 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let layout = home::layout()?;
     let suite = suite(&layout)?;
     let pairs = select(&suite, &arguments.filters)?;
-    let divergences = read_divergences(&layout)?;
-    let records = Records::read(&layout, &suite.templates);
+    let expectations = Expectations::read(&layout, &suite.templates).map_err(Failure::Problems)?;
+    let Expectations {
+        snapshots,
+        records,
+        divergences,
+    } = &expectations;
     report_problems(&records.problems)?;
     let programs = open(&pairs, arguments)?;
     let engines = arguments.limits.chosen().engines();
-    let snapshots = Snapshots::of(&layout);
     let progress = Progress::new(pairs.len(), "asking the references", "pairs");
     let mut standings = report::RecordStandings::default();
     let mut conclusion = Conclusion::default();
@@ -180,19 +178,19 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     // Compares this process's engines with the references' current results.
     let accepted = Acceptance {
         suite: &suite,
-        snapshots: &snapshots,
+        snapshots,
     };
     let jobs = arguments.jobs.map(usize::from);
     let ran = references::runner(&programs, &engines, jobs, &progress)?.verify_each(
         &pairs,
         accepted,
-        &divergences,
+        divergences,
         |reference, compared| {
-            let standing = standing(&records, reference);
+            let standing = standing(records, reference);
             if shown.is_ok() {
                 shown = standings.add(reference, &standing);
             }
-            conclusion.add(&compared, &divergences);
+            conclusion.add(&compared, divergences);
             groups.add(&compared);
         },
     );
@@ -200,7 +198,7 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     shown?;
     conclusion.finish(ran);
     let read = ReferenceReadings::ask(&programs, (&engines, jobs), &suite, &pairs)?;
-    let read = read.verify(&layout);
+    let read = read.verify(&suite, &expectations);
     conclusion.problems.extend(read.problems);
     conclusion.read_back = read.tally;
     for program in &programs {

@@ -8,17 +8,18 @@ use std::path::PathBuf;
 use rolecall::conclusion::Fault;
 use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
+use rolecall::held_text::HeldText;
 use rolecall::problem::Problem;
 use rolecall::report::difference::{self, Extent, FaultGroup, FaultGroups};
 use rolecall::report::{accepting as accepting_report, held_texts, reviewing as report, thousands};
 use rolecall::run::Compared;
 use rolecall::selection::select;
-use rolecall::suite::{Pair, templates_of};
+use rolecall::suite::templates_of;
 use rolecall_model::{CaseId, TemplateName};
 
 use super::accept::{
-    Choice, PairJudge, other_untidy, remove_settled, same_cards, texts, tidy_cards, write_card,
-    write_tidy,
+    Choice, PairJudge, is_of_readings, other_untidy, remove_settled, same_cards, texts, tidy_cards,
+    write_card, write_tidy,
 };
 use crate::answers::{Answer, ask};
 use crate::args::{AcceptArguments, ReviewArguments};
@@ -63,7 +64,8 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     let mut review = Review::default();
     review.pairs(&open, (&mut choice, &accepting, &expectations), out)?;
     let mut problems = Vec::new();
-    let (files, unreadable) = choice.accepting.files(&suite, &expectations.snapshots);
+    let accepting = std::mem::take(&mut choice.accepting);
+    let (files, unreadable) = accepting.files(&suite, &expectations.snapshots);
     problems.extend(unreadable);
     let untidy = other_untidy(&files, &suite, &expectations, &pairs);
     choice.write(&files, &expectations, &mut problems);
@@ -83,9 +85,13 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
         }
     }
     let jobs = arguments.jobs.map(usize::from);
-    let held = texts(&layout, &suite, &pairs, (&engines, jobs), out)?;
-    choice.counts.tidied += tidy_cards(&held, &suite, &expectations, &mut problems);
-    let same: Vec<PathBuf> = same_cards(&held).collect();
+    let known = (&layout, &expectations);
+    let held = texts(known, &suite, &pairs, (&engines, jobs), out)?;
+    let (readings, cards): (Vec<HeldText>, Vec<HeldText>) =
+        held.into_iter().partition(is_of_readings);
+    choice.counts.tidied += tidy_cards(&cards, &suite, &expectations, &mut problems);
+    let same: Vec<PathBuf> = same_cards(&cards).collect();
+    let held: Vec<HeldText> = cards.into_iter().chain(readings).collect();
     let mut cards_left = held.iter().filter(|card| !card.change.is_same()).count();
     for card in held {
         if card.change.is_same() || review.is_over {
@@ -97,6 +103,9 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
         let show = |out: &mut dyn Write| held_texts::write_change(out, &card, true);
         let question = format!("{} of {}?", card.kind.name(), card.template);
         match review.decide(out, &question, cards_left, &show)? {
+            Decision::Accepted if is_of_readings(&card) => {
+                choice.add_readings(&suite, std::slice::from_ref(&card));
+            }
             Decision::Accepted => match write_card(&suite, &expectations, &card) {
                 Ok(()) => choice.counts.add_text(card.kind),
                 Err(problem) => {
@@ -112,6 +121,10 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
         }
         cards_left -= 1;
     }
+    let accepting = std::mem::take(&mut choice.accepting);
+    let (files, unreadable) = accepting.files(&suite, &expectations.snapshots);
+    problems.extend(unreadable);
+    choice.write(&files, &expectations, &mut problems);
     // What insta has left for review goes with what was rejected, and where nothing is left to
     // decide.
     let mut settled = choice.settled(&pairs, &suite, &expectations);
@@ -212,7 +225,7 @@ impl Review {
             for member in &group.pairs {
                 let pair = &member.pair;
                 let name = (pair.template.name.as_str(), &pair.case.id);
-                let file = file(expectations, pair);
+                let file = expectations.snapshots.file(pair.case.id.family());
                 match (decision, by_name.get(&name)) {
                     (Decision::Accepted, Some(compared)) => {
                         choice.add(compared, arguments, expectations);
@@ -277,21 +290,12 @@ fn new_templates<'s>(
 ) -> HashSet<&'s TemplateName> {
     let pairs = open.iter().map(|compared| compared.rendered.pair);
     let mut names: HashSet<_> = pairs.map(|pair| &pair.template.name).collect();
+    let snapshots = &expectations.snapshots;
     names.retain(|name| {
-        let folder = expectations.snapshots.folder_of(name);
-        let card = expectations.snapshots.card(name);
-        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut files = files.map(|entry| entry.path());
-        !files.any(|file| file != card && file.extension().is_some_and(|end| end == "snap"))
+        let mut families = snapshots.families().into_iter();
+        !families.any(|family| snapshots.family(&family).knows(name))
     });
     names
-}
-
-/// The snapshot file with a pair.
-fn file(expectations: &Expectations, pair: &Pair<'_>) -> PathBuf {
-    let snapshots = &expectations.snapshots;
-    let accepted = snapshots.accepted(&pair.template.name, pair.case.id.family());
-    accepted.path().to_path_buf()
 }
 
 /// The decision about a group whose edits were all decided on before, each in a group of its own or

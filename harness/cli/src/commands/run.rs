@@ -117,14 +117,15 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     let asked = chosen.iter().map(engines::ChosenEngine::engine);
     let asked = asked.chain(others.iter().copied());
     asked.for_each(|engine| results.conclusion.add_engine(engine));
-    if let Some(home) = home.as_ref().filter(|_| !is_elsewhere) {
+    let of_home = home.as_ref().zip(expectations.as_ref());
+    if let Some((home, known)) = of_home.filter(|_| !is_elsewhere) {
         let jobs = arguments.rendering.jobs.map(usize::from);
         if !is_others {
             let own = home.pairs(&pairs);
-            of_models.extend(results.hold(home, (&own, &engines, jobs))?);
+            of_models.extend(results.hold((home, known), (&own, &engines, jobs))?);
         }
         if is_sound {
-            results.find_unnoticed(home, &pairs, divergences, is_others)?;
+            results.find_unnoticed(home, &pairs, is_others)?;
         }
     }
     is_sound &= of_models.is_empty();
@@ -470,7 +471,7 @@ impl<'s> RunResults<'s> {
     /// the problems of files that this needs.
     fn hold(
         &mut self,
-        home: &Home<'_>,
+        (home, expectations): (&Home<'_>, &Expectations),
         (pairs, engines, jobs): (&[Pair<'_>], &Engines, Option<usize>),
     ) -> Result<Vec<Problem>, Failure> {
         let (layout, suite) = (home.layout, home.suite);
@@ -482,7 +483,7 @@ impl<'s> RunResults<'s> {
             .filter(|held: &HeldText| !held.is_as_expected())
             .collect();
         conclusion.problems.extend(cards.idle);
-        let readings = readings::held(layout, suite, pairs, engines, jobs)?;
+        let readings = readings::held(expectations, suite, pairs, engines, jobs)?;
         let changed = readings.held.into_iter();
         conclusion
             .cards
@@ -500,14 +501,13 @@ impl<'s> RunResults<'s> {
         &mut self,
         home: &Home<'_>,
         pairs: &[Pair<'_>],
-        divergences: &Divergences,
         is_others: bool,
     ) -> Result<(), Failure> {
         if home.belonging.is_some() || pairs.len() != home.suite.pairs().count() {
             return Ok(());
         }
         let problems = &mut self.conclusion.problems;
-        problems.extend(lint::unnoticed(home.layout, home.suite, divergences));
+        problems.extend(lint::unnoticed(home.layout, home.suite));
         let own = home.layout.configuration().filter(|_| !is_others);
         if let Some(least) = own.and_then(|own| own.least_coverage) {
             let (below, _) = cover::demanded(home.suite, least, configuration::FILE)?;

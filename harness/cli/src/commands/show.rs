@@ -101,10 +101,8 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
             outside(arguments)
         )));
     };
-    let accepted = expectations
-        .snapshots
-        .accepted(&pair.template.name, pair.case.id.family());
-    match accepted.compare(pair.case.id.name(), outcome) {
+    let accepted = expectations.snapshots.family_of(&pair);
+    match accepted.compare(&pair, outcome) {
         SnapshotStatus::Same => {
             transcripts::write_accepted(out, accepted.path())?;
             Ok(Status::Fine)
@@ -199,7 +197,7 @@ fn recorded(
         .and_then(|text| transcript::decode(&text).ok())
         .ok_or_else(|| {
             Failure::Request(format!(
-                "the record of {name} has only a SHA-256, which the snapshot does not match, so \
+                "the record of {name} has only a checksum, which the snapshot does not match, so \
                  the text is not available\n  to see it: {}",
                 invocation::command(&format!(
                     "show {} {} --engine {}",

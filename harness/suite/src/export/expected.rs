@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 
 use super::form::{ExpectedAnswer, ExpectedCase};
 use crate::expectations::Expectations;
-use crate::snapshot::ReferenceTranscripts;
 use crate::suite::Pair;
 use rolecall_base::fingerprint::Fingerprint;
 use rolecall_base::transcript;
@@ -39,26 +38,13 @@ pub(super) fn answers(
     // A template without a front cannot continue a message.
     let mut continued = BTreeSet::new();
     let own = Front::of(template);
-    let mut transcripts: Option<(&str, ReferenceTranscripts)> = None;
     for pair in pairs {
         let case = pair.case;
-        let family = case.id.family();
-        if transcripts.as_ref().is_none_or(|(of, _)| *of != family) {
-            transcripts = Some((
-                family,
-                expectations
-                    .snapshots
-                    .reference_transcripts(&template.name, family),
-            ));
-        }
-        let Some((_, transcripts)) = &transcripts else {
-            continue;
-        };
         let name = format!("{}/{}", case.id.family(), case.id.written_name());
         if case.continue_final_message.is_some() && own != Front::Raw {
             continued.insert(name.clone());
         }
-        match reference(pair, expectations, transcripts) {
+        match reference(pair, expectations) {
             Ok(answer) => {
                 let expected = ExpectedCase {
                     answer,
@@ -97,20 +83,16 @@ pub(super) fn answers(
 }
 
 /// The reference's whole outcome for a pair.
-fn reference(
-    pair: &Pair<'_>,
-    expectations: &Expectations,
-    transcripts: &ReferenceTranscripts,
-) -> Result<ExpectedAnswer, String> {
+fn reference(pair: &Pair<'_>, expectations: &Expectations) -> Result<ExpectedAnswer, String> {
     let input = Fingerprint::of_case(pair.case);
     let recorded = expectations
         .records
         .answer(pair, input)
         .map_err(|why| why.to_string())?;
-    let kept = transcripts.reference(&pair.case.id, recorded);
+    let kept = expectations.snapshots.reference(pair, recorded);
     let outcome = kept.and_then(|text| transcript::decode(&text).ok());
     let expected = outcome.as_ref().and_then(answer);
-    expected.ok_or_else(|| "only the fingerprint of the reference's answer is known".to_owned())
+    expected.ok_or_else(|| "only the checksum of the reference's answer is known".to_owned())
 }
 
 /// An outcome as it is in the files; none for an outcome that no reference has.

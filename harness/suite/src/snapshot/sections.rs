@@ -1,19 +1,28 @@
-//! The text of a family's snapshots: one section a case, in the order of the case file.
+//! The text of a family's snapshots: one section a pair, in the order of the case file, and for each
+//! case by the names of the templates.
 //!
 //! ```text
-//! === single-turn: rendered
+//! === single-turn, chatml: rendered
 //! <|im_start|>user␊
 //! Hi<|im_end|>␊
 //! ␃
+//! #1: read back
+//! reference 3f2a91c0b7d1 9f8e7d6c5b4a
+//! reference #1 77ab01de3c55 0f1e2d3c4b5a
 //!
-//! === with-system: raised
+//! === with-system, chatml: raised
 //! No system role␃
+//! reference 77ab01de3c55 raised 0f1e2d3c4b5a
 //! ```
 //!
-//! A section is a heading with the case's name, and the [transcript](rolecall_base::transcript) of
-//! what came of it, up to its `␃`; an empty line parts it from the next. A heading is never
-//! taken for a line of a prompt, nor the other way round: lines of a prompt end with `␊` or
-//! `␃`.
+//! A section is a heading with the names of the case and the template, and the
+//! [transcript](rolecall_base::transcript) of what came of them, up to its `␃`. Lines may follow: what
+//! is read back of the pair's answers, and what the reference did. An empty line parts a section from
+//! the next. A heading is never taken for a line of a prompt, nor the other way round: lines of a
+//! prompt end with `␊` or `␃`.
+//!
+//! A second section of a pair, with `, reference` behind the template, has the reference's own
+//! transcript, where an engine is listed to differ from it.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -26,21 +35,47 @@ use rolecall_base::transcript::{END, LINE_BREAK};
 /// The beginning of a heading.
 const HEADING: &str = "=== ";
 
-/// The separator of the name of a case and its transcript.
+/// The separator of the names in a heading.
+const BETWEEN_NAMES: &str = ", ";
+
+/// What stands behind the names of a section with the reference's own transcript.
+const REFERENCE: &str = "reference";
+
+/// The separator of the names and the transcript.
 const AFTER_NAME: &str = ": ";
 
 /// The separator of two sections.
 const GAP: &str = "\n\n";
 
+/// The key of a pair's section: the names of its case and of its template.
+pub(super) fn key(case: &str, template: &str) -> String {
+    [case, template].join(BETWEEN_NAMES)
+}
+
+/// The key of the section with the reference's own transcript of a pair.
+pub(super) fn reference_key(case: &str, template: &str) -> String {
+    [case, template, REFERENCE].join(BETWEEN_NAMES)
+}
+
+/// The names of the case and the template in a key. A key of a damaged heading may lack the template.
+pub(super) fn names(key: &str) -> (&str, &str) {
+    let (case, rest) = key.split_once(BETWEEN_NAMES).unwrap_or((key, ""));
+    let own = rest.strip_suffix(REFERENCE);
+    let own = own.and_then(|rest| rest.strip_suffix(BETWEEN_NAMES));
+    (case, own.unwrap_or(rest))
+}
+
 /// A section, where it stands in its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Section {
-    /// The name of the case.
-    pub(super) name: String,
+    /// The names in its heading.
+    pub(super) key: String,
     /// The line of its heading, counted from 1.
     pub(super) line: usize,
     /// The bytes of its transcript; none where it has no end.
     pub(super) transcript: Option<Range<usize>>,
+    /// The bytes of the lines behind the transcript.
+    pub(super) notes: Range<usize>,
 }
 
 /// A damaged place in the text.
@@ -52,19 +87,15 @@ pub(super) struct Damage {
     pub(super) message: String,
 }
 
-/// The text of sections, each a case's name and a transcript.
-pub(super) fn write<'s>(sections: impl IntoIterator<Item = (&'s str, &'s str)>) -> String {
-    let mut text = String::new();
-    for (name, transcript) in sections {
-        if !text.is_empty() {
-            text.push_str(GAP);
-        }
-        text.push_str(HEADING);
-        text.push_str(name);
-        text.push_str(AFTER_NAME);
-        text.push_str(transcript);
+/// Adds a section to a text: its key, its transcript, and the lines behind it.
+pub(super) fn add(text: &mut String, key: &str, transcript: &str, notes: &str) {
+    if !text.is_empty() {
+        text.push_str(GAP);
     }
-    text
+    text.extend([HEADING, key, AFTER_NAME, transcript]);
+    for line in notes.lines() {
+        text.extend(["\n", line]);
+    }
 }
 
 /// The state of the reader between two lines.
@@ -73,7 +104,7 @@ enum ReadState {
     Between,
     /// In the transcript of the last section, which began here.
     Inside { begin: usize },
-    /// After the end of a section, where an empty line or nothing is expected.
+    /// After the end of a transcript, where a line about it, an empty line or nothing is expected.
     After,
     /// In damaged text that was reported already.
     Lost,
@@ -100,7 +131,7 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
         let line = &text[at..end];
         // Where in the line a transcript begins or goes on.
         let mut from = 0;
-        if let Some(name) = name(line) {
+        if let Some(name) = key_in(line) {
             match place {
                 ReadState::Inside { .. } => damage.push(no_end(sections.last())),
                 ReadState::After => damage.push(no_gap(number - 1)),
@@ -108,9 +139,10 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
             }
             from = HEADING.len() + name.len() + AFTER_NAME.len();
             sections.push(Section {
-                name: name.to_owned(),
+                key: name.to_owned(),
                 line: number,
                 transcript: None,
+                notes: 0..0,
             });
             let begin = at + from;
             if let Some((lines, length)) =
@@ -118,6 +150,7 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
                 && let Some(section) = sections.last_mut()
             {
                 section.transcript = Some(begin..begin + length);
+                section.notes = begin + length..begin + length;
                 place = ReadState::After;
                 number += lines;
                 at = begin + length + 1;
@@ -131,6 +164,7 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
                 Some(length) => {
                     if let Some(section) = sections.last_mut() {
                         section.transcript = Some(begin..at + from + length);
+                        section.notes = end..end;
                     }
                     if at + from + length == end {
                         ReadState::After
@@ -141,12 +175,20 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
                 }
             },
             ReadState::After if line.is_empty() && end < text.len() => ReadState::Between,
+            ReadState::After if is_note(line) => {
+                if let Some(section) = sections.last_mut() {
+                    // Behind the line break, so that no note is an empty text.
+                    let begin = section.notes.clone();
+                    section.notes = if begin.is_empty() { at } else { begin.start }..end;
+                }
+                ReadState::After
+            }
             ReadState::After => {
                 damage.push(no_gap(number - 1));
                 ReadState::Lost
             }
             ReadState::Between => {
-                let message = "not a heading such as `=== case: rendered`".to_owned();
+                let message = "not a heading such as `=== case, template: rendered`".to_owned();
                 damage.push(Damage {
                     line: number,
                     message,
@@ -189,7 +231,7 @@ impl TranscriptFinder {
 }
 
 fn no_end(section: Option<&Section>) -> Damage {
-    let (name, line) = section.map_or(("", 0), |section| (section.name.as_str(), section.line));
+    let (name, line) = section.map_or(("", 0), |section| (section.key.as_str(), section.line));
     Damage {
         line,
         message: format!("the section of `{name}` does not end with {END}"),
@@ -199,12 +241,19 @@ fn no_end(section: Option<&Section>) -> Damage {
 fn no_gap(line: usize) -> Damage {
     Damage {
         line,
-        message: format!("expected an empty line after {END}"),
+        message: format!("expected an empty line after the section"),
     }
 }
 
-/// The name in a heading, if the line is one: a line of a prompt has its mark at its end.
-fn name(line: &str) -> Option<&str> {
+/// Whether a line is about the transcript above it.
+fn is_note(line: &str) -> bool {
+    ["reference ", "#", "  "]
+        .iter()
+        .any(|begin| line.starts_with(begin))
+}
+
+/// The names in a heading, if the line is one: a line of a prompt has its mark at its end.
+fn key_in(line: &str) -> Option<&str> {
     let rest = line.strip_prefix(HEADING)?;
     if line.ends_with([LINE_BREAK, END]) {
         return None;
@@ -231,17 +280,17 @@ mod tests {
     use super::*;
     use rolecall_base::transcript;
 
-    fn names(text: &str) -> Vec<(&str, Option<&str>)> {
+    fn found(text: &str) -> Vec<(&str, Option<&str>)> {
         let (sections, _) = read(text);
-        let names: Vec<_> = sections
+        let found: Vec<_> = sections
             .into_iter()
             .map(|section| {
-                let at = text.find(&section.name).unwrap();
-                let name = &text[at..at + section.name.len()];
+                let at = text.find(&section.key).unwrap();
+                let name = &text[at..at + section.key.len()];
                 (name, section.transcript.map(|range| &text[range]))
             })
             .collect();
-        names
+        found
     }
 
     fn damage(text: &str) -> Vec<String> {
@@ -257,7 +306,7 @@ mod tests {
         let tricky = "rendered\n=== b: rendered␊\n=== c: rendered␃";
         let written = write([("a", tricky), ("b", "exceeded fuel\n␃"), ("c", "raised\n␃")]);
         assert_eq!(
-            names(&written),
+            found(&written),
             [
                 ("a", Some(tricky)),
                 ("b", Some("exceeded fuel\n␃")),
@@ -275,7 +324,7 @@ mod tests {
     fn damage_has_its_place_and_leaves_the_other_sections() {
         let text = "=== a: rendered\nx␃\n\n=== b: rendered\ny\n\n=== c: rendered\nz␃";
         assert_eq!(
-            names(text),
+            found(text),
             [
                 ("a", Some("rendered\nx␃")),
                 ("b", None),
@@ -285,11 +334,11 @@ mod tests {
         assert_eq!(damage(text), ["4: the section of `b` does not end with ␃"]);
 
         let text = "oh\n=== a: rendered\nx␃ \n\n=== b: rendered\ny␃\n=== c: rendered\nz␃\n";
-        assert_eq!(names(text).len(), 3);
+        assert_eq!(found(text).len(), 3);
         assert_eq!(
             damage(text),
             [
-                "1: not a heading such as `=== case: rendered`",
+                "1: not a heading such as `=== case, template: rendered`",
                 "3: expected an empty line after ␃",
                 "6: expected an empty line after ␃",
                 "8: expected an empty line after ␃",
@@ -297,7 +346,7 @@ mod tests {
         );
         assert_eq!(
             damage("=== a rendered\nx␃"),
-            ["1: not a heading such as `=== case: rendered`"]
+            ["1: not a heading such as `=== case, template: rendered`"]
         );
     }
 

@@ -11,7 +11,7 @@ use rolecall_base::problem::Problem;
 /// Files in the snapshot folder besides the accepted transcripts.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// Snapshots and records whose template, case or divergence is gone.
+    /// Snapshots whose family or template is gone.
     pub orphans: Vec<PathBuf>,
     /// Files that do not belong into the folder: links, pipes, unfinished files.
     pub strange: Vec<Problem>,
@@ -22,10 +22,7 @@ pub struct Survey {
 }
 
 /// The files in the folder itself that are read.
-const LISTS: [&str; 2] = ["divergences.json", "parity.json"];
-
-/// The records of a template.
-const RECORDS: [&str; 2] = ["reference.json", "read-back.json"];
+const LISTS: [&str; 3] = ["divergences.json", "parity.json", "reference.json"];
 
 /// The folder of measured engines.
 const ENGINES: &str = "engines";
@@ -72,9 +69,7 @@ impl Survey {
                     let problem = Problem::new(&path, message).help("delete it");
                     survey.strange.push(problem);
                 }
-            } else if (name.ends_with(".snap") || RECORDS.contains(&&*name))
-                && !expected.contains(&path)
-            {
+            } else if name.ends_with(".snap") && !expected.contains(&path) {
                 survey.orphans.push(path);
             } else if !expected.contains(&path) && is_stray(root, &path, &name) {
                 survey.strays.push(path);

@@ -1,0 +1,417 @@
+//! One file of snapshots: what is accepted and recorded of all pairs of a family.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use rolecall_model::{Outcome, TemplateName};
+
+use super::insta_file::contents;
+use super::sections::{self, Damage, Section, key, names, reference_key};
+use crate::suite::Pair;
+use rolecall_base::file::read_own;
+use rolecall_base::invocation;
+use rolecall_base::problem::{Position, Problem};
+use rolecall_base::transcript::{self, InvalidTranscript};
+
+/// What stands in the place of a transcript where none was accepted, but the reference was asked.
+const NOTHING_ACCEPTED: &str = "nothing accepted\n␃";
+
+/// The beginning of the lines that say what the reference did.
+pub(crate) const REFERENCE: &str = "reference ";
+
+/// How a transcript compares with its accepted snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SnapshotStatus {
+    /// The same, byte for byte.
+    Same,
+    /// Something else was accepted: this transcript.
+    Changed(String),
+    /// Nothing was accepted yet.
+    New,
+    /// The accepted text is not a transcript.
+    Unreadable(Problem),
+}
+
+/// The snapshots of a family.
+#[derive(Debug)]
+pub struct FamilyFile {
+    path: PathBuf,
+    /// The whole file; empty where there is none.
+    file: String,
+    /// The offset at which the text begins, after the header.
+    begin: usize,
+    sections: Vec<Section>,
+    /// The first section of each key.
+    by_key: HashMap<String, usize>,
+    damage: Vec<Damage>,
+    /// Why the file cannot be read, if it cannot.
+    unreadable: Option<Problem>,
+}
+
+/// What a file has about one pair.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PairText {
+    /// The accepted transcript, even if it is not a valid one; none if nothing was accepted.
+    pub transcript: Option<String>,
+    /// What was accepted as read back of its answers: lines, each message's beginning with `#` and its
+    /// index.
+    pub answers: String,
+    /// What the reference did, as lines.
+    pub record: String,
+    /// The reference's own transcript, where an engine is listed to differ from it.
+    pub reference: Option<String>,
+}
+
+impl PairText {
+    /// Whether there is nothing to write.
+    fn is_empty(&self) -> bool {
+        *self == PairText::default()
+    }
+
+    /// Adds the sections of the pair to the text of a file.
+    pub(super) fn add_to(&self, text: &mut String, pair: &Pair<'_>) {
+        if self.is_empty() {
+            return;
+        }
+        let (case, template) = (pair.case.id.name(), pair.template.name.as_str());
+        let transcript = self.transcript.as_deref().unwrap_or(NOTHING_ACCEPTED);
+        let mut notes = self.answers.clone();
+        notes.push_str(&self.record);
+        sections::add(text, &key(case, template), transcript, &notes);
+        if let Some(reference) = &self.reference {
+            sections::add(text, &reference_key(case, template), reference, "");
+        }
+    }
+}
+
+impl FamilyFile {
+    /// Reads a file of at most `most` bytes. A missing file has no sections.
+    pub(super) fn read(path: PathBuf, most: u64) -> FamilyFile {
+        match read_own(&path, most) {
+            Ok(Some(bytes)) => FamilyFile::of(path, &bytes),
+            Ok(None) => FamilyFile::nothing(path),
+            Err(why) => FamilyFile::unreadable(path, why),
+        }
+    }
+
+    /// Reads the bytes of a file.
+    pub fn of(path: PathBuf, bytes: &[u8]) -> FamilyFile {
+        // The standard library's check takes ten times as long.
+        let Ok(file) = simdutf8::basic::from_utf8(bytes).map(str::to_owned) else {
+            return FamilyFile::unreadable(path, "the file is not UTF-8");
+        };
+        let Some(text) = contents(&file) else {
+            return FamilyFile::unreadable(path, "the file has no insta header");
+        };
+        let (sections, damage) = sections::read(text);
+        let mut by_key = HashMap::with_capacity(sections.len());
+        for (index, section) in sections.iter().enumerate() {
+            by_key.entry(section.key.clone()).or_insert(index);
+        }
+        FamilyFile {
+            begin: text.as_ptr().addr() - file.as_ptr().addr(),
+            sections,
+            by_key,
+            damage,
+            file,
+            ..FamilyFile::nothing(path)
+        }
+    }
+
+    fn nothing(path: PathBuf) -> FamilyFile {
+        FamilyFile {
+            path,
+            file: String::new(),
+            begin: 0,
+            sections: Vec::new(),
+            by_key: HashMap::new(),
+            damage: Vec::new(),
+            unreadable: None,
+        }
+    }
+
+    fn unreadable(path: PathBuf, why: impl Into<String>) -> FamilyFile {
+        FamilyFile {
+            unreadable: Some(Problem::new(&path, why)),
+            ..FamilyFile::nothing(path)
+        }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether there is no file.
+    pub fn is_missing(&self) -> bool {
+        self.file.is_empty() && self.unreadable.is_none()
+    }
+
+    /// Compares the outcome of a pair with its accepted transcript.
+    pub fn compare(&self, pair: &Pair<'_>, outcome: &Outcome) -> SnapshotStatus {
+        if let Some(problem) = &self.unreadable {
+            return SnapshotStatus::Unreadable(problem.clone());
+        }
+        let Some(section) = self.section(pair) else {
+            return SnapshotStatus::New;
+        };
+        let Some(accepted) = self.text(section) else {
+            let is_here = |damage: &&Damage| damage.line == section.line;
+            let damage = self.damage.iter().find(is_here);
+            let message = damage.map_or("no transcript", |damage| &damage.message);
+            return SnapshotStatus::Unreadable(self.problem(section.line, message));
+        };
+        if transcript::is_of(accepted, outcome) {
+            return SnapshotStatus::Same;
+        }
+        if is_nothing(accepted) {
+            return SnapshotStatus::New;
+        }
+        match transcript::decode(accepted) {
+            Ok(_) => SnapshotStatus::Changed(accepted.to_owned()),
+            Err(error) => SnapshotStatus::Unreadable(self.no_transcript(section, &error)),
+        }
+    }
+
+    /// Whether a pair was never accepted: a readable file has no transcript for it.
+    pub fn lacks(&self, pair: &Pair<'_>) -> bool {
+        let accepted = self.section(pair).map(|section| self.text(section));
+        self.unreadable.is_none() && accepted.is_none_or(|text| text.is_some_and(is_nothing))
+    }
+
+    /// The accepted text for a pair, even if it is not a valid transcript.
+    pub fn transcript(&self, pair: &Pair<'_>) -> Option<&str> {
+        self.text(self.section(pair)?)
+            .filter(|text| !is_nothing(text))
+    }
+
+    /// The reference's own transcript of a pair, where an engine is listed to differ from it.
+    pub fn reference(&self, pair: &Pair<'_>) -> Option<&str> {
+        let key = reference_key(pair.case.id.name(), pair.template.name.as_str());
+        self.text(self.sections.get(*self.by_key.get(&key)?)?)
+    }
+
+    /// What of the file would be lost if it were written anew: what cannot be read, and a second
+    /// section of a pair that is another one.
+    pub(crate) fn unreadable_part(&self) -> Option<Problem> {
+        if let Some(problem) = &self.unreadable {
+            return Some(problem.clone());
+        }
+        if let Some(damage) = self.damage.first() {
+            return Some(self.problem(damage.line, &damage.message));
+        }
+        let text = |section: &Section| (self.text(section), self.notes(section));
+        let is_other = |section: &&Section| {
+            let first = self.by_key.get(&section.key);
+            let first = first.and_then(|first| self.sections.get(*first));
+            first.is_some_and(|first| text(first) != text(section))
+        };
+        let other = self.sections.iter().find(is_other)?;
+        let message = format!(
+            "a second section of `{}`, which says something else",
+            other.key
+        );
+        Some(self.problem(other.line, &message))
+    }
+
+    /// What the file has about a pair.
+    pub fn pair(&self, pair: &Pair<'_>) -> PairText {
+        let Some(section) = self.section(pair) else {
+            return PairText::default();
+        };
+        let accepted = self.text(section).unwrap_or(NOTHING_ACCEPTED);
+        let (mut answers, mut record) = (String::new(), String::new());
+        for line in self.notes(section).lines() {
+            let is_record = line.starts_with(REFERENCE);
+            let part = if is_record { &mut record } else { &mut answers };
+            part.extend([line, "\n"]);
+        }
+        PairText {
+            transcript: (!is_nothing(accepted)).then(|| accepted.to_owned()),
+            answers,
+            record,
+            reference: self.reference(pair).map(str::to_owned),
+        }
+    }
+
+    /// What was accepted as read back of the answers of a pair.
+    pub(crate) fn answers<'f>(&'f self, pair: &Pair<'_>) -> impl Iterator<Item = &'f str> {
+        let section = self.section(pair);
+        let notes = section.map_or("", |section| self.notes(section));
+        notes.lines().filter(|line| !line.starts_with(REFERENCE))
+    }
+
+    /// The pairs in the file: the names of the case and the template, with the lines that say what the
+    /// reference did, each with its number in the file.
+    pub(crate) fn records(
+        &self,
+    ) -> impl Iterator<Item = (&str, &str, impl Iterator<Item = (usize, &str)>)> {
+        let header = self.file[..self.begin].matches('\n').count();
+        self.sections.iter().map(move |section| {
+            let (case, template) = names(&section.key);
+            let before = section.transcript.clone();
+            let before = before.and_then(|range| self.file[self.begin..].get(range));
+            let first = header + section.line + before.unwrap_or_default().matches('\n').count();
+            let notes = self.notes(section).lines().enumerate();
+            let lines = notes.filter_map(move |(index, line)| {
+                Some((first + 1 + index, line.strip_prefix(REFERENCE)?))
+            });
+            (case, template, lines)
+        })
+    }
+
+    /// The pairs in the file that are not among these, as `case, template`.
+    pub(crate) fn orphans(&self, pairs: &[Pair<'_>]) -> Vec<String> {
+        let known: HashSet<String> = pairs.iter().map(key_of).collect();
+        let pair_key = |section: &Section| {
+            let (case, template) = names(&section.key);
+            key(case, template)
+        };
+        let mut orphans: Vec<String> = self.sections.iter().map(pair_key).collect();
+        orphans.retain(|key| !known.contains(key));
+        orphans.dedup();
+        orphans
+    }
+
+    /// Problems with the file besides the transcripts in it: sections that are damaged,
+    /// duplicate, without a pair or out of order, answers of a template from which nothing is read back,
+    /// and anything that insta does not write. `pairs` are those of the family in their order in the
+    /// file, `header` is the expected header.
+    pub(super) fn problems(&self, pairs: &[Pair<'_>], header: &str) -> Vec<Problem> {
+        if let Some(problem) = &self.unreadable {
+            return vec![problem.clone().help(invocation::review())];
+        }
+        if self.is_missing() {
+            return Vec::new();
+        }
+        let mut problems: Vec<Problem> = self
+            .damage
+            .iter()
+            .map(|damage| self.problem(damage.line, &damage.message))
+            .collect();
+        problems.extend(self.misplaced(pairs));
+        problems.extend(pairs.iter().filter_map(|pair| {
+            let is_stray =
+                pair.template.response_template.is_none() && self.answers(pair).next().is_some();
+            let message = format!(
+                "answers of `{}`, which has no response template",
+                pair.template.name
+            );
+            is_stray.then(|| self.problem(self.section(pair).map_or(1, |one| one.line), &message))
+        }));
+        if problems.is_empty() && !self.is_as_written(header) {
+            let message = "not as insta writes it: someone has edited it";
+            problems.push(Problem::new(&self.path, message));
+        }
+        problems
+            .into_iter()
+            .map(|problem| problem.help(invocation::review()))
+            .collect()
+    }
+
+    /// The sections that have no pair, are duplicate or out of order.
+    fn misplaced(&self, pairs: &[Pair<'_>]) -> Vec<Problem> {
+        let mut order: HashMap<String, usize> = HashMap::with_capacity(2 * pairs.len());
+        for (index, pair) in pairs.iter().enumerate() {
+            let (case, template) = (pair.case.id.name(), pair.template.name.as_str());
+            order.insert(key(case, template), 2 * index);
+            order.insert(reference_key(case, template), 2 * index + 1);
+        }
+        let mut seen = HashSet::new();
+        let mut last = None;
+        let mut problems = Vec::new();
+        for section in &self.sections {
+            let key = section.key.as_str();
+            let message = match order.get(key) {
+                None => {
+                    let (case, template) = names(key);
+                    format!("an orphan: the suite has no pair of `{case}` and `{template}`")
+                }
+                Some(_) if !seen.insert(key) => {
+                    format!("the section of `{key}` occurs twice")
+                }
+                Some(place) if Some(place) < last => {
+                    format!("the section of `{key}` is out of place")
+                }
+                Some(place) => {
+                    last = Some(place);
+                    continue;
+                }
+            };
+            problems.push(self.problem(section.line, &message));
+        }
+        problems
+    }
+
+    /// Whether the file is as insta writes these contents.
+    fn is_as_written(&self, header: &str) -> bool {
+        let length = self.contents().len();
+        self.file[..self.begin] == *header && self.file[self.begin + length..] == *"\n"
+    }
+
+    /// The sections that are complete but hold no valid transcript.
+    pub fn undecodable(&self) -> Vec<Problem> {
+        let undecodable = |section: &Section| {
+            let accepted = self.text(section).filter(|text| !is_nothing(text))?;
+            let error = transcript::decode(accepted).err()?;
+            Some(
+                self.no_transcript(section, &error)
+                    .help(invocation::review()),
+            )
+        };
+        self.sections.iter().filter_map(undecodable).collect()
+    }
+
+    /// Whether the file has exactly this text.
+    pub(crate) fn is_text(&self, text: &str) -> bool {
+        self.file == text
+    }
+
+    /// Whether the file has anything about a template.
+    pub fn knows(&self, template: &TemplateName) -> bool {
+        let is_of = |section: &Section| names(&section.key).1 == template.as_str();
+        self.sections.iter().any(is_of)
+    }
+
+    fn contents(&self) -> &str {
+        contents(&self.file).unwrap_or_default()
+    }
+
+    fn section(&self, pair: &Pair<'_>) -> Option<&Section> {
+        self.sections.get(*self.by_key.get(&key_of(pair))?)
+    }
+
+    fn text(&self, section: &Section) -> Option<&str> {
+        let range = section.transcript.clone()?;
+        self.file[self.begin..].get(range)
+    }
+
+    fn notes(&self, section: &Section) -> &str {
+        let notes = self.file[self.begin..].get(section.notes.clone());
+        notes.unwrap_or_default()
+    }
+
+    fn no_transcript(&self, section: &Section, error: &InvalidTranscript) -> Problem {
+        let line = section.line + error.line().unwrap_or(1) - 1;
+        let message = format!("`{}` is not a transcript: {error}", section.key);
+        self.problem(line, &message)
+    }
+
+    /// A problem in a line of the text.
+    fn problem(&self, line: usize, message: &str) -> Problem {
+        let header = self.file[..self.begin].matches('\n').count();
+        Problem::new(&self.path, message).at(Position {
+            line: header + line,
+            column: 1,
+        })
+    }
+}
+
+fn key_of(pair: &Pair<'_>) -> String {
+    key(pair.case.id.name(), pair.template.name.as_str())
+}
+
+/// Whether a section says that nothing was accepted.
+fn is_nothing(accepted: &str) -> bool {
+    accepted == NOTHING_ACCEPTED
+}
