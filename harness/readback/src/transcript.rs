@@ -96,9 +96,20 @@ pub fn of_one(reading: &MessageReading) -> String {
     text
 }
 
-/// Writes a reading. Writing to a string cannot fail.
+/// The lines about one reading as they stand beside a snapshot: what [`of`] says about it, with the
+/// index alone for the name of the message.
+pub fn lines_of(reading: &MessageReading) -> String {
+    let mut text = String::new();
+    write_named(&mut text, &format!("#{}", reading.id.index), reading);
+    text
+}
+
 fn write_reading(text: &mut String, reading: &MessageReading) {
-    let id = &reading.id;
+    write_named(text, &reading.id.to_string(), reading);
+}
+
+/// Writes a reading. Writing to a string cannot fail.
+fn write_named(text: &mut String, id: &str, reading: &MessageReading) {
     match &reading.result {
         Err(Unread::DoesNotContinue) => {
             let _ = writeln!(text, "{id}: its finished turn does not continue the prompt");
@@ -108,7 +119,7 @@ fn write_reading(text: &mut String, reading: &MessageReading) {
         }
         Ok(answer) => {
             for group in groups(answer) {
-                write_group(text, &id.to_string(), answer, &group);
+                write_group(text, id, answer, &group);
             }
         }
     }

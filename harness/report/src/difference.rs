@@ -34,6 +34,8 @@ pub struct FaultGroup<'s> {
     fault: Fault,
     /// The edits of every pair, if the accepted and the new results are prompts.
     edits: BTreeSet<String>,
+    /// What its pairs have in common, as a text that no other group has.
+    cause: String,
     /// The difference in the first pair, if the expected transcript is known.
     diff: Option<Diff>,
     /// The reference's result for it, in words.
@@ -155,7 +157,8 @@ impl<'s> FaultGroups<'s> {
             observed: differs.then(|| compared.observed()),
         };
         let edits = key.1.iter().flat_map(Cause::edits).cloned().collect();
-        let group = || FaultGroup::new(compared, fault, word, edits);
+        let common = format!("{key:?}");
+        let group = || FaultGroup::new(compared, fault, word, (edits, common));
         self.groups.add(key, size, member, group);
     }
 
@@ -198,6 +201,11 @@ impl<'s> FaultGroup<'s> {
         self.fault
     }
 
+    /// What the pairs have in common: groups of several runs with the same text have the same cause.
+    pub fn cause(&self) -> &str {
+        &self.cause
+    }
+
     /// The difference in the first pair, if the expected transcript is known.
     pub fn diff(&self) -> Option<&Diff> {
         self.diff.as_ref()
@@ -223,7 +231,7 @@ impl<'s> FaultGroup<'s> {
         compared: &Compared<'s>,
         fault: Fault,
         word: Option<String>,
-        edits: BTreeSet<String>,
+        (edits, cause): (BTreeSet<String>, String),
     ) -> FaultGroup<'s> {
         let found = transcript::encode(&compared.rendered.outcome);
         let diff = expected(compared, fault).map(|expected| Diff::new(expected, &found));
@@ -237,6 +245,7 @@ impl<'s> FaultGroup<'s> {
             pairs: Vec::new(),
             fault,
             edits,
+            cause,
             diff,
             word,
             shown,

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rolecall_model::{CaseId, Template, TemplateName};
 
+use crate::divergence::Divergences;
 use crate::readings::by_case;
 use crate::record::Record;
 use crate::run::Compared;
@@ -18,34 +19,26 @@ use rolecall_base::problem::Problem;
 use rolecall_base::transcript;
 
 /// A pair by its names.
-type PairKey<'s> = (&'s TemplateName, &'s CaseId);
-
-/// The transcripts to accept.
-#[derive(Debug, Default)]
-pub struct Accepting<'s> {
-    transcripts: HashMap<PairKey<'s>, String>,
-    answers: HashMap<&'s TemplateName, HashMap<CaseId, String>>,
-}
+pub type PairKey<'s> = (&'s TemplateName, &'s CaseId);
 
 /// What becomes of files of snapshots.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Changes<'s> {
     /// The transcripts that are accepted.
     pub transcripts: HashMap<PairKey<'s>, String>,
-    /// What is accepted as read back of the answers of templates, by template and case. The templates'
-    /// other cases have no answers.
-    pub answers: HashMap<&'s TemplateName, HashMap<CaseId, String>>,
+    /// The lines that are accepted about what is read back of the answers of pairs.
+    pub answers: HashMap<PairKey<'s>, String>,
     /// The new records of templates.
     pub records: HashMap<&'s TemplateName, &'s Record>,
-    /// The reference's own transcripts where an engine is listed to differ from it, and whether a pair
-    /// keeps the one that it has.
+    /// The reference's own transcripts where an engine is listed to differ from it.
     pub references: Option<ReferenceTranscripts<'s>>,
 }
 
 /// The references' own transcripts for listed divergences.
+#[derive(Debug)]
 pub struct ReferenceTranscripts<'s> {
-    /// Whether one is kept for a pair.
-    pub is_kept: &'s dyn Fn(&Pair<'_>) -> bool,
+    /// The divergences. Pairs without one keep no transcript.
+    pub divergences: &'s Divergences,
     /// What the references gave now.
     pub now: HashMap<PairKey<'s>, String>,
 }
@@ -64,39 +57,33 @@ pub struct AcceptedFile {
     is_new: bool,
 }
 
-impl<'s> Accepting<'s> {
+impl<'s> Changes<'s> {
     /// Adds the outcome of a pair.
     pub fn add(&mut self, compared: &Compared<'s>) {
         let pair = &compared.rendered.pair;
         let transcript = transcript::encode(&compared.rendered.outcome);
-        let key = (&pair.template.name, &pair.case.id);
-        self.transcripts.insert(key, transcript);
+        self.transcripts.insert(pair.key(), transcript);
     }
 
-    /// Adds what is read back of a template's answers.
-    pub fn add_readings(&mut self, template: &'s Template, text: &str) {
-        self.answers.insert(&template.name, by_case(text));
+    /// Adds what is read back of all answers of a template.
+    pub fn add_readings(&mut self, suite: &'s Suite, template: &'s Template, text: &str) {
+        let mut by_case = by_case(text);
+        for pair in suite.pairs_among(template, &suite.cases) {
+            let answers = by_case.remove(&pair.case.id).unwrap_or_default();
+            self.answers.insert(pair.key(), answers);
+        }
     }
 
-    /// The files to write, and problems with files that hold unreadable parts: writing would
-    /// lose them.
-    pub fn files(self, suite: &Suite, snapshots: &Snapshots) -> (Vec<AcceptedFile>, Vec<Problem>) {
-        let has_answers = |pair: &Pair<'_>| self.answers.contains_key(&pair.template.name);
-        let of_answers: Vec<Pair<'_>> = suite.pairs().filter(has_answers).collect();
-        let mut families = families_of(&of_answers);
-        families.extend(self.transcripts.keys().map(|(_, case)| case.family()));
-        let changes = Changes {
-            transcripts: self.transcripts,
-            answers: self.answers,
-            ..Changes::default()
-        };
-        let (mut files, problems) = changes.files(suite, snapshots, families);
+    /// The files to write for what is accepted, and problems with files that hold unreadable parts:
+    /// writing would lose them.
+    pub fn accepted(&self, suite: &Suite, snapshots: &Snapshots) -> (Vec<AcceptedFile>, Vec<Problem>) {
+        let keys = self.transcripts.keys().chain(self.answers.keys());
+        let families: BTreeSet<&str> = keys.map(|(_, case)| case.family()).collect();
+        let (mut files, problems) = self.files(suite, snapshots, families);
         files.retain(|file| file.is_new);
         (files, problems)
     }
-}
 
-impl Changes<'_> {
     /// The files of families with these changes, and problems with files that hold unreadable parts:
     /// writing would lose them.
     pub fn files<'f>(
@@ -142,13 +129,19 @@ impl Changes<'_> {
         })
     }
 
-    fn apply(&self, pair: &Pair<'_>, text: &mut PairText) {
-        let (template, case) = (&pair.template.name, &pair.case.id);
+    /// Whether the transcript or the answers of a pair change.
+    pub fn is_about(&self, pair: &Pair<'_>) -> bool {
+        self.transcripts.contains_key(&pair.key()) || self.answers.contains_key(&pair.key())
+    }
+
+    /// Changes what a file has about a pair.
+    pub fn apply(&self, pair: &Pair<'_>, text: &mut PairText) {
+        let (template, case) = pair.key();
         if let Some(now) = self.transcripts.get(&(template, case)) {
             text.transcript = Some(now.clone());
         }
-        if let Some(answers) = self.answers.get(template) {
-            text.answers = answers.get(case).cloned().unwrap_or_default();
+        if let Some(answers) = self.answers.get(&(template, case)) {
+            text.answers.clone_from(answers);
         }
         if let Some(record) = self.records.get(template) {
             text.record = record.lines(case);
@@ -156,7 +149,7 @@ impl Changes<'_> {
         if let Some(references) = &self.references {
             let now = references.now.get(&(template, case)).cloned();
             let kept = now.or_else(|| text.reference.take());
-            text.reference = kept.filter(|_| (references.is_kept)(pair));
+            text.reference = kept.filter(|_| references.divergences.has_seen_any(pair));
         }
         // Nothing is read back of it, so nothing is accepted or recorded of that.
         if pair.template.response_template.is_none() {

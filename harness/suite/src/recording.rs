@@ -148,8 +148,7 @@ impl<'s> Updates<'s> {
             .iter()
             .filter(|one| RecordedAnswer::of(&one.outcome).is_some());
         let now = answered.map(|one| {
-            let key = (&one.pair.template.name, &one.pair.case.id);
-            (key, transcript::encode(&one.outcome))
+            (one.pair.key(), transcript::encode(&one.outcome))
         });
         let records = self.records();
         let changes = Changes {
@@ -157,7 +156,7 @@ impl<'s> Updates<'s> {
                 .map(|one| (&one.template.name, &one.record))
                 .collect(),
             references: Some(ReferenceTranscripts {
-                is_kept: &|pair| divergences.has_seen_any(pair),
+                divergences,
                 now: now.collect(),
             }),
             ..Changes::default()

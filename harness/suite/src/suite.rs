@@ -79,6 +79,11 @@ impl<'s> Pair<'s> {
         self.front().choose(self.template, self.case).ok()
     }
 
+    /// The names of its template and its case.
+    pub fn key(&self) -> (&'s TemplateName, &'s CaseId) {
+        (&self.template.name, &self.case.id)
+    }
+
     /// The front that stands before the template.
     pub fn front(&self) -> Front {
         let named = self.case.front.map(Front::named);

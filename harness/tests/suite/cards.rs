@@ -6,10 +6,13 @@
 use std::path::Path;
 
 use rolecall::engines::Engines;
+use rolecall::card_rule::CardRule;
+use rolecall::held_text::HeldText;
 use rolecall::layout::Layout;
 use rolecall::naming;
 use rolecall::report::card::plain;
-use rolecall::snapshot::{CARD, Snapshots};
+use rolecall::report::held_texts;
+use rolecall::snapshot::{CARDS, Snapshots};
 use rolecall::template_file::read_template;
 
 use crate::report::Report;
@@ -36,14 +39,18 @@ pub(crate) fn card(path: &Path) -> datatest_stable::Result<()> {
     let mut wrong = card.complaints(&template);
     let text = plain(&card)?;
     let snapshots = Snapshots::of(&Layout::new(root));
-    let folder = snapshots.folder_of(&template.name);
-    let is_accepted = snapshots.has_card(&template.name, &text);
-    if !is_accepted || review::is_pending(&folder, CARD) {
-        review::leave(&folder, CARD, &path, &text);
+    let folder = snapshots.root().join(CARDS);
+    let name = template.name.as_str();
+    let held = HeldText::of(CardRule::Accepted, &snapshots, &card, text);
+    if !held.change.is_same() || review::pending(&folder, name).is_some() {
+        review::leave(&folder, name, &path, &held.text);
     }
-    if !is_accepted {
+    if !held.change.is_same() {
+        let mut report = Vec::new();
+        held_texts::write_change(&mut report, &held, true)?;
         wrong.push(format!(
-            "the card is not as accepted:\n\n{text}\nTo accept or reject: {}",
+            "{}To accept or reject: {}",
+            anstream::adapter::strip_str(&String::from_utf8(report)?),
             review::COMMANDS
         ));
     }

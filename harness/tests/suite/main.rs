@@ -1,24 +1,55 @@
-//! The suite: compares every case with every template, every template's report card, and what is
-//! read back of its answers, with the accepted snapshots.
+//! The suite: compares every case with every template, what is read back of their answers, and every
+//! template's report card, with the accepted snapshots and the references' records.
 //!
 //! The tests find families and templates when they start, so a new case file or template needs no
-//! line here. Everything that differs becomes a pending snapshot for `cargo insta review`, except
-//! in CI, even if other tests fail. `rolecall review` needs no pending snapshots.
+//! line here. `qwen3-think::tool-calls` is the test of a template and a family; `card::…` and
+//! `case_file::…` are of single files. What differs becomes a pending snapshot for `cargo insta
+//! review`, except in CI. `rolecall review` needs no pending snapshots.
 
 #![allow(clippy::disallowed_methods)] // Tests read what they wrote.
 
 mod cards;
-mod families;
-mod readings;
+mod case_files;
+mod pairs;
 mod report;
 mod review;
 
-use cards::card;
-use families::family;
-use readings::readings;
+use std::process::ExitCode;
 
-datatest_stable::harness! {
-    { test = family, root = "cases/conversations", pattern = r"\.json$" },
-    { test = card, root = "cases/templates", pattern = r"\.(jinja2?|j2|gotmpl)$" },
-    { test = readings, root = "cases/templates", pattern = r"\.json$" },
+use libtest_mimic::Arguments;
+
+/// The tests that are of a single file each.
+mod files {
+    use super::cards::card;
+    use super::case_files::case_file;
+
+    datatest_stable::harness! {
+        { test = case_file, root = "cases/conversations", pattern = r"\.json$" },
+        { test = card, root = "cases/templates", pattern = r"\.(jinja2?|j2|gotmpl)$" },
+    }
+
+    pub(super) fn run() -> std::process::ExitCode {
+        main()
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let tests = pairs::tests();
+    // Whoever names one test wants it alone.
+    let named = arguments.filter.as_ref().filter(|_| arguments.exact);
+    let is_named = tests.iter().any(|test| Some(test.name()) == named.map(String::as_str));
+    if named.is_some() && !is_named {
+        return files::run();
+    }
+    let conclusion = libtest_mimic::run(&arguments, tests);
+    pairs::leave_for_review();
+    if is_named {
+        return conclusion.exit_code();
+    }
+    let of_files = files::run();
+    if conclusion.has_failed() {
+        return conclusion.exit_code();
+    }
+    of_files
 }

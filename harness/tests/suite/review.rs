@@ -1,6 +1,6 @@
 //! Pending snapshots, as `rolecall review` and `cargo insta review` show them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use rolecall::file::is_there;
@@ -36,7 +36,9 @@ pub(crate) fn leave(folder: &Path, name: &str, input: &Path, text: &str) {
     let _ = guard::catch(|| settings.bind(|| insta::assert_snapshot!(name, text)));
 }
 
-/// Whether a snapshot has a pending snapshot beside it.
-pub(crate) fn is_pending(folder: &Path, name: &str) -> bool {
-    folder.join(format!("{name}.snap.new")).exists()
+/// The file that waits for review beside a snapshot, and its bytes, if there is one.
+pub(crate) fn pending(folder: &Path, name: &str) -> Option<(PathBuf, Vec<u8>)> {
+    let path = folder.join(format!("{name}.snap.new"));
+    let bytes = std::fs::read(&path).ok()?;
+    Some((path, bytes))
 }

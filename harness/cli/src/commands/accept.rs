@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
-use rolecall::accepting::{AcceptedFile, Accepting, UntidyFile, is_open, remove_pending, untidy};
+use rolecall::accepting::{AcceptedFile, Changes, UntidyFile, is_open, remove_pending, untidy};
 use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
 use rolecall::file::{is_there, read_text, write_below};
@@ -97,7 +97,7 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
         held.into_iter().partition(is_of_readings);
     choice.add_readings(&suite, &readings);
     let accepting = std::mem::take(&mut choice.accepting);
-    let (files, mut problems) = accepting.files(&suite, &expectations.snapshots);
+    let (files, mut problems) = accepting.accepted(&suite, &expectations.snapshots);
     let untidy = other_untidy(&files, &suite, &expectations, &pairs);
     let written = if arguments.dry_run {
         files.len()
@@ -178,7 +178,7 @@ fn confirmed(readings: SuiteReadings, out: &mut dyn Write) -> Result<Vec<HeldTex
 /// Which results are accepted, and which are left.
 #[derive(Default)]
 pub(super) struct Choice<'s> {
-    pub(super) accepting: Accepting<'s>,
+    pub(super) accepting: Changes<'s>,
     groups: FaultGroups<'s>,
     pub(super) counts: AcceptedCounts,
     /// Templates with pairs that are not accepted.
@@ -222,7 +222,7 @@ impl<'s> Choice<'s> {
     pub(super) fn add_readings(&mut self, suite: &'s Suite, readings: &[HeldText]) {
         for text in readings.iter().filter(|text| !text.change.is_same()) {
             if let Some(template) = suite.template(&TemplateName::new(&text.template)) {
-                self.accepting.add_readings(template, &text.text);
+                self.accepting.add_readings(suite, template, &text.text);
                 self.counts.add_text(text.kind);
             }
         }

@@ -65,7 +65,7 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     review.pairs(&open, (&mut choice, &accepting, &expectations), out)?;
     let mut problems = Vec::new();
     let accepting = std::mem::take(&mut choice.accepting);
-    let (files, unreadable) = accepting.files(&suite, &expectations.snapshots);
+    let (files, unreadable) = accepting.accepted(&suite, &expectations.snapshots);
     problems.extend(unreadable);
     let untidy = other_untidy(&files, &suite, &expectations, &pairs);
     choice.write(&files, &expectations, &mut problems);
@@ -122,7 +122,7 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
         cards_left -= 1;
     }
     let accepting = std::mem::take(&mut choice.accepting);
-    let (files, unreadable) = accepting.files(&suite, &expectations.snapshots);
+    let (files, unreadable) = accepting.accepted(&suite, &expectations.snapshots);
     problems.extend(unreadable);
     choice.write(&files, &expectations, &mut problems);
     // What insta has left for review goes with what was rejected, and where nothing is left to

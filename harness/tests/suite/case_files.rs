@@ -1,0 +1,37 @@
+//! Checks every case file, and the file of its family's snapshots beside the transcripts in it: one
+//! test for each case file.
+
+use std::path::Path;
+
+use rolecall_model::Case;
+
+use crate::pairs::{LAYOUT, SUITE};
+use crate::report::Report;
+use rolecall::snapshot::Snapshots;
+
+/// Checks a case file.
+pub(crate) fn case_file(path: &Path) -> datatest_stable::Result<()> {
+    let name = path.file_stem().unwrap_or_default();
+    let of_file = SUITE
+        .problems
+        .iter()
+        .filter(|problem| problem.path.file_stem() == Some(name));
+    let mut problems: Vec<String> = of_file.map(ToString::to_string).collect();
+    let is_of_file = |case: &Case| {
+        Some(case.id.family()) == name.to_str() && case.path.ends_with(path)
+    };
+    if problems.is_empty() {
+        // Such as a file in a folder below the others, which nothing reads.
+        if !SUITE.cases.iter().any(is_of_file) {
+            problems.push(format!("{}: no case of this file is in the suite", path.display()));
+        }
+        let snapshots = Snapshots::of(&LAYOUT);
+        let found = snapshots.problems(&SUITE, &name.to_string_lossy());
+        problems.extend(found.iter().map(ToString::to_string));
+    }
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(Box::new(Report(problems.join("\n"))))
+    }
+}

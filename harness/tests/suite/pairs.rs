@@ -1,0 +1,237 @@
+//! Compares every case with every template with the accepted snapshots and the references' results:
+//! one test for each template and family.
+//!
+//! A test names every pair that is not as expected, with its difference. An accepted snapshot is
+//! not enough: the reference's record has to agree with it, or a divergence has to explain the
+//! difference. The same holds for what is read back of the template's answers. The tests need neither
+//! Python nor Go.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use libtest_mimic::{Failed, Trial};
+use rolecall::accepting::{Changes, PairKey};
+use rolecall::conclusion::Conclusion;
+use rolecall::engines::Engines;
+use rolecall::expectations::Expectations;
+use rolecall::invocation::{self, Site};
+use rolecall::layout::Layout;
+use rolecall::read_back::RecordedReading;
+use rolecall::readback::reader::OwnReader;
+use rolecall::readback::reading::read_all;
+use rolecall::readback::transcript as readings;
+use rolecall::report::difference::{self, Extent, FaultGroups};
+use rolecall::run::{Expected, Programs, Runner};
+use rolecall::snapshot::{FamilyFile, SnapshotStatus, text};
+use rolecall::suite::{Pair, Suite};
+use rolecall::transcript;
+use rolecall_model::{Case, Template};
+
+use crate::review;
+
+pub(crate) static LAYOUT: LazyLock<Layout> =
+    LazyLock::new(|| Layout::new(env!("CARGO_MANIFEST_DIR")));
+pub(crate) static SUITE: LazyLock<Suite> = LazyLock::new(|| Suite::load_layout(&LAYOUT));
+static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::default);
+static PROGRAMS: LazyLock<Programs<'static>> = LazyLock::new(|| {
+    Runner::new(&ENGINES, &[], None)
+        .map(|runner| runner.load(&SUITE.templates))
+        .unwrap_or_default()
+});
+static EXPECTATIONS: LazyLock<Result<Expectations, String>> = LazyLock::new(|| {
+    let read = Expectations::read(&LAYOUT, &SUITE.templates);
+    read.map_err(|problems| {
+        let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        problems.join("\n")
+    })
+});
+
+/// The differences that a test has shown whole, each with the name of the test.
+static SHOWN: LazyLock<Mutex<HashMap<String, String>>> = LazyLock::new(Mutex::default);
+
+/// What the tests found that is not as accepted, and the pairs that they were about.
+static FOUND: LazyLock<Mutex<(Changes<'static>, HashSet<PairKey<'static>>)>> =
+    LazyLock::new(Mutex::default);
+
+/// One test for each template and family.
+pub(crate) fn tests() -> Vec<Trial> {
+    let mut families: BTreeMap<&str, Vec<&'static Case>> = BTreeMap::new();
+    for case in &SUITE.cases {
+        families.entry(case.id.family()).or_default().push(case);
+    }
+    let mut tests = Vec::new();
+    for template in &SUITE.templates {
+        for (family, cases) in &families {
+            let cases = cases.iter().copied();
+            let pairs: Vec<Pair<'static>> = cases
+                .filter(|case| SUITE.has_pair(template, case))
+                .map(|case| Pair { template, case })
+                .collect();
+            if !pairs.is_empty() {
+                let name = format!("{}::{family}", template.name);
+                let test = name.clone();
+                tests.push(Trial::test(name, move || compare(&test, template, &pairs)));
+            }
+        }
+    }
+    tests
+}
+
+/// Compares the pairs of a template and a family.
+fn compare(
+    test: &str,
+    template: &'static Template,
+    pairs: &[Pair<'static>],
+) -> Result<(), Failed> {
+    invocation::set(Site::Checkout);
+    let expectations = EXPECTATIONS.as_ref()?;
+    let file = expectations.snapshots.family_of(&pairs[0]);
+    let expected = Expected {
+        truth: expectations.truth(),
+        ..Expected::default()
+    };
+    let mut conclusion = Conclusion::default();
+    let mut groups = FaultGroups::default();
+    let mut changes = Changes::default();
+    let ran = Runner::new(&ENGINES, &[], Some(1))?
+        .with_programs(&PROGRAMS)
+        .compare_each(pairs, &expected, |mut compared| {
+            let (pair, outcome) = (&compared.rendered.pair, &compared.rendered.outcome);
+            let status = file.compare(pair, outcome);
+            if status != SnapshotStatus::Same {
+                let found = transcript::encode(outcome);
+                changes.transcripts.insert(pair.key(), found);
+            }
+            compared.comparison = Some(status);
+            conclusion.add(&compared, &expectations.divergences);
+            groups.add(&compared);
+        });
+    conclusion.finish(ran);
+    let is_right = conclusion.passes();
+    let read = compare_readings(template, pairs, (&file, expectations), &mut changes);
+    let can_be_reviewed = !changes.transcripts.is_empty() || !changes.answers.is_empty();
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    found.0.transcripts.extend(changes.transcripts);
+    found.0.answers.extend(changes.answers);
+    found.1.extend(pairs.iter().map(Pair::key));
+    drop(found);
+    if is_right && read.is_empty() {
+        return Ok(());
+    }
+
+    let mut report = Vec::new();
+    let mut others = String::new();
+    for group in groups.sorted() {
+        let mut shown = SHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = shown.entry(group.cause().to_owned()).or_insert_with(|| test.to_owned());
+        if first == test {
+            difference::write(&mut report, &[group], Extent::WHOLE)?;
+        } else {
+            let cases: Vec<&str> = group.pairs.iter().map(|one| one.pair.case.id.name()).collect();
+            others += &format!("as in {first}: {}\n", cases.join(", "));
+        }
+    }
+    difference::write_gone(&mut report, &conclusion.gone)?;
+    let review = match can_be_reviewed {
+        true => format!("To accept or reject snapshots: {}", review::COMMANDS),
+        // Nobody can accept what only has no record.
+        false => String::new(),
+    };
+    Err(Failed::from(format!(
+        "{} of {} pairs are not as expected\n\n{}{}{others}{review}",
+        conclusion.total.faults,
+        pairs.len(),
+        anstream::adapter::strip_str(&String::from_utf8(report)?),
+        read.concat(),
+    )))
+}
+
+/// Compares what is read back of the answers of some pairs of a template. Returns what is not as it
+/// was accepted or recorded.
+fn compare_readings(
+    template: &'static Template,
+    pairs: &[Pair<'static>],
+    (file, expectations): (&FamilyFile, &Expectations),
+    changes: &mut Changes<'static>,
+) -> Vec<String> {
+    let Some(engine) = ENGINES.for_dialect(template.dialect) else {
+        return vec!["no engine for this dialect\n".to_owned()];
+    };
+    let reader = OwnReader::default();
+    let cases = pairs.iter().map(|pair| pair.case);
+    // What is left of a template without a response template is a problem of the family's file.
+    let Some(all) = read_all(engine, template, &reader, cases) else {
+        return Vec::new();
+    };
+    let record = match expectations.records.standing(&template.name) {
+        Ok(record) if record.asked.has_other_response_template(template) => {
+            return vec!["the response template has changed since it was recorded\n".to_owned()];
+        }
+        Ok(record) => record,
+        Err(why) => return vec![format!("{why}\n")],
+    };
+    let mut wrong = Vec::new();
+    for pair in pairs {
+        let of_pair = all.iter().filter(|reading| reading.id.case == pair.case.id);
+        let mut now = String::new();
+        let mut recorded = String::new();
+        for reading in of_pair {
+            now += &readings::lines_of(reading);
+            if record.readings.get(&reading.id) != Some(&RecordedReading::of(reading)) {
+                recorded += &format!("{}: not as the reference reads it\n", reading.id);
+            }
+        }
+        let accepted = file.pair(pair).answers;
+        if accepted != now {
+            let diff = rolecall::diff::Diff::new(&accepted, &now);
+            let mut text = Vec::new();
+            // Writing to a vector cannot fail.
+            let _ = difference::write_diff(&mut text, &diff, "  ");
+            let text = String::from_utf8_lossy(&text).into_owned();
+            wrong.push(format!(
+                "what is read back of {} is not as accepted:\n{}",
+                pair.case.id,
+                anstream::adapter::strip_str(&text)
+            ));
+            changes.answers.insert(pair.key(), now);
+        }
+        wrong.push(recorded);
+    }
+    wrong.retain(|text| !text.is_empty());
+    wrong
+}
+
+/// Lets insta write its files: a pending snapshot for each family of which something is not as
+/// accepted, otherwise none.
+pub(crate) fn leave_for_review() {
+    let Ok(expectations) = EXPECTATIONS.as_ref() else {
+        return;
+    };
+    let found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let (changes, tried) = &*found;
+    let mut families: BTreeMap<&str, &Case> = BTreeMap::new();
+    for case in &SUITE.cases {
+        families.insert(case.id.family(), case);
+    }
+    for (family, case) in families {
+        let snapshots = &expectations.snapshots;
+        let pairs = SUITE.pairs_by_case(family);
+        let is_tried = pairs.iter().any(|pair| tried.contains(&pair.key()));
+        let differs = pairs.iter().any(|pair| changes.is_about(pair));
+        let pending = review::pending(snapshots.root(), family);
+        if !is_tried || !differs && pending.is_none() {
+            continue;
+        }
+        let accepted = snapshots.family(family);
+        // What no test has tried waits as before.
+        let pending = pending.map(|(path, bytes)| FamilyFile::of(path, &bytes));
+        let pending = pending.as_ref().unwrap_or(&accepted);
+        let text = text(&SUITE, family, |pair| {
+            let is_tried = tried.contains(&pair.key());
+            let mut text = if is_tried { &accepted } else { pending }.pair(pair);
+            changes.apply(pair, &mut text);
+            text
+        });
+        review::leave(snapshots.root(), family, &case.path, &text);
+    }
+}
