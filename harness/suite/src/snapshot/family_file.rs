@@ -260,15 +260,20 @@ impl FamilyFile {
         })
     }
 
-    /// The pairs in the file that are not among these, as `case, template`.
+    /// The pairs in the file that are not among these: the name of a case that has no pair left, or
+    /// `case, template`.
     pub(crate) fn orphans(&self, pairs: &[Pair<'_>]) -> Vec<String> {
         let known: HashSet<String> = pairs.iter().map(key_of).collect();
-        let pair_key = |section: &Section| {
+        let cases: HashSet<&str> = pairs.iter().map(|pair| pair.case.id.name()).collect();
+        let mut orphans = Vec::new();
+        for section in &self.sections {
             let (case, template) = names(&section.key);
-            key(case, template)
-        };
-        let mut orphans: Vec<String> = self.sections.iter().map(pair_key).collect();
-        orphans.retain(|key| !known.contains(key));
+            if !cases.contains(case) {
+                orphans.push(case.to_owned());
+            } else if !known.contains(&key(case, template)) {
+                orphans.push(key(case, template));
+            }
+        }
         orphans.dedup();
         orphans
     }
