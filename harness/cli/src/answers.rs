@@ -66,6 +66,7 @@ fn key() -> io::Result<Option<char>> {
     let stdin = io::stdin();
     let terminal = Term::stderr();
     if stdin.is_terminal() && terminal.is_term() {
+        forget_typed(&stdin);
         return Ok(match terminal.read_key()? {
             Key::Escape | Key::Char('\u{4}') => None,
             Key::Char(c) => Some(c),
@@ -78,6 +79,17 @@ fn key() -> io::Result<Option<char>> {
     }
     Ok(Some(line.trim().chars().next().unwrap_or('\n')))
 }
+
+/// Forgets what was typed before: it was no answer to this question.
+#[cfg(unix)]
+fn forget_typed(stdin: &io::Stdin) {
+    use rustix::termios::{QueueSelector, tcflush};
+    // A terminal that cannot forget asks all the same.
+    let _ = tcflush(stdin, QueueSelector::IFlush);
+}
+
+#[cfg(not(unix))]
+fn forget_typed(_: &io::Stdin) {}
 
 #[cfg(test)]
 mod tests {

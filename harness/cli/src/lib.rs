@@ -34,6 +34,7 @@ mod sources;
 
 mod git;
 mod inputs;
+mod last_failed;
 mod output;
 
 mod revision;

@@ -1,10 +1,10 @@
 //! Differences between a transcript and the expected one.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use rolecall_model::{OutcomeKind, TemplateName};
+use rolecall_model::TemplateName;
 
 use super::numbers::counted;
 use super::screen::{self, ENDLESS};
@@ -43,6 +43,8 @@ pub struct FaultGroup<'s> {
     /// The first pair's transcript, if there is nothing to compare it with, or the reason why the
     /// snapshot cannot be read.
     shown: Option<String>,
+    /// If somebody decides about results that nobody accepted yet: every transcript, once.
+    results: Vec<NewResult<'s>>,
     /// Whether the outcomes of engine and reference are of different kinds. A prompt and an error
     /// message have no lines in common.
     has_other_kind: bool,
@@ -63,11 +65,20 @@ pub struct GroupedPair<'s> {
     observed: Option<Fingerprint>,
 }
 
+/// A result that nobody accepted yet, and the pairs that have it.
+#[derive(Debug)]
+struct NewResult<'s> {
+    transcript: String,
+    pairs: Vec<Pair<'s>>,
+}
+
 /// Groups pairs that are not as expected by their cause, so that people read a hundred failures
 /// with one cause once.
 #[derive(Debug, Default)]
 pub struct FaultGroups<'s> {
     groups: cause::Groups<Key, GroupedPair<'s>, FaultGroup<'s>>,
+    /// The results that nobody accepted yet, by the key of their group.
+    new_results: HashMap<String, Vec<NewResult<'s>>>,
     /// If somebody decides about each group: the templates of which nothing was accepted yet.
     new_templates: Option<HashSet<&'s TemplateName>>,
 }
@@ -102,6 +113,11 @@ impl Extent {
         whole_lines: true,
     };
 
+    /// How many lines of a result are shown that nobody accepted yet.
+    fn most_lines(self) -> usize {
+        if self.whole_lines { usize::MAX } else { 60 }
+    }
+
     /// The width for differences.
     fn width(self) -> usize {
         if self.whole_lines {
@@ -113,8 +129,8 @@ impl Extent {
 }
 
 impl<'s> FaultGroups<'s> {
-    /// Groups about which somebody decides. New failures with several messages are several
-    /// decisions, and so are the results of several new templates. A new case is one for all others.
+    /// Groups about which somebody decides. Each new case is a decision about all templates, and each
+    /// family of a new template is one. Every result of a decision is kept, to be shown.
     pub fn for_decisions(new_templates: HashSet<&'s TemplateName>) -> FaultGroups<'s> {
         FaultGroups {
             new_templates: Some(new_templates),
@@ -158,6 +174,18 @@ impl<'s> FaultGroups<'s> {
         };
         let edits = key.1.iter().flat_map(Cause::edits).cloned().collect();
         let common = format!("{key:?}");
+        if fault == Fault::New && self.new_templates.is_some() {
+            let found = transcript::encode(&compared.rendered.outcome);
+            let results = self.new_results.entry(common.clone()).or_default();
+            let pair = compared.rendered.pair;
+            match results.iter_mut().find(|result| result.transcript == found) {
+                Some(result) => result.pairs.push(pair),
+                None => results.push(NewResult {
+                    transcript: found,
+                    pairs: vec![pair],
+                }),
+            }
+        }
         let group = || FaultGroup::new(compared, fault, word, (edits, common));
         self.groups.add(key, size, member, group);
     }
@@ -170,20 +198,23 @@ impl<'s> FaultGroups<'s> {
         let Some(new_templates) = &self.new_templates else {
             return format!("{kind} {word}");
         };
-        let message = match kind {
-            OutcomeKind::Rendered => String::new(),
-            _ => cause::error(outcome.text()),
-        };
-        let name = &compared.rendered.pair.template.name;
-        let template = new_templates.get(name).map(|name| name.as_str());
-        format!("{} {kind} {message} {word}", template.unwrap_or_default())
+        let Pair { template, case } = &compared.rendered.pair;
+        match new_templates.get(&template.name) {
+            Some(name) => format!("{name} {} {word}", case.id.family()),
+            None => format!("{} {word}", case.id),
+        }
     }
 
     /// The groups, those with most pairs first, and stale records last.
     pub fn sorted(self) -> Vec<FaultGroup<'s>> {
         let is_for_decisions = self.new_templates.is_some();
+        let mut results = self.new_results;
         let groups = self.groups.sorted();
-        let groups = groups.map(|(group, pairs)| FaultGroup { pairs, ..group });
+        let groups = groups.map(|(group, pairs)| FaultGroup {
+            pairs,
+            results: results.remove(&group.cause).unwrap_or_default(),
+            ..group
+        });
         let mut groups: Vec<FaultGroup<'s>> = groups.collect();
         // A record that is older than its template says nothing about it.
         groups.sort_by_key(|group| group.fault == Fault::Unverified);
@@ -199,6 +230,17 @@ impl<'s> FaultGroup<'s> {
     /// How the pairs are not as expected.
     pub fn fault(&self) -> Fault {
         self.fault
+    }
+
+    /// How many of the pairs a person does not see whole in this extent.
+    pub fn unread(&self, extent: Extent) -> usize {
+        let is_cut = |result: &&NewResult<'_>| {
+            let mut lines = result.transcript.lines();
+            let is_wide = |line: &str| line.chars().count() + 6 > extent.width();
+            lines.by_ref().take(extent.most_lines()).any(is_wide) || lines.next().is_some()
+        };
+        let cut = self.results.iter().filter(is_cut);
+        cut.map(|result| result.pairs.len()).sum()
     }
 
     /// What the pairs have in common: groups of several runs with the same text have the same cause.
@@ -249,6 +291,7 @@ impl<'s> FaultGroup<'s> {
             diff,
             word,
             shown,
+            results: Vec::new(),
             has_other_kind: matches!(&compared.verdict, Verdict::Differs(difference)
                 if difference.expected.kind() != compared.rendered.outcome.kind()),
             is_of_suite: compared.comparison.is_some(),
@@ -362,6 +405,9 @@ fn write_group(out: &mut dyn Write, group: &FaultGroup<'_>, extent: Extent) -> i
         Fault::Unreadable => "the same problem",
         Fault::OtherDivergence | Fault::Unverified | Fault::Crashed | Fault::NotAsked => "the same",
     };
+    if !group.results.is_empty() {
+        return write_results(out, group, &label.to_string(), extent);
+    }
     let name = format!("{} {}", pair.template.name, pair.case.id);
     paragraph(out, &format!("{label} {}", Styled(HEADING, &name)), 2)?;
     if let Some(about) = &pair.case.about {
@@ -404,6 +450,53 @@ fn write_group(out: &mut dyn Write, group: &FaultGroup<'_>, extent: Extent) -> i
         }
     }
     write_advice(out, group, example, names)
+}
+
+/// Writes every result of a new case, or of a family of a new template: each once, with the pairs that
+/// have it.
+fn write_results(
+    out: &mut dyn Write,
+    group: &FaultGroup<'_>,
+    label: &str,
+    extent: Extent,
+) -> io::Result<()> {
+    let Some(GroupedPair { pair, .. }) = group.pairs.first() else {
+        return Ok(());
+    };
+    let is_of_case = group.pairs.iter().all(|one| one.pair.case.id == pair.case.id);
+    if is_of_case {
+        let name = Styled(HEADING, pair.case.id.to_string());
+        paragraph(out, &format!("{label} {name}"), 2)?;
+        if let Some(about) = &pair.case.about {
+            paragraph(out, &format!("  {}", Styled(QUIET, about)), 2)?;
+        }
+    } else {
+        let family = pair.case.id.family();
+        let name = Styled(HEADING, format!("{} {family}", pair.template.name));
+        paragraph(out, &format!("{label} {name}"), 2)?;
+    }
+    if let Some(word) = &group.word {
+        paragraph(out, &format!("  {}", Styled(NOTE, word)), 2)?;
+    }
+    for result in &group.results {
+        let names = result.pairs.iter().map(|pair| {
+            if is_of_case {
+                pair.template.name.as_str()
+            } else {
+                pair.case.id.name()
+            }
+        });
+        let names: Vec<&str> = names.collect();
+        paragraph(out, &format!("  {}:", Styled(HEADING, names.join(", "))), 4)?;
+        let lines: Vec<DiffLine> = result.transcript.lines().map(DiffLine::found).collect();
+        let shown = &lines[..lines.len().min(extent.most_lines())];
+        write_lines(out, shown, "    ", extent.width())?;
+        if shown.len() < lines.len() {
+            let more = counted(lines.len() - shown.len(), "more line", "more lines");
+            writeln!(out, "      {}", Styled(QUIET, format!("… and {more}")))?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes how each side of a diff begins.

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::accepting::AcceptedCounts;
-use super::numbers::counted;
-use super::style::{BAD, GOOD, QUIET, Styled};
+use super::numbers::{counted, thousands};
+use super::style::{BAD, GOOD, NOTE, QUIET, Styled};
 use super::wrapping::paragraph;
 use rolecall_suite::held_text::TextKind;
 
@@ -25,11 +25,11 @@ pub fn write_implied(out: &mut dyn Write, pairs: usize, is_accepted: bool) -> io
     paragraph(out, &Styled(QUIET, text).to_string(), 2)
 }
 
-/// Writes what was accepted, and what is left.
+/// Writes what was accepted, what of it nobody has read whole, and what is left.
 pub fn write(
     out: &mut dyn Write,
     counts: &AcceptedCounts,
-    left: usize,
+    (left, unread): (usize, usize),
     questions: usize,
 ) -> io::Result<()> {
     let pairs = counts.accepted.changed + counts.accepted.new;
@@ -55,5 +55,9 @@ pub fn write(
         )
         .to_string(),
     };
-    paragraph(out, &format!("{}; {left}", Styled(GOOD, accepted)), 2)
+    let read = match unread {
+        0 => String::new(),
+        unread => Styled(NOTE, format!(", {} of them unread", thousands(unread))).to_string(),
+    };
+    paragraph(out, &format!("{}{read}; {left}", Styled(GOOD, accepted)), 2)
 }

@@ -1,6 +1,7 @@
 //! The command `review`: asks a person about every result that is not as accepted, one question
 //! for each cause.
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
@@ -144,7 +145,7 @@ fn finish(
     report_problems(problems)?;
     accepting_report::write_order(out, &choice.counts)?;
     let left = review.left + choice.counts.broken + choice.counts.failed;
-    report::write(out, &choice.counts, left, review.questions)?;
+    report::write(out, &choice.counts, (left, review.unread), review.questions)?;
     Ok(if !problems.is_empty() {
         Status::BadInput
     } else if left > 0 {
@@ -161,6 +162,8 @@ struct Review {
     questions: usize,
     /// Results and cards that are still not as accepted.
     left: usize,
+    /// Results that were accepted although they were not shown whole.
+    unread: usize,
     /// Everything from here on is accepted.
     accepts_all: bool,
     /// The person has had enough.
@@ -202,6 +205,7 @@ impl Review {
             let decision = if self.is_over {
                 Decision::Open
             } else if self.accepts_all {
+                self.unread += group.pairs.len();
                 Decision::Accepted
             } else if let Some(decision) = implied(group, &decided) {
                 let is_accepted = decision == Decision::Accepted;
@@ -211,8 +215,16 @@ impl Review {
                 let one = std::slice::from_ref(group);
                 report::write_place(out, at + 1, groups.len(), group.pairs.len())?;
                 difference::write(out, one, Extent::SHORT)?;
-                let show = |out: &mut dyn Write| difference::write(out, one, Extent::WHOLE);
-                self.decide(out, &question(group), left, &show)?
+                let is_whole = Cell::new(false);
+                let show = |out: &mut dyn Write| {
+                    is_whole.set(true);
+                    difference::write(out, one, Extent::WHOLE)
+                };
+                let decision = self.decide(out, &question(group), left, &show)?;
+                if decision == Decision::Accepted && !is_whole.get() {
+                    self.unread += group.unread(Extent::SHORT);
+                }
+                decision
             };
             let edits = group.edits().iter().map(String::as_str);
             let open: Vec<&str> = edits.filter(|edit| !decided.contains_key(edit)).collect();
@@ -251,6 +263,7 @@ impl Review {
         show: &dyn Fn(&mut dyn Write) -> std::io::Result<()>,
     ) -> Result<Decision, Failure> {
         if self.accepts_all {
+            self.unread += 1;
             return Ok(Decision::Accepted);
         }
         loop {

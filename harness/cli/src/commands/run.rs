@@ -39,6 +39,7 @@ use super::cover;
 use super::returned;
 use crate::args::RunArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
+use crate::last_failed::LastFailed;
 #[cfg(feature = "fetch")]
 use crate::served;
 use crate::setup::OneDialect;
@@ -63,7 +64,12 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     input.extend(known_defects::unknown_contracts(&suite.templates));
     report_problems(&input)?;
     let mut is_sound = input.is_empty();
-    let pairs = pairs(arguments, suite, &chosen, &others)?;
+    let mut pairs = pairs(arguments, suite, &chosen, &others)?;
+    let mut last_failed = LastFailed::of(inputs.layout.as_ref(), arguments)
+        .filter(|_| is_recorded && arguments.results.is_empty());
+    if let Some(known) = last_failed.as_ref().filter(|_| arguments.last_failed) {
+        pairs = known.only(pairs);
+    }
     let around = inputs.around();
     let home = Home::of(&inputs, around.as_ref(), &pairs);
     let expectations = home.as_ref().map(|home| home.expectations(&pairs));
@@ -105,6 +111,9 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         if arguments.format == Format::Jsonl {
             written = lines.write_compared(out, &compared);
         }
+        if let Some(known) = &mut last_failed {
+            known.add(&compared);
+        }
         compared.shorten(page::MOST_SHOWN);
         results.add(&compared, divergences);
         if let Some(page) = page.as_mut().filter(|_| written.is_ok()) {
@@ -113,6 +122,9 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     });
     progress.clear();
     written?;
+    if let Some(known) = &last_failed {
+        known.write();
+    }
     results.conclusion.finish(ran);
     let asked = chosen.iter().map(engines::ChosenEngine::engine);
     let asked = asked.chain(others.iter().copied());
