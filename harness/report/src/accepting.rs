@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::difference::say;
 use super::numbers::{counted, thousands};
 use super::screen;
 use super::style::{BAD, GOOD, QUIET, Styled};
@@ -15,7 +16,7 @@ use rolecall_suite::run::Compared;
 use rolecall_suite::snapshot::SnapshotStatus;
 
 /// How many pairs are accepted.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AcceptedPairs {
     /// Accepted pairs that had another snapshot before.
     pub changed: usize,
@@ -187,6 +188,15 @@ fn confirmed_by(counts: &AcceptedCounts, references: &[Reference]) -> Option<Str
     let names: Vec<_> = references.iter().map(Reference::to_string).collect();
     let law = names.join(" and ");
     (accepted > 0).then(|| format!("{} confirmed by {law}", Styled(style, whom)))
+}
+
+/// Writes how to measure the engines again that were measured before this.
+pub fn write_engines(out: &mut dyn Write) -> io::Result<()> {
+    if screen::is_quiet() {
+        return Ok(());
+    }
+    let what = "the tables of other engines are older now; to measure them again:";
+    say(out, what, "scripts/measure-engines && UPDATE=1 scripts/runners/run")
 }
 
 /// Writes everything in one line, which is the last one: what is accepted, who confirms it, and what

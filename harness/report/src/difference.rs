@@ -463,7 +463,10 @@ fn write_results(
     let Some(GroupedPair { pair, .. }) = group.pairs.first() else {
         return Ok(());
     };
-    let is_of_case = group.pairs.iter().all(|one| one.pair.case.id == pair.case.id);
+    let is_of_case = group
+        .pairs
+        .iter()
+        .all(|one| one.pair.case.id == pair.case.id);
     if is_of_case {
         let name = Styled(HEADING, pair.case.id.to_string());
         paragraph(out, &format!("{label} {name}"), 2)?;

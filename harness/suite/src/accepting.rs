@@ -76,7 +76,11 @@ impl<'s> Changes<'s> {
 
     /// The files to write for what is accepted, and problems with files that hold unreadable parts:
     /// writing would lose them.
-    pub fn accepted(&self, suite: &Suite, snapshots: &Snapshots) -> (Vec<AcceptedFile>, Vec<Problem>) {
+    pub fn accepted(
+        &self,
+        suite: &Suite,
+        snapshots: &Snapshots,
+    ) -> (Vec<AcceptedFile>, Vec<Problem>) {
         let keys = self.transcripts.keys().chain(self.answers.keys());
         let families: BTreeSet<&str> = keys.map(|(_, case)| case.family()).collect();
         let (mut files, problems) = self.files(suite, snapshots, families);

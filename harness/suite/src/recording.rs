@@ -147,9 +147,7 @@ impl<'s> Updates<'s> {
         let answered = diverged
             .iter()
             .filter(|one| RecordedAnswer::of(&one.outcome).is_some());
-        let now = answered.map(|one| {
-            (one.pair.key(), transcript::encode(&one.outcome))
-        });
+        let now = answered.map(|one| (one.pair.key(), transcript::encode(&one.outcome)));
         let records = self.records();
         let changes = Changes {
             records: records

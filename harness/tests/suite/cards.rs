@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use rolecall::engines::Engines;
 use rolecall::card_rule::CardRule;
+use rolecall::engines::Engines;
 use rolecall::held_text::HeldText;
 use rolecall::layout::Layout;
 use rolecall::naming;

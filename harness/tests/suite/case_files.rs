@@ -17,13 +17,15 @@ pub(crate) fn case_file(path: &Path) -> datatest_stable::Result<()> {
         .iter()
         .filter(|problem| problem.path.file_stem() == Some(name));
     let mut problems: Vec<String> = of_file.map(ToString::to_string).collect();
-    let is_of_file = |case: &Case| {
-        Some(case.id.family()) == name.to_str() && case.path.ends_with(path)
-    };
+    let is_of_file =
+        |case: &Case| Some(case.id.family()) == name.to_str() && case.path.ends_with(path);
     if problems.is_empty() {
         // Such as a file in a folder below the others, which nothing reads.
         if !SUITE.cases.iter().any(is_of_file) {
-            problems.push(format!("{}: no case of this file is in the suite", path.display()));
+            problems.push(format!(
+                "{}: no case of this file is in the suite",
+                path.display()
+            ));
         }
         let snapshots = Snapshots::of(&LAYOUT);
         let found = snapshots.problems(&SUITE, &name.to_string_lossy());

@@ -38,7 +38,9 @@ fn main() -> ExitCode {
     let tests = pairs::tests();
     // Whoever names one test wants it alone.
     let named = arguments.filter.as_ref().filter(|_| arguments.exact);
-    let is_named = tests.iter().any(|test| Some(test.name()) == named.map(String::as_str));
+    let is_named = tests
+        .iter()
+        .any(|test| Some(test.name()) == named.map(String::as_str));
     if named.is_some() && !is_named {
         return files::run();
     }

@@ -70,11 +70,12 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     } else {
         &unknown
     };
-    let programs = references_of(to_ask, arguments);
+    let to_read = to_read(&pairs, to_ask, &expectations, arguments);
+    let programs = references_of(&to_read, arguments);
     let known = (&layout, &suite, &expectations.divergences);
     let jobs = arguments.jobs.map(usize::from);
     let mut asked = references::ask(&programs, (&engines, jobs), known, to_ask)?;
-    let read = ReferenceReadings::of_cases(&programs, (&engines, jobs), to_ask)?;
+    let read = ReferenceReadings::of_cases(&programs, (&engines, jobs), &to_read)?;
     read.add_to(&mut asked.updates);
     asked.updates.teach(&mut expectations.records);
     open.extend(judge.all(&unknown, &expectations)?);
@@ -131,6 +132,9 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
         written,
     };
     report::write(out, &choice.counts, files, &references, arguments.dry_run)?;
+    if is_recorded && choice.counts.accepted != AcceptedPairs::default() {
+        report::write_engines(out)?;
+    }
     Ok(if !problems.is_empty() {
         Status::BadInput
     } else if choice.counts.has_left() {
@@ -453,6 +457,25 @@ impl<'s> PairJudge<'s> {
         self.runner()?.compare_each(pairs, &expected, take);
         Ok(all)
     }
+}
+
+/// The pairs whose answers the references are to read: those that they are to render, and all of a
+/// template whose response template has changed. They are in the order of all pairs.
+fn to_read<'s>(
+    pairs: &[Pair<'s>],
+    to_ask: &[Pair<'s>],
+    expectations: &Expectations,
+    arguments: &AcceptArguments,
+) -> Vec<Pair<'s>> {
+    let to_ask: HashSet<_> = to_ask.iter().map(Pair::key).collect();
+    let has_changed = |pair: &Pair<'_>| {
+        let record = expectations.records.standing(&pair.template.name);
+        record.is_ok_and(|record| record.asked.has_other_response_template(pair.template))
+    };
+    let is_to_be_read = |pair: &&Pair<'s>| {
+        to_ask.contains(&pair.key()) || arguments.verified && has_changed(pair)
+    };
+    pairs.iter().filter(is_to_be_read).copied().collect()
 }
 
 /// Starts the references for some pairs. A reference that cannot be used is reported, and its pairs
