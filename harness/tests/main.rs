@@ -48,6 +48,7 @@ mod protocol;
 mod puppets;
 mod read_back;
 #[cfg(unix)]
+mod recipe;
 mod references;
 mod remote;
 mod sabotage;

@@ -284,6 +284,17 @@ pub fn write_below(root: &Path, path: &Path, text: impl AsRef<[u8]>) -> Result<(
     write_whole(path, text)
 }
 
+/// Removes a file below a folder, through no link on the way.
+///
+/// # Errors
+///
+/// The file cannot be removed.
+pub fn remove_below(root: &Path, path: &Path) -> Result<(), Problem> {
+    hold_below(root, path)?;
+    std::fs::remove_file(path)
+        .map_err(|error| Problem::new(path, format!("cannot be removed: {error}")))
+}
+
 /// Checks that a path lies below a folder: by its components, and because no folder on
 /// the way is a link.
 pub fn hold_below(root: &Path, path: &Path) -> Result<(), Problem> {

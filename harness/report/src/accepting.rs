@@ -1,6 +1,7 @@
 //! The report of `accept`: which results it accepts, and which it leaves as they were.
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use super::difference::say;
 use super::numbers::{counted, thousands};
@@ -8,7 +9,7 @@ use super::screen;
 use super::style::{BAD, GOOD, QUIET, Styled};
 use super::wrapping::{paragraph, wrapped};
 use rolecall_base::invocation;
-use rolecall_base::problem::Problem;
+use rolecall_base::problem::{Problem, shown_path};
 use rolecall_suite::accepting::{AcceptedFile, UntidyFile};
 use rolecall_suite::held_text::TextKind;
 use rolecall_suite::reference::Reference;
@@ -188,6 +189,19 @@ fn confirmed_by(counts: &AcceptedCounts, references: &[Reference]) -> Option<Str
     let names: Vec<_> = references.iter().map(Reference::to_string).collect();
     let law = names.join(" and ");
     (accepted > 0).then(|| format!("{} confirmed by {law}", Styled(style, whom)))
+}
+
+/// Writes which files were removed, or would be, because nothing in the suite has them.
+pub fn write_orphans(out: &mut dyn Write, files: &[PathBuf], is_dry: bool) -> io::Result<()> {
+    const MOST: usize = 5;
+    let verb = if is_dry { "would remove" } else { "removed" };
+    for path in files.iter().take(MOST) {
+        writeln!(out, "{verb} {}: nothing in the suite has it", shown_path(path))?;
+    }
+    if files.len() > MOST {
+        writeln!(out, "{verb} {} more", thousands(files.len() - MOST))?;
+    }
+    Ok(())
 }
 
 /// Writes how to measure the engines again that were measured before this.

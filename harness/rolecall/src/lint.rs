@@ -125,9 +125,15 @@ fn survey(layout: &Layout, suite: &Suite, pairs: &[Pair<'_>]) -> Survey {
     Survey::of(snapshots.root(), &expected)
 }
 
+/// Snapshots of families and templates that the suite does not have.
+pub fn orphans(layout: &Layout, suite: &Suite) -> Vec<PathBuf> {
+    let pairs: Vec<Pair<'_>> = suite.pairs().collect();
+    survey(layout, suite, &pairs).orphans
+}
+
 fn orphan(path: &PathBuf) -> Problem {
     Problem::new(path, "an orphan: nothing in the suite has it")
-        .help("delete it, or bring back the template, family or divergence it was for")
+        .help("`accept` deletes it; or bring back the template or the family it was for")
 }
 
 fn stray(path: &PathBuf) -> Problem {

@@ -7,12 +7,14 @@ use std::path::PathBuf;
 use rolecall::accepting::{AcceptedFile, Changes, UntidyFile, is_open, remove_pending, untidy};
 use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
-use rolecall::file::{is_there, read_text, write_below};
+use rolecall::file::{is_there, read_text, remove_below, write_below};
 use rolecall::held_text::{HeldText, TextKind};
 use rolecall::layout::Layout;
+use rolecall::lint;
 use rolecall::problem::Problem;
 use rolecall::protocol::ProtocolEngine;
 use rolecall::readings::SuiteReadings;
+use rolecall::record::AskedTemplates;
 use rolecall::reference::Reference;
 use rolecall::report::accepting::{self as report, AcceptedCounts, AcceptedFiles, AcceptedPairs};
 use rolecall::report::difference::{self, Extent, FaultGroups};
@@ -20,6 +22,7 @@ use rolecall::report::held_texts;
 use rolecall::report::other_fault::OtherFault;
 use rolecall::run::{Acceptance, Compared, Expected, Runner};
 use rolecall::selection::select;
+use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Pair, Suite, templates_of};
 use rolecall::verdict::Verdict;
 use rolecall_model::{Engine, OutcomeKind, TemplateName};
@@ -123,6 +126,10 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     if is_recorded && !arguments.dry_run {
         let recorded = asked.write(&expectations.snapshots, &expectations.divergences);
         problems.extend(recorded.problems);
+    }
+    if arguments.filters.is_empty() {
+        let orphans = orphans(&layout, &suite, arguments.dry_run, &mut problems);
+        report::write_orphans(out, &orphans, arguments.dry_run)?;
     }
     report_problems(&problems)?;
     report::write_asked(out, asked.count(), is_recorded, arguments.dry_run)?;
@@ -457,6 +464,38 @@ impl<'s> PairJudge<'s> {
         self.runner()?.compare_each(pairs, &expected, take);
         Ok(all)
     }
+}
+
+/// Removes the snapshots of families and templates that are gone, and what is recorded of those
+/// templates. Returns the files.
+fn orphans(
+    layout: &Layout,
+    suite: &Suite,
+    is_dry: bool,
+    problems: &mut Vec<Problem>,
+) -> Vec<PathBuf> {
+    let mut removed = Vec::new();
+    for path in lint::orphans(layout, suite) {
+        let result = if is_dry {
+            Ok(())
+        } else {
+            remove_below(&layout.snapshots(), &path)
+        };
+        match result {
+            Ok(()) => removed.push(path),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let snapshots = Snapshots::of(layout);
+    if let Ok(mut asked) = AskedTemplates::read(&snapshots)
+        && !is_dry
+    {
+        asked.retain(|name| suite.template(name).is_some());
+        if asked != AskedTemplates::default() || is_there(&AskedTemplates::file(&snapshots)) {
+            problems.extend(asked.write(&snapshots).err());
+        }
+    }
+    removed
 }
 
 /// The pairs whose answers the references are to read: those that they are to render, and all of a
