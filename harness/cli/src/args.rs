@@ -297,7 +297,7 @@ pub(crate) struct RunArguments {
     pub(crate) results: Vec<PathBuf>,
     /// Test a server both ways: it renders its prompt, a model writes the text that the template
     /// gives a message, and the server reads it. --engine names the program, such as
-    /// 'llama-server=llama-server'; default: the cases answers/* with all Jinja templates
+    /// 'llama-server=llama-server'; default: the cases answer*/* with all Jinja templates
     #[arg(long, requires = "engine", conflicts_with_all = ["against", "shard", "results", "html", "pairs", "watch"])]
     pub(crate) read_back: bool,
     /// Also write a page with everything: one file that needs no network

@@ -25,8 +25,8 @@ use crate::engines::{self, ChosenEngine};
 use crate::failure::{Failure, Status, report_problems};
 use crate::{home, inputs};
 
-/// The family of cases whose messages are made to be read back.
-pub(super) const PROBES: &str = "answers";
+/// The families of cases whose messages are made to be read back.
+pub(super) const PROBES: [&str; 3] = ["answer-texts", "answer-types", "answers"];
 
 /// Rolecall's own reader.
 const OWN: &str = "rolecall-response";
@@ -51,7 +51,7 @@ fn subjects(suite: &Suite) -> Vec<Subject<'_>> {
     let is_own = |case: &&rolecall_model::Case| case.front.is_none() && case.is_for(Dialect::Jinja);
     let own: Vec<_> = suite.cases.iter().filter(is_own).collect();
     let probes = own.iter().copied();
-    let probes: Vec<_> = probes.filter(|case| case.id.family() == PROBES).collect();
+    let probes: Vec<_> = probes.filter(|case| PROBES.contains(&case.id.family())).collect();
     let cases = if probes.is_empty() { own } else { probes };
     templates
         .map(|template| Subject {
