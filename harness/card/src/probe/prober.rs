@@ -450,11 +450,21 @@ impl<'t> Prober<'t> {
         if let Some((_, Setting { name, value })) = &self.setting {
             case.variables.insert(name.clone(), value.clone());
         }
-        let input = ProbeInput::new(case, self.front, &self.program.model);
-        let outcome = self.render(&self.program, &input);
-        let seen = Rc::new(ProbeOutcome::new(name, about, input.asked, outcome));
+        let seen = self.answer(name, about, case);
         self.asked.borrow_mut().push(Rc::clone(&seen));
         seen
+    }
+
+    /// The same for a part of a probe's conversation, which is in the template's manner already.
+    pub(crate) fn answer(
+        &self,
+        name: &'static str,
+        about: &'static str,
+        case: Case,
+    ) -> Rc<ProbeOutcome> {
+        let input = ProbeInput::new(case, self.front, &self.program.model);
+        let outcome = self.render(&self.program, &input);
+        Rc::new(ProbeOutcome::new(name, about, input.asked, outcome))
     }
 
     /// What the template makes of a conversation that is not in the catalogue, and which of its places
