@@ -10,7 +10,9 @@ use rolecall_model::decision::{Decisions, TRUTH};
 use rolecall_model::provenance::Origin;
 use rolecall_model::{Case, Dialect, Engine, Hits, Limits, Outcome, Site, Way};
 
-use super::comparison::{ComparedWith, Comparison, comparisons, count, emptiness, is_of_clock};
+use super::comparison::{
+    ComparedWith, Comparison, comparisons, count, emptiness, is_of_clock, read_texts,
+};
 use super::conversations::{TEXTS, bases, moments};
 use super::effect::{Effect, effect, has_same_inputs, has_same_words, own_words};
 use super::glance::{brings_no_words, has_similar_words, may_differ};
@@ -77,6 +79,7 @@ fn search(prober: &Prober<'_>) -> Decided {
         known_words: BTreeSet::new(),
         counts: BTreeSet::new(),
         is_of_clock: false,
+        read_of: BTreeSet::new(),
         sites: prober.sites(),
         queue: VecDeque::new(),
         asked: 0,
@@ -186,6 +189,8 @@ struct Search<'p, 't> {
     counts: BTreeSet<usize>,
     /// Whether the template compares the clock.
     is_of_clock: bool,
+    /// Whose texts the template looks at, beyond whether there are any.
+    read_of: BTreeSet<String>,
     /// The sites of the template.
     sites: Vec<Site>,
     /// The conversations to look at, examined already or not.
@@ -266,6 +271,12 @@ impl Search<'_, '_> {
 
     /// Tries every comparison that the template makes in a conversation.
     fn look_at(&mut self, case: &Case, examined: Examined) {
+        let is_whole = |decisions: &Decisions| !decisions.is_cut;
+        if !examined.decisions.as_ref().is_some_and(is_whole) {
+            // Nobody knows what else it looks at.
+            let roles = case.messages.iter().filter_map(|it| it["role"].as_str());
+            self.read_of.extend(roles.map(str::to_owned));
+        }
         let Some(decisions) = examined.decisions else {
             return;
         };
@@ -275,6 +286,8 @@ impl Search<'_, '_> {
         for (at, look) in decisions.looks.into_iter().enumerate() {
             self.counts.extend(count(&look));
             self.is_of_clock |= is_of_clock(&look);
+            let read = read_texts(&look).map(|path| speaker(case, path).0);
+            self.read_of.extend(read);
             for comparison in comparisons(&look) {
                 let key = Key::of(case, &comparison);
                 if self.tried.contains(&key) {
@@ -574,6 +587,11 @@ impl Search<'_, '_> {
             (round, "messages[3].content"),
         ];
         for (case, path) in plain {
+            // What a Jinja template only writes decides nothing.
+            let is_read = self.read_of.contains(&speaker(&case, path).0);
+            if !is_read && self.prober.dialect() == Dialect::Jinja {
+                continue;
+            }
             let (usual, _) = self.glance(&case);
             let mut examined = None;
             for (kind, text) in TEXTS {
