@@ -174,6 +174,11 @@ struct EngineEnvironment {
 /// A compiled Jinja template.
 pub struct JinjaProgram {
     shared: Arc<EngineEnvironment>,
+    template: Arc<CompiledTemplate>,
+}
+
+/// What is known of a template whatever the limits are.
+struct CompiledTemplate {
     compiled: Compiled,
     variables: context::TemplateVariables,
     /// The template's names; the first use collects them.
@@ -267,12 +272,14 @@ impl JinjaEngine {
     fn compile_source(&self, template: &Template) -> Result<JinjaProgram, Error> {
         let source = normalised(&template.source).into_owned();
         Ok(JinjaProgram {
-            compiled: Compiled::try_new(source, |source| generate(source, Writing::Plain))?,
             shared: Arc::clone(&self.shared),
-            variables: context::TemplateVariables::of(template),
-            reading: OnceLock::new(),
-            forms: Default::default(),
-            places: places(&template.source),
+            template: Arc::new(CompiledTemplate {
+                compiled: Compiled::try_new(source, |source| generate(source, Writing::Plain))?,
+                variables: context::TemplateVariables::of(template),
+                reading: OnceLock::new(),
+                forms: Default::default(),
+                places: places(&template.source),
+            }),
         })
     }
 }
@@ -454,7 +461,7 @@ impl Engine for JinjaEngine {
 impl Program for JinjaProgram {
     fn render_with(&self, conversation: &Conversation<'_>, observer: &mut dyn Observer) -> Outcome {
         let without = observer.left_out();
-        let root = || context::Context::new(&self.variables, conversation, without);
+        let root = || context::Context::new(&self.template.variables, conversation, without);
         if observer.wants_own_text()
             && let Some((text, spans)) = self.tracked(conversation, root)
         {
@@ -477,7 +484,10 @@ impl Program for JinjaProgram {
                 rendered
             }
             None => {
-                let plain = (&self.shared.environment, self.compiled.borrow_dependent());
+                let plain = (
+                    &self.shared.environment,
+                    self.template.compiled.borrow_dependent(),
+                );
                 self.run(plain, root(), conversation, |_| {})
             }
         };
@@ -488,6 +498,13 @@ impl Program for JinjaProgram {
 
     fn is_observable(&self) -> bool {
         true
+    }
+
+    fn within(&self, limits: &Limits) -> Option<Box<dyn Program>> {
+        Some(Box::new(JinjaProgram {
+            shared: JinjaEngine::with_limits(limits.clone()).shared,
+            template: Arc::clone(&self.template),
+        }))
     }
 
     fn variables(&self) -> BTreeSet<String> {
@@ -510,7 +527,7 @@ impl Program for JinjaProgram {
 impl std::fmt::Debug for JinjaProgram {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("JinjaProgram")
-            .field("source", self.compiled.borrow_owner())
+            .field("source", self.template.compiled.borrow_owner())
             .finish_non_exhaustive()
     }
 }
@@ -518,11 +535,13 @@ impl std::fmt::Debug for JinjaProgram {
 impl JinjaProgram {
     /// The template's names. The first call parses the template once more.
     fn reading(&self) -> &TemplateNames {
-        self.reading.get_or_init(|| {
-            let parsed = grammar::parse(self.compiled.borrow_owner());
+        self.template.reading.get_or_init(|| {
+            let parsed = grammar::parse(self.template.compiled.borrow_owner());
             let reading = parsed.map(|parsed| TemplateNames {
                 variables: inputs::variables(&parsed.template),
-                unknown_names: unknown::names(&parsed.template, |name| self.variables.has(name)),
+                unknown_names: unknown::names(&parsed.template, |name| {
+                    self.template.variables.has(name)
+                }),
             });
             reading.unwrap_or_default()
         })
@@ -530,8 +549,8 @@ impl JinjaProgram {
 
     /// The template in another form. The first call compiles it.
     fn form(&self, writing: Writing) -> Option<&Code<'_>> {
-        let form = self.forms[writing as usize].get_or_init(|| {
-            let source = self.compiled.borrow_owner().clone();
+        let form = self.template.forms[writing as usize].get_or_init(|| {
+            let source = self.template.compiled.borrow_owner().clone();
             let compiled = Compiled::try_new(source, |source| generate(source, writing));
             compiled.ok().map(Box::new)
         });
@@ -623,7 +642,7 @@ impl JinjaProgram {
 
     /// Where a byte of the source with normalised newlines stands in the template's own source.
     fn place(&self, at: usize) -> usize {
-        let places = self.places.as_ref();
+        let places = self.template.places.as_ref();
         places.map_or(at, |places| places.get(at).copied().unwrap_or(at))
     }
 
@@ -633,7 +652,12 @@ impl JinjaProgram {
         conversation: &Conversation<'_>,
         root: impl Fn() -> context::Context,
     ) -> Option<(String, Vec<Range<usize>>)> {
-        if !self.compiled.borrow_owner().contains("endgeneration") {
+        if !self
+            .template
+            .compiled
+            .borrow_owner()
+            .contains("endgeneration")
+        {
             return None;
         }
         let code = (&self.shared.environment, self.form(Writing::Tracked)?);

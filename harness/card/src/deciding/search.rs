@@ -2,13 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
-use std::sync::LazyLock;
 
-use rolecall_go::GoEngine;
-use rolecall_jinja::JinjaEngine;
 use rolecall_model::decision::{Decisions, TRUTH};
 use rolecall_model::provenance::Origin;
-use rolecall_model::{Case, Dialect, Engine, Hits, Limits, Outcome, Site, Way};
+use rolecall_model::{Case, Dialect, Hits, Limits, Outcome, Site, Way};
 
 use super::comparison::{
     ComparedWith, Comparison, comparisons, count, emptiness, is_of_clock, read_texts,
@@ -44,8 +41,8 @@ const ABOUT: &str = "a conversation in which a comparison of the template holds,
 /// template may take as long as it is let.
 const SHARE: usize = 20;
 
-/// The engines of the search, with smaller limits than others.
-static ENGINES: LazyLock<(JinjaEngine, GoEngine)> = LazyLock::new(|| {
+/// What content decides in a template, if its engine can tell.
+pub(crate) fn decided(prober: &Prober<'_>) -> Rc<Decided> {
     let whole = Limits::default();
     let limits = Limits {
         fuel: whole.fuel / SHARE as u64,
@@ -54,20 +51,9 @@ static ENGINES: LazyLock<(JinjaEngine, GoEngine)> = LazyLock::new(|| {
         prompt: whole.prompt / SHARE,
         ..whole
     };
-    let jinja = JinjaEngine::with_limits(limits.clone());
-    (jinja, GoEngine::with_limits(limits))
-});
-
-/// What content decides in a template, if its engine is one of ours: others cannot tell.
-pub(crate) fn decided(prober: &Prober<'_>) -> Rc<Decided> {
     prober.decided(|| {
-        let (jinja, go) = &*ENGINES;
-        let engines: [&dyn Engine; 2] = [jinja, go];
-        let mut engines = engines.into_iter();
-        match engines.find(|engine| engine.name() == prober.engine_name()) {
-            Some(engine) => search(&prober.in_engine(engine)),
-            None => Decided::default(),
-        }
+        let brief = prober.within(&limits);
+        brief.map_or_else(Decided::default, |prober| search(&prober))
     })
 }
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rolecall_model::{
-    Case, Dialect, Engine, Examination, Hits, Limit, Outcome, Site, Template, UnknownName,
+    Case, Dialect, Engine, Examination, Hits, Limit, Limits, Outcome, Site, Template, UnknownName,
 };
 
 use super::catalogue::{CALL_RESULT, USER};
@@ -173,18 +173,19 @@ impl<'t> Prober<'t> {
         }
     }
 
-    /// The same template in another engine, asked in the same manner.
+    /// The same template with other limits, asked in the same manner. None if its engine cannot change
+    /// them.
     #[must_use]
-    pub(crate) fn in_engine<'e>(&'e self, engine: &'e dyn Engine) -> Prober<'e> {
-        Prober {
-            program: Rc::new(FrontProgram::load(engine, self.template())),
+    pub(crate) fn within(&self, limits: &Limits) -> Option<Prober<'t>> {
+        Some(Prober {
+            program: Rc::new(self.program.within(limits)?),
             renders: Rc::default(),
             tokenizer: None,
             front: Front::of(self.template()),
             setting: None,
             exceeded: Cell::default(),
             ..self.again()
-        }
+        })
     }
 
     /// Finds out in which manner the template accepts probes.
@@ -278,11 +279,6 @@ impl<'t> Prober<'t> {
                 Dialect::Go => None,
             },
         }
-    }
-
-    /// The name of the engine.
-    pub(crate) fn engine_name(&self) -> &str {
-        self.program.engine.name()
     }
 
     /// Its dialect.
