@@ -40,11 +40,11 @@ pub struct Prober<'t> {
     manner: Manner,
     /// What a user sets, and its number among the settings of the inputs.
     setting: Option<(usize, Setting)>,
-    seen: RefCell<HashMap<ProbeVariant, Rc<ProbeOutcome>>>,
+    seen: RefCell<HashMap<ProbeVariant, Seen>>,
     /// The outcomes of conversations that are not in the catalogue.
     asked: RefCell<Vec<Rc<ProbeOutcome>>>,
     /// The probes that were looked at since somebody asked.
-    looked: RefCell<Vec<(Probe, ProbeVariant)>>,
+    looked: RefCell<Vec<(Probe, ProbeVariant, Rc<OnceCell<bool>>)>>,
     /// What is known of the template's source, found out on first use.
     source: Rc<OnceCell<Source>>,
     /// What the template does not read, found out on first use.
@@ -58,6 +58,9 @@ pub struct Prober<'t> {
     /// How many probes exceeded the limits, and the limit that the last of them exceeded.
     exceeded: Cell<(usize, Option<Limit>)>,
 }
+
+/// An outcome, and whether the front prepares the probe for the template, found out on first use.
+type Seen = (Rc<ProbeOutcome>, Rc<OnceCell<bool>>);
 
 /// What is known of a template's source.
 struct Source {
@@ -313,12 +316,14 @@ impl<'t> Prober<'t> {
             is_later,
             setting: self.setting_number(),
         };
-        self.looked.borrow_mut().push((probe, variant));
-        if let Some(seen) = self.seen.borrow().get(&variant) {
-            return Rc::clone(seen);
-        }
-        let seen = self.look(probe, variant, false);
-        self.seen.borrow_mut().insert(variant, Rc::clone(&seen));
+        let known = self.seen.borrow().get(&variant).cloned();
+        let (seen, is_prepared) = known.unwrap_or_else(|| {
+            let seen = (self.look(probe, variant, false), Rc::default());
+            self.seen.borrow_mut().insert(variant, seen.clone());
+            seen
+        });
+        let mut looked = self.looked.borrow_mut();
+        looked.push((probe, variant, is_prepared));
         seen
     }
 
@@ -381,9 +386,11 @@ impl<'t> Prober<'t> {
             let input = self.inputs.of(variant, probe, front, &self.program.model);
             input.number(unread)
         };
-        looked.into_iter().any(|(probe, variant)| {
-            let prepared = number(probe, variant, self.front);
-            prepared.is_none() || prepared != number(probe, variant, Front::Raw)
+        looked.into_iter().any(|(probe, variant, is_prepared)| {
+            *is_prepared.get_or_init(|| {
+                let prepared = number(probe, variant, self.front);
+                prepared.is_none() || prepared != number(probe, variant, Front::Raw)
+            })
         })
     }
 
@@ -501,7 +508,7 @@ impl<'t> Prober<'t> {
         let usual = seen
             .iter()
             .filter(|(variant, _)| variant.manner == self.manner && !variant.is_later)
-            .map(|(_, seen)| Rc::clone(seen));
+            .map(|(_, (seen, _))| Rc::clone(seen));
         usual.chain(self.asked.borrow().iter().cloned()).collect()
     }
 
