@@ -474,22 +474,16 @@ impl Program for JinjaProgram {
             return outcome;
         }
         let covered = observer.wants_hits().then(|| self.form(Writing::Covered));
-        let rendered = match covered.flatten() {
-            Some(code) => {
-                let fuel = self.shared.limits.fuel;
-                let environment = self.shared.covered();
-                let render = || self.run((environment, code), root(), conversation, |_| {});
-                let (rendered, hits) = coverage::recorded(code.sites.len(), fuel, render);
-                observer.hits(hits);
-                rendered
-            }
-            None => {
-                let plain = (
-                    &self.shared.environment,
-                    self.template.compiled.borrow_dependent(),
-                );
-                self.run(plain, root(), conversation, |_| {})
-            }
+        let rendered = if let Some(code) = covered.flatten() {
+            let (environment, fuel) = (self.shared.covered(), self.shared.limits.fuel);
+            let render = || self.run((environment, code), root(), conversation, |_| {});
+            let (rendered, hits) = coverage::recorded(code.sites.len(), fuel, render);
+            observer.hits(hits);
+            rendered
+        } else {
+            let compiled = self.template.compiled.borrow_dependent();
+            let plain = (&self.shared.environment, compiled);
+            self.run(plain, root(), conversation, |_| {})
         };
         rendered
             .map_err(|error| self.refusal(&error, conversation, root()))

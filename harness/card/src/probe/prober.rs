@@ -44,7 +44,7 @@ pub struct Prober<'t> {
     /// The outcomes of conversations that are not in the catalogue.
     asked: RefCell<Vec<Rc<ProbeOutcome>>>,
     /// The probes that were looked at since somebody asked.
-    looked: RefCell<Vec<(Probe, ProbeVariant, Rc<OnceCell<bool>>)>>,
+    looked: RefCell<Vec<(Probe, ProbeVariant, IsPrepared)>>,
     /// What is known of the template's source, found out on first use.
     source: Rc<OnceCell<Source>>,
     /// What the template does not read, found out on first use.
@@ -59,8 +59,11 @@ pub struct Prober<'t> {
     exceeded: Cell<(usize, Option<Limit>)>,
 }
 
-/// An outcome, and whether the front prepares the probe for the template, found out on first use.
-type Seen = (Rc<ProbeOutcome>, Rc<OnceCell<bool>>);
+/// Whether the front prepares a probe for the template, found out on first use.
+type IsPrepared = Rc<OnceCell<bool>>;
+
+/// An outcome of a probe.
+type Seen = (Rc<ProbeOutcome>, IsPrepared);
 
 /// What is known of a template's source.
 struct Source {
