@@ -422,6 +422,17 @@ mod tests {
     }
 
     #[test]
+    fn a_case_that_fails_at_a_place_may_notice_its_mutant() {
+        // Without its key, the loop has no turns instead of a number.
+        let source = "{% for part in {'a': 1}['a'] %}{{ part }}{% endfor %}";
+        examined(source, &["user"], 0, |mutants| {
+            let without_key = mutant(mutants, "['']");
+            assert_eq!(without_key.reached_by, Some(0));
+            assert!(without_key.notice.is_by_case(), "{:?}", without_key.notice);
+        });
+    }
+
+    #[test]
     fn a_missing_case_is_found_and_what_nothing_can_notice_is_counted_apart() {
         // A text never has an upper-case letter after `lower`.
         let source = "{% if messages[0].role == 'tool' %}{{ tools }}{% endif %}\
