@@ -5,8 +5,8 @@ use std::ops::Range;
 use rolecall_model::guard::{LoadedTemplate, load, load_behind};
 use rolecall_model::provenance::Span;
 use rolecall_model::{
-    Engine, Examination, Hits, Observer, OmittedVariable, Outcome, OwnText, Provenance, Site,
-    Template,
+    Engine, Examination, Hits, Limits, Observer, OmittedVariable, Outcome, OwnText, Provenance,
+    Site, Template,
 };
 
 use crate::front::{Front, ModelProfile};
@@ -50,6 +50,22 @@ impl<'t> FrontProgram<'t> {
             behind,
             loaded: load(engine, template),
         }
+    }
+
+    /// The same program with other limits. None if the engine cannot change its limits.
+    pub fn within(&self, limits: &Limits) -> Option<FrontProgram<'t>> {
+        let other = match &self.other {
+            Some((template, loaded)) => Some((*template, loaded.within(limits)?)),
+            None => None,
+        };
+        Some(FrontProgram {
+            template: self.template,
+            engine: self.engine,
+            model: ModelProfile::of(self.template),
+            loaded: self.loaded.within(limits)?,
+            other,
+            behind: Vec::new(),
+        })
     }
 
     /// The outcome of a case for users of its front.

@@ -170,17 +170,23 @@ impl GoEngine {
 
     /// Compiles a template: see [`Engine::compile`].
     pub fn program(&self, template: &Template) -> Result<GoProgram, Refusal> {
-        self.load(template)
+        // The template's own setting for thinking. The case's setting wins.
+        let variables = template.variables.iter();
+        let variables = variables.filter_map(|(name, variable)| match variable {
+            Variable::Value(value) => Some((name.clone(), value.clone())),
+            Variable::ToolsJson { .. } => None,
+        });
+        self.load(&template.source, variables.collect())
             .map_err(|error| error.refusal(Stage::Parse))
     }
 
-    fn load(&self, template: &Template) -> Result<GoProgram, Error> {
-        let prepared = scanner::prepare(&template.source)?;
+    fn load(&self, source: &str, variables: HashMap<String, Json>) -> Result<GoProgram, Error> {
+        let prepared = scanner::prepare(source)?;
         let (mut root, defines) = Parser::new(&prepared.source, "{{", "}}")
             .and_then(Parser::parse)
             .map_err(|error| parse_error(&error))?;
         // An error at the very end belongs to the last line.
-        let last = 1 + template.source.bytes().filter(|b| *b == b'\n').count();
+        let last = 1 + source.bytes().filter(|b| *b == b'\n').count();
         let checked = parse_checks::check(&mut root, defines).map_err(|error| error.at(last))?;
         let knows = |name: &str| checked.names.contains(name);
         let style = if knows("messages") {
@@ -191,15 +197,6 @@ impl GoEngine {
             }
             Style::Legacy(legacy::cut(&root))
         };
-        // The template's own setting for thinking. The case's setting wins.
-        let variables = template
-            .variables
-            .iter()
-            .filter_map(|(name, variable)| match variable {
-                Variable::Value(value) => Some((name.clone(), value.clone())),
-                Variable::ToolsJson { .. } => None,
-            })
-            .collect();
         Ok(GoProgram {
             limits: self.limits.clone(),
             root,
@@ -207,7 +204,7 @@ impl GoEngine {
             style,
             defines: checked.defines,
             variables,
-            source: template.source.clone(),
+            source: source.to_owned(),
             sites: OnceLock::new(),
             literals: OnceLock::new(),
         })
@@ -258,7 +255,7 @@ impl Engine for GoEngine {
     }
 
     fn column_of_refusal(&self, template: &Template) -> Option<usize> {
-        self.load(template).err()?.column()
+        self.load(&template.source, HashMap::new()).err()?.column()
     }
 }
 
@@ -268,6 +265,12 @@ impl Program for GoProgram {
             Ok(roots) => self.render_roots(conversation, &roots, observer),
             Err(refusal) => refusal.into(),
         }
+    }
+
+    fn within(&self, limits: &Limits) -> Option<Box<dyn Program>> {
+        let engine = GoEngine::with_limits(limits.clone());
+        let program = engine.load(&self.source, self.variables.clone()).ok()?;
+        Some(Box::new(program))
     }
 
     fn sites(&self) -> Option<Vec<Site>> {

@@ -133,12 +133,12 @@ impl Context {
         reads: &BTreeSet<String>,
     ) -> Context {
         let case = CaseValues::of(conversation.case());
-        let path = |name: &str, kind| Given {
-            kind,
-            path: name.to_owned(),
+        let known = |name: &str, kind, value: &Value| {
+            let path = name.to_owned();
+            given(value, Arc::new(Input { kind, path }))
         };
         let variables = case.variables.iter().map(|(name, value)| {
-            let value = path(name, InputKind::Variable).value(value);
+            let value = known(name, InputKind::Variable, value);
             (name.clone(), value)
         });
         let own = self.template.values.iter().enumerate();
@@ -150,7 +150,7 @@ impl Context {
                 InputKind::Variable
             };
             let variable = match variable {
-                OwnVariable::Value(value) => OwnVariable::Value(path(name, kind).value(value)),
+                OwnVariable::Value(value) => OwnVariable::Value(known(name, kind, value)),
                 OwnVariable::ToolsJson(indent) => OwnVariable::ToolsJson(*indent),
             };
             (name.clone(), variable)
@@ -158,9 +158,9 @@ impl Context {
         Context {
             known: own.collect(),
             case: Arc::new(CaseValues {
-                messages: path("messages", InputKind::Message).value(&case.messages),
-                tools: path("tools", InputKind::Tool).value(&case.tools),
-                documents: path("documents", InputKind::Document).value(&case.documents),
+                messages: known("messages", InputKind::Message, &case.messages),
+                tools: known("tools", InputKind::Tool, &case.tools),
+                documents: known("documents", InputKind::Document, &case.documents),
                 add_generation_prompt: case.add_generation_prompt.clone(),
                 variables: variables.collect(),
                 text_len: case.text_len,
@@ -212,64 +212,40 @@ impl Context {
     }
 }
 
-/// Something that a traced render is given.
-struct Given {
-    kind: InputKind,
-    path: String,
-}
-
-impl Given {
-    /// A part of it, at a path.
-    fn at(&self, path: String) -> Given {
-        let kind = self.kind;
-        Given { kind, path }
+/// A value that a traced render is given, whose texts, lists and maps are known.
+fn given(value: &Value, input: Arc<Input>) -> Value {
+    let part = |path| {
+        let kind = input.kind;
+        Arc::new(Input { kind, path })
+    };
+    if let Some(text) = value.as_str() {
+        return provenance::given(text, input, None);
     }
-
-    fn input(self) -> Arc<Input> {
-        Arc::new(Input {
-            kind: self.kind,
-            path: self.path,
-        })
+    if is_list(value)
+        && let Ok(items) = value.try_iter()
+    {
+        let items = items.enumerate();
+        let items = items.map(|(at, item)| given(&item, part(format!("{}[{at}]", input.path))));
+        let list = Value::from(items.collect::<Vec<_>>());
+        provenance::given_container(&list, input);
+        return list;
     }
-
-    /// The value, whose texts, lists and maps are known.
-    fn value(self, value: &Value) -> Value {
-        if let Some(text) = value.as_str() {
-            return provenance::given(text, self.input(), None);
-        }
-        if is_list(value)
-            && let Ok(items) = value.try_iter()
-        {
-            let items = items.enumerate();
-            let items =
-                items.map(|(at, item)| self.at(format!("{}[{at}]", self.path)).value(&item));
-            let list = Value::from(items.collect::<Vec<_>>());
-            provenance::given_container(&list, self.input());
-            return list;
-        }
-        if is_dictionary(value)
-            && let Ok(entries) = entries(value)
-        {
-            let entries = entries.iter().map(|(key, value)| {
-                let Some(name) = key.as_str() else {
-                    return (key.clone(), value.clone());
-                };
-                let part = self.at(Input::entry_path(&self.path, name));
-                let input = Arc::new(Input {
-                    kind: part.kind,
-                    path: part.path.clone(),
-                });
-                (
-                    provenance::given(name, input, Some("key")),
-                    part.value(value),
-                )
-            });
-            let map = by_text(entries.collect::<Vec<_>>().into_iter());
-            provenance::given_container(&map, self.input());
-            return map;
-        }
-        value.clone()
+    if is_dictionary(value)
+        && let Ok(entries) = entries(value)
+    {
+        let entries = entries.iter().map(|(key, value)| {
+            let Some(name) = key.as_str() else {
+                return (key.clone(), value.clone());
+            };
+            let part = part(Input::entry_path(&input.path, name));
+            let key = provenance::given(name, Arc::clone(&part), Some("key"));
+            (key, given(value, part))
+        });
+        let map = by_text(entries.collect::<Vec<_>>().into_iter());
+        provenance::given_container(&map, input);
+        return map;
     }
+    value.clone()
 }
 
 /// The JSON text of tools, as `json.dumps(tools, ensure_ascii=False, indent=…)` writes it.

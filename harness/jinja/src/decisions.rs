@@ -165,13 +165,15 @@ fn look(name: &'static str, args: &[Value], result: &Value) {
     // A number is followed from a text to a condition. Small numbers from lists are everywhere.
     let is_text = |of: &Value| of.as_str().is_some() || provenance::input_of(of).is_none();
     let makes_number = result.is_number() && args.first().is_some_and(is_text);
-    let compares = COMPARING.contains(&name);
+    // A loop over parts of a text has as many turns as the text has parts.
+    let counts = name == "for" && args.first().is_some_and(is_of_texts);
+    let compares = counts || COMPARING.contains(&name);
     if !is_deciding && !makes_number && !compares {
         return;
     }
     // What writes JSON or joins texts decides nothing, and neither does the number of an item.
     let is_numbered = name == "[]" && args.get(1).is_some_and(Value::is_number);
-    if is_numbered || ["tojson", "+", "~", "for"].contains(&name) && !makes_number {
+    if is_numbered || !counts && !makes_number && ["tojson", "+", "~", "for"].contains(&name) {
         return;
     }
     let operands: Vec<Operand> = args.iter().map(|value| operand(value, 0)).collect();
@@ -195,6 +197,12 @@ fn look(name: &'static str, args: &[Value], result: &Value) {
             result,
         });
     });
+}
+
+/// Whether a value is a text or a list of texts.
+fn is_of_texts(value: &Value) -> bool {
+    let first = || value.get_item_by_index(0).ok();
+    value.as_str().is_some() || is_list(value) && first().is_some_and(|it| it.as_str().is_some())
 }
 
 /// A value that is looked at, within so many lists.

@@ -163,7 +163,9 @@ pub struct JinjaEngine {
 struct EngineEnvironment {
     limits: Limits,
     environment: Environment<'static>,
-    /// The same for renders that are traced, with more fuel. The first use makes it.
+    /// The same for renders that report what they reach, with more fuel. The first use makes it.
+    covered: OnceLock<Environment<'static>>,
+    /// The same for renders that are traced.
     traced: OnceLock<Environment<'static>>,
     /// The same for renders that name what is missing.
     named: OnceLock<Environment<'static>>,
@@ -172,37 +174,20 @@ struct EngineEnvironment {
 /// A compiled Jinja template.
 pub struct JinjaProgram {
     shared: Arc<EngineEnvironment>,
+    template: Arc<CompiledTemplate>,
+}
+
+/// What is known of a template whatever the limits are.
+struct CompiledTemplate {
     compiled: Compiled,
     variables: context::TemplateVariables,
     /// The template's names; the first use collects them.
     reading: OnceLock<TemplateNames>,
-    /// The form that reports what a render reaches; the first use makes it.
-    covered: OnceLock<Option<Box<CoveredForm>>>,
-    /// The form whose texts have known origins; the first use makes it.
-    traced: OnceLock<Option<Box<TracedForm>>>,
-    /// The form that names what is missing; the first use makes it.
-    named: OnceLock<Option<Box<Compiled>>>,
-    /// The form that finds the model's own text; the first use makes it. None if the template marks
-    /// nothing.
-    tracked: OnceLock<Option<Box<Compiled>>>,
+    /// The other forms, by their writing; the first use of each makes it.
+    forms: [OnceLock<Option<Box<Compiled>>>; Writing::COUNT],
     /// Where each byte of the source with normalised newlines, and its end, stands in the template's
     /// own source. None if the two agree.
     places: Option<Vec<usize>>,
-}
-
-/// The form of a template that reports what a render reaches.
-struct CoveredForm {
-    /// With more fuel, because the reports take some.
-    environment: Environment<'static>,
-    compiled: Compiled,
-    /// The sites, as they stand in the template's own source.
-    sites: Vec<Site>,
-}
-
-/// The form of a template whose texts have known origins.
-struct TracedForm {
-    compiled: Compiled,
-    literals: Arc<Texts>,
 }
 
 /// The variables of a template and its names without a meaning.
@@ -227,6 +212,10 @@ struct Code<'s> {
     instructions: Instructions<'s>,
     blocks: BTreeMap<&'s str, Instructions<'s>>,
     size_hint: usize,
+    /// The literals of a traced form.
+    literals: Arc<Texts>,
+    /// The sites that a form reports.
+    sites: Vec<Site>,
 }
 
 impl Default for JinjaEngine {
@@ -267,6 +256,7 @@ impl JinjaEngine {
             shared: Arc::new(EngineEnvironment {
                 limits,
                 environment,
+                covered: OnceLock::new(),
                 traced: OnceLock::new(),
                 named: OnceLock::new(),
             }),
@@ -282,15 +272,14 @@ impl JinjaEngine {
     fn compile_source(&self, template: &Template) -> Result<JinjaProgram, Error> {
         let source = normalised(&template.source).into_owned();
         Ok(JinjaProgram {
-            compiled: Compiled::try_new(source, |source| generate(source, Writing::Plain))?,
             shared: Arc::clone(&self.shared),
-            variables: context::TemplateVariables::of(template),
-            reading: OnceLock::new(),
-            covered: OnceLock::new(),
-            traced: OnceLock::new(),
-            named: OnceLock::new(),
-            tracked: OnceLock::new(),
-            places: places(&template.source),
+            template: Arc::new(CompiledTemplate {
+                compiled: Compiled::try_new(source, |source| generate(source, Writing::Plain))?,
+                variables: context::TemplateVariables::of(template),
+                reading: OnceLock::new(),
+                forms: Default::default(),
+                places: places(&template.source),
+            }),
         })
     }
 }
@@ -336,26 +325,33 @@ fn places(source: &str) -> Option<Vec<usize>> {
 
 /// The code of a template with Python's semantics.
 fn generate(source: &str, writing: Writing) -> Result<Code<'_>, Error> {
-    generate_with_literals(source, writing).map(|(code, _)| code)
-}
-
-/// The same, and the literals of a traced form.
-fn generate_with_literals(source: &str, writing: Writing) -> Result<(Code<'_>, Texts), Error> {
     let parsed = grammar::parse(source)?;
     let mut generator = CodeGenerator::new("template", source);
-    let (tree, literals) = tree::adapt(&parsed, writing)?;
+    let (tree, literals, sites) = tree::adapt(&parsed, writing)?;
     generator.compile_stmt(&tree);
     let size_hint = generator.buffer_size_hint();
     let (instructions, blocks) = generator.finish();
-    let code = Code {
+    Ok(Code {
         instructions,
         blocks,
         size_hint,
-    };
-    Ok((code, literals))
+        literals: Arc::new(literals),
+        sites,
+    })
 }
 
 impl EngineEnvironment {
+    /// The environment of renders that report what they reach.
+    fn covered(&self) -> &Environment<'static> {
+        self.covered.get_or_init(|| {
+            let mut environment = self.environment.clone();
+            let fuel = self.limits.fuel.saturating_mul(coverage::FUEL_FACTOR);
+            environment.set_fuel(Some(fuel));
+            coverage::add(&mut environment);
+            environment
+        })
+    }
+
     /// The environment of renders that are traced.
     fn traced(&self) -> &Environment<'static> {
         self.traced.get_or_init(|| {
@@ -465,7 +461,7 @@ impl Engine for JinjaEngine {
 impl Program for JinjaProgram {
     fn render_with(&self, conversation: &Conversation<'_>, observer: &mut dyn Observer) -> Outcome {
         let without = observer.left_out();
-        let root = || context::Context::new(&self.variables, conversation, without);
+        let root = || context::Context::new(&self.template.variables, conversation, without);
         if observer.wants_own_text()
             && let Some((text, spans)) = self.tracked(conversation, root)
         {
@@ -477,17 +473,17 @@ impl Program for JinjaProgram {
             self.examine(conversation, root(), &outcome, observer);
             return outcome;
         }
-        let plain = (&self.shared.environment, self.compiled.borrow_dependent());
-        let rendered = match self.covered_if(observer.wants_hits()) {
-            Some(covered) => {
-                let code = (&covered.environment, covered.compiled.borrow_dependent());
-                let fuel = self.shared.limits.fuel;
-                let render = || self.run(code, root(), conversation, |_| {});
-                let (rendered, hits) = coverage::recorded(covered.sites.len(), fuel, render);
-                observer.hits(hits);
-                rendered
-            }
-            None => self.run(plain, root(), conversation, |_| {}),
+        let covered = observer.wants_hits().then(|| self.form(Writing::Covered));
+        let rendered = if let Some(code) = covered.flatten() {
+            let (environment, fuel) = (self.shared.covered(), self.shared.limits.fuel);
+            let render = || self.run((environment, code), root(), conversation, |_| {});
+            let (rendered, hits) = coverage::recorded(code.sites.len(), fuel, render);
+            observer.hits(hits);
+            rendered
+        } else {
+            let compiled = self.template.compiled.borrow_dependent();
+            let plain = (&self.shared.environment, compiled);
+            self.run(plain, root(), conversation, |_| {})
         };
         rendered
             .map_err(|error| self.refusal(&error, conversation, root()))
@@ -496,6 +492,13 @@ impl Program for JinjaProgram {
 
     fn is_observable(&self) -> bool {
         true
+    }
+
+    fn within(&self, limits: &Limits) -> Option<Box<dyn Program>> {
+        Some(Box::new(JinjaProgram {
+            shared: JinjaEngine::with_limits(limits.clone()).shared,
+            template: Arc::clone(&self.template),
+        }))
     }
 
     fn variables(&self) -> BTreeSet<String> {
@@ -507,14 +510,18 @@ impl Program for JinjaProgram {
     }
 
     fn sites(&self) -> Option<Vec<Site>> {
-        Some(self.covered_if(true)?.sites.clone())
+        let mut sites = self.form(Writing::Covered)?.sites.clone();
+        for site in &mut sites {
+            site.span = self.place(site.span.start)..self.place(site.span.end);
+        }
+        Some(sites)
     }
 }
 
 impl std::fmt::Debug for JinjaProgram {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("JinjaProgram")
-            .field("source", self.compiled.borrow_owner())
+            .field("source", self.template.compiled.borrow_owner())
             .finish_non_exhaustive()
     }
 }
@@ -522,40 +529,26 @@ impl std::fmt::Debug for JinjaProgram {
 impl JinjaProgram {
     /// The template's names. The first call parses the template once more.
     fn reading(&self) -> &TemplateNames {
-        self.reading.get_or_init(|| {
-            let parsed = grammar::parse(self.compiled.borrow_owner());
+        self.template.reading.get_or_init(|| {
+            let parsed = grammar::parse(self.template.compiled.borrow_owner());
             let reading = parsed.map(|parsed| TemplateNames {
                 variables: inputs::variables(&parsed.template),
-                unknown_names: unknown::names(&parsed.template, |name| self.variables.has(name)),
+                unknown_names: unknown::names(&parsed.template, |name| {
+                    self.template.variables.has(name)
+                }),
             });
             reading.unwrap_or_default()
         })
     }
 
-    /// The form that reports what a render reaches, if it is wanted. The first call compiles it.
-    fn covered_if(&self, is_wanted: bool) -> Option<&CoveredForm> {
-        if !is_wanted {
-            return None;
-        }
-        let covered = self.covered.get_or_init(|| {
-            let source = self.compiled.borrow_owner();
-            let mut sites = tree::sites(&grammar::parse(source).ok()?);
-            for site in &mut sites {
-                site.span = self.place(site.span.start)..self.place(site.span.end);
-            }
-            let generated =
-                Compiled::try_new(source.clone(), |source| generate(source, Writing::Covered));
-            let mut environment = self.shared.environment.clone();
-            let fuel = self.shared.limits.fuel;
-            environment.set_fuel(Some(fuel.saturating_mul(coverage::FUEL_FACTOR)));
-            coverage::add(&mut environment);
-            Some(Box::new(CoveredForm {
-                environment,
-                compiled: generated.ok()?,
-                sites,
-            }))
+    /// The template in another form. The first call compiles it.
+    fn form(&self, writing: Writing) -> Option<&Code<'_>> {
+        let form = self.template.forms[writing as usize].get_or_init(|| {
+            let source = self.template.compiled.borrow_owner().clone();
+            let compiled = Compiled::try_new(source, |source| generate(source, writing));
+            compiled.ok().map(Box::new)
         });
-        covered.as_deref()
+        Some(form.as_deref()?.borrow_dependent())
     }
 
     /// Renders a conversation in the traced form, and tells an observer what that shows. It shows
@@ -567,10 +560,10 @@ impl JinjaProgram {
         outcome: &Outcome,
         observer: &mut dyn Observer,
     ) {
-        let Some(traced) = self.traced_form() else {
+        let Some(traced) = self.form(Writing::Traced) else {
             return;
         };
-        let code = (self.shared.traced(), traced.compiled.borrow_dependent());
+        let code = (self.shared.traced(), traced);
         let render = || {
             provenance::traced(Arc::clone(&traced.literals), || {
                 let root = root.traced(conversation, &self.reading().variables);
@@ -630,15 +623,10 @@ impl JinjaProgram {
         {
             return plain;
         }
-        let named = self.named.get_or_init(|| {
-            let source = self.compiled.borrow_owner().clone();
-            let compiled = Compiled::try_new(source, |source| generate(source, Writing::Named));
-            compiled.ok().map(Box::new)
-        });
-        let Some(named) = named.as_deref() else {
+        let Some(named) = self.form(Writing::Named) else {
             return plain;
         };
-        let code = (self.shared.named(), named.borrow_dependent());
+        let code = (self.shared.named(), named);
         let rendered = undefined::with_names(|| self.run(code, root, conversation, |_| {}));
         match rendered.map_err(|error| refusal::refusal(&error, Stage::Render)) {
             Err(named @ Refusal::Failed { line: other, .. }) if *line == other => named,
@@ -646,27 +634,9 @@ impl JinjaProgram {
         }
     }
 
-    /// The form whose texts have known origins. The first call compiles it.
-    fn traced_form(&self) -> Option<&TracedForm> {
-        let traced = self.traced.get_or_init(|| {
-            let source = self.compiled.borrow_owner().clone();
-            let mut literals = Texts::new();
-            let compiled = Compiled::try_new(source, |source| {
-                let (code, found) = generate_with_literals(source, Writing::Traced)?;
-                literals = found;
-                Ok::<_, Error>(code)
-            });
-            Some(Box::new(TracedForm {
-                compiled: compiled.ok()?,
-                literals: Arc::new(literals),
-            }))
-        });
-        traced.as_deref()
-    }
-
     /// Where a byte of the source with normalised newlines stands in the template's own source.
     fn place(&self, at: usize) -> usize {
-        let places = self.places.as_ref();
+        let places = self.template.places.as_ref();
         places.map_or(at, |places| places.get(at).copied().unwrap_or(at))
     }
 
@@ -676,17 +646,15 @@ impl JinjaProgram {
         conversation: &Conversation<'_>,
         root: impl Fn() -> context::Context,
     ) -> Option<(String, Vec<Range<usize>>)> {
-        let tracked = self.tracked.get_or_init(|| {
-            let source = self.compiled.borrow_owner();
-            if !source.contains("endgeneration") {
-                return None;
-            }
-            let code =
-                Compiled::try_new(source.clone(), |source| generate(source, Writing::Tracked));
-            Some(Box::new(code.ok()?))
-        });
-        let code = tracked.as_deref()?.borrow_dependent();
-        let code = (&self.shared.environment, code);
+        if !self
+            .template
+            .compiled
+            .borrow_owner()
+            .contains("endgeneration")
+        {
+            return None;
+        }
+        let code = (&self.shared.environment, self.form(Writing::Tracked)?);
         generation::track(|begin| self.run(code, root(), conversation, begin))
     }
 

@@ -7,6 +7,7 @@ use crate::case::Case;
 use crate::conversation::Conversation;
 use crate::coverage::{Hits, Site};
 use crate::decision::Decisions;
+use crate::limits::Limits;
 use crate::mutation::Mutation;
 use crate::outcome::{Outcome, Refusal};
 use crate::provenance::Span;
@@ -262,6 +263,11 @@ pub trait Program: Send + Sync {
     /// Renders one case with [`Program::render`], for callers that use each conversation once.
     fn prompt(&self, case: &Case) -> Result<String, Refusal> {
         self.render(&Conversation::new(case)).into_prompt()
+    }
+
+    /// The same program with other limits. None if the program cannot change its limits.
+    fn within(&self, _limits: &Limits) -> Option<Box<dyn Program>> {
+        None
     }
 
     /// The variables that the template reads but does not set. The engine's own functions do not

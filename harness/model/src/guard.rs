@@ -19,6 +19,7 @@ use corosensei::stack::DefaultStack;
 use crate::conversation::Conversation;
 use crate::coverage::{Hits, Site};
 use crate::engine::{Coverage, Engine, Observer, Program, UnknownName};
+use crate::limits::Limits;
 use crate::outcome::{Outcome, Refusal};
 use crate::template::Template;
 
@@ -65,6 +66,15 @@ impl LoadedTemplate {
             |compiled| compiled.map_err(Outcome::from),
         );
         LoadedTemplate { program }
+    }
+
+    /// The same program with other limits: see [`Program::within`].
+    pub fn within(&self, limits: &Limits) -> Option<LoadedTemplate> {
+        let program = match &self.program {
+            Ok(program) => Ok(program.within(limits)?),
+            Err(refusal) => Err(refusal.clone()),
+        };
+        Some(LoadedTemplate { program })
     }
 
     /// Renders one conversation. A panic becomes [`Outcome::Crashed`].

@@ -9,6 +9,7 @@
 
 use std::cell::OnceCell;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
@@ -137,6 +138,9 @@ pub enum NoMask {
     Untraced,
 }
 
+/// The most renders that a masker remembers.
+const MOST_KNOWN: usize = 64;
+
 /// Finds the masks of a template's prompts.
 pub struct Masker<'p, 't> {
     program: &'p FrontProgram<'t>,
@@ -146,6 +150,9 @@ pub struct Masker<'p, 't> {
     plain_openings: Vec<String>,
     /// The settings of thinking that the template reads.
     settings: Vec<(&'static str, bool)>,
+    /// Plain renders: the turns of a conversation, and conversations that begin alike, ask for the same
+    /// ones.
+    known: Mutex<Vec<(Case, Front, Option<String>)>>,
 }
 
 /// The ways in which the template asks for a turn: the case's own first, then those under other
@@ -180,6 +187,7 @@ impl<'p, 't> Masker<'p, 't> {
             ends: TurnEnds::default(),
             plain_openings: Vec::new(),
             settings: Vec::new(),
+            known: Mutex::default(),
         };
         let variables = program.without_front().variables();
         let settings = THINKING.into_iter();
@@ -190,9 +198,9 @@ impl<'p, 't> Masker<'p, 't> {
         let plain = |messages: Value, opens: bool, setting| {
             let case = Case::from_messages(messages.as_array().cloned().unwrap_or_default());
             let asked = Asked { case: &case, front };
-            asked.rendered(program, &case.messages, opens, setting).ok()
+            masker.rendered(&asked, &case.messages, opens, setting)
         };
-        masker.ends = TurnEnds::of(program.template, |messages, opens| {
+        let ends = TurnEnds::of(program.template, |messages, opens| {
             plain(messages, opens, None)
         });
         let question = json!([{"role": "user", "content": "How many?"}]);
@@ -202,10 +210,14 @@ impl<'p, 't> Masker<'p, 't> {
             let asking = plain(question.clone(), true, setting)?;
             let added = asking.strip_prefix(told.as_str())?;
             let added = Some(added).filter(|it| !it.is_empty());
-            Some(added.unwrap_or(masker.ends.opening()).to_owned())
+            Some(added.unwrap_or(ends.opening()).to_owned())
         });
-        masker.plain_openings = openings.filter(|it| !it.is_empty()).collect();
-        masker
+        let plain_openings = openings.filter(|it| !it.is_empty()).collect();
+        Masker {
+            ends,
+            plain_openings,
+            ..masker
+        }
     }
 
     /// The mask of a case behind a front.
@@ -250,7 +262,7 @@ impl<'p, 't> Masker<'p, 't> {
         };
         let case = asked.case;
         let before = &case.messages[..message];
-        let told = asked.rendered(self.program, before, false, None).ok();
+        let told = self.rendered(asked, before, false, None);
         let mut finished = self.finished(asked, &case.messages[..=message], whole);
         if let (Some(told), Some(finished)) = (&told, &finished)
             && *told == finished.text
@@ -294,7 +306,7 @@ impl<'p, 't> Masker<'p, 't> {
         // What stands behind results is like an answer of its own.
         for (index, part) in behind.iter().enumerate() {
             let before = shown(index, part.after);
-            let told = asked.rendered(self.program, &before, false, None).ok();
+            let told = self.rendered(asked, &before, false, None);
             let openings = self.openings(asked, &before, told.as_deref());
             if let Some((start, _)) = openings.place(whole, message, part.floor) {
                 let finished = self.finished(asked, &shown(index + 1, part.after), whole);
@@ -336,10 +348,33 @@ impl<'p, 't> Masker<'p, 't> {
         }
     }
 
+    /// The prompt of some messages, if there is one.
+    fn rendered(
+        &self,
+        asked: &Asked<'_>,
+        messages: &[Value],
+        opens: bool,
+        setting: Option<(&str, bool)>,
+    ) -> Option<String> {
+        let (case, front) = (asked.with(messages, opens, setting), asked.front);
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |(of, behind, _): &&(Case, Front, _)| *behind == front && *of == case;
+        if let Some((_, _, prompt)) = known().iter().find(is_same) {
+            return prompt.clone();
+        }
+        let input = PreparedCase::new(&case, front, &self.program.model.with(&case));
+        let prompt = self.program.outcome(&input).into_prompt().ok();
+        drop(input);
+        let mut known = known();
+        known.truncate(MOST_KNOWN - 1);
+        known.insert(0, (case, front, prompt.clone()));
+        prompt
+    }
+
     /// The beginning of a conversation, finished, traced. Most often it is the beginning of the whole
     /// prompt, whose sources are known.
     fn finished(&self, asked: &Asked<'_>, messages: &[Value], whole: &Traced) -> Option<Traced> {
-        let text = asked.rendered(self.program, messages, false, None).ok()?;
+        let text = self.rendered(asked, messages, false, None)?;
         if let Some(beginning) = whole.beginning(&text) {
             return Some(beginning);
         }
@@ -353,7 +388,7 @@ impl<'p, 't> Masker<'p, 't> {
         before: &'a [Value],
         told: Option<&'a str>,
     ) -> Openings<'a> {
-        let prompt = asked.rendered(self.program, before, true, None).ok();
+        let prompt = self.rendered(asked, before, true, None);
         Openings {
             masker: self,
             asked,
@@ -425,11 +460,9 @@ impl Openings<'_> {
             if let Some(prompt) = &self.prompt {
                 openings.extend(opening(prompt, self.told));
                 for setting in &self.masker.settings {
-                    let (asked, program) = (self.asked, self.masker.program);
                     let render = |opens| {
-                        asked
-                            .rendered(program, self.before, opens, Some(*setting))
-                            .ok()
+                        let (asked, setting) = (self.asked, Some(*setting));
+                        self.masker.rendered(asked, self.before, opens, setting)
                     };
                     if let Some(prompt) = render(true) {
                         openings.extend(opening(&prompt, render(false).as_deref()));
@@ -562,21 +595,6 @@ impl Asked<'_> {
         case.add_generation_prompt = opens;
         case.continue_final_message = None;
         case
-    }
-
-    fn rendered(
-        &self,
-        program: &FrontProgram<'_>,
-        messages: &[Value],
-        opens: bool,
-        setting: Option<(&str, bool)>,
-    ) -> Result<String, Outcome> {
-        let case = self.with(messages, opens, setting);
-        let input = PreparedCase::new(&case, self.front, &program.model.with(&case));
-        match program.outcome(&input) {
-            Outcome::Rendered { text } => Ok(text),
-            refusal => Err(refusal),
-        }
     }
 }
 

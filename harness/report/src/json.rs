@@ -1,6 +1,6 @@
 //! Results as JSON documents. Each one says which version of this format it has.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
 
@@ -9,6 +9,9 @@ pub const VERSION: u32 = 1;
 
 /// Writes a document, indented so that people can read it too.
 pub fn write(out: &mut dyn Write, document: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, document)?;
-    writeln!(out)
+    // The serialiser writes each sign alone.
+    let mut out = BufWriter::new(out);
+    serde_json::to_writer_pretty(&mut out, document)?;
+    writeln!(out)?;
+    out.flush()
 }

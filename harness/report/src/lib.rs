@@ -30,7 +30,6 @@ pub mod transcripts;
 
 pub mod assumed;
 mod excerpt;
-mod position;
 
 pub mod other_fault;
 

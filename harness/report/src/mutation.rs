@@ -15,7 +15,6 @@ use serde::Serialize;
 use super::difference::write_lines;
 use super::json::{self, VERSION};
 use super::numbers::{counted, percent, thousands};
-use super::position::position_of;
 use super::screen;
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::wrapped;
@@ -51,10 +50,11 @@ pub fn write(
         );
         writeln!(out, "{}", wrapped(&line, width, 4))?;
     }
+    let lines = Lines::of(&template.source);
     for mutant in mutants.unnoticed() {
         let is_alike = mutants.tries > 0 && mutant.notice == Notice::Nothing;
         if shows_all || !is_alike {
-            write_unnoticed(out, mutants, mutant, width)?;
+            write_unnoticed(out, mutants, (mutant, &lines), width)?;
         }
     }
     Ok(())
@@ -63,12 +63,12 @@ pub fn write(
 fn write_unnoticed(
     out: &mut dyn Write,
     mutants: &TemplateMutants<'_>,
-    mutant: &Mutant,
+    (mutant, lines): (&Mutant, &Lines),
     width: usize,
 ) -> io::Result<()> {
     let template = mutants.template;
     let span = mutant.mutation.span();
-    let LineColumn { line, column } = position_of(&template.source, span.start);
+    let LineColumn { line, column } = lines.position(&template.source, span.start);
     let line = line_in_file(template, Some(line)).unwrap_or(line);
     let kind = mutant.mutation.kind.name();
     let reached = match mutant.reached_by {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
+use rolecall_base::lines::Lines;
 use rolecall_base::transcript::{END, encode_char};
 use rolecall_front::fields::{Field, fields};
 use rolecall_front::trace::is_key;
@@ -13,7 +14,6 @@ use rolecall_source::template_file::{line_in_file, place};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::numbers::{percent, thousands};
-use super::position::position_of;
 use super::screen;
 use super::style::{HEADING, PLAIN, QUIET, Styled};
 use super::wrapping::wrapped;
@@ -23,6 +23,8 @@ use super::wrapping::wrapped;
 pub struct Trace<'t> {
     /// The template that was rendered.
     pub template: &'t Template,
+    /// The lines of its source.
+    pub lines: &'t Lines,
     /// The case as the template saw it.
     pub case: &'t Case,
     /// The prompt.
@@ -139,7 +141,7 @@ impl Trace<'_> {
 
     /// The place of a byte of the template: the file's name, the line and the column.
     pub(super) fn place(&self, at: usize) -> String {
-        let position = position_of(&self.template.source, at);
+        let position = self.lines.position(&self.template.source, at);
         let name = self.template.path.file_name();
         let name = name.map_or_else(
             || self.template.name.to_string(),
@@ -423,6 +425,7 @@ pub(super) mod tests {
     /// A template, a case as it sees it, and the prompt with its spans.
     pub(in super::super) struct World {
         template: Template,
+        lines: Lines,
         case: Case,
         prompt: String,
         spans: Vec<Span>,
@@ -440,6 +443,7 @@ pub(super) mod tests {
             ]);
             case.tools = Some(vec![json!({"name": "look_up"})]);
             let mut world = World {
+                lines: Lines::of(&template.source),
                 template,
                 case,
                 prompt: String::new(),
@@ -502,6 +506,7 @@ pub(super) mod tests {
         pub(in super::super) fn trace(&self) -> Trace<'_> {
             Trace {
                 template: &self.template,
+                lines: &self.lines,
                 case: &self.case,
                 prompt: &self.prompt,
                 spans: &self.spans,

@@ -10,7 +10,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::json::{self, VERSION};
-use super::position::position_of;
 use super::trace::Trace;
 
 /// A prompt and where its bytes come from, as JSON.
@@ -169,7 +168,7 @@ impl<'t> InputJson<'t> {
 
 impl LiteralJson {
     fn of(trace: &Trace<'_>, source: &Range<usize>) -> LiteralJson {
-        let position = position_of(&trace.template.source, source.start);
+        let position = trace.lines.position(&trace.template.source, source.start);
         LiteralJson {
             line: position.line,
             column: position.column,

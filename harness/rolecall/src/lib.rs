@@ -9,8 +9,8 @@
 
 // Files, problems, and texts in which every byte is visible.
 pub use rolecall_base::{
-    diff, environment, file, fingerprint, folder, invisible, invocation, json, lock, naming, owner,
-    problem, transcript, wildcard,
+    diff, environment, file, fingerprint, folder, invisible, invocation, json, lines, lock, naming,
+    owner, problem, transcript, wildcard,
 };
 
 // What applications do before and after a template, and the engines behind them.

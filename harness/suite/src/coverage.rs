@@ -273,15 +273,6 @@ fn text(site: &Site, template: &Template) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The line of a source in which a byte stands, from 1. As for the engines, a line ends with `\n`,
-/// `\r\n` or `\r`.
-pub fn line_of(source: &str, at: usize) -> usize {
-    let before = source.get(..at).unwrap_or(source);
-    let breaks = before.matches('\n').count();
-    let alone = before.matches('\r').count() - before.matches("\r\n").count();
-    1 + breaks + alone
-}
-
 impl WayCount {
     /// Whether at least this share is reached, in per cent.
     pub fn is_at_least(self, percent: usize) -> bool {

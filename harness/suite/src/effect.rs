@@ -30,6 +30,11 @@ impl Effect {
         }
     }
 
+    /// Whether there is a prompt.
+    pub(crate) fn is_prompt(&self) -> bool {
+        matches!(self.outcome, Outcome::Rendered { .. })
+    }
+
     /// Whether the template marks something in this render.
     pub(crate) fn has_marks(&self) -> bool {
         self.own_text

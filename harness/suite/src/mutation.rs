@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
-use rolecall_model::{Case, Engine, Hits, Mutation, Outcome, Site, Template};
+use rolecall_model::{Case, Engine, Hits, Mutation, MutationKind, Outcome, Site, Template};
 
 use crate::effect::Effect;
 use crate::generation::{Distinguisher, Effort, Spot};
 use crate::suite::Pair;
 
-/// The most conversations that are tried with the mutants of a template, at all places together. Of a
-/// template with very many places, each gets fewer.
-const MOST_TRIES: usize = 60_000;
+/// The most renders of the search for conversations, with a template and its mutants at all places
+/// together. Of a template with very many places, each gets fewer.
+const MOST_RENDERS: usize = 60_000;
 
 /// A template with its mutants.
 #[derive(Debug)]
@@ -112,13 +112,23 @@ impl<'s> TemplateMutants<'s> {
                 return None;
             }
             let places = Places::of(&mutation, &sites);
-            let by_outcome = places.in_order(&originals).find(|original| {
+            // What no case runs, no case notices. White space and statements act on what is beside them,
+            // and a front may treat the mutant in another way.
+            let is_local = !matches!(
+                mutation.kind,
+                MutationKind::WhiteSpace | MutationKind::Statement
+            ) && mutant.model == program.model;
+            let may_notice = |original: &&Original<'_>| {
+                !is_local || places.0.around.is_none() || original.may_reach(places.0.around)
+            };
+            let ordered = || places.in_order(&originals).filter(may_notice);
+            let by_outcome = ordered().find(|original| {
                 let (case, input) = (original.pair.case, &original.input);
                 let effect = &original.effect;
                 !effect.has_same_outcome(&mutant, &program, input, case)
             });
             let by_marks = || {
-                let mut marking = places.in_order(&originals).filter(|_| has_marks);
+                let mut marking = ordered().filter(|_| has_marks);
                 marking.find(|original| !original.effect.has_same_marks(&mutant, &original.input))
             };
             let noticing = by_outcome.or_else(by_marks);
@@ -138,8 +148,9 @@ impl<'s> TemplateMutants<'s> {
         };
         if effort.tries > 0 && mutants.noticed() < mutants.mutants.len() {
             let spots = mutants.spots(&sites);
+            let of_one_try: usize = spots.values().map(|mutants| 1 + mutants.len()).sum();
             let effort = Effort {
-                tries: effort.tries.min((MOST_TRIES / spots.len().max(1)).max(1)),
+                tries: effort.tries.min((MOST_RENDERS / of_one_try.max(1)).max(1)),
                 ..effort
             };
             mutants.tries = effort.tries;
@@ -287,6 +298,11 @@ fn originals<'p>(
 }
 
 impl Original<'_> {
+    /// Whether it runs a site. A render that fails there does not report it.
+    fn may_reach(&self, site: Option<usize>) -> bool {
+        self.hits.is_none() || !self.effect.is_prompt() || self.reaches(site)
+    }
+
     fn reaches(&self, site: Option<usize>) -> bool {
         let hits = self.hits.as_ref().zip(site);
         hits.is_some_and(|(hits, site)| hits.has_any(site))
@@ -403,6 +419,17 @@ mod tests {
         let tool = Notice::Case("family/tool".to_owned());
         assert_eq!(of(&["user", "tool"]), (tool, Some(1)));
         assert_eq!(of(&["user"]), (Notice::Nothing, Some(0)));
+    }
+
+    #[test]
+    fn a_case_that_fails_at_a_place_may_notice_its_mutant() {
+        // Without its key, the loop has no turns instead of a number.
+        let source = "{% for part in {'a': 1}['a'] %}{{ part }}{% endfor %}";
+        examined(source, &["user"], 0, |mutants| {
+            let without_key = mutant(mutants, "['']");
+            assert_eq!(without_key.reached_by, Some(0));
+            assert!(without_key.notice.is_by_case(), "{:?}", without_key.notice);
+        });
     }
 
     #[test]

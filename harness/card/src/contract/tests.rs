@@ -298,3 +298,26 @@ fn a_question_that_is_lost_is_a_defect() {
         assert!(what.starts_with(words), "{what}");
     }
 }
+
+#[test]
+fn a_loop_over_the_parts_of_a_text_lets_the_text_decide() {
+    for (parts, is_broken) in [
+        ("m.content", true),
+        ("m.content.splitlines()", true),
+        ("[m.content]", false),
+        ("[1, 2]", false),
+    ] {
+        let behind = format!("{{% for part in {parts} %}} again{{% endfor %}}");
+        let source = format!(
+            "{{% for m in messages %}}<{{{{ m.role }}}}>{{{{ m.content }}}}{behind}</s>\
+             {{% endfor %}}"
+        );
+        let card = card(Dialect::Jinja, &source);
+        let judgement = verdict(&card, "no-hidden-triggers");
+        assert_eq!(
+            matches!(judgement, Judgement::Broken(_)),
+            is_broken,
+            "{parts}: {judgement:?}"
+        );
+    }
+}

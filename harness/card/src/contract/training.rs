@@ -46,8 +46,7 @@ fn beginning(
     let mut case = (*whole.asked).clone();
     case.messages.truncate(messages);
     case.add_generation_prompt = opens;
-    let examined = prober.examine(whole.probe, "the conversation up to an answer", case);
-    examined.seen
+    prober.answer(whole.probe, "the conversation up to an answer", case)
 }
 
 /// Whether every answer stands behind the prompt that asks for it. Other contracts report where

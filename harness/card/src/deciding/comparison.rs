@@ -97,6 +97,30 @@ fn written(operand: &Operand) -> Option<(String, Option<Range<usize>>)> {
     }
 }
 
+/// The texts of which a look may learn more than that they are texts and not empty.
+pub(crate) fn read_texts(look: &Look) -> impl Iterator<Item = &str> {
+    /// They give the same for any text that neither begins nor ends with white space.
+    const BLIND: [&str; 12] = [
+        TRUTH,
+        "string",
+        "defined",
+        "undefined",
+        "none",
+        "mapping",
+        "iterable",
+        "sequence",
+        "trim",
+        "strip",
+        "lstrip",
+        "rstrip",
+    ];
+    let is_blind = look.operands.len() == 1 && BLIND.contains(&look.operation);
+    let operands = look.operands.iter().filter(move |_| !is_blind);
+    let paths =
+        operands.flat_map(|operand| operand.inputs().into_iter().map(|it| it.path.as_str()));
+    paths.filter(|path| subject(path) == Some(Subject::Content))
+}
+
 /// Whether a look compares the clock with something.
 pub(crate) fn is_of_clock(look: &Look) -> bool {
     let mut inputs = look.operands.iter().flat_map(Operand::inputs);

@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
-use std::sync::LazyLock;
 
-use rolecall_go::GoEngine;
-use rolecall_jinja::JinjaEngine;
 use rolecall_model::decision::{Decisions, TRUTH};
 use rolecall_model::provenance::Origin;
-use rolecall_model::{Case, Dialect, Engine, Hits, Limits, Outcome, Site, Way};
+use rolecall_model::{Case, Dialect, Hits, Limits, Outcome, Site, Way};
 
-use super::comparison::{ComparedWith, Comparison, comparisons, count, emptiness, is_of_clock};
+use super::comparison::{
+    ComparedWith, Comparison, comparisons, count, emptiness, is_of_clock, read_texts,
+};
 use super::conversations::{TEXTS, bases, moments};
 use super::effect::{Effect, effect, has_same_inputs, has_same_words, own_words};
 use super::glance::{brings_no_words, has_similar_words, may_differ};
@@ -42,8 +41,8 @@ const ABOUT: &str = "a conversation in which a comparison of the template holds,
 /// template may take as long as it is let.
 const SHARE: usize = 20;
 
-/// The engines of the search, with smaller limits than others.
-static ENGINES: LazyLock<(JinjaEngine, GoEngine)> = LazyLock::new(|| {
+/// What content decides in a template, if its engine can tell.
+pub(crate) fn decided(prober: &Prober<'_>) -> Rc<Decided> {
     let whole = Limits::default();
     let limits = Limits {
         fuel: whole.fuel / SHARE as u64,
@@ -52,20 +51,9 @@ static ENGINES: LazyLock<(JinjaEngine, GoEngine)> = LazyLock::new(|| {
         prompt: whole.prompt / SHARE,
         ..whole
     };
-    let jinja = JinjaEngine::with_limits(limits.clone());
-    (jinja, GoEngine::with_limits(limits))
-});
-
-/// What content decides in a template, if its engine is one of ours: others cannot tell.
-pub(crate) fn decided(prober: &Prober<'_>) -> Rc<Decided> {
     prober.decided(|| {
-        let (jinja, go) = &*ENGINES;
-        let engines: [&dyn Engine; 2] = [jinja, go];
-        let mut engines = engines.into_iter();
-        match engines.find(|engine| engine.name() == prober.engine_name()) {
-            Some(engine) => search(&prober.in_engine(engine)),
-            None => Decided::default(),
-        }
+        let brief = prober.within(&limits);
+        brief.map_or_else(Decided::default, |prober| search(&prober))
     })
 }
 
@@ -77,6 +65,7 @@ fn search(prober: &Prober<'_>) -> Decided {
         known_words: BTreeSet::new(),
         counts: BTreeSet::new(),
         is_of_clock: false,
+        read_of: BTreeSet::new(),
         sites: prober.sites(),
         queue: VecDeque::new(),
         asked: 0,
@@ -186,6 +175,8 @@ struct Search<'p, 't> {
     counts: BTreeSet<usize>,
     /// Whether the template compares the clock.
     is_of_clock: bool,
+    /// Whose texts the template looks at, beyond whether there are any.
+    read_of: BTreeSet<String>,
     /// The sites of the template.
     sites: Vec<Site>,
     /// The conversations to look at, examined already or not.
@@ -266,6 +257,12 @@ impl Search<'_, '_> {
 
     /// Tries every comparison that the template makes in a conversation.
     fn look_at(&mut self, case: &Case, examined: Examined) {
+        let is_whole = |decisions: &Decisions| !decisions.is_cut;
+        if !examined.decisions.as_ref().is_some_and(is_whole) {
+            // Nobody knows what else it looks at.
+            let roles = case.messages.iter().filter_map(|it| it["role"].as_str());
+            self.read_of.extend(roles.map(str::to_owned));
+        }
         let Some(decisions) = examined.decisions else {
             return;
         };
@@ -275,6 +272,8 @@ impl Search<'_, '_> {
         for (at, look) in decisions.looks.into_iter().enumerate() {
             self.counts.extend(count(&look));
             self.is_of_clock |= is_of_clock(&look);
+            let read = read_texts(&look).map(|path| speaker(case, path).0);
+            self.read_of.extend(read);
             for comparison in comparisons(&look) {
                 let key = Key::of(case, &comparison);
                 if self.tried.contains(&key) {
@@ -574,6 +573,11 @@ impl Search<'_, '_> {
             (round, "messages[3].content"),
         ];
         for (case, path) in plain {
+            // What a Jinja template only writes decides nothing.
+            let is_read = self.read_of.contains(&speaker(&case, path).0);
+            if !is_read && self.prober.dialect() == Dialect::Jinja {
+                continue;
+            }
             let (usual, _) = self.glance(&case);
             let mut examined = None;
             for (kind, text) in TEXTS {

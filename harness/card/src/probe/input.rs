@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -76,7 +77,7 @@ pub struct ProbeInputs {
 }
 
 /// A probe, and the way in which it is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ProbeVariant {
     /// The probe's name.
     pub(super) probe: &'static str,
@@ -86,6 +87,13 @@ pub(super) struct ProbeVariant {
     pub(super) is_later: bool,
     /// The number of the setting under which it is rendered, among those of the inputs.
     pub(super) setting: Option<usize>,
+}
+
+impl Hash for ProbeVariant {
+    /// Hashes only the name: a probe has few variants, and each look at one looks it up.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.probe.hash(state);
+    }
 }
 
 /// A variable of a template, and the value that a user sets it to.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rolecall_model::{
-    Case, Dialect, Engine, Examination, Hits, Limit, Outcome, Site, Template, UnknownName,
+    Case, Dialect, Engine, Examination, Hits, Limit, Limits, Outcome, Site, Template, UnknownName,
 };
 
 use super::catalogue::{CALL_RESULT, USER};
@@ -40,11 +40,11 @@ pub struct Prober<'t> {
     manner: Manner,
     /// What a user sets, and its number among the settings of the inputs.
     setting: Option<(usize, Setting)>,
-    seen: RefCell<HashMap<ProbeVariant, Rc<ProbeOutcome>>>,
+    seen: RefCell<HashMap<ProbeVariant, Seen>>,
     /// The outcomes of conversations that are not in the catalogue.
     asked: RefCell<Vec<Rc<ProbeOutcome>>>,
     /// The probes that were looked at since somebody asked.
-    looked: RefCell<Vec<(Probe, ProbeVariant)>>,
+    looked: RefCell<Vec<(Probe, ProbeVariant, IsPrepared)>>,
     /// What is known of the template's source, found out on first use.
     source: Rc<OnceCell<Source>>,
     /// What the template does not read, found out on first use.
@@ -58,6 +58,12 @@ pub struct Prober<'t> {
     /// How many probes exceeded the limits, and the limit that the last of them exceeded.
     exceeded: Cell<(usize, Option<Limit>)>,
 }
+
+/// Whether the front prepares a probe for the template, found out on first use.
+type IsPrepared = Rc<OnceCell<bool>>;
+
+/// An outcome of a probe.
+type Seen = (Rc<ProbeOutcome>, IsPrepared);
 
 /// What is known of a template's source.
 struct Source {
@@ -173,18 +179,19 @@ impl<'t> Prober<'t> {
         }
     }
 
-    /// The same template in another engine, asked in the same manner.
+    /// The same template with other limits, asked in the same manner. None if its engine cannot change
+    /// them.
     #[must_use]
-    pub(crate) fn in_engine<'e>(&'e self, engine: &'e dyn Engine) -> Prober<'e> {
-        Prober {
-            program: Rc::new(FrontProgram::load(engine, self.template())),
+    pub(crate) fn within(&self, limits: &Limits) -> Option<Prober<'t>> {
+        Some(Prober {
+            program: Rc::new(self.program.within(limits)?),
             renders: Rc::default(),
             tokenizer: None,
             front: Front::of(self.template()),
             setting: None,
             exceeded: Cell::default(),
             ..self.again()
-        }
+        })
     }
 
     /// Finds out in which manner the template accepts probes.
@@ -280,11 +287,6 @@ impl<'t> Prober<'t> {
         }
     }
 
-    /// The name of the engine.
-    pub(crate) fn engine_name(&self) -> &str {
-        self.program.engine.name()
-    }
-
     /// Its dialect.
     pub fn dialect(&self) -> Dialect {
         self.program.template.dialect
@@ -317,12 +319,14 @@ impl<'t> Prober<'t> {
             is_later,
             setting: self.setting_number(),
         };
-        self.looked.borrow_mut().push((probe, variant));
-        if let Some(seen) = self.seen.borrow().get(&variant) {
-            return Rc::clone(seen);
-        }
-        let seen = self.look(probe, variant, false);
-        self.seen.borrow_mut().insert(variant, Rc::clone(&seen));
+        let known = self.seen.borrow().get(&variant).cloned();
+        let (seen, is_prepared) = known.unwrap_or_else(|| {
+            let seen = (self.look(probe, variant, false), Rc::default());
+            self.seen.borrow_mut().insert(variant, seen.clone());
+            seen
+        });
+        let mut looked = self.looked.borrow_mut();
+        looked.push((probe, variant, is_prepared));
         seen
     }
 
@@ -385,9 +389,11 @@ impl<'t> Prober<'t> {
             let input = self.inputs.of(variant, probe, front, &self.program.model);
             input.number(unread)
         };
-        looked.into_iter().any(|(probe, variant)| {
-            let prepared = number(probe, variant, self.front);
-            prepared.is_none() || prepared != number(probe, variant, Front::Raw)
+        looked.into_iter().any(|(probe, variant, is_prepared)| {
+            *is_prepared.get_or_init(|| {
+                let prepared = number(probe, variant, self.front);
+                prepared.is_none() || prepared != number(probe, variant, Front::Raw)
+            })
         })
     }
 
@@ -450,11 +456,21 @@ impl<'t> Prober<'t> {
         if let Some((_, Setting { name, value })) = &self.setting {
             case.variables.insert(name.clone(), value.clone());
         }
-        let input = ProbeInput::new(case, self.front, &self.program.model);
-        let outcome = self.render(&self.program, &input);
-        let seen = Rc::new(ProbeOutcome::new(name, about, input.asked, outcome));
+        let seen = self.answer(name, about, case);
         self.asked.borrow_mut().push(Rc::clone(&seen));
         seen
+    }
+
+    /// The same for a part of a probe's conversation, which is in the template's manner already.
+    pub(crate) fn answer(
+        &self,
+        name: &'static str,
+        about: &'static str,
+        case: Case,
+    ) -> Rc<ProbeOutcome> {
+        let input = ProbeInput::new(case, self.front, &self.program.model);
+        let outcome = self.render(&self.program, &input);
+        Rc::new(ProbeOutcome::new(name, about, input.asked, outcome))
     }
 
     /// What the template makes of a conversation that is not in the catalogue, and which of its places
@@ -495,7 +511,7 @@ impl<'t> Prober<'t> {
         let usual = seen
             .iter()
             .filter(|(variant, _)| variant.manner == self.manner && !variant.is_later)
-            .map(|(_, seen)| Rc::clone(seen));
+            .map(|(_, (seen, _))| Rc::clone(seen));
         usual.chain(self.asked.borrow().iter().cloned()).collect()
     }
 

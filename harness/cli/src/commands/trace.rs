@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use rolecall::front_program::FrontProgram;
+use rolecall::lines::Lines;
 use rolecall::prepared_case::PreparedCase;
 use rolecall::report::format::Format;
 use rolecall::report::trace::{self as report, Trace};
@@ -42,8 +43,11 @@ pub(super) fn show(
     };
     let sites = wants_decisions.then(|| program.sites_for(&input)).flatten();
     let sites = sites.unwrap_or_default();
+    let template = pair.chosen().unwrap_or(pair.template);
+    let lines = Lines::of(&template.source);
     let trace = |prompt, spans| Trace {
-        template: pair.chosen().unwrap_or(pair.template),
+        template,
+        lines: &lines,
         case: input.seen(),
         prompt,
         spans,

@@ -55,8 +55,8 @@ impl Sites {
     }
 
     /// The sites alone.
-    pub(super) fn list(&self) -> &[Site] {
-        &self.list
+    pub(super) fn into_list(self) -> Vec<Site> {
+        self.list
     }
 
     /// The site of a node.

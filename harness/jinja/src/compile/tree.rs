@@ -59,14 +59,17 @@ pub(crate) enum Writing {
     Traced,
 }
 
-/// The sites of a template: the places that its covered code reports.
-pub(crate) fn sites(parsed: &Parsed<'_>) -> Vec<Site> {
-    let sites = Sites::of(&parsed.template, parsed.source, Reporting::Hits);
-    sites.list().to_vec()
+impl Writing {
+    /// How many there are.
+    pub(crate) const COUNT: usize = Writing::Traced as usize + 1;
 }
 
-/// The tree of a template with Python's semantics, and the literals of a traced form.
-pub(crate) fn adapt<'s>(parsed: &Parsed<'s>, writing: Writing) -> Result<(Stmt<'s>, Texts), Error> {
+/// The tree of a template with Python's semantics, the literals of a traced form, and the sites that
+/// a form reports.
+pub(crate) fn adapt<'s>(
+    parsed: &Parsed<'s>,
+    writing: Writing,
+) -> Result<(Stmt<'s>, Texts, Vec<Site>), Error> {
     let reporting = match writing {
         Writing::Plain | Writing::Tracked | Writing::Named => None,
         Writing::Covered => Some(Reporting::Hits),
@@ -97,7 +100,11 @@ pub(crate) fn adapt<'s>(parsed: &Parsed<'s>, writing: Writing) -> Result<(Stmt<'
     let tree = statements
         .pop()
         .ok_or_else(|| Error::new(ErrorKind::SyntaxError, "there is no template"))?;
-    Ok((tree, adapter.expressions.literals.unwrap_or_default()))
+    let Expressions {
+        literals, sites, ..
+    } = adapter.expressions;
+    let sites = sites.map_or_else(Vec::new, Sites::into_list);
+    Ok((tree, literals.unwrap_or_default(), sites))
 }
 
 /// Gives statements Python's semantics.

@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use rolecall_base::lines::Lines;
 use rolecall_source::template_file::{line_in_file, place};
 use rolecall_suite::coverage::{CoveredSite, TemplateCoverage};
 use serde_json::{Value, json};
@@ -10,7 +11,6 @@ use serde_json::{Value, json};
 use super::view::{self, pieces, source_lines};
 use crate::coverage::missing;
 use crate::numbers::{counted, percent};
-use crate::position::position_of;
 
 const SCRIPT: &str = include_str!("coverage.js");
 
@@ -40,6 +40,8 @@ pub fn write(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Result<()
 
 fn template(coverage: &TemplateCoverage<'_>) -> Value {
     let count = coverage.whole();
+    let lines = Lines::of(&coverage.template.source);
+    let sites = coverage.sites.iter();
     json!({
         "name": coverage.template.name.as_str(),
         "file": place(coverage.template, None),
@@ -51,14 +53,14 @@ fn template(coverage: &TemplateCoverage<'_>) -> Value {
             counted(coverage.cases, "case", "cases"),
         ),
         "share": percent(count.reached, count.all),
-        "sites": coverage.sites.iter().map(|covered| site(coverage, covered)).collect::<Vec<_>>(),
+        "sites": sites.map(|covered| site(coverage, &lines, covered)).collect::<Vec<_>>(),
         "source": source(coverage),
     })
 }
 
-fn site(coverage: &TemplateCoverage<'_>, covered: &CoveredSite) -> Value {
+fn site(coverage: &TemplateCoverage<'_>, lines: &Lines, covered: &CoveredSite) -> Value {
     let template = coverage.template;
-    let position = position_of(&template.source, covered.site.span.start);
+    let position = lines.position(&template.source, covered.site.span.start);
     let line = line_in_file(template, Some(position.line)).unwrap_or(position.line);
     let ways = covered
         .ways

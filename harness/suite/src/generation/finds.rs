@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rolecall_base::lines::Lines;
 use rolecall_front::program::FrontProgram;
 use rolecall_model::{Case, CaseId, Dialect, Engine, Moment, Outcome, Template, Way};
 use rolecall_source::template_file::line_in_file;
@@ -12,7 +13,7 @@ use super::reduction::reduced;
 use super::search::{Effort, Found, Rendered, Search, Subject, Target};
 use crate::adding::new_file;
 use crate::conversation::case_name;
-use crate::coverage::{TemplateCoverage, Uncovered, line_of};
+use crate::coverage::{TemplateCoverage, Uncovered};
 use crate::suite::Pair;
 
 /// How many lines the description of a case names.
@@ -112,6 +113,7 @@ impl<'s> Generation<'s> {
     /// Makes cases of conversations: each gets a name and a description.
     fn name(&mut self, found: Vec<(Target, Rendered)>, mut targets: Vec<Target>) {
         let template = self.before.template;
+        let lines = Lines::of(&template.source);
         let family = self.family();
         for (target, rendered) in found {
             let (taken, others): (Vec<_>, Vec<_>) = targets
@@ -120,7 +122,7 @@ impl<'s> Generation<'s> {
             targets = others;
             let ways = taken.into_iter().map(|(site, way)| {
                 let covered = &self.before.sites[site];
-                let line = line_of(&template.source, covered.site.span.start);
+                let line = lines.line(covered.site.span.start);
                 ReachedWay {
                     site,
                     way,
