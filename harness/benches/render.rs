@@ -22,7 +22,7 @@ use rolecall::front::Front;
 use rolecall::layout::Layout;
 use rolecall::readback::reader::OwnReader;
 use rolecall::readback::reading::read_all;
-use rolecall::record::Records;
+use rolecall::records::Records;
 use rolecall::run::{Acceptance, Expected, Runner};
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Pair, Suite};

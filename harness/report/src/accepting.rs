@@ -136,7 +136,7 @@ pub fn write(
         let count = counted(file.orphans.len(), "section", "sections");
         writeln!(
             out,
-            "{}: {count} without a case left out: {}",
+            "{}: {count} without a pair left out: {}",
             file.path.display(),
             file.orphans.join(", ")
         )?;

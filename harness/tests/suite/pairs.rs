@@ -16,7 +16,7 @@ use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
 use rolecall::invocation::{self, Site};
 use rolecall::layout::Layout;
-use rolecall::read_back::RecordedReading;
+use rolecall::record::RecordedReading;
 use rolecall::readback::reader::OwnReader;
 use rolecall::readback::reading::read_all;
 use rolecall::readback::transcript as readings;
