@@ -42,7 +42,7 @@ reference 4249f7037ab2 ca978112ca1b
 === two, echo: rendered
 === one, echo: rendered␊
 b␃
-reference f33eaff22627 5217474a678d
+reference c8dd69851129 5217474a678d
 
 === three, echo: rendered
 c⟦U+00A0⟧␃

@@ -90,7 +90,7 @@ fn snapshots(layout: &Layout, suite: &Suite, snapshots: &Snapshots, findings: &m
     for family in families_of(&pairs) {
         let accepted = snapshots.family(family);
         if !strange.contains(accepted.path()) {
-            findings.extend(snapshots.problems(suite, family));
+            findings.extend(snapshots.problems(suite, family).all());
             findings.extend(accepted.undecodable());
             findings.extend(missing(&accepted, &suite.pairs_by_case(family)));
         }
@@ -153,6 +153,10 @@ pub fn unnoticed(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     let pairs: Vec<Pair<'_>> = suite.pairs().collect();
     let survey = survey(layout, suite, &pairs);
     let mut found: Vec<Problem> = survey.orphans.iter().map(orphan).collect();
+    let snapshots = Snapshots::of(layout);
+    for family in families_of(&pairs) {
+        found.extend(snapshots.problems(suite, family).gone);
+    }
     if let Some(own) = layout.configuration() {
         unnamed(own, suite, &mut found);
         let mut unread = Vec::new();
@@ -161,7 +165,6 @@ pub fn unnoticed(layout: &Layout, suite: &Suite) -> Vec<Problem> {
         unread.retain(|problem| problem.help.is_some());
         found.extend(unread);
     } else {
-        let snapshots = Snapshots::of(layout);
         let mut templates = suite.templates.iter();
         if is_repository(layout) || templates.any(|one| is_there(&snapshots.card(&one.name))) {
             cards(layout, suite, &mut found);

@@ -180,7 +180,7 @@ pub fn untidy(
     let mut untidy = Vec::new();
     let mut unreadable = Vec::new();
     for family in families_of(pairs) {
-        let problems = snapshots.problems(suite, family);
+        let problems = snapshots.problems(suite, family).all();
         let is_readable = snapshots.family(family).undecodable().is_empty();
         if problems.is_empty() || !is_readable {
             continue;

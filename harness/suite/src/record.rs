@@ -538,7 +538,7 @@ mod tests {
         assert_eq!(record.asked.staleness(&template), None);
         let lines = record.lines(&CaseId::new("f", "c2"));
         let written = "reference c96c6d5be8d0 failed render 3 \"it said \\\"no\\\"\\n\"\n\
-                       reference #0 e8a5c2b3f9a1\nreference #1 e8a5c2b3f9a1 000000000000\n";
+                       reference #0 ccc0e8da6b80\nreference #1 ccc0e8da6b80 3316348dbadf\n";
         assert_eq!(lines, written);
         assert_eq!(record.lines(&CaseId::new("f", "c9")), "");
     }

@@ -8,6 +8,7 @@ mod changes;
 mod checks;
 mod files;
 mod harmless;
+mod sections;
 mod suite;
 mod whole;
 

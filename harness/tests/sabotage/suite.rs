@@ -83,6 +83,7 @@ pub(crate) fn write(root: &Path) {
 
     let suite = Suite::load_layout(&to);
     assert_eq!(suite.problems, []);
+    std::fs::create_dir_all(to.snapshots()).unwrap();
     explanations(from, &to, &suite);
     for template in &suite.templates {
         copy(Snapshots::of(from).card(&template.name));

@@ -177,7 +177,8 @@ impl Whole<'_> {
             if file.compare(pair, &rendered.outcome) != SnapshotStatus::Same {
                 return Some(Check::Pairs);
             }
-            if !self.snapshots.problems_of(&alone, family, &file).is_empty() {
+            let problems = self.snapshots.problems_of(&alone, family, &file).all();
+            if !problems.is_empty() {
                 return Some(Check::Lint);
             }
             let now = file.pair(pair);

@@ -14,7 +14,7 @@ use rolecall::lint;
 use rolecall::problem::Problem;
 use rolecall::protocol::ProtocolEngine;
 use rolecall::readings::SuiteReadings;
-use rolecall::record::AskedTemplates;
+use rolecall::records::AskedTemplates;
 use rolecall::reference::Reference;
 use rolecall::report::accepting::{self as report, AcceptedCounts, AcceptedFiles, AcceptedPairs};
 use rolecall::report::difference::{self, Extent, FaultGroups};
@@ -525,9 +525,8 @@ fn to_read<'s>(
         let record = expectations.records.standing(&pair.template.name);
         record.is_ok_and(|record| record.asked.has_other_response_template(pair.template))
     };
-    let is_to_be_read = |pair: &&Pair<'s>| {
-        to_ask.contains(&pair.key()) || arguments.verified && has_changed(pair)
-    };
+    let is_to_be_read =
+        |pair: &&Pair<'s>| to_ask.contains(&pair.key()) || arguments.verified && has_changed(pair);
     pairs.iter().filter(is_to_be_read).copied().collect()
 }
 

@@ -52,6 +52,15 @@ pub struct FamilyFile {
     unreadable: Option<Problem>,
 }
 
+/// Problems with a file, besides the transcripts in it.
+#[derive(Debug, Default)]
+pub struct FileProblems {
+    /// Sections of pairs that are gone from the suite. Nobody notices them who runs a part of it.
+    pub gone: Vec<Problem>,
+    /// Everything else.
+    pub others: Vec<Problem>,
+}
+
 /// What a file has about one pair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PairText {
@@ -64,6 +73,16 @@ pub struct PairText {
     pub record: String,
     /// The reference's own transcript, where an engine is listed to differ from it.
     pub reference: Option<String>,
+}
+
+impl FileProblems {
+    /// All of them, in the order of the file.
+    pub fn all(self) -> Vec<Problem> {
+        let mut all = self.others;
+        all.extend(self.gone);
+        all.sort_by_key(|problem| problem.position);
+        all
+    }
 }
 
 impl PairText {
@@ -320,21 +339,23 @@ impl FamilyFile {
         &self,
         pairs: &[Pair<'_>],
         written: impl FnOnce() -> String,
-    ) -> Vec<Problem> {
+    ) -> FileProblems {
+        let mut found = FileProblems::default();
         if self.is_missing() {
-            return Vec::new();
+            return found;
         }
-        let mut problems = self.unreadable_parts();
+        found.others = self.unreadable_parts();
         if self.unreadable.is_some() {
-            return problems;
+            return found;
         }
         let written = written();
-        if problems.is_empty() && self.file == written {
-            return self.stray_answers(pairs).collect();
+        if found.others.is_empty() && self.file == written {
+            found.others = self.stray_answers(pairs).collect();
+            return found;
         }
-        problems.extend(self.misplaced(pairs));
-        problems.extend(self.stray_answers(pairs));
-        if problems.is_empty() {
+        self.find_misplaced(pairs, &mut found);
+        found.others.extend(self.stray_answers(pairs));
+        if found.others.is_empty() && found.gone.is_empty() {
             let lines = self.file.split('\n').zip(written.split('\n'));
             let same = lines.take_while(|(old, new)| old == new).count();
             let place = Position {
@@ -343,9 +364,9 @@ impl FamilyFile {
             };
             let message = "not as insta writes it: someone has edited it";
             let problem = Problem::new(&self.path, message).at(place);
-            problems.push(problem.help(invocation::review()));
+            found.others.push(problem.help(invocation::review()));
         }
-        problems
+        found
     }
 
     /// What is read back of the answers of templates that have no response template.
@@ -362,8 +383,8 @@ impl FamilyFile {
         })
     }
 
-    /// The sections that have no pair, occur twice or are out of place.
-    fn misplaced(&self, pairs: &[Pair<'_>]) -> Vec<Problem> {
+    /// Finds the sections that have no pair, occur twice or are out of place.
+    fn find_misplaced(&self, pairs: &[Pair<'_>], found: &mut FileProblems) {
         let mut order: HashMap<String, usize> = HashMap::with_capacity(2 * pairs.len());
         for (index, pair) in pairs.iter().enumerate() {
             let (case, template) = (pair.case.id.name(), pair.template.name.as_str());
@@ -372,7 +393,6 @@ impl FamilyFile {
         }
         let mut seen = HashSet::new();
         let mut last = None;
-        let mut problems = Vec::new();
         for section in &self.sections {
             let key = section.key.as_str();
             let message = match order.get(key) {
@@ -395,12 +415,14 @@ impl FamilyFile {
                     continue;
                 }
             };
-            problems.push(
-                self.problem(section.line, &message)
-                    .help(invocation::review()),
-            );
+            let problem = self.problem(section.line, &message);
+            let problem = problem.help(invocation::review());
+            if order.contains_key(key) {
+                found.others.push(problem);
+            } else {
+                found.gone.push(problem);
+            }
         }
-        problems
     }
 
     /// The sections that are complete but hold no valid transcript.

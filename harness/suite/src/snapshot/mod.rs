@@ -4,9 +4,11 @@
 //! written. A transcript is compared byte by byte. `cards/<template>.snap` is a template's report
 //! card. `reference.json` says of each template which reference was asked about it, and with what.
 
-mod family_file;
 mod insta_file;
 mod sections;
+
+mod family_file;
+
 mod survey;
 
 use std::collections::HashMap;
@@ -22,7 +24,7 @@ use rolecall_base::file::{read_text, write_below};
 use rolecall_base::problem::Problem;
 use rolecall_base::transcript;
 
-pub use family_file::{FamilyFile, PairText, SnapshotStatus};
+pub use family_file::{FamilyFile, FileProblems, PairText, SnapshotStatus};
 pub use insta_file::contents;
 pub use survey::Survey;
 
@@ -102,12 +104,12 @@ impl Snapshots {
     }
 
     /// Problems with the file of a family, besides the transcripts in it.
-    pub fn problems(&self, suite: &Suite, family: &str) -> Vec<Problem> {
+    pub fn problems(&self, suite: &Suite, family: &str) -> FileProblems {
         self.problems_of(suite, family, &self.family(family))
     }
 
     /// Problems with the file of a family, if it were this one.
-    pub fn problems_of(&self, suite: &Suite, family: &str, file: &FamilyFile) -> Vec<Problem> {
+    pub fn problems_of(&self, suite: &Suite, family: &str, file: &FamilyFile) -> FileProblems {
         file.problems(&suite.pairs_by_case(family), || {
             self.written(suite, family, |pair| {
                 let mut text = file.pair(pair);

@@ -238,7 +238,7 @@ fn assert_sections(text: &str) {
     let empty = snapshots.written(&suite, "f", |_| PairText::default());
     let text = empty.replacen("---\n\n", &format!("---\n{text}\n"), 1);
     let file = FamilyFile::of("f.snap".into(), text.as_bytes());
-    let problems = snapshots.problems_of(&suite, "f", &file);
+    let problems = snapshots.problems_of(&suite, "f", &file).all();
     let written = snapshots.written(&suite, "f", |pair| file.pair(pair));
     let again = FamilyFile::of("f.snap".into(), written.as_bytes());
     for pair in suite.pairs_by_case("f") {
