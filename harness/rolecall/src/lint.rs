@@ -92,7 +92,10 @@ fn snapshots(layout: &Layout, suite: &Suite, snapshots: &Snapshots, findings: &m
         if !strange.contains(accepted.path()) {
             findings.extend(snapshots.problems(suite, family).all());
             findings.extend(accepted.undecodable());
-            findings.extend(missing(&accepted, &suite.pairs_by_case(family)));
+            // What is missing may stand in a part that cannot be read.
+            if accepted.unreadable_part().is_none() {
+                findings.extend(missing(&accepted, &suite.pairs_by_case(family)));
+            }
         }
     }
 }
@@ -419,6 +422,9 @@ fn records(
     let pairs: Vec<Pair<'_>> = suite.pairs().collect();
     for family in families_of(&pairs) {
         let file = snapshots.family(family);
+        if file.unreadable_part().is_some() {
+            continue;
+        }
         let mut stale = Vec::new();
         for pair in suite.pairs_by_case(family) {
             let Ok(record) = records.standing(&pair.template.name) else {

@@ -425,17 +425,23 @@ impl FamilyFile {
         }
     }
 
-    /// The sections that are complete but hold no valid transcript.
+    /// The sections that are complete but hold no valid transcript, unless the place is reported as
+    /// damaged anyway.
     pub fn undecodable(&self) -> Vec<Problem> {
         let undecodable = |section: &Section| {
             let accepted = self.text(section).filter(|text| !is_nothing(text))?;
             let error = transcript::decode(accepted).err()?;
-            Some(
-                self.no_transcript(section, &error)
-                    .help(invocation::review()),
-            )
+            Some(self.no_transcript(section, &error))
         };
-        self.sections.iter().filter_map(undecodable).collect()
+        let mut problems: Vec<Problem> = self.sections.iter().filter_map(undecodable).collect();
+        let damaged = self.unreadable_parts();
+        let is_new = |problem: &Problem| damaged.iter().all(|one| one.position != problem.position);
+        problems.retain(is_new);
+        let help = match damaged.first() {
+            Some(_) => REPAIR,
+            None => invocation::review(),
+        };
+        problems.into_iter().map(|one| one.help(help)).collect()
     }
 
     /// Whether the file has exactly this text.
