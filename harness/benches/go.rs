@@ -62,6 +62,8 @@ fn main() {
             }
         }
     }
+    // Nothing costs nothing.
+    assert!(!pairs.is_empty(), "no pairs that both render alike");
     println!(
         "{} pairs of {} templates, one thread",
         pairs.len(),

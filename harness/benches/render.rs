@@ -22,7 +22,7 @@ use rolecall::front::Front;
 use rolecall::layout::Layout;
 use rolecall::readback::reader::OwnReader;
 use rolecall::readback::reading::read_all;
-use rolecall::record::Records;
+use rolecall::records::Records;
 use rolecall::run::{Acceptance, Expected, Runner};
 use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Pair, Suite};
@@ -45,10 +45,12 @@ fn main() {
         .pairs()
         .filter(|pair| pair.template.dialect == Dialect::Jinja)
         .collect();
+    // Nothing costs nothing.
+    assert!(!pairs.is_empty(), "no pairs in {:?}", layout.root());
     let engines = Engines::default();
     let runner = Runner::new(&engines, &[], None).expect("threads can be started");
     let snapshots = Snapshots::of(&layout);
-    let records = Records::read(&layout, &suite.templates);
+    let records = Records::read(&layout, &snapshots, &suite.templates);
     let divergences = Divergences::default();
     let acceptance = Some(Acceptance {
         suite: &suite,
@@ -145,6 +147,7 @@ fn answers(suite: &Suite) {
             ));
         }
     }
+    assert!(!texts.is_empty(), "no answers in the suite");
     println!("\n{} answers, one thread", texts.len());
     let read = |streamed: bool| {
         for (response_template, prompt, text, case) in &texts {
@@ -197,6 +200,7 @@ fn coverage(suite: &Suite, dialect: Dialect) {
                 })
         })
         .collect();
+    assert!(!prepared.is_empty(), "no pairs of {dialect} templates");
     println!(
         "\n{} pairs of {dialect} templates, one thread",
         prepared.len()
@@ -232,6 +236,7 @@ fn provenance(suite: &Suite, dialect: Dialect) {
         .iter()
         .flat_map(|program| conversations.iter().map(move |case| (program, case)))
         .collect();
+    assert!(!pairs.is_empty(), "no pairs of {dialect} templates");
     println!(
         "\n{} pairs of {dialect} templates without their application, one thread",
         pairs.len()

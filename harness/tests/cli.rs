@@ -175,7 +175,7 @@ fn a_front_that_is_asked_for_counts_more_than_that_of_a_template() {
 fn every_byte_of_a_snapshot_counts() {
     let folder = Folder::new();
     folder.accept_all();
-    let path = folder.path("snapshots/chat/plain.snap");
+    let path = folder.path("snapshots/plain.snap");
     let accepted = std::fs::read_to_string(&path).unwrap();
     let body = accepted.find("rendered").unwrap();
     let counted = accepted.char_indices().filter(|(at, _)| *at >= body);
@@ -187,11 +187,12 @@ fn every_byte_of_a_snapshot_counts() {
         let other = if c == 'x' { 'y' } else { 'x' };
         let rest = &accepted[at + c.len_utf8()..];
         std::fs::write(&path, format!("{}{other}{rest}", &accepted[..at])).unwrap();
-        let ran = folder.rolecall(&["run", "chat"]);
-        assert_eq!(ran.code(), 1, "{c:?} at byte {at}");
+        // A line of the reference that cannot be read is a fault of the input.
+        let ran = folder.rolecall(&["run"]);
+        assert!([1, 2].contains(&ran.code()), "{c:?} at byte {at}");
     }
     std::fs::write(&path, accepted.replace('\n', "\r\n")).unwrap();
-    assert_eq!(folder.rolecall(&["run", "chat"]).code(), 1);
+    assert_eq!(folder.rolecall(&["run"]).code(), 1);
 }
 
 #[test]
@@ -345,17 +346,18 @@ fn templates_from_elsewhere_are_unverified_and_that_is_no_failure() {
 fn lint_finds_what_someone_has_edited() {
     let folder = Folder::new();
     folder.accept_all();
-    let name = "snapshots/chat/plain.snap";
+    let name = "snapshots/plain.snap";
     let accepted = std::fs::read_to_string(folder.path(name)).unwrap();
     let edited = "not as insta writes it";
-    for changed in [
-        accepted.trim_end().to_owned(),
-        accepted.replace("source: harness", "source: Harness"),
-        accepted.replace("plain.json", "other.json"),
+    let last = accepted.lines().count();
+    for (line, changed) in [
+        (last, accepted.trim_end().to_owned()),
+        (2, accepted.replace("source: harness", "source: Harness")),
+        (3, accepted.replace("plain.json", "other.json")),
     ] {
         folder.write(name, &changed);
         let out = folder.rolecall(&["lint"]).stdout();
-        assert!(out.contains(&format!("{name}: {edited}")), "{changed}");
+        assert!(out.contains(&format!("{name}:{line}:1: {edited}")), "{out}");
     }
     folder.write(name, &accepted);
     folder.write(
@@ -376,18 +378,15 @@ fn lint_finds_what_someone_has_edited() {
 fn lint_finds_what_has_no_use_or_no_words() {
     let folder = Folder::new();
     folder.accept_all();
-    folder.write(
-        "snapshots/chat/gone.snap",
-        "---\nsource: x\n---\nrendered\n␃\n",
-    );
-    folder.write("snapshots/chat/plain.snap.new", "");
+    folder.write("snapshots/gone.snap", "---\nsource: x\n---\nrendered\n␃\n");
+    folder.write("snapshots/plain.snap.new", "");
     folder.write("cases/tools/ping.json", "{}");
     let ran = folder.rolecall(&["lint"]);
     assert_eq!(ran.code(), 1);
     let out = ran.stdout();
     for expected in [
-        "snapshots/chat/gone.snap: an orphan",
-        "snapshots/chat/plain.snap.new: waits for review",
+        "snapshots/gone.snap: an orphan",
+        "snapshots/plain.snap.new: waits for review",
         "cases/tools/ping.json: no case names this tool",
         "cases/templates/chat.json: the template has no `about`",
         "cases/schema/cases.schema.json: not the schema",

@@ -6,10 +6,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use rolecall::lint;
-use rolecall::record::{Record, Records};
+use rolecall::records::{AskedTemplates, Records};
 use rolecall::reference::Reference;
 use rolecall::report::counted;
-use rolecall_model::Dialect;
+use rolecall::snapshot::Snapshots;
+use rolecall::suite::Pair;
+use rolecall_model::{Dialect, TemplateName};
 use sha2::{Digest, Sha256};
 
 use crate::folder::CACHE;
@@ -173,22 +175,20 @@ fn the_readme_counts_the_suite() {
 /// since, or the loader skips one, something is missing here.
 #[test]
 fn every_record_is_of_every_case() {
-    let files = walkdir::WalkDir::new(LAYOUT.snapshots()).into_iter();
-    let records = files
-        .map(|file| file.unwrap().into_path())
-        .filter(|path| path.ends_with("reference.json"))
-        .map(|path| path.display().to_string());
+    let snapshots = Snapshots::of(&LAYOUT);
+    let asked = AskedTemplates::read(&snapshots).unwrap();
+    let asked = asked.templates().map(|name| name.to_string());
     let templates = SUITE.templates.iter();
-    let expected = templates
-        .map(|template| Records::file(&LAYOUT.snapshots(), &template.name))
-        .map(|path| path.display().to_string());
-    assert_same("records", &records.collect(), &expected.collect());
+    let expected = templates.map(|template| template.name.to_string());
+    assert_same("records", &asked.collect(), &expected.collect());
+    let records = Records::read(&LAYOUT, &snapshots, &SUITE.templates);
+    assert_eq!(records.problems, []);
     for template in &SUITE.templates {
-        let record = Record::of(&LAYOUT, &template.name).unwrap().unwrap();
+        let record = records.of(&template.name).unwrap();
         let cases = SUITE.cases.iter();
         let cases = cases.filter(|case| SUITE.has_pair(template, case));
         let cases = cases.map(|case| case.id.clone()).collect();
-        let recorded = record.cases.into_keys().collect();
+        let recorded = record.cases.keys().cloned().collect();
         let what = format!("cases of {}, beside its record", template.name);
         assert_same(&what, &cases, &recorded);
     }
@@ -228,24 +228,20 @@ fn the_references_are_pinned() {
 /// every case gives the same result with both.
 #[test]
 fn line_endings_of_a_template_change_nothing() {
-    let [crlf, lf] = ["firefunction-v2", "firefunction-v2-lf"];
-    let records = [crlf, lf].map(|name| {
-        let path = LAYOUT.snapshots().join(name).join("reference.json");
-        Record::read(&path).unwrap().cases
-    });
-    assert!(records[0] == records[1], "the reference tells them apart");
-    let folders = [crlf, lf].map(|name| LAYOUT.snapshots().join(name));
-    let families: BTreeSet<_> = SUITE
-        .cases
-        .iter()
-        .filter(|case| case.is_for(Dialect::Jinja))
-        .map(|case| case.id.family())
-        .collect();
-    assert!(!families.is_empty());
-    for family in families {
-        let [crlf, lf] = folders
-            .each_ref()
-            .map(|folder| std::fs::read_to_string(folder.join(format!("{family}.snap"))).unwrap());
-        assert!(crlf == lf, "{family} differs");
+    let [crlf, lf] = ["firefunction-v2", "firefunction-v2-lf"]
+        .map(|name| SUITE.template(&TemplateName::new(name)).unwrap());
+    let snapshots = Snapshots::of(&LAYOUT);
+    let mut count = 0;
+    for pair in SUITE.pairs_among(crlf, &SUITE.cases) {
+        let file = snapshots.family_of(&pair);
+        let other = Pair {
+            template: lf,
+            ..pair
+        };
+        let text = file.pair(&pair);
+        assert!(text.transcript.is_some() && !text.record.is_empty());
+        assert!(text == file.pair(&other), "{} differs", pair.case.id);
+        count += 1;
     }
+    assert!(count > 100, "{count}");
 }

@@ -102,8 +102,8 @@ fn a_suite_of_ones_own_is_accepted_held_and_changed() {
         &["asked the reference about 2 pairs, and recorded nothing"],
     );
     assert_eq!(
-        own.read("snapshots/echo/words.snap"),
-        "---\nsource: rolecall accept\n---\n=== one: rendered\none␃\n\n=== two: rendered\ntwo␃\n"
+        own.read("snapshots/words.snap"),
+        "---\nsource: rolecall accept\n---\n=== one, echo: rendered\none␃\n\n=== two, echo: rendered\ntwo␃\n"
     );
     assert_eq!(own.rolecall(&["run"]).code(), 0);
     let ran = own.rolecall(&["reference", "update"]);
@@ -141,10 +141,13 @@ fn a_suite_of_ones_own_is_accepted_held_and_changed() {
             "0 of 1 confirmed",
         ],
     );
-    let file = own.read("snapshots/echo/words.snap");
+    let file = own.read("snapshots/words.snap");
     has(
         &file,
-        &["=== one: rendered\none␃\n", "=== two: rendered\ntwo␊\n␃\n"],
+        &[
+            "=== one, echo: rendered\none␃\n",
+            "=== two, echo: rendered\ntwo␊\n␃\n",
+        ],
     );
 }
 
@@ -153,23 +156,30 @@ fn what_cannot_be_read_is_not_written_over() {
     let own = Own::new();
     own.install_reference();
     own.rolecall(&["accept", "--verified"]);
-    let whole = own.read("snapshots/echo/words.snap");
+    let whole = own.read("snapshots/words.snap");
     let damaged = whole.replace("one␃", "one");
-    own.write("snapshots/echo/words.snap", &damaged);
-    let ran = own.rolecall(&["accept", "echo:words/two"]);
-    assert_eq!(ran.code(), 0, "{}", ran.stdout());
-    assert_eq!(own.read("snapshots/echo/words.snap"), damaged);
-    own.write("model/echo.jinja", "{{ messages[0].content }}!");
+    own.write("snapshots/words.snap", &damaged);
     let ran = own.rolecall(&["accept", "echo:words/two"]);
     assert_eq!(ran.code(), 2, "{}", ran.stdout());
-    has(
-        &ran.stderr(),
-        &["words.snap: the accepted snapshot of `one` cannot be read"],
-    );
-    assert_eq!(own.read("snapshots/echo/words.snap"), damaged);
-    // All of it is another matter.
+    assert_eq!(own.read("snapshots/words.snap"), damaged);
+    own.write("model/echo.jinja", "{{ messages[0].content }}!");
+    for arguments in [&["accept", "echo:words/two"][..], &["accept", "echo"]] {
+        let ran = own.rolecall(arguments);
+        assert_eq!(ran.code(), 2, "{}", ran.stdout());
+        has(
+            &ran.stderr(),
+            &[
+                "words.snap:4:1: the section of `one, echo` does not end with ␃",
+                "repair the file, such as with `git checkout`; or delete it, and accept all its",
+            ],
+        );
+        assert!(!ran.stdout().contains("accepted "), "{}", ran.stdout());
+        assert_eq!(own.read("snapshots/words.snap"), damaged);
+    }
+    // What the message proposes.
+    std::fs::remove_file(own.folder.path("snapshots/words.snap")).unwrap();
     assert_eq!(own.rolecall(&["accept", "echo"]).code(), 0);
-    has(&own.read("snapshots/echo/words.snap"), &["one!␃", "two!␃"]);
+    has(&own.read("snapshots/words.snap"), &["one!␃", "two!␃"]);
 }
 
 #[test]
@@ -177,15 +187,15 @@ fn sections_without_a_case_go_and_are_told() {
     let own = Own::new();
     own.install_reference();
     own.rolecall(&["accept", "--verified"]);
-    let with_orphan = own.read("snapshots/echo/words.snap") + "\n=== three: rendered\nthree␃\n";
-    own.write("snapshots/echo/words.snap", &with_orphan);
+    let with_orphan = own.read("snapshots/words.snap") + "\n=== three, echo: rendered\nthree␃\n";
+    own.write("snapshots/words.snap", &with_orphan);
     own.write("model/echo.jinja", "{{ messages[0].content }}!");
     let ran = own.rolecall(&["accept", "*"]);
     has(
         &ran.stdout(),
-        &["words.snap: 1 section without a case left out: three"],
+        &["words.snap: 1 section without a pair left out: three"],
     );
-    assert!(!own.read("snapshots/echo/words.snap").contains("three"));
+    assert!(!own.read("snapshots/words.snap").contains("three"));
 }
 
 #[test]
@@ -341,8 +351,8 @@ fn the_file_names_the_engine_of_a_dialect() {
     shown("jinja = \"minijinja\"");
     assert_eq!(own.rolecall(&["accept", "echo"]).code(), 0);
     has(
-        &own.read("snapshots/echo/words.snap"),
-        &["=== one: rendered\n0.0000001␃"],
+        &own.read("snapshots/words.snap"),
+        &["=== one, echo: rendered\n0.0000001␃"],
     );
     assert_eq!(own.rolecall(&["run"]).code(), 0);
     let ran = own.rolecall(&["show", "echo", "words/one", "--engine", "rolecall-jinja"]);

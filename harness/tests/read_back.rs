@@ -1,10 +1,11 @@
 //! What is read back of answers: the command `read-back`, and suites that hold it.
 
+use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
-use rolecall::layout::Layout;
-use rolecall::read_back::ReadBackRecord;
 use rolecall::readback::reader::OwnReader;
 use rolecall::readback::reading::read_all;
+use rolecall::recording::Updates;
+use rolecall::snapshot::Snapshots;
 use rolecall::suite::Suite;
 use rolecall_model::TemplateName;
 
@@ -44,14 +45,16 @@ fn suite() -> Folder {
 
 /// Records what this process reads as what the reference read.
 fn record(folder: &Folder) {
-    let layout = Layout::new(folder.path(""));
+    let layout = folder.layout();
     let suite = Suite::load_layout(&layout);
     let template = suite.template(&TemplateName::new("t")).unwrap();
     let engines = Engines::default();
     let engine = engines.for_dialect(template.dialect).unwrap();
     let readings = read_all(engine, template, &OwnReader::default(), &suite.cases).unwrap();
-    let record = ReadBackRecord::new(template, &readings);
-    record.write(&layout, &template.name).unwrap();
+    let mut updates = Updates::new(&layout, &suite);
+    updates.add_readings(template, &readings);
+    let written = updates.write(&Snapshots::of(&layout), &Divergences::default(), &[]);
+    assert_eq!(written.problems, []);
 }
 
 fn edit(folder: &Folder, name: &str, from: &str, to: &str) {
@@ -72,18 +75,16 @@ fn says(ran: &Ran, code: i32, words: &str) {
 #[test]
 fn a_suite_holds_what_the_reference_reads() {
     let folder = suite();
-    let run = |code, words| says(&folder.rolecall(&["run"]), code, words);
+    let run = |code, words: &str| says(&folder.rolecall(&["run"]), code, words);
     run(
         1,
-        "nothing confirms what is read back: the template has no record",
+        "1 message is not read back as by the reference, such as plain/answer#1: the reference was not asked about it",
     );
     // Nothing is accepted that no reference confirms.
-    let accept = folder.rolecall(&["accept"]);
-    assert!(
-        !folder.path("snapshots/t/_readings.snap").exists(),
-        "{}",
-        accept.stdout()
-    );
+    folder.rolecall(&["accept"]);
+    let name = "snapshots/plain.snap";
+    let read = || std::fs::read_to_string(folder.path(name)).unwrap();
+    assert!(!read().contains("\n#1: "), "{}", read());
 
     record(&folder);
     run(1, "1 transcript of readings not as accepted");
@@ -93,43 +94,38 @@ fn a_suite_holds_what_the_reference_reads() {
         "accepted 1 transcript of readings",
     );
     run(0, "answers of 1 template: 1 read back, 0 changed, 0 failed");
-    let snapshot = std::fs::read_to_string(folder.path("snapshots/t/_readings.snap")).unwrap();
-    assert!(
-        snapshot.ends_with("read back: 1\n\nplain/answer#1: read back\n"),
-        "{snapshot}"
-    );
+    let whole = read();
+    assert!(whole.contains("␃\n#1: read back\nreference "), "{whole}");
 
-    edit(
-        &folder,
-        "snapshots/t/_readings.snap",
-        "read back: 1",
-        "read back: 2",
-    );
+    edit(&folder, name, "#1: read back", "#1: read back, changed");
     run(1, "1 transcript of readings not as accepted");
     says(
         &folder.rolecall(&["accept"]),
         0,
         "accepted 1 transcript of readings",
     );
+    assert_eq!(read(), whole);
 
-    let name = "snapshots/t/read-back.json";
-    let whole = std::fs::read_to_string(folder.path(name)).unwrap();
-    for (key, words) in [
-        ("\"written\": \"", "the reference writes another answer"),
+    let at = whole.find("reference #1 ").unwrap() + "reference #1 ".len();
+    for (at, words) in [
+        (at, "the reference writes another answer"),
         (
-            "\"read\": \"",
+            at + 13,
             "the reference reads something else from the same answer",
         ),
     ] {
-        // The first digit of the fingerprint, made another one.
-        let at = whole.find(key).unwrap() + key.len();
+        // The first digit of the checksum, made another one.
         let digit = if &whole[at..=at] == "0" { "1" } else { "0" };
         let broken = format!("{}{digit}{}", &whole[..at], &whole[at + 1..]);
         folder.write(name, &broken);
         run(1, words);
     }
-    folder.write(name, "{");
-    run(2, "read-back.json:1:");
+    let place = whole[..at].matches('\n').count() + 1;
+    folder.write(name, &whole.replacen("reference #1 ", "reference #x ", 1));
+    run(
+        1,
+        &format!("plain.snap:{place}:1: not what a reference did"),
+    );
     folder.write(name, &whole);
     run(0, "1 read back");
 
@@ -161,8 +157,15 @@ fn what_a_template_lost_its_reader_for_is_an_orphan() {
     let without = PLAIN_SIDECAR;
     folder.write("cases/templates/t.json", without);
     let lint = folder.rolecall(&["lint"]);
-    says(&lint, 1, "_readings.snap: an orphan");
-    says(&lint, 1, "the same: snapshots/t/read-back.json");
+    let words = "snapshots/plain.snap:5:1: answers of `t`, which has no response template";
+    says(&lint, 1, words);
+    says(&folder.rolecall(&["run"]), 1, words);
+    // What lint proposes.
+    folder.rolecall(&["accept"]);
+    let lint = folder.rolecall(&["lint"]).stdout();
+    assert!(!lint.contains(words), "{lint}");
+    folder.accept_all();
+    assert_eq!(folder.rolecall(&["run"]).code(), 0);
 }
 
 #[test]

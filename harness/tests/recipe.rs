@@ -36,7 +36,11 @@ fn files(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
 fn after(folder: &Folder, change: impl Fn(&Folder)) -> Vec<String> {
     let before = files(folder);
     change(folder);
-    assert_eq!(folder.rolecall(&["run"]).code(), 1, "the change is not noticed");
+    assert_eq!(
+        folder.rolecall(&["run"]).code(),
+        1,
+        "the change is not noticed"
+    );
     for command in recipe() {
         match command.as_str() {
             "scripts/setup-references" => {
@@ -108,7 +112,10 @@ fn three_commands_do_all_that_a_change_needs() {
         write_cases(folder, "words", &[("one", "a"), ("two", "b")]);
         write_cases(folder, "others", &[("three", "c")]);
     });
-    assert!(changed.contains(&"snapshots/reference.json".to_owned()), "{changed:?}");
+    assert!(
+        changed.contains(&"snapshots/reference.json".to_owned()),
+        "{changed:?}"
+    );
 
     // A new case, a changed one, a renamed one and one that is gone: two files each.
     let of_words = ["cases/conversations/words.json", "snapshots/words.snap"];
@@ -138,7 +145,10 @@ fn three_commands_do_all_that_a_change_needs() {
         write_template(folder, "late", "{{  messages[0].content }}");
     });
     // No prompt has changed, so no line beside a prompt has.
-    assert_eq!(changed, ["cases/templates/late.jinja", "snapshots/reference.json"]);
+    assert_eq!(
+        changed,
+        ["cases/templates/late.jinja", "snapshots/reference.json"]
+    );
     let changed = after(&folder, |folder| {
         remove(folder, "cases/templates/late.jinja");
         remove(folder, "cases/templates/late.json");
@@ -153,10 +163,19 @@ fn three_commands_do_all_that_a_change_needs() {
         remove(folder, "cases/templates/later.jinja");
         remove(folder, "cases/templates/later.json");
     });
-    assert!(families.iter().all(|family| changed.contains(&(*family).to_owned())));
+    assert!(
+        families
+            .iter()
+            .all(|family| changed.contains(&(*family).to_owned()))
+    );
     assert!(!folder.path("snapshots/cards/later.snap").exists());
 
     // A whole family that is gone.
-    let changed = after(&folder, |folder| remove(folder, "cases/conversations/others.json"));
-    assert_eq!(changed, ["cases/conversations/others.json", "snapshots/others.snap"]);
+    let changed = after(&folder, |folder| {
+        remove(folder, "cases/conversations/others.json")
+    });
+    assert_eq!(
+        changed,
+        ["cases/conversations/others.json", "snapshots/others.snap"]
+    );
 }

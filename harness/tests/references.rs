@@ -6,6 +6,9 @@
 use std::os::unix::fs::PermissionsExt;
 
 use crate::folder::{Folder, REFERENCE, has};
+use rolecall::records::AskedTemplates;
+use rolecall::snapshot::Snapshots;
+use rolecall_model::TemplateName;
 use serde_json::Value;
 
 /// Two templates and two cases; `echo` agrees with the reference, `polite` does not.
@@ -23,6 +26,29 @@ fn suite() -> Folder {
 fn install(folder: &Folder, script: &str) {
     let path = folder.write(".references/transformers", script);
     std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// The file with what the references were asked.
+const ASKED: &str = "snapshots/reference.json";
+
+/// The file of the family, with what the reference did.
+const WORDS: &str = "snapshots/words.snap";
+
+fn read(folder: &Folder, name: &str) -> String {
+    std::fs::read_to_string(folder.path(name)).unwrap()
+}
+
+/// What the reference was asked about `echo` with.
+fn asked(folder: &Folder) -> Value {
+    let asked = AskedTemplates::read(&Snapshots::of(&folder.layout())).unwrap();
+    serde_json::to_value(asked.of(&TemplateName::new("echo"))).unwrap()
+}
+
+/// What the reference did, as its file has it.
+fn answers(folder: &Folder) -> Vec<String> {
+    let text = read(folder, WORDS);
+    let lines = text.lines().filter(|line| line.starts_with("reference "));
+    lines.map(str::to_owned).collect()
 }
 
 /// The verdicts that `run` gives, one for each pair.
@@ -62,16 +88,12 @@ fn records_are_written_once_and_then_verified() {
         &[
             "echo: 2 new\n",
             "2 pairs asked of transformers 5.24.0 (jinja2 3.1.6) in ",
-            "; 1 file written\n",
+            "; 2 files written\n",
         ],
     );
-    let path = folder.path("snapshots/echo/reference.json");
-    let record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-    assert_eq!(record["reference"]["version"], "5.24.0");
-    assert_eq!(
-        record["cases"]["words/one"]["sha256"],
-        "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
-    );
+    assert_eq!(asked(&folder)["reference"]["version"], "5.24.0");
+    // The beginning of the SHA-256 of `one`.
+    assert!(answers(&folder)[0].ends_with(" 7692c3ad3540"));
     let again = folder.rolecall(&["reference", "update"]).stdout();
     has(&again, &["2 records are unchanged\n", "0 files written"]);
 
@@ -117,12 +139,12 @@ fn accepting_what_is_verified_records_it() {
             "2 of 2 confirmed by transformers 5.24.0\n",
         ],
     );
-    let path = folder.path("snapshots/echo/reference.json");
-    let recorded = std::fs::read(&path).unwrap();
+    let recorded = [ASKED, WORDS].map(|name| read(&folder, name));
     assert_eq!(folder.rolecall(&["run"]).code(), 0);
     let again = folder.rolecall(&["reference", "update"]).stdout();
     has(&again, &["2 records are unchanged\n", "0 files written"]);
-    assert_eq!(std::fs::read(&path).unwrap(), recorded);
+    assert_eq!([ASKED, WORDS].map(|name| read(&folder, name)), recorded);
+    let recorded = (asked(&folder), answers(&folder));
 
     // A change that changes no prompt makes the records stale: they are written again.
     folder.write("cases/templates/echo.jinja", "{{  messages[0].content }}");
@@ -147,10 +169,8 @@ fn accepting_what_is_verified_records_it() {
             "nothing to accept\n",
         ],
     );
-    let refuted: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-    let recorded: Value = serde_json::from_slice(&recorded).unwrap();
-    assert_eq!(refuted["cases"], recorded["cases"], "the same answers");
-    assert_ne!(refuted["template"], recorded["template"]);
+    assert_eq!(answers(&folder), recorded.1, "the same answers");
+    assert_ne!(asked(&folder)["template"], recorded.0["template"]);
 }
 
 /// A record is the reference's answer, and never our own.
@@ -176,10 +196,11 @@ fn nothing_is_recorded_without_the_reference() {
         &ran.stdout(),
         &["1 pair left: the reference's result is not known\n"],
     );
-    let record = std::fs::read_to_string(folder.path("snapshots/echo/reference.json")).unwrap();
+    let text = read(&folder, WORDS);
+    let (one, two) = text.split_once("=== two, echo: ").unwrap_or((&text, ""));
     assert!(
-        record.contains("words/one") && !record.contains("words/two"),
-        "{record}"
+        one.contains("\nreference ") && !two.contains("\nreference "),
+        "{text}"
     );
 }
 
@@ -192,10 +213,11 @@ fn one_changed_byte_is_noticed_and_named() {
     let good = [
         "cases/templates/echo.jinja",
         "cases/conversations/words.json",
-        "snapshots/echo/reference.json",
+        WORDS,
+        ASKED,
     ]
-    .map(|name| std::fs::read_to_string(folder.path(name)).unwrap());
-    let [template, case, record] = &good;
+    .map(|name| read(&folder, name));
+    let [template, case, record, asked] = &good;
     let run = |name: &str, text: &str, original: &str| {
         folder.write(name, text);
         let ran = folder.rolecall(&["run"]);
@@ -223,7 +245,10 @@ fn one_changed_byte_is_noticed_and_named() {
     let why = "the template has changed since it was recorded";
     has(&ran, &["unverified echo words/one", why]);
     has(&verify, &["no record echo:words/one: ", why]);
-    has(&lint, &["snapshots/echo/reference.json: stale: ", why]);
+    has(
+        &lint,
+        &["snapshots/reference.json: stale: ", why, ": echo\n"],
+    );
 
     // A case.
     let changed = case.replace(
@@ -241,12 +266,15 @@ fn one_changed_byte_is_noticed_and_named() {
         ],
     );
     has(&verify, &["no record echo:words/one: ", why]);
-    has(&lint, &["without a record, or changed since: words/one\n"]);
+    has(
+        &lint,
+        &["without a record, or changed since: `one, echo`\n"],
+    );
 
     // The case's record: another prompt, in the reference's name.
     let at = record.find("7692c3ad").unwrap();
     let changed = format!("{}8{}", &record[..at], &record[at + 1..]);
-    folder.write("snapshots/echo/reference.json", &changed);
+    folder.write(WORDS, &changed);
     let ran = folder.rolecall(&["run"]);
     assert_eq!(ran.code(), 1);
     has(
@@ -267,26 +295,39 @@ fn one_changed_byte_is_noticed_and_named() {
             "1 of 2 records are current",
         ],
     );
+    folder.write(WORDS, record);
     // A byte without a meaning.
-    folder.write(
-        "snapshots/echo/reference.json",
-        &record.replacen("  ", " ", 1),
-    );
+    folder.write(ASKED, &asked.replacen("  ", " ", 1));
     let lint = folder.rolecall(&["lint"]).stdout();
     has(
         &lint,
-        &["snapshots/echo/reference.json: edited after it was written"],
+        &["snapshots/reference.json: edited after it was written"],
     );
     // A byte that breaks the file.
-    folder.write(
-        "snapshots/echo/reference.json",
-        &record.replacen("cases", "casts", 1),
-    );
+    folder.write(ASKED, &asked.replacen("front", "frond", 1));
     let ran = folder.rolecall(&["run"]);
     assert_eq!(ran.code(), 1);
     has(
         &ran.stderr(),
-        &["snapshots/echo/reference.json:6:9: not a reference record: unknown field `casts`"],
+        &[
+            "snapshots/reference.json:2:115: does not say what the references were asked: unknown field `frond`",
+        ],
+    );
+    folder.write(ASKED, asked);
+    // One that breaks an answer of the reference.
+    folder.write(WORDS, &record.replacen("7692c3ad", "7692C3ad", 1));
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stderr(),
+        &["snapshots/words.snap:7:1: not what a reference did: `reference "],
+    );
+    has(
+        &ran.stdout(),
+        &[
+            "unverified echo words/one",
+            "the case has no reference record",
+        ],
     );
 }
 
@@ -361,22 +402,18 @@ fn a_divergence_is_explained_and_may_not_go_stale() {
     // The reference's own transcript is kept, so that the difference can be read.
     has(
         &folder.rolecall(&["lint"]).stdout(),
-        &[
-            "snapshots/echo/words.reference.snap: not what the reference did with the divergence `one`",
-        ],
+        &["snapshots/words.snap: not what the reference did with a listed divergence: `one, echo`"],
     );
     folder.rolecall(&["reference", "update"]);
-    let kept = std::fs::read_to_string(folder.path("snapshots/echo/words.reference.snap"));
-    assert_eq!(
-        kept.unwrap(),
-        "---\nreference: transformers\n---\n=== one: rendered\none␃\n\n=== two: rendered\ntwo words␃\n"
+    has(
+        &read(&folder, WORDS),
+        &[
+            "\n\n=== one, echo, reference: rendered\none␃\n\n=== two, echo: rendered\n",
+            "\n\n=== two, echo, reference: rendered\ntwo words␃\n",
+        ],
     );
-    assert!(
-        !folder
-            .rolecall(&["lint"])
-            .stdout()
-            .contains("reference.snap")
-    );
+    let lint = folder.rolecall(&["lint"]).stdout();
+    assert!(!lint.contains(WORDS), "{lint}");
     has(
         &folder
             .rolecall(&["show", "echo", "words/one", "--reference"])
@@ -430,7 +467,7 @@ fn a_list_of_divergences_is_held_to_what_is_so() {
     // When the list goes, the transcripts go too.
     list(&[]);
     folder.rolecall(&["reference", "update"]);
-    assert!(!folder.path("snapshots/echo/words.reference.snap").exists());
+    assert!(!read(&folder, WORDS).contains(", reference: "));
     assert_eq!(folder.rolecall(&["run"]).code(), 0);
     // An entry about nothing.
     list(&[&drafts[0].replace("words/one", "words/gone")]);
@@ -455,8 +492,7 @@ fn a_reference_that_cannot_be_asked_writes_nothing() {
     let folder = suite();
     folder.accept_snapshots();
     folder.rolecall(&["reference", "update"]);
-    let path = folder.path("snapshots/echo/reference.json");
-    let before = std::fs::read(&path).unwrap();
+    let before = [ASKED, WORDS].map(|name| read(&folder, name));
     let refuse = |expected: &str| {
         for arguments in [
             &["reference", "update"][..],
@@ -467,7 +503,7 @@ fn a_reference_that_cannot_be_asked_writes_nothing() {
             assert_eq!(ran.code(), 2, "{arguments:?}");
             assert_eq!(ran.stdout(), "", "{arguments:?}");
             has(&ran.stderr(), &[expected]);
-            assert_eq!(std::fs::read(&path).unwrap(), before);
+            assert_eq!([ASKED, WORDS].map(|name| read(&folder, name)), before);
         }
     };
     install(&folder, &REFERENCE.replace("5.24.0", "4.57.0"));
@@ -490,9 +526,8 @@ fn records_of_another_version_are_told_apart() {
     let folder = suite();
     folder.accept_snapshots();
     folder.rolecall(&["reference", "update"]);
-    let path = "snapshots/echo/reference.json";
-    let record = std::fs::read_to_string(folder.path(path)).unwrap();
-    folder.write(path, &record.replace("5.24.0", "4.57.0"));
+    let asked = read(&folder, ASKED);
+    folder.write(ASKED, &asked.replace("5.24.0", "4.57.0"));
     let ran = folder.rolecall(&["run"]);
     assert_eq!(ran.code(), 1);
     let why = "recorded with transformers 4.57.0 (jinja2 3.1.6), the reference is";
@@ -523,9 +558,12 @@ fn a_pair_on_which_the_reference_crashes_is_reported_and_not_recorded() {
             "echo: 2 new\n  crashed words/crash: it ended instead of answering (exit status: 139); it said: Segmentation fault\n",
         ],
     );
-    let record = std::fs::read_to_string(folder.path("snapshots/echo/reference.json")).unwrap();
-    has(&record, &["\"message\": \"KeyError: fail\", \"line\": 1}"]);
-    assert!(!record.contains("crash"));
+    let record = read(&folder, WORDS);
+    has(&record, &[" failed render 1 \"KeyError: fail\"\n"]);
+    let crashed = record
+        .split("\n\n")
+        .find(|section| section.starts_with("=== crash, echo: "));
+    assert!(!crashed.unwrap().contains("\nreference "), "{record}");
     // Only the words of the failure are beside our prompt.
     let out = folder.rolecall(&["run", "echo:words/fail"]).stdout();
     has(
@@ -548,13 +586,12 @@ fn a_reference_that_is_gone_costs_no_record() {
     let folder = suite();
     folder.accept_snapshots();
     folder.rolecall(&["reference", "update"]);
-    let path = folder.path("snapshots/echo/reference.json");
-    let before = std::fs::read(&path).unwrap();
+    let before = [ASKED, WORDS].map(|name| read(&folder, name));
     install(&folder, &REFERENCE.replace("*boom*)", "*render*)"));
     let ran = folder.rolecall(&["reference", "update"]);
     assert_eq!(ran.code(), 1, "{}", ran.stdout());
     has(&ran.stdout(), &["not asked words/one: ", "0 files written"]);
-    assert_eq!(std::fs::read(&path).unwrap(), before);
+    assert_eq!([ASKED, WORDS].map(|name| read(&folder, name)), before);
 }
 
 #[test]
@@ -594,8 +631,7 @@ fn an_update_that_is_interrupted_leaves_the_records_whole() {
     let folder = suite();
     folder.accept_snapshots();
     folder.rolecall(&["reference", "update"]);
-    let path = folder.path("snapshots/echo/reference.json");
-    let before = std::fs::read(&path).unwrap();
+    let before = [ASKED, WORDS].map(|name| read(&folder, name));
     // The reference hangs on the second case; somebody stops the update there.
     install(
         &folder,
@@ -615,9 +651,9 @@ fn an_update_that_is_interrupted_leaves_the_records_whole() {
     std::thread::sleep(std::time::Duration::from_secs(1));
     running.kill().unwrap();
     running.wait().unwrap();
-    assert_eq!(std::fs::read(&path).unwrap(), before);
-    let files = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
-    assert_eq!(files, 2, "the record and the folder of snapshots");
+    assert_eq!([ASKED, WORDS].map(|name| read(&folder, name)), before);
+    let files = std::fs::read_dir(folder.path("snapshots")).unwrap().count();
+    assert_eq!(files, 2, "nothing else is left");
 }
 
 #[test]
@@ -683,4 +719,71 @@ fn another_engine_is_measured_against_the_records_or_a_live_engine() {
     let ran = against(&command, &command);
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
     has(&ran.stdout(), &["2 of 2 agree (100 %) with mine 5.24.0"]);
+}
+
+/// An update that cannot write everything leaves no answer to another template that counts.
+#[test]
+fn an_update_that_loses_a_file_confirms_nothing() {
+    let folder = suite();
+    let other = r#"{"about": "More.", "cases": {
+        "three": {"about": "x", "messages": [{"role": "user", "content": "three"}]}}}"#;
+    folder.write("cases/conversations/more.json", other);
+    folder.accept_snapshots();
+    folder.rolecall(&["reference", "update"]);
+    assert_eq!(folder.rolecall(&["run"]).code(), 0);
+    // Somebody's edit, which nothing writes over.
+    let damaged = read(&folder, "snapshots/more.snap").replacen("␃", "␃\nmine", 1);
+    folder.write("snapshots/more.snap", &damaged);
+    // The same template: its answers still count.
+    let ran = folder.rolecall(&["reference", "update"]);
+    assert_eq!(ran.code(), 2);
+    has(
+        &ran.stderr(),
+        &[
+            "snapshots/more.snap:6:1: expected an empty line",
+            "repair the file",
+        ],
+    );
+    assert_eq!(folder.rolecall(&["run", "echo:words/*"]).code(), 0);
+    // Another one: as long as a file has the old answers, none counts.
+    folder.write("cases/templates/echo.jinja", "{{ messages[0]['content'] }}");
+    assert_eq!(folder.rolecall(&["reference", "update"]).code(), 2);
+    let ran = folder.rolecall(&["run", "echo:words/*"]);
+    has(
+        &ran.stdout(),
+        &[
+            "unverified echo words/one",
+            "the template has no reference records",
+        ],
+    );
+    assert_eq!(read(&folder, "snapshots/more.snap"), damaged);
+    let whole = damaged.replacen("␃\nmine", "␃", 1);
+    folder.write("snapshots/more.snap", &whole);
+    assert_eq!(folder.rolecall(&["reference", "update"]).code(), 0);
+    assert_eq!(folder.rolecall(&["run"]).code(), 0);
+}
+
+/// Nobody writes over what the references were asked about the other templates.
+#[test]
+fn what_was_asked_is_not_lost_with_a_conflict() {
+    let folder = suite();
+    folder.write("cases/templates/other.jinja", "{{ messages[0].content }}");
+    folder.accept_snapshots();
+    folder.rolecall(&["reference", "update"]);
+    let whole = read(&folder, ASKED);
+    let conflict = format!("<<<<<<< HEAD\n{whole}=======\n{whole}>>>>>>> other\n");
+    folder.write(ASKED, &conflict);
+    let ran = folder.rolecall(&["reference", "update", "echo"]);
+    assert_eq!(ran.code(), 2);
+    has(
+        &ran.stderr(),
+        &[
+            "snapshots/reference.json:1:1: not JSON",
+            "such as with `git checkout`",
+        ],
+    );
+    assert_eq!(read(&folder, ASKED), conflict);
+    // Who asks about all of them loses nothing.
+    assert_eq!(folder.rolecall(&["reference", "update"]).code(), 0);
+    assert_eq!(read(&folder, ASKED), whole);
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rolecall::configuration;
 use rolecall::problem::closest;
+use rolecall::snapshot::CARDS;
 use rolecall::source;
 
 use crate::failure::Failure;
@@ -183,12 +184,9 @@ fn remains_of_suite(folder: &Path) -> Option<PathBuf> {
         let extension = Path::new(file).extension();
         extension.is_some_and(|extension| extension == "snap") || file == "reference.json"
     };
-    let has_some = |below: &String| {
-        let files = names(&snapshots.join(below));
-        files.iter().flatten().any(is_accepted)
-    };
-    let has_some = names(&snapshots).iter().flatten().any(has_some);
-    has_some.then_some(snapshots)
+    let folders = [snapshots.clone(), snapshots.join(CARDS)];
+    let mut names = folders.iter().filter_map(|folder| names(folder)).flatten();
+    names.any(|file| is_accepted(&file)).then_some(snapshots)
 }
 
 /// A file of a folder that was probably meant to be the configuration.
@@ -280,7 +278,7 @@ mod tests {
         );
         assert!(found.refusal(true).is_some());
         std::fs::remove_file(below.join("chat_template.jinja")).unwrap();
-        let accepted = folder.path().join("snapshots/t/plain.snap");
+        let accepted = folder.path().join("snapshots/plain.snap");
         std::fs::create_dir_all(accepted.parent().unwrap()).unwrap();
         std::fs::write(accepted, "").unwrap();
         let found = Surroundings::of(&below);

@@ -136,7 +136,7 @@ pub fn write(
         let count = counted(file.orphans.len(), "section", "sections");
         writeln!(
             out,
-            "{}: {count} without a case left out: {}",
+            "{}: {count} without a pair left out: {}",
             file.path.display(),
             file.orphans.join(", ")
         )?;
@@ -196,7 +196,11 @@ pub fn write_orphans(out: &mut dyn Write, files: &[PathBuf], is_dry: bool) -> io
     const MOST: usize = 5;
     let verb = if is_dry { "would remove" } else { "removed" };
     for path in files.iter().take(MOST) {
-        writeln!(out, "{verb} {}: nothing in the suite has it", shown_path(path))?;
+        writeln!(
+            out,
+            "{verb} {}: nothing in the suite has it",
+            shown_path(path)
+        )?;
     }
     if files.len() > MOST {
         writeln!(out, "{verb} {} more", thousands(files.len() - MOST))?;
@@ -210,7 +214,11 @@ pub fn write_engines(out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     let what = "the tables of other engines are older now; to measure them again:";
-    say(out, what, "scripts/measure-engines && UPDATE=1 scripts/runners/run")
+    say(
+        out,
+        what,
+        "scripts/measure-engines && UPDATE=1 scripts/runners/run",
+    )
 }
 
 /// Writes everything in one line, which is the last one: what is accepted, who confirms it, and what

@@ -40,8 +40,9 @@ pub use rolecall_suite::{
     accepting, adding, card_rule, case_file, cause, comparison, conclusion, configuration,
     construct, conversation, coverage, divergence, expectations, export, fix, generation,
     held_base, held_text, initial, layout, marking, masks, mutation, pair_mark, parity, private,
-    proof, read_back, readings, record, recorded_answers, recording, reference, repetition, replay,
-    response_file, run, saved_run, schema, selection, shard, snapshot, suite, verdict,
+    proof, read_back, readings, record, recorded_answers, recording, records, reference,
+    repetition, replay, response_file, run, saved_run, schema, selection, shard, snapshot, suite,
+    verdict,
 };
 
 // Engines side by side.

@@ -1,6 +1,6 @@
 //! The checks of the suite itself: everything in it has a use and a reason.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rolecall_model::{Case, CaseId, Dialect, Template, TemplateName};
@@ -21,7 +21,8 @@ use rolecall_suite::card_rule::CardRule;
 use rolecall_suite::configuration::Configuration;
 use rolecall_suite::divergence::Divergences;
 use rolecall_suite::layout::Layout;
-use rolecall_suite::record::{AskedTemplates, RecordedAnswer, Records, Unverified};
+use rolecall_suite::record::{RecordedAnswer, Unverified};
+use rolecall_suite::records::{AskedTemplates, Records};
 use rolecall_suite::response_file::unusable;
 use rolecall_suite::response_file::{Inspected, inspect_template};
 use rolecall_suite::schema;
@@ -89,9 +90,12 @@ fn snapshots(layout: &Layout, suite: &Suite, snapshots: &Snapshots, findings: &m
     for family in families_of(&pairs) {
         let accepted = snapshots.family(family);
         if !strange.contains(accepted.path()) {
-            findings.extend(snapshots.problems(suite, family));
+            findings.extend(snapshots.problems(suite, family).all());
             findings.extend(accepted.undecodable());
-            findings.extend(missing(&accepted, &suite.pairs_by_case(family)));
+            // What is missing may stand in a part that cannot be read.
+            if accepted.unreadable_part().is_none() {
+                findings.extend(missing(&accepted, &suite.pairs_by_case(family)));
+            }
         }
     }
 }
@@ -152,6 +156,10 @@ pub fn unnoticed(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     let pairs: Vec<Pair<'_>> = suite.pairs().collect();
     let survey = survey(layout, suite, &pairs);
     let mut found: Vec<Problem> = survey.orphans.iter().map(orphan).collect();
+    let snapshots = Snapshots::of(layout);
+    for family in families_of(&pairs) {
+        found.extend(snapshots.problems(suite, family).gone);
+    }
     if let Some(own) = layout.configuration() {
         unnamed(own, suite, &mut found);
         let mut unread = Vec::new();
@@ -160,7 +168,6 @@ pub fn unnoticed(layout: &Layout, suite: &Suite) -> Vec<Problem> {
         unread.retain(|problem| problem.help.is_some());
         found.extend(unread);
     } else {
-        let snapshots = Snapshots::of(layout);
         let mut templates = suite.templates.iter();
         if is_repository(layout) || templates.any(|one| is_there(&snapshots.card(&one.name))) {
             cards(layout, suite, &mut found);
@@ -387,31 +394,38 @@ fn records(
     if !gone.is_empty() {
         complain(format!("of templates that are gone: {}", few(&gone)));
     }
+    let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for template in &suite.templates {
-        match records.standing(&template.name) {
-            Ok(record) if record.asked.has_other_response_template(template) => complain(format!(
-                "stale: {}: the response template has changed since it was recorded",
-                template.name
-            )),
-            Ok(_) | Err(Unverified::NeverAsked) => {}
-            Err(Unverified::NoRecords) => {
-                let others = match layout.configuration() {
-                    Some(_) => ", and other templates have",
-                    None => "",
-                };
-                complain(format!(
-                    "missing: {} has no reference records{others}",
-                    template.name
-                ));
+        let why = match records.standing(&template.name) {
+            Ok(record) if record.asked.has_other_response_template(template) => {
+                "stale: the response template has changed since it was recorded: ".to_owned()
             }
-            Err(why) => complain(format!("stale: {}: {why}", template.name)),
-        }
+            Ok(_) | Err(Unverified::NeverAsked) => continue,
+            Err(Unverified::NoRecords) => match layout.configuration() {
+                Some(_) if asked.is_empty() => {
+                    "missing: snapshots have answers of a reference, and nothing says of which: "
+                        .to_owned()
+                }
+                Some(_) => "missing: no reference records, and other templates have: ".to_owned(),
+                None => "missing: no reference records: ".to_owned(),
+            },
+            Err(why) => format!("stale: {why}: "),
+        };
+        wrong
+            .entry(why)
+            .or_default()
+            .push(template.name.to_string());
+    }
+    for (why, templates) in wrong {
+        complain(format!("{why}{}", few(&templates)));
     }
     let pairs: Vec<Pair<'_>> = suite.pairs().collect();
     for family in families_of(&pairs) {
         let file = snapshots.family(family);
+        if file.unreadable_part().is_some() {
+            continue;
+        }
         let mut stale = Vec::new();
-        let mut edited = Vec::new();
         for pair in suite.pairs_by_case(family) {
             let Ok(record) = records.standing(&pair.template.name) else {
                 continue;
@@ -421,16 +435,9 @@ fn records(
             if entry.is_none_or(|entry| entry.input != input) {
                 stale.push(named(&pair));
             }
-            if file.pair(&pair).record != record.lines(&pair.case.id) {
-                edited.push(named(&pair));
-            }
         }
-        let found = [
-            ("without a record, or changed since: ", stale),
-            ("the record was edited after it was written: ", edited),
-        ];
-        for (what, pairs) in found.iter().filter(|(_, pairs)| !pairs.is_empty()) {
-            let message = format!("{what}{}", few(pairs));
+        if !stale.is_empty() {
+            let message = format!("without a record, or changed since: {}", few(&stale));
             findings.push(Problem::new(file.path(), message).help(update()));
         }
     }

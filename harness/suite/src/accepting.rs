@@ -115,9 +115,7 @@ impl<'s> Changes<'s> {
     ) -> Result<AcceptedFile, Problem> {
         let before = snapshots.family(family);
         if let Some(problem) = before.unreadable_part() {
-            let help = "repair the file, such as with `git checkout`; or delete it, and accept all \
-                        its pairs again";
-            return Err(problem.help(help));
+            return Err(problem);
         }
         let text = snapshots.written(suite, family, |pair| {
             let mut text = before.pair(pair);
@@ -172,20 +170,27 @@ pub struct UntidyFile {
 }
 
 /// The files of some pairs in which a section has no pair, occurs twice or is out of place, or that
-/// somebody has edited. `pairs` are all of their families.
-pub fn untidy(suite: &Suite, snapshots: &Snapshots, pairs: &[Pair<'_>]) -> Vec<UntidyFile> {
+/// somebody has edited, and problems with files that hold unreadable parts: writing would lose them.
+/// `pairs` are all of their families.
+pub fn untidy(
+    suite: &Suite,
+    snapshots: &Snapshots,
+    pairs: &[Pair<'_>],
+) -> (Vec<UntidyFile>, Vec<Problem>) {
     let mut untidy = Vec::new();
+    let mut unreadable = Vec::new();
     for family in families_of(pairs) {
-        let problems = snapshots.problems(suite, family);
+        let problems = snapshots.problems(suite, family).all();
         let is_readable = snapshots.family(family).undecodable().is_empty();
         if problems.is_empty() || !is_readable {
             continue;
         }
-        if let Ok(file) = Changes::default().file(suite, snapshots, family) {
-            untidy.push(UntidyFile { file, problems });
+        match Changes::default().file(suite, snapshots, family) {
+            Ok(file) => untidy.push(UntidyFile { file, problems }),
+            Err(problem) => unreadable.push(problem),
         }
     }
-    untidy
+    (untidy, unreadable)
 }
 
 /// The families of pairs, each once, sorted.

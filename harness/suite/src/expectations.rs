@@ -4,7 +4,7 @@ use rolecall_model::Template;
 
 use crate::divergence::Divergences;
 use crate::layout::Layout;
-use crate::record::Records;
+use crate::records::Records;
 use crate::snapshot::Snapshots;
 use crate::verdict::Truth;
 use rolecall_base::problem::Problem;

@@ -8,7 +8,6 @@ use rolecall_card::contract::{Contract, Severity};
 use rolecall_model::{Template, TemplateName};
 
 use crate::card_rule::CardRule;
-use crate::readings;
 use crate::snapshot::{Snapshots, contents};
 use crate::suite::Suite;
 use rolecall_base::diff::Diff;
@@ -156,7 +155,7 @@ impl HeldText {
         template: &Template,
         text: String,
     ) -> HeldText {
-        let change = match readings::accepted(snapshots, suite, template) {
+        let change = match snapshots.readings(suite, template) {
             Some(accepted) if accepted == text => TextStatus::Same,
             Some(accepted) => TextStatus::Changed(Diff::new(&accepted, &text)),
             None if text.is_empty() => TextStatus::Same,

@@ -34,6 +34,8 @@ pub mod divergence;
 
 pub mod snapshot;
 
+pub mod records;
+
 pub mod verdict;
 
 pub mod cause;

@@ -51,7 +51,8 @@ impl<'o> Opened<'o> {
         let is_of_family =
             |problem: &Problem| problem.path.file_stem().is_some_and(|stem| stem == family);
         if !self.suite.problems.iter().any(is_of_family) {
-            let found = self.snapshots.problems(self.suite, family);
+            // What is gone, only a run over the whole suite looks at.
+            let found = self.snapshots.problems(self.suite, family).others;
             let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
             problems.extend(found);
         }

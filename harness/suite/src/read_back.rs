@@ -8,19 +8,10 @@ use std::collections::HashSet;
 use std::fmt;
 
 use rolecall_model::Template;
-use rolecall_readback::reading::{MessageId, MessageReading, Unread};
+use rolecall_readback::reading::{MessageId, MessageReading};
 
-use crate::record::{Records, Unverified};
-use rolecall_base::fingerprint::Checksum;
-
-/// What the reference did with one message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RecordedReading {
-    /// The prompt and the answer, or why there is none.
-    written: Checksum,
-    /// What was read from the forms of the answer, if there is one.
-    read: Option<Checksum>,
-}
+use crate::record::{RecordedReading, Unverified};
+use crate::records::Records;
 
 /// How readings compare with the reference's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,60 +48,6 @@ impl fmt::Display for ReadingFault {
             ReadingFault::NotRecorded => "the reference was not asked about it",
             ReadingFault::Gone => "it is on record, but no case has it",
         })
-    }
-}
-
-impl RecordedReading {
-    /// Of what the reference did.
-    pub fn of(reading: &MessageReading) -> RecordedReading {
-        match &reading.result {
-            Ok(answer) => {
-                let setting = answer.setting.as_deref().unwrap_or_default();
-                let texts = answer.forms.iter().map(|form| form.text.as_str());
-                let parts = [setting, answer.prompt.as_str()].into_iter().chain(texts);
-                let outcomes: Vec<String> = answer
-                    .forms
-                    .iter()
-                    .map(|form| form.outcome.essence())
-                    .collect();
-                RecordedReading {
-                    written: Checksum::of(parts.collect::<Vec<_>>().join("\0")),
-                    read: Some(Checksum::of(outcomes.join("\n"))),
-                }
-            }
-            Err(Unread::DoesNotContinue) => RecordedReading {
-                written: Checksum::of("does not continue"),
-                read: None,
-            },
-            // The words of a failure are the engine's own.
-            Err(Unread::Refused(outcome)) => RecordedReading {
-                written: Checksum::of(outcome.kind().name()),
-                read: None,
-            },
-        }
-    }
-
-    /// Adds it as it is written, behind the index of its message.
-    pub(crate) fn add_to(&self, line: &mut String, index: usize) {
-        use fmt::Write as _;
-        // Writing to a string cannot fail.
-        let _ = write!(line, "#{index} {}", self.written);
-        if let Some(read) = self.read {
-            let _ = write!(line, " {read}");
-        }
-    }
-
-    /// Reads a line that [`RecordedReading::add_to`] wrote.
-    pub(crate) fn parse(line: &str) -> Option<(usize, RecordedReading)> {
-        let mut parts = line.strip_prefix('#')?.split(' ');
-        let index = parts.next()?.parse().ok()?;
-        let reading = RecordedReading {
-            written: parts.next()?.parse().ok()?,
-            read: parts.next().map(str::parse).transpose().ok()?,
-        };
-        let mut written = String::new();
-        reading.add_to(&mut written, index);
-        (written == line).then_some((index, reading))
     }
 }
 
@@ -155,6 +92,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::record::Record;
     use rolecall_readback::reading::read_all;
 
     /// Reads every text as content, after it has replaced one word by another.
@@ -179,26 +117,30 @@ mod tests {
 
     #[test]
     fn what_the_record_says_is_compared_with_what_is_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let layout = Layout::new(folder.path());
-        std::fs::create_dir_all(layout.snapshots().join("t")).unwrap();
         let mut template = Template::from_source(
             "t",
             Dialect::Jinja,
             "{% for m in messages %}{{ m.content }}{% endfor %}",
         );
         template.response_template = Some(json!({}));
-        let truth = |template: &Template, reader: &Fake, answers: &[&str]| {
-            truth(&layout, template, &readings(template, reader, answers)).unwrap()
+        let mut records = Records::default();
+        let truth_of = |records: &Records, template: &Template, reader: &Fake, answers: &[&str]| {
+            truth(records, template, &readings(template, reader, answers))
         };
         let faithful = Fake("", "");
         assert_eq!(
-            truth(&template, &faithful, &["a"]),
-            ReadBackTruth::Unverified("the template has no record".to_owned())
+            truth_of(&records, &template, &faithful, &["a"]),
+            ReadBackTruth::Unverified("the template has no reference records".to_owned())
         );
-        let record = ReadBackRecord::new(&template, &readings(&template, &faithful, &["a", "b"]));
-        assert_eq!(record.write(&layout, &template.name), Ok(true));
-        assert_eq!(record.write(&layout, &template.name), Ok(false));
+        let mut record = Record::new(&template);
+        let recorded = readings(&template, &faithful, &["a", "b"]);
+        let recorded = recorded.iter();
+        let recorded = recorded.map(|one| (one.id.clone(), RecordedReading::of(one)));
+        record.readings.extend(recorded);
+        records.learn(&template, record);
+        let truth = |template: &Template, reader: &Fake, answers: &[&str]| {
+            truth_of(&records, template, reader, answers)
+        };
         let found = |template: &Template, reader: &Fake, answers: &[&str]| match truth(
             template, reader, answers,
         ) {
@@ -229,15 +171,9 @@ mod tests {
         template.response_template = Some(json!({"fields": {}}));
         assert_eq!(
             truth(&template, &faithful, &["a", "b"]),
-            ReadBackTruth::Unverified("the response template has changed since".to_owned())
-        );
-        let path = ReadBackRecord::file(&layout.snapshots(), &template.name);
-        std::fs::write(&path, "{\"messages\": 3}").unwrap();
-        let problem = ReadBackRecord::of(&layout, &template.name).unwrap_err();
-        assert!(
-            problem
-                .message
-                .starts_with("not a record of what is read back")
+            ReadBackTruth::Unverified(
+                "the response template has changed since it was recorded".to_owned()
+            )
         );
     }
 }

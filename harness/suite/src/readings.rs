@@ -11,7 +11,6 @@ use crate::expectations::Expectations;
 use crate::held_text::HeldText;
 use crate::read_back::{ReadBackTruth, ReadingFault, truth};
 use crate::response_file::unusable;
-use crate::snapshot::Snapshots;
 use crate::suite::Suite;
 use rolecall_base::problem::Problem;
 
@@ -149,23 +148,4 @@ pub fn by_case(text: &str) -> HashMap<CaseId, String> {
         }
     }
     by_case
-}
-
-/// The transcript of a template's readings that was accepted. `None` if none was.
-pub(crate) fn accepted(
-    snapshots: &Snapshots,
-    suite: &Suite,
-    template: &Template,
-) -> Option<String> {
-    let mut text = String::new();
-    for pair in suite.pairs_among(template, &suite.cases) {
-        for line in snapshots.family_of(&pair).answers(&pair) {
-            if line.starts_with('#') {
-                text.push_str(&pair.case.id.to_string());
-            }
-            text.extend([line, "\n"]);
-        }
-    }
-    text.truncate(text.trim_end().len());
-    (!text.is_empty()).then_some(text)
 }

@@ -9,12 +9,13 @@ use rolecall_readback::reading::MessageReading;
 use crate::accepting::{Changes, ReferenceTranscripts, families_of};
 use crate::divergence::Divergences;
 use crate::layout::Layout;
-use crate::read_back::RecordedReading;
-use crate::record::{AskedTemplates, Record, RecordEntry, RecordedAnswer, Records, Unverified};
+use crate::record::{Record, RecordEntry, RecordedAnswer, RecordedReading, Unverified};
+use crate::records::{AskedTemplates, Records};
 use crate::run::Rendered;
 use crate::snapshot::Snapshots;
 use crate::suite::{Pair, Suite};
 use rolecall_base::fingerprint::Fingerprint;
+use rolecall_base::invocation;
 use rolecall_base::problem::Problem;
 use rolecall_base::transcript;
 
@@ -159,28 +160,83 @@ impl<'s> Updates<'s> {
             }),
             ..Changes::default()
         };
+        let mut asked = match self.asked(snapshots) {
+            Ok(asked) => asked,
+            Err(problem) => {
+                recorded.problems.push(problem);
+                return recorded;
+            }
+        };
+        // First: until every file has the new answers, none of them counts.
+        let is_before = |one: &&Update<'_>| asked.of(&one.template.name) != Some(&one.record.asked);
+        let changed: HashSet<&TemplateName> = self
+            .records()
+            .filter(is_before)
+            .map(|one| &one.template.name)
+            .collect();
+        asked.retain(|name| self.suite.template(name).is_some() && !changed.contains(name));
+        let mut is_written = match asked.write_over(snapshots) {
+            Ok(is_written) => is_written,
+            Err(problem) => {
+                recorded.problems.push(problem);
+                return recorded;
+            }
+        };
         let pairs: Vec<Pair<'_>> = self.suite.pairs().collect();
-        let (files, problems) = changes.files(self.suite, snapshots, families_of(&pairs));
-        recorded.problems = problems;
+        let families = families_of(&pairs);
+        let (files, problems) = changes.files(self.suite, snapshots, families.iter().copied());
+        recorded.problems.extend(problems);
+        let mut are_written = HashSet::new();
         for file in files {
             match file.write_record(snapshots) {
-                Ok(true) => recorded.files.push(file.path),
-                Ok(false) => {}
+                Ok(is_new) => {
+                    are_written.insert(file.family);
+                    recorded.files.extend(is_new.then_some(file.path));
+                }
                 Err(problem) => recorded.problems.push(problem),
             }
         }
-        // Last: as long as it says what was asked before, no record counts that was made since.
-        let mut asked = AskedTemplates::read(snapshots).unwrap_or_default();
-        asked.retain(|name| self.suite.template(name).is_some());
+        let torn: HashSet<&TemplateName> = pairs
+            .iter()
+            .filter(|pair| !are_written.contains(pair.case.id.family()))
+            .map(|pair| &pair.template.name)
+            .collect();
         for update in self.records() {
-            asked.set(&update.template.name, update.record.asked.clone());
+            let name = &update.template.name;
+            if !changed.contains(name) || !torn.contains(name) {
+                asked.set(name, update.record.asked.clone());
+            }
         }
-        match asked.write(snapshots) {
-            Ok(true) => recorded.files.push(AskedTemplates::file(snapshots)),
-            Ok(false) => {}
+        let now = match asked.is_empty() {
+            true => asked.write_over(snapshots),
+            false => asked.write(snapshots),
+        };
+        match now {
+            Ok(is_new) => is_written |= is_new,
             Err(problem) => recorded.problems.push(problem),
         }
+        if is_written {
+            recorded.files.push(AskedTemplates::file(snapshots));
+        }
         recorded
+    }
+
+    /// What the references were asked with before. Nothing is kept of a file that cannot be read, if
+    /// these updates are about all templates.
+    fn asked(&self, snapshots: &Snapshots) -> Result<AskedTemplates, Problem> {
+        let all = self.suite.templates.iter();
+        let mut others = all.filter(|one| !self.by_template.contains_key(&one.name));
+        match AskedTemplates::read(snapshots) {
+            Err(_) if others.next().is_none() => Ok(AskedTemplates::default()),
+            Err(problem) => {
+                let all = invocation::command("reference update");
+                let help = format!(
+                    "repair it, such as with `git checkout`, or run `{all}` for all templates"
+                );
+                Err(problem.help(help))
+            }
+            read => read,
+        }
     }
 
     /// The records with these updates in the place of the old ones.

@@ -51,20 +51,6 @@ fn tools_of(layout: &Layout, cases: &Path) -> Vec<PathBuf> {
     own.into_iter().flatten().chain([layout.tools()]).collect()
 }
 
-/// Groups pairs by their file of snapshots, with its template and family. The pairs of
-/// one file have to be consecutive.
-pub fn by_file<'p, 's>(
-    pairs: &'p [Pair<'s>],
-) -> impl Iterator<Item = (&'s Template, &'s str, &'p [Pair<'s>])> {
-    let file = |pair: &Pair<'s>| (&pair.template.name, pair.case.id.family());
-    pairs
-        .chunk_by(move |a, b| file(a) == file(b))
-        .filter_map(|pairs| {
-            let first = pairs.first()?;
-            Some((first.template, first.case.id.family(), pairs))
-        })
-}
-
 /// The templates of pairs, each once if its pairs are consecutive.
 pub fn templates_of<'s>(pairs: &[Pair<'s>]) -> Vec<&'s Template> {
     let mut templates: Vec<_> = pairs.iter().map(|pair| pair.template).collect();

@@ -3,7 +3,8 @@
 use rolecall_model::{Engine, Outcome};
 
 use crate::divergence::{Divergences, Listed};
-use crate::record::{RecordedAnswer, Records, Unverified};
+use crate::record::{RecordedAnswer, Unverified};
+use crate::records::Records;
 use crate::snapshot::Snapshots;
 use crate::suite::Pair;
 use rolecall_base::fingerprint::Fingerprint;

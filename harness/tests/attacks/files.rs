@@ -113,9 +113,9 @@ fn suites_with_strange_files() {
         "tools/t.json",
         "t.jinja",
         "t.json",
-        "snapshots/t/plain.snap",
-        "snapshots/t/reference.json",
-        "snapshots/t/own.snap.new",
+        "snapshots/plain.snap",
+        "snapshots/reference.json",
+        "snapshots/own.snap.new",
         "snapshots/divergences.json",
         "snapshots/parity.json",
     ];
@@ -257,7 +257,7 @@ fn folders_that_are_links() {
         ("cases/templates", false),
         ("cases/conversations", false),
         ("cases/tools", false),
-        ("snapshots/t", true),
+        ("snapshots/cards", true),
     ] {
         let world = suite();
         let path = world.path("work").join(name);

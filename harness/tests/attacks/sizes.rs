@@ -149,7 +149,7 @@ const PLACES: [Place; 14] = [
         "a record",
         |world, value| {
             base(world);
-            world.write("work/snapshots/t/reference.json", value);
+            world.write("work/snapshots/reference.json", value);
         },
         &[&["run"]],
     ),
@@ -256,7 +256,7 @@ fn no_text_takes_more_than_its_share() {
             "a snapshot",
             |world, text| {
                 base(world);
-                world.write("work/snapshots/t/plain.snap", text);
+                world.write("work/snapshots/plain.snap", text);
             },
             &[&["run"]],
         ),

@@ -463,12 +463,13 @@ const PLACES: [Place; 17] = [
                 format!("[{{{text}: {text}}}]"),
             );
             world.write(
-                "work/snapshots/t/c.snap",
-                format!("---\n{text}\n---\n=== y\n"),
+                "work/snapshots/c.snap",
+                format!("---\n{text}\n---\n=== y, t: {text}␃\nreference {text}\n\n=== {text}, t: rendered\n=== y\n"),
             );
+            let hash = "0".repeat(64);
             world.write(
-                "work/snapshots/t/reference.json",
-                format!("{{\"reference\": {text}, \"cases\": {{{text}: {text}}}}}"),
+                "work/snapshots/reference.json",
+                format!("{{\"t\": {{\"reference\": {{\"engine\": {text}, \"version\": {text}, \"components\": {{{text}: {text}}}}}, \"front\": {text}, \"template\": \"{hash}\", \"settings\": \"{hash}\"}}}}"),
             );
         },
         &[

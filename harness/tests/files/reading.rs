@@ -8,13 +8,13 @@ use rolecall::divergence::Divergences;
 use rolecall::lint::lint;
 use rolecall::parity::Explanations;
 use rolecall::problem::Problem;
-use rolecall::record::Records;
+use rolecall::records::Records;
 use rolecall::snapshot::{SnapshotStatus, Snapshots};
 use rolecall::source;
 use rolecall_model::Outcome;
 use sha2::{Digest, Sha256};
 
-use super::{Folder, clear, ended, has, layout, link, pipe, suite};
+use super::{Folder, Ran, clear, ended, has, layout, link, pipe, suite};
 
 /// The states that a file may be in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,13 +209,11 @@ fn records_and_lists() {
         folder.accept_all();
         folder
     };
-    let own = [
-        (Deep, ":1:2: not a reference record: "),
-        (Surrogate, ":1:4: not a reference record: "),
-    ];
-    each(make, "snapshots/chat/reference.json", &own, |folder| {
+    each(make, "snapshots/reference.json", &[], |folder| {
         let suite = suite(folder);
-        texts(&Records::read(&layout(folder), &suite.templates).problems)
+        let layout = layout(folder);
+        let snapshots = Snapshots::of(&layout);
+        texts(&Records::read(&layout, &snapshots, &suite.templates).problems)
     });
     each(make, "snapshots/divergences.json", &[], |folder| {
         texts(&Divergences::read(&layout(folder).divergences()).unwrap_err())
@@ -250,13 +248,13 @@ fn snapshots() {
     let empty = Outcome::Rendered {
         text: String::new(),
     };
-    let name = "snapshots/chat/plain.snap";
+    let name = "snapshots/plain.snap";
     each(make, name, &own, |folder| {
         let suite = suite(folder);
         let snapshots = Snapshots::of(&layout(folder));
         suite
             .pairs()
-            .filter(|pair| pair.case.id.name() == "user")
+            .filter(|pair| pair.case.id.name() == "user" && pair.template.name.as_str() == "chat")
             .filter_map(|pair| match snapshots.compare(&pair, &empty) {
                 SnapshotStatus::Unreadable(problem) => Some(problem.to_string()),
                 _ => None,
@@ -270,11 +268,12 @@ fn snapshots() {
 fn what_does_not_belong_is_found() {
     let folder = Folder::new();
     folder.accept_all();
-    put(&folder, "snapshots/chat/_card.snap", AFolder);
-    put(&folder, "snapshots/chat/plain.snap", Outside);
-    put(&folder, "snapshots/strict/plain.snap", Pipe);
+    put(&folder, "snapshots/cards/chat.snap", AFolder);
+    put(&folder, "snapshots/plain.snap", Outside);
+    put(&folder, "snapshots/cards/strict.snap", Pipe);
     put(&folder, "snapshots/linked", Nowhere);
-    folder.write("snapshots/chat/.rolecall-abcdefgh.draft", "half");
+    folder.write("snapshots/cards/.rolecall-abcdefgh.draft", "half");
+    folder.write("snapshots/chat/plain.snap", "where it was once");
     put(&folder, "cases/schema/cases.schema.json", Pipe);
     put(&folder, "cases/schema/template.schema.json", Huge);
     folder.write("cases/conversations/below/more.json", "{}");
@@ -291,11 +290,12 @@ fn what_does_not_belong_is_found() {
     has(
         &findings,
         &[
-            "snapshots/chat/_card.snap: a folder, where a file is expected",
-            "snapshots/chat/plain.snap: neither a file nor a folder",
-            "snapshots/strict/plain.snap: neither a file nor a folder",
+            "snapshots/cards/chat.snap: a folder, where a file is expected",
+            "snapshots/plain.snap: neither a file nor a folder",
+            "snapshots/cards/strict.snap: neither a file nor a folder",
             "snapshots/linked: neither a file nor a folder",
-            "snapshots/chat/.rolecall-abcdefgh.draft: left over from a command that was interrupted\n  delete it",
+            "snapshots/chat/plain.snap: an orphan",
+            "snapshots/cards/.rolecall-abcdefgh.draft: left over from a command that was interrupted\n  delete it",
             "cases/conversations/below: nothing reads this\n  cases are in <family>.json",
             "cases/conversations/notes.txt: nothing reads this",
             "cases/templates/gone.json: nothing reads this",
@@ -438,8 +438,9 @@ fn what_may_not_be_read_is_told() {
         "cases/templates/chat.jinja",
         "cases/templates/strict.json",
         "cases/conversations/plain.json",
-        "snapshots/chat/reference.json",
-        "snapshots/strict",
+        "snapshots/reference.json",
+        "snapshots/plain.snap",
+        "snapshots",
     ];
     let set = |name: &str, mode| {
         fs::set_permissions(folder.path(name), fs::Permissions::from_mode(mode)).unwrap();
@@ -451,7 +452,7 @@ fn what_may_not_be_read_is_told() {
             .mode();
         set(name, 0);
         let is_open = fs::read(folder.path("cases/templates/chat.jinja")).is_ok()
-            && fs::read_dir(folder.path("snapshots/strict")).is_ok()
+            && fs::read_dir(folder.path("snapshots")).is_ok()
             && closed
                 .iter()
                 .all(|name| fs::File::open(folder.path(name)).is_ok());
@@ -487,13 +488,8 @@ fn every_command_lives_through_a_suite_of_ruins() {
             *state,
         );
         put(&folder, &format!("cases/tools/bad-{n}.json"), *state);
-        put(
-            &folder,
-            &format!("snapshots/bad-{n}/reference.json"),
-            *state,
-        );
-        put(&folder, &format!("snapshots/bad-{n}/_card.snap"), *state);
-        put(&folder, &format!("snapshots/bad-{n}/plain.snap"), *state);
+        put(&folder, &format!("snapshots/cards/bad-{n}.snap"), *state);
+        put(&folder, &format!("snapshots/bad-{n}.snap"), *state);
     }
     let commands: [(&[&str], i32); 13] = [
         (&["run"], 2),
@@ -534,40 +530,58 @@ fn every_command_lives_through_a_suite_of_ruins() {
     assert_eq!(ran.json_lines().len(), 2, "what is whole is rendered");
 }
 
-/// A list that all results depend on stops the run with one message; a record does not.
+/// A list that all results depend on stops the run with one message; a file of snapshots does not.
 #[test]
 fn what_is_damaged_fails_the_run_and_no_more_than_has_to() {
     let folder = Folder::new();
+    folder.write(
+        "cases/conversations/more.json",
+        r#"{"about": "More.", "cases": {
+            "user": {"about": "x", "messages": [{"role": "user", "content": "x"}]}}}"#,
+    );
     folder.accept_all();
-    put(&folder, "snapshots/chat/reference.json", Half);
-    put(&folder, "snapshots/strict/plain.snap", Latin);
+    put(&folder, "snapshots/more.snap", Latin);
     let ran = folder.rolecall(&["run", "--format", "jsonl"]);
     assert_eq!(ended(&ran), 1);
-    has(
-        &ran.stderr(),
-        &["snapshots/chat/reference.json:1:2: not JSON: EOF while parsing"],
-    );
-    let verdicts: Vec<String> = ran
-        .json_lines()
-        .iter()
-        .map(|line| {
-            format!(
-                "{} {} {}",
-                line["template"], line["snapshot"], line["verdict"]
-            )
-        })
-        .collect();
+    let verdicts = |ran: &Ran| -> Vec<String> {
+        let lines = ran.json_lines();
+        let verdict = |line: &serde_json::Value| {
+            let words = ["template", "case", "snapshot", "verdict"].map(|key| &line[key]);
+            words.map(|word| word.as_str().unwrap()).join(" ")
+        };
+        lines.iter().map(verdict).collect()
+    };
     assert_eq!(
-        verdicts,
+        verdicts(&ran),
         [
-            "\"chat\" \"same\" \"unverified\"",
-            "\"chat\" \"same\" \"unverified\"",
-            "\"strict\" \"unreadable\" \"agrees\"",
-            "\"strict\" \"unreadable\" \"agrees\"",
+            "chat more/user unreadable unverified",
+            "chat plain/user same agrees",
+            "chat plain/system same agrees",
+            "strict more/user unreadable unverified",
+            "strict plain/user same agrees",
+            "strict plain/system same agrees",
         ]
     );
     let ran = folder.rolecall(&["run"]);
     has(&ran.stdout(), &["the file is not UTF-8"]);
+
+    // What the references were asked says whether any of their answers counts.
+    put(&folder, "snapshots/reference.json", Half);
+    let ran = folder.rolecall(&["run", "*:plain/*", "--format", "jsonl"]);
+    assert_eq!(ended(&ran), 1);
+    has(
+        &ran.stderr(),
+        &["snapshots/reference.json:1:2: not JSON: EOF while parsing"],
+    );
+    assert_eq!(
+        verdicts(&ran),
+        [
+            "chat plain/user same unverified",
+            "chat plain/system same unverified",
+            "strict plain/user same unverified",
+            "strict plain/system same unverified",
+        ]
+    );
 
     for name in ["snapshots/divergences.json", "snapshots/parity.json"] {
         put(&folder, name, Empty);

@@ -7,14 +7,14 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rolecall::layout::Layout;
 use rolecall::lint::lint;
 use rolecall::problem::Problem;
-use rolecall::suite::Suite;
+use rolecall::records::AskedTemplates;
+use rolecall::snapshot::Snapshots;
 
 use crate::extent::is_everything;
 
-use super::{Folder, clear, contents, ended, has, install_reference, link, pipe};
+use super::{Folder, clear, contents, ended, has, install_reference, layout, link, pipe, suite};
 
 fn drafts(folder: &Folder) -> Vec<PathBuf> {
     let all = contents(&folder.path(""));
@@ -24,31 +24,35 @@ fn drafts(folder: &Folder) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Many templates, so that it takes a while to write their records.
+/// Many families, so that it takes a while to write their records.
 fn many() -> (Folder, Vec<PathBuf>) {
     let folder = Folder::empty();
-    folder.write(
-        "cases/conversations/words.json",
-        r#"{"about": "Words.", "cases": {"one": {"about": "x", "messages": []}}}"#,
-    );
-    let names: Vec<String> = (100..250).map(|n| format!("t{n}")).collect();
+    let names: Vec<String> = (100..250).map(|n| format!("f{n}")).collect();
     for name in &names {
-        folder.write(&format!("cases/templates/{name}.jinja"), "{{ 1 }}");
+        folder.write(
+            &format!("cases/conversations/{name}.json"),
+            r#"{"about": "Words.", "cases": {"one": {"about": "x", "messages": []}}}"#,
+        );
     }
-    let records = names
-        .iter()
-        .map(|name| folder.path(&format!("snapshots/{name}/reference.json")));
+    folder.write("cases/templates/t.jinja", "{{ 1 }}");
+    let records = names.iter();
+    let records = records.map(|name| folder.path(&format!("snapshots/{name}.snap")));
     let records = records.collect();
     (folder, records)
 }
 
 /// An update that is killed while it writes leaves each record byte for byte old or new, and does
-/// not disturb the next update.
+/// not disturb the next update. If the template has changed, no record counts until the last one is
+/// written.
 #[test]
 fn an_update_that_is_killed_leaves_each_record_old_or_new() {
     let (folder, records) = many();
-    let texts = ["old", "new"].map(|word| {
+    let install = |word: &str| {
         install_reference(&folder, word);
+        folder.write("cases/templates/t.jinja", &format!("{{# {word} #}}"));
+    };
+    let texts = ["old", "new"].map(|word| {
+        install(word);
         assert_eq!(ended(&folder.rolecall(&["reference", "update"])), 0);
         let read = |path: &PathBuf| fs::read(path).unwrap();
         records.iter().map(read).collect::<Vec<_>>()
@@ -61,7 +65,7 @@ fn an_update_that_is_killed_leaves_each_record_old_or_new() {
     while tried < rounds || (torn == 0 && tried < 200) {
         let before: Vec<_> = records.iter().map(|path| fs::read(path).unwrap()).collect();
         let is_old = before[0] == texts[0][0];
-        install_reference(&folder, if is_old { "new" } else { "old" });
+        install(if is_old { "new" } else { "old" });
         let mut running = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
             .env("ROLECALL_CACHE", crate::folder::CACHE)
             .env("ROLECALL_ALLOW_ENGINES", "1")
@@ -89,17 +93,21 @@ fn an_update_that_is_killed_leaves_each_record_old_or_new() {
             let which = which.unwrap_or_else(|| panic!("{}: {found:?}", path.display()));
             seen[which] += 1;
         }
-        torn += u32::from(seen[0] > 0 && seen[1] > 0);
+        if seen[0] > 0 && seen[1] > 0 {
+            torn += 1;
+            let snapshots = Snapshots::of(&layout(&folder));
+            let asked = AskedTemplates::read(&snapshots).unwrap();
+            assert!(asked.is_empty(), "{asked:?}");
+        }
         tried += 1;
     }
     assert!(torn > 0, "no kill came while records were written");
     // Leftover drafts are found and disturb nobody.
     let left = drafts(&folder);
-    let layout = Layout::new(folder.path(""));
-    let findings = lint(&layout, &Suite::load_layout(&layout));
+    let findings = lint(&layout(&folder), &suite(&folder));
     let is_left_over = |problem: &&Problem| problem.message.contains("left over from a command");
     assert_eq!(findings.iter().filter(is_left_over).count(), left.len());
-    install_reference(&folder, "old");
+    install("old");
     assert_eq!(ended(&folder.rolecall(&["reference", "update"])), 0);
     for (path, text) in records.iter().zip(&texts[0]) {
         assert!(fs::read(path).unwrap() == *text, "{}", path.display());
@@ -230,30 +238,23 @@ fn a_folder_that_may_not_be_written_to_is_told() {
 }
 
 /// Links in the folder of snapshots do not lead records elsewhere. If something is in the way of
-/// one record, the others are written.
+/// one record, the others are written, and none of the template counts.
 #[test]
 fn records_are_not_written_outside() {
     let (folder, records) = many();
     install_reference(&folder, "word");
     let outside = folder.write("outside/file", "old");
-    fs::create_dir_all(folder.path("snapshots/t101")).unwrap();
-    fs::create_dir_all(folder.path("snapshots/t102/reference.json")).unwrap();
-    fs::create_dir_all(folder.path("snapshots/t103")).unwrap();
-    link("../outside", &folder.path("snapshots/t100"));
-    link("../../outside/file", &records[1]);
+    fs::create_dir_all(&records[2]).unwrap();
+    link("../outside/file", &records[1]);
     pipe(&records[3]);
-    folder.write("snapshots/t104", "a file in place of the folder");
     let ran = folder.rolecall(&["reference", "update"]);
     assert_eq!(ended(&ran), 2);
     has(
         &ran.stderr(),
         &[
-            "snapshots/t100: a link, which may lead outside of snapshots\n  put a folder in its place",
-            "snapshots/t101/reference.json: a link that leads outside of snapshots",
-            "snapshots/t101/reference.json: a link: nothing is written through links",
-            "snapshots/t102/reference.json: a folder, where a file is to be written",
-            "snapshots/t103/reference.json: not a regular file",
-            "snapshots/t104",
+            "snapshots/f101.snap: a link, where a file is expected",
+            "snapshots/f102.snap: a folder, where a file is expected",
+            "snapshots/f103.snap: not a regular file",
         ],
     );
     assert_eq!(
@@ -261,44 +262,62 @@ fn records_are_not_written_outside() {
         [(outside, b"old".to_vec())]
     );
     assert!(drafts(&folder).is_empty());
-    assert!(records[5..].iter().all(|path| path.is_file()));
-    has(&ran.stdout(), &["; 145 files written"]);
+    assert!(records[4..].iter().all(|path| path.is_file()));
+    has(&ran.stdout(), &["; 147 files written"]);
+    assert!(!folder.path("snapshots/reference.json").exists());
 }
 
-/// An update keeps nothing of a record that cannot be read, and reports that, with or without a
-/// filter.
+/// Links in the folder of snapshots lead neither what was asked elsewhere, nor report cards.
+#[test]
+fn nothing_is_written_through_a_link() {
+    let folder = Folder::new();
+    install_reference(&folder, "word");
+    fs::create_dir(folder.path("outside")).unwrap();
+    fs::create_dir(folder.path("snapshots")).unwrap();
+    let refused = |command: &[&str], expected: &str| {
+        let ran = folder.rolecall(command);
+        assert_eq!(ended(&ran), 2);
+        has(&ran.stderr(), &[expected]);
+        assert_eq!(contents(&folder.path("outside")), []);
+    };
+    let asked = folder.path("snapshots/reference.json");
+    link("../outside/asked", &asked);
+    refused(&["reference", "update"], "snapshots/reference.json: a link");
+    clear(&asked);
+    link("../outside", &folder.path("snapshots/cards"));
+    refused(
+        &["accept"],
+        "snapshots/cards: a link, which may lead outside of snapshots",
+    );
+}
+
+/// An update keeps nothing of what was asked if it cannot be read, and reports that. With a filter it
+/// would lose what the references were asked about the other templates, and writes nothing.
 #[test]
 fn a_record_that_cannot_be_read_is_told_before_it_is_replaced() {
     let folder = Folder::new();
     install_reference(&folder, "word");
-    folder.write("snapshots/chat/reference.json", "{");
+    let asked = folder.write("snapshots/reference.json", "{");
     let ran = folder.rolecall(&["reference", "update", "chat:plain/user"]);
+    assert_eq!(ended(&ran), 2, "{}", ran.stderr());
+    has(
+        &ran.stderr(),
+        &[
+            "snapshots/reference.json:1:1: not JSON: EOF while parsing an object\n",
+            "repair it, such as with `git checkout`, or run `rolecall reference update` for all",
+        ],
+    );
+    assert_eq!(fs::read(&asked).unwrap(), b"{");
+    let ran = folder.rolecall(&["reference", "update"]);
     assert_eq!(ended(&ran), 0, "{}", ran.stderr());
     has(
         &ran.stderr(),
         &[
-            "snapshots/chat/reference.json:1:1: not JSON: EOF while parsing an object\n",
+            "snapshots/reference.json:1:1: not JSON: EOF while parsing an object\n",
             "nothing is kept of records that cannot be read\n",
         ],
     );
-}
-
-/// The update removes a transcript of the reference if its divergence is gone: the file itself, not
-/// a file that a link leads to.
-#[test]
-fn nothing_is_removed_outside() {
-    let folder = Folder::new();
-    install_reference(&folder, "word");
-    let gone = folder.write("snapshots/chat/plain.reference.snap", "x");
-    let kept = folder.write("outside/plain.reference.snap", "x");
-    link("../outside", &folder.path("snapshots/strict"));
-    let ran = folder.rolecall(&["reference", "update"]);
-    assert_eq!(ended(&ran), 2);
-    has(
-        &ran.stderr(),
-        &["snapshots/strict: a link, which may lead outside of snapshots"],
-    );
-    assert!(!gone.exists() && kept.exists());
+    assert_ne!(fs::read(&asked).unwrap(), b"{");
 }
 
 #[test]

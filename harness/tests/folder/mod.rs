@@ -3,20 +3,19 @@
 // Not every test uses everything.
 #![allow(dead_code, unreachable_pub)]
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
+use rolecall::accepting::Changes;
+use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
-use rolecall::fingerprint::Fingerprint;
 use rolecall::layout::Layout;
-use rolecall::record::{Record, RecordEntry, RecordedAnswer, Records};
-use rolecall::reference::Reference;
+use rolecall::recording::Updates;
 use rolecall::run::{Rendered, Runner};
-use rolecall::snapshot;
+use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
-use rolecall_model::Outcome;
 use serde_json::Value;
 
 use crate::scratch;
@@ -89,53 +88,41 @@ impl Folder {
         path
     }
 
+    /// The folder as a suite.
+    pub fn layout(&self) -> Layout {
+        Layout::new(self.root.path())
+    }
+
     /// Accepts every pair's current result, in insta's form.
     pub fn accept_snapshots(&self) {
-        let mut files: BTreeMap<(String, String), Vec<(String, String)>> = BTreeMap::new();
-        self.each_pair(|pair, outcome| {
-            let id = &pair.case.id;
-            let file = (pair.template.name.to_string(), id.family().to_owned());
-            let section = (id.name().to_owned(), transcript::encode(outcome));
-            files.entry(file).or_default().push(section);
-        });
-        for ((template, family), sections) in files {
-            let sections = sections
+        let suite = Suite::load_layout(&self.layout());
+        let results = results(&suite);
+        let transcript = |one: &Rendered<'_>| transcript::encode(&one.outcome);
+        let changes = Changes {
+            transcripts: results
                 .iter()
-                .map(|(name, text)| (name.as_str(), text.as_str()));
-            let text = snapshot::file(&family, sections);
-            self.write(&format!("snapshots/{template}/{family}.snap"), &text);
+                .map(|one| (one.pair.key(), transcript(one)))
+                .collect(),
+            ..Changes::default()
+        };
+        let snapshots = Snapshots::of(&self.layout());
+        let (files, problems) = changes.accepted(&suite, &snapshots);
+        assert_eq!(problems, []);
+        for file in files {
+            file.write(&snapshots).unwrap();
         }
     }
 
     /// Accepts every pair's current result, and records it as the reference's.
     pub fn accept_all(&self) {
         self.accept_snapshots();
-        let mut records: BTreeMap<PathBuf, Record> = BTreeMap::new();
-        self.each_pair(|pair, outcome| {
-            let reference = Reference::of(pair.template.dialect).identity();
-            let entry = RecordEntry {
-                input: Fingerprint::of_case(pair.case),
-                answer: RecordedAnswer::of(outcome).unwrap(),
-            };
-            records
-                .entry(Records::file(&self.path("snapshots"), &pair.template.name))
-                .or_insert_with(|| Record::new(reference, pair.template))
-                .cases
-                .insert(pair.case.id.clone(), entry);
-        });
-        for (path, record) in records {
-            record.write(&path).unwrap();
+        let (layout, suite) = (self.layout(), Suite::load_layout(&self.layout()));
+        let mut updates = Updates::new(&layout, &suite);
+        for one in results(&suite) {
+            updates.add(&one);
         }
-    }
-
-    fn each_pair(&self, mut with: impl FnMut(&Pair<'_>, &Outcome)) {
-        let suite = Suite::load_layout(&Layout::new(self.root.path()));
-        let pairs: Vec<_> = suite.pairs().collect();
-        let engines = Engines::default();
-        let runner = Runner::new(&engines, &[], Some(1)).unwrap();
-        for Rendered { pair, outcome, .. } in runner.render(&pairs).results {
-            with(&pair, &outcome);
-        }
+        let written = updates.write(&Snapshots::of(&layout), &Divergences::default(), &[]);
+        assert_eq!(written.problems, []);
     }
 
     pub fn rolecall(&self, arguments: &[&str]) -> Ran {
@@ -151,6 +138,15 @@ impl Folder {
     pub fn rolecall_with_cache(&self, cache: &Path, arguments: &[&str]) -> Ran {
         run_in(self.root.path(), arguments, cache)
     }
+}
+
+static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::default);
+
+/// The results of all pairs.
+fn results(suite: &Suite) -> Vec<Rendered<'_>> {
+    let pairs: Vec<Pair<'_>> = suite.pairs().collect();
+    let runner = Runner::new(&ENGINES, &[], Some(1)).unwrap();
+    runner.render(&pairs).results
 }
 
 pub struct Ran(pub Output);

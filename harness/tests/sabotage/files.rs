@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-/// A kind of file.
+/// A kind of file, or of what stands in one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Template,
@@ -13,12 +13,19 @@ pub(crate) enum Kind {
     Case,
     Tool,
     Schema,
+    /// The file of a family, and in it the accepted transcripts.
     Snapshot,
+    /// The reference's own transcripts there, for listed divergences.
     ReferenceSnapshot,
-    Card,
+    /// What the reference did, there.
     Record,
+    /// What is read back of answers, there.
     Readings,
+    /// What the reference reads back, there.
     ReadBackRecord,
+    Card,
+    /// What the references were asked with.
+    Asked,
     Divergences,
     Parity,
 }
@@ -37,14 +44,50 @@ impl Kind {
             () if is("cases/schema/", ".schema.json") => Kind::Schema,
             () if text == "snapshots/divergences.json" => Kind::Divergences,
             () if text == "snapshots/parity.json" => Kind::Parity,
-            () if is("snapshots/", ".reference.snap") => Kind::ReferenceSnapshot,
-            () if is("snapshots/", "_card.snap") => Kind::Card,
-            () if is("snapshots/", "_readings.snap") => Kind::Readings,
+            () if text == "snapshots/reference.json" => Kind::Asked,
+            () if is("snapshots/cards/", ".snap") => Kind::Card,
             () if is("snapshots/", ".snap") => Kind::Snapshot,
-            () if name == "reference.json" => Kind::Record,
-            () if name == "read-back.json" => Kind::ReadBackRecord,
             () => return None,
         })
+    }
+
+    /// The kind of what stands at a place of a file.
+    pub(crate) fn at(self, text: &[u8], at: usize) -> Kind {
+        if self != Kind::Snapshot {
+            return self;
+        }
+        let line = |at: usize| {
+            let begin = text[..at].iter().rposition(|byte| *byte == b'\n');
+            let line = &text[begin.map_or(0, |begin| begin + 1)..];
+            line.split(|byte| *byte == b'\n').next().unwrap()
+        };
+        let heading = b"\n=== ";
+        let heading = text[..at]
+            .windows(heading.len())
+            .rposition(|part| part == heading);
+        let is_of_reference = |heading: usize| {
+            let heading = String::from_utf8_lossy(line(heading + 1));
+            heading.contains(", reference: ")
+        };
+        match line(at) {
+            line if line.starts_with(b"reference #") => Kind::ReadBackRecord,
+            line if line.starts_with(b"reference ") => Kind::Record,
+            line if line.starts_with(b"#") => Kind::Readings,
+            _ if heading.is_some_and(is_of_reference) => Kind::ReferenceSnapshot,
+            _ => Kind::Snapshot,
+        }
+    }
+
+    /// Whether it stands in the file of a family.
+    pub(crate) fn is_in_family(self) -> bool {
+        matches!(
+            self,
+            Kind::Snapshot
+                | Kind::ReferenceSnapshot
+                | Kind::Record
+                | Kind::Readings
+                | Kind::ReadBackRecord
+        )
     }
 
     /// Whether people write it.
@@ -90,6 +133,7 @@ impl fmt::Display for Kind {
             Kind::Record => "records",
             Kind::Readings => "readings",
             Kind::ReadBackRecord => "read-back records",
+            Kind::Asked => "what references were asked",
             Kind::Divergences => "divergences",
             Kind::Parity => "parity",
         })

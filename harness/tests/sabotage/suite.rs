@@ -1,21 +1,24 @@
 //! A small, complete part of the suite in a folder of its own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use rolecall::accepting::{Changes, ReferenceTranscripts};
+use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
 use rolecall::fingerprint::Fingerprint;
 use rolecall::layout::Layout;
-use rolecall::read_back::ReadBackRecord;
-use rolecall::readback::{self, reader::OwnReader};
+use rolecall::readback::{self, reader::OwnReader, reading::MessageId};
 use rolecall::readings::read_each;
-use rolecall::record::{Record, RecordedAnswer, Records};
+use rolecall::record::{Asked, Record, RecordedAnswer, RecordedReading};
+use rolecall::records::{AskedTemplates, Records};
 use rolecall::run::Runner;
-use rolecall::snapshot::{self, Snapshots};
+use rolecall::snapshot::Snapshots;
 use rolecall::suite::{Pair, Suite};
 use rolecall::transcript;
 use rolecall::wildcard::Wildcard;
-use rolecall_model::{Outcome, Stage, Template};
+use rolecall_model::{Outcome, Stage, Template, TemplateName};
 use serde_json::{Value, json};
 
 use crate::project::LAYOUT;
@@ -35,6 +38,8 @@ const CASES: [(&str, &[&str]); 8] = [
     ("go-content", &["image-part"]),
     ("unicode", &["separator-controls"]),
 ];
+
+static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::default);
 
 /// Writes the sample below a folder.
 pub(crate) fn write(root: &Path) {
@@ -78,61 +83,82 @@ pub(crate) fn write(root: &Path) {
 
     let suite = Suite::load_layout(&to);
     assert_eq!(suite.problems, []);
+    std::fs::create_dir_all(to.snapshots()).unwrap();
+    explanations(from, &to, &suite);
     for template in &suite.templates {
         copy(Snapshots::of(from).card(&template.name));
-        let mut record = Record::read(&Records::file(&from.snapshots(), &template.name)).unwrap();
-        record.settings = Fingerprint::of_settings(template);
-        let cases: BTreeSet<_> = suite
-            .pairs()
-            .filter(|pair| pair.template.name == template.name)
-            .map(|pair| &pair.case.id)
-            .collect();
-        record.cases.retain(|id, _| cases.contains(id));
-        record
-            .write(&Records::file(&to.snapshots(), &template.name))
-            .unwrap();
     }
     accept(from, &to, &suite);
-    read_back(&to, &suite);
-    explanations(from, &to, &suite);
-    diverge(&to, &suite);
 }
 
-/// The sections of the sample's cases.
+/// What is accepted and recorded of the sample's cases.
 fn accept(from: &Layout, to: &Layout, suite: &Suite) {
-    let (from, to) = (Snapshots::of(from), Snapshots::of(to));
-    for template in &suite.templates {
-        for (family, _) in CASES {
-            let accepted = from.accepted(&template.name, family);
-            let sections: Vec<_> = suite
-                .pairs_of(template, family)
-                .map(|pair| {
-                    let name = pair.case.id.name();
-                    (name, accepted.transcript(name).unwrap())
-                })
-                .collect();
-            if !sections.is_empty() {
-                let path = to.file(&template.name, family);
-                std::fs::write(path, snapshot::file(family, sections)).unwrap();
-            }
-        }
+    let from_snapshots = Snapshots::of(from);
+    let known = Records::read(from, &from_snapshots, &suite.templates);
+    let mut records: HashMap<&TemplateName, Record> = HashMap::new();
+    let mut changes = Changes::default();
+    for pair in suite.pairs() {
+        let file = from_snapshots.family_of(&pair);
+        let accepted = file.transcript(&pair).unwrap().to_owned();
+        changes.transcripts.insert(pair.key(), accepted);
+        let (template, case) = pair.key();
+        let recorded = &known.of(template).unwrap().cases[case];
+        let record = records
+            .entry(template)
+            .or_insert_with(|| Record::new(pair.template));
+        record.cases.insert(case.clone(), recorded.clone());
     }
+    for (template, text, recorded) in read_back(suite) {
+        records
+            .get_mut(&template.name)
+            .unwrap()
+            .readings
+            .extend(recorded);
+        changes.add_readings(suite, template, &text);
+    }
+    let now = diverge(to, suite, &mut records);
+    let divergences = Divergences::read(&to.divergences()).unwrap();
+    changes.references = Some(ReferenceTranscripts {
+        divergences: &divergences,
+        now: now
+            .iter()
+            .map(|(pair, text)| (pair.key(), text.clone()))
+            .collect(),
+    });
+    changes.records = records
+        .iter()
+        .map(|(name, record)| (*name, record))
+        .collect();
+    let snapshots = Snapshots::of(to);
+    let (files, problems) = changes.files(suite, &snapshots, CASES.map(|(family, _)| family));
+    assert_eq!(problems, []);
+    for file in files {
+        file.write(&snapshots).unwrap();
+    }
+    let mut asked = AskedTemplates::default();
+    for template in &suite.templates {
+        asked.set(&template.name, Asked::of(template));
+    }
+    asked.write(&snapshots).unwrap();
 }
 
 /// What is read back of the sample's answers.
-fn read_back(to: &Layout, suite: &Suite) {
-    let engines = Engines::default();
+fn read_back(suite: &Suite) -> Vec<ReadBack<'_>> {
     let templates: Vec<_> = suite.templates.iter().collect();
-    let engine = |template: &Template| engines.for_dialect(template.dialect);
+    let engine = |template: &Template| ENGINES.for_dialect(template.dialect);
     let readings = read_each(suite, &templates, &engine, &OwnReader::default());
     assert!(readings.iter().any(|(_, readings)| !readings.is_empty()));
-    for (template, readings) in &readings {
-        let record = ReadBackRecord::new(template, readings);
-        record.write(to, &template.name).unwrap();
-        let text = snapshot::text_file(template, &readback::transcript::of(readings));
-        std::fs::write(Snapshots::of(to).readings(&template.name), text).unwrap();
-    }
+    let read = readings.into_iter().map(|(template, readings)| {
+        let recorded = readings.iter();
+        let recorded = recorded.map(|one| (one.id.clone(), RecordedReading::of(one)));
+        let text = readback::transcript::of(&readings);
+        (template, text, recorded.collect())
+    });
+    read.collect()
 }
+
+/// A template, the transcript of its readings, and their record.
+type ReadBack<'s> = (&'s Template, String, Vec<(MessageId, RecordedReading)>);
 
 /// The explanations for the sample's twins.
 fn explanations(from: &Layout, to: &Layout, suite: &Suite) {
@@ -160,10 +186,12 @@ fn explanations(from: &Layout, to: &Layout, suite: &Suite) {
 
 /// The engines agree with the references everywhere. To have something to list, the sample pretends
 /// that a reference gave other results: once by name, once by glob.
-fn diverge(to: &Layout, suite: &Suite) {
-    let snapshots = Snapshots::of(to);
-    let engines = Engines::default();
-    let runner = Runner::new(&engines, &[], Some(1)).unwrap();
+fn diverge<'s>(
+    to: &Layout,
+    suite: &'s Suite,
+    records: &mut HashMap<&TemplateName, Record>,
+) -> Vec<(Pair<'s>, String)> {
+    let runner = Runner::new(&ENGINES, &[], Some(1)).unwrap();
     let other = [
         Outcome::Rendered {
             text: "Something else.\n".to_owned(),
@@ -181,16 +209,13 @@ fn diverge(to: &Layout, suite: &Suite) {
     let run = runner.render(&pairs);
     assert_eq!(run.results.len(), other.len());
     let mut list = Vec::new();
+    let mut now = Vec::new();
     for (index, (rendered, other)) in run.results.iter().zip(&other).enumerate() {
         let pair = &rendered.pair;
-        let path = Records::file(&to.snapshots(), &pair.template.name);
-        let mut record = Record::read(&path).unwrap();
-        record.cases.get_mut(&pair.case.id).unwrap().answer = RecordedAnswer::of(other).unwrap();
-        record.write(&path).unwrap();
-        let kept = transcript::encode(other);
-        let kept = snapshot::reference_file(pair.template, [(pair.case.id.name(), kept.as_str())]);
-        let path = snapshots.reference_file(&pair.template.name, pair.case.id.family());
-        std::fs::write(path, kept).unwrap();
+        let record = records.get_mut(&pair.template.name).unwrap();
+        let entry = record.cases.get_mut(&pair.case.id).unwrap();
+        entry.answer = RecordedAnswer::of(other).unwrap();
+        now.push((*pair, transcript::encode(other)));
         let observed = Fingerprint::of(transcript::encode(&rendered.outcome)).to_string();
         let (name, id) = (pair.template.name.as_str(), pair.case.id.to_string());
         list.push(if index == 0 {
@@ -202,6 +227,7 @@ fn diverge(to: &Layout, suite: &Suite) {
         });
     }
     put(&to.divergences(), &Value::from(list));
+    now
 }
 
 fn read(path: &Path) -> Value {

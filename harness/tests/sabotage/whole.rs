@@ -15,13 +15,14 @@ use rolecall::engines::Engines;
 use rolecall::fingerprint::Fingerprint;
 use rolecall::layout::Layout;
 use rolecall::parity::{self, Explanations};
-use rolecall::record::{Record, Records};
+use rolecall::record::Record;
+use rolecall::records::{AskedTemplates, Records};
 use rolecall::report;
 use rolecall::run::{Rendered, Runner};
-use rolecall::snapshot::{self, Accepted, SnapshotStatus, Snapshots, contents};
+use rolecall::snapshot::{FamilyFile, PairText, SnapshotStatus, Snapshots, contents};
 use rolecall::suite::Suite;
 use rolecall::template_file::read_template;
-use rolecall_model::{Case, CaseId, Outcome, Template};
+use rolecall_model::{Case, CaseId, Template};
 use serde_json::{Value, json};
 
 use super::changes::Extent;
@@ -38,8 +39,12 @@ pub(crate) fn sabotage(layout: &Layout, extent: Extent) -> All {
     assert_eq!(suite.problems, []);
     let pairs: Vec<_> = suite.pairs().collect();
     let rendered = runner.render(&pairs).results;
+    let snapshots = Snapshots::of(layout);
+    let records = Records::read(layout, &snapshots, &suite.templates);
     let whole = Whole {
         layout,
+        snapshots: &snapshots,
+        records: &records,
         extent,
         suite: &suite,
         rendered: &rendered,
@@ -50,13 +55,6 @@ pub(crate) fn sabotage(layout: &Layout, extent: Extent) -> All {
             .map(|case| (&case.id, Fingerprint::of_case(case)))
             .collect(),
     };
-    let file = |one: &Rendered<'_>| {
-        (
-            one.pair.template.name.clone(),
-            one.pair.case.id.family().to_owned(),
-        )
-    };
-    let files: Vec<&[Rendered<'_>]> = rendered.chunk_by(|a, b| file(a) == file(b)).collect();
     let mut all = All::new();
     let mut add = |kind: Kind, figures: Vec<Figures>| {
         for one in figures {
@@ -66,10 +64,7 @@ pub(crate) fn sabotage(layout: &Layout, extent: Extent) -> All {
     let templates = suite.templates.par_iter();
     add(
         Kind::Snapshot,
-        files
-            .into_par_iter()
-            .map(|file| whole.snapshots(file))
-            .collect(),
+        rendered.par_iter().map(|one| whole.snapshot(one)).collect(),
     );
     add(
         Kind::Card,
@@ -79,10 +74,10 @@ pub(crate) fn sabotage(layout: &Layout, extent: Extent) -> All {
             .collect(),
     );
     add(
-        Kind::Record,
+        Kind::Asked,
         templates
             .clone()
-            .map(|template| whole.record(template))
+            .map(|template| whole.asked(template))
             .collect(),
     );
     add(
@@ -118,6 +113,8 @@ pub(crate) fn sabotage(layout: &Layout, extent: Extent) -> All {
 
 struct Whole<'w> {
     layout: &'w Layout,
+    snapshots: &'w Snapshots,
+    records: &'w Records,
     extent: Extent,
     suite: &'w Suite,
     rendered: &'w [Rendered<'w>],
@@ -150,26 +147,80 @@ impl Whole<'_> {
         )
     }
 
-    /// The file of a template and a family, with their pairs.
-    fn snapshots(&self, rendered: &[Rendered<'_>]) -> Figures {
-        let pair = rendered[0].pair;
-        let path = Snapshots::of(self.layout).file(&pair.template.name, pair.case.id.family());
-        let bytes = std::fs::read(&path).unwrap();
-        self.sabotage(Kind::Snapshot, &path, &bytes, |changed| {
-            let accepted = Accepted::of(path.clone(), changed);
-            let is_same = |one: &Rendered<'_>| {
-                let name = one.pair.case.id.name();
-                accepted.compare(name, &one.outcome) == SnapshotStatus::Same
-            };
-            if !rendered.iter().all(is_same) {
+    /// What is accepted and recorded of a pair, in a file of its own: files are read section by section.
+    /// What stands before the sections is changed once for each template.
+    fn snapshot(&self, rendered: &Rendered<'_>) -> Figures {
+        let pair = &rendered.pair;
+        let family = pair.case.id.family();
+        let alone = Suite {
+            templates: vec![pair.template.clone()],
+            cases: vec![pair.case.clone()],
+            ..Suite::default()
+        };
+        let before = self.snapshots.family(family).pair(pair);
+        let folder = scratch::folder();
+        let layout = Layout::new(folder.path());
+        std::fs::create_dir(layout.snapshots()).unwrap();
+        let asked = AskedTemplates::read(self.snapshots).unwrap();
+        asked.write(&Snapshots::of(&layout)).unwrap();
+        let text = self.snapshots.written(&alone, family, |_| before.clone());
+        let header = self
+            .snapshots
+            .written(&alone, family, |_| PairText::default());
+        let is_first = self.suite.cases.first().map(|case| &case.id) == Some(&pair.case.id);
+        let first = if is_first { 0 } else { header.len() - 1 };
+        let path = self.snapshots.file(family);
+        let record = self.records.of(&pair.template.name).unwrap();
+        let lines = record.lines(&pair.case.id);
+        let noticed = |changed: &[u8]| {
+            let file = FamilyFile::of(path.clone(), changed);
+            if file.compare(pair, &rendered.outcome) != SnapshotStatus::Same {
                 return Some(Check::Pairs);
             }
-            let pairs = rendered.iter().map(|one| one.pair);
-            (!Snapshots::of(self.layout)
-                .problems(&accepted, pairs)
-                .is_empty())
-            .then_some(Check::Lint)
-        })
+            let problems = self.snapshots.problems_of(&alone, family, &file).all();
+            if !problems.is_empty() {
+                return Some(Check::Lint);
+            }
+            let now = file.pair(pair);
+            if now.answers != before.answers {
+                return Some(Check::Readings);
+            }
+            if now.reference != before.reference {
+                return Some(Check::Lint);
+            }
+            let snapshots = Snapshots::of(&layout);
+            std::fs::write(snapshots.file(family), changed).unwrap();
+            let read = Records::read(&layout, &snapshots, &alone.templates);
+            if !read.problems.is_empty() {
+                return Some(Check::Lint);
+            }
+            let answer = read.answer(pair, self.inputs[&pair.case.id]);
+            if !answer.is_ok_and(|answer| answer.agrees(&rendered.outcome)) {
+                return Some(Check::Pairs);
+            }
+            let of_pair = |record: &Record| {
+                let all = record.readings.clone().into_iter();
+                all.filter(|(id, _)| id.case == pair.case.id)
+                    .collect::<Vec<_>>()
+            };
+            let is_read = read
+                .of(&pair.template.name)
+                .is_some_and(|read| of_pair(read) == of_pair(record));
+            (!is_read).then_some(Check::Readings)
+        };
+        assert_eq!(before.record, lines);
+        let places = first..text.len();
+        let mut figures = sabotage_text(
+            Kind::Snapshot,
+            &path,
+            text.as_bytes(),
+            places,
+            self.extent,
+            &[],
+            noticed,
+        );
+        figures.files = usize::from(is_first);
+        figures
     }
 
     fn card(&self, template: &Template) -> Figures {
@@ -182,7 +233,7 @@ impl Whole<'_> {
             if text.and_then(contents) != Some(&card) {
                 return Some(Check::Cards);
             }
-            let is_as_written = text == Some(&snapshot::text_file(template, &card));
+            let is_as_written = text == Some(&self.snapshots.written_text(template, &card));
             (!is_as_written).then_some(Check::Lint)
         })
     }
@@ -198,58 +249,34 @@ impl Whole<'_> {
         )
     }
 
-    /// Each line in a record of its own, because the harness reads records line by line.
-    fn record(&self, template: &Template) -> Figures {
-        let path = Records::file(&self.layout.snapshots(), &template.name);
-        let whole = Record::read(&path).unwrap();
-        let outcomes: HashMap<&CaseId, &Outcome> = self
-            .rendered
-            .iter()
-            .filter(|rendered| rendered.pair.template.name == template.name)
-            .map(|rendered| (&rendered.pair.case.id, &rendered.outcome))
-            .collect();
-        let mut figures = Figures::default();
-        for (index, (id, entry)) in whole.cases.iter().enumerate() {
-            let mut record = Record::clone(&whole);
-            record.cases = [(id.clone(), entry.clone())].into();
-            let text = record.text();
-            // What stands before and behind the lines is changed once.
-            let places = if index == 0 {
-                0..text.len()
-            } else {
-                text.find(&format!("    \"{id}\"")).unwrap()..text.rfind("\n  }\n}").unwrap()
+    /// What the reference of a template was asked with, in a file of its own.
+    fn asked(&self, template: &Template) -> Figures {
+        let folder = scratch::folder();
+        let layout = Layout::new(folder.path());
+        let snapshots = Snapshots::of(&layout);
+        let mut asked = AskedTemplates::default();
+        let record = self.records.of(&template.name).unwrap();
+        asked.set(&template.name, record.asked.clone());
+        let path = AskedTemplates::file(&snapshots);
+        std::fs::create_dir(snapshots.root()).unwrap();
+        let noticed = |changed: &[u8]| {
+            std::fs::write(&path, changed).unwrap();
+            let Ok(read) = AskedTemplates::read(&snapshots) else {
+                return Some(Check::Files);
             };
-            let noticed = |changed: &[u8]| {
-                let Ok(record) = serde_json::from_slice::<Record>(changed) else {
-                    return Some(Check::Lint);
-                };
-                // The unchanged record was not stale, so only a change can make it stale.
-                let is_new = (&record.reference, record.template, record.settings)
-                    != (&whole.reference, whole.template, whole.settings);
-                if is_new && record.staleness(template).is_some() {
-                    return Some(Check::Pairs);
-                }
-                let is_same = record.cases.get(id).is_some_and(|entry| {
-                    entry.input == self.inputs[id] && entry.answer.agrees(outcomes[id])
-                });
-                if !is_same {
-                    return Some(Check::Pairs);
-                }
-                (record.text().as_bytes() != changed).then_some(Check::Lint)
+            let Some(now) = read.of(&template.name) else {
+                return Some(Check::Pairs);
             };
-            let bytes = text.as_bytes();
-            figures.add(sabotage_text(
-                Kind::Record,
-                &path,
-                bytes,
-                places,
-                self.extent,
-                &[],
-                noticed,
-            ));
-        }
-        figures.files = 1;
-        figures
+            if now.staleness(template).is_some() {
+                return Some(Check::Pairs);
+            }
+            if now.has_other_response_template(template) {
+                return Some(Check::Readings);
+            }
+            (read.text().as_bytes() != changed).then_some(Check::Lint)
+        };
+        let text = asked.text();
+        self.sabotage(Kind::Asked, &path, text.as_bytes(), noticed)
     }
 
     fn template(&self, template: &Template) -> Figures {
@@ -261,7 +288,7 @@ impl Whole<'_> {
             std::fs::write(&path, changed).unwrap();
             match read_template(&path) {
                 Err(_) => Some(Check::Files),
-                Ok(read) => record.staleness(&read).map(|_| Check::Pairs),
+                Ok(read) => record.asked.staleness(&read).map(|_| Check::Pairs),
             }
         })
     }
@@ -280,7 +307,7 @@ impl Whole<'_> {
             let Ok(read) = read_template(&path) else {
                 return Some(Check::Files);
             };
-            if record.staleness(&read).is_some() {
+            if record.asked.staleness(&read).is_some() {
                 return Some(Check::Pairs);
             }
             let named = serde_json::from_slice::<Value>(changed).unwrap();
@@ -312,8 +339,8 @@ impl Whole<'_> {
         whole.reached == whole.all && coverage.idle_explanations().is_empty()
     }
 
-    fn record_of(&self, template: &Template) -> Record {
-        Record::read(&Records::file(&self.layout.snapshots(), &template.name)).unwrap()
+    fn record_of(&self, template: &Template) -> &Record {
+        self.records.of(&template.name).unwrap()
     }
 
     /// A case in a file of its own.

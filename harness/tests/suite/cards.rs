@@ -26,7 +26,7 @@ pub(crate) fn card(path: &Path) -> datatest_stable::Result<()> {
         let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
         Report(problems.join("\n"))
     })?;
-    // Its name becomes a folder.
+    // Its name becomes that of a file.
     if let Some(problem) = naming::problem(&template) {
         return Err(Box::new(Report(problem.to_string())));
     }

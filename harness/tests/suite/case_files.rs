@@ -5,9 +5,8 @@ use std::path::Path;
 
 use rolecall_model::Case;
 
-use crate::pairs::{LAYOUT, SUITE};
+use crate::pairs::{EXPECTATIONS, SUITE};
 use crate::report::Report;
-use rolecall::snapshot::Snapshots;
 
 /// Checks a case file.
 pub(crate) fn case_file(path: &Path) -> datatest_stable::Result<()> {
@@ -27,9 +26,14 @@ pub(crate) fn case_file(path: &Path) -> datatest_stable::Result<()> {
                 path.display()
             ));
         }
-        let snapshots = Snapshots::of(&LAYOUT);
-        let found = snapshots.problems(&SUITE, &name.to_string_lossy());
+        let family = name.to_string_lossy();
+        let expectations = EXPECTATIONS.as_ref().map_err(|why| Report(why.clone()))?;
+        let snapshots = &expectations.snapshots;
+        let found = snapshots.problems(&SUITE, &family).all();
         problems.extend(found.iter().map(ToString::to_string));
+        let of_records = expectations.records.problems.iter();
+        let of_records = of_records.filter(|problem| problem.path == snapshots.file(&family));
+        problems.extend(of_records.map(ToString::to_string));
     }
     if problems.is_empty() {
         Ok(())

@@ -16,10 +16,12 @@ use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
 use rolecall::invocation::{self, Site};
 use rolecall::layout::Layout;
-use rolecall::read_back::RecordedReading;
+use rolecall::problem::Problem;
 use rolecall::readback::reader::OwnReader;
 use rolecall::readback::reading::read_all;
 use rolecall::readback::transcript as readings;
+use rolecall::record::RecordedReading;
+use rolecall::records::AskedTemplates;
 use rolecall::report::difference::{self, Extent, FaultGroups};
 use rolecall::run::{Expected, Programs, Runner};
 use rolecall::snapshot::{FamilyFile, SnapshotStatus, text};
@@ -38,12 +40,20 @@ static PROGRAMS: LazyLock<Programs<'static>> = LazyLock::new(|| {
         .map(|runner| runner.load(&SUITE.templates))
         .unwrap_or_default()
 });
-static EXPECTATIONS: LazyLock<Result<Expectations, String>> = LazyLock::new(|| {
-    let read = Expectations::read(&LAYOUT, &SUITE.templates);
-    read.map_err(|problems| {
+pub(crate) static EXPECTATIONS: LazyLock<Result<Expectations, String>> = LazyLock::new(|| {
+    let say = |problems: Vec<Problem>| {
         let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
         problems.join("\n")
-    })
+    };
+    let read = Expectations::read(&LAYOUT, &SUITE.templates).map_err(say)?;
+    // Without it nobody has asked about any template. What is wrong with the files of families is
+    // reported with each.
+    let asked = AskedTemplates::file(&read.snapshots);
+    let mut problems = read.records.problems.iter();
+    match problems.find(|problem| problem.path == asked) {
+        Some(problem) => Err(problem.to_string()),
+        None => Ok(read),
+    }
 });
 
 /// The differences that a test has shown whole, each with the name of the test.

@@ -13,7 +13,9 @@ mod unearned;
 use std::io::Write as _;
 use std::process::{Output, Stdio};
 
+use rolecall::records::AskedTemplates;
 use rolecall::report::clean;
+use rolecall::snapshot::Snapshots;
 
 use crate::folder::Folder;
 
@@ -191,23 +193,22 @@ fn a_review_asks_once_for_each_cause() {
     );
     // A key that is no answer asks again, and showing everything does, too. What is rejected is no
     // longer pending for insta.
-    let pending = ["a", "b"].map(|name| {
-        let file = format!("snapshots/{name}/plain.snap");
-        assert!(folder.path(&file).is_file(), "{file}");
-        folder.write(&format!("{file}.new"), "pending")
-    });
+    assert!(folder.path("snapshots/plain.snap").is_file());
+    let pending = folder.write("snapshots/plain.snap.new", "pending");
     reviews(
         &folder,
         "rs",
         1,
         "accepted 0 snapshots and 0 report cards in 2 decisions; 6 results are left",
     );
-    assert_eq!(
-        pending.each_ref().map(|file| file.exists()),
-        [false, true],
-        "only what was rejected goes"
+    assert!(pending.exists(), "something is still to be decided");
+    reviews(
+        &folder,
+        "rr",
+        1,
+        "accepted 0 snapshots and 0 report cards in 2 decisions; 6 results are left",
     );
-    std::fs::remove_file(&pending[1]).unwrap();
+    assert!(!pending.exists(), "what was rejected goes");
     reviews(
         &folder,
         "xwr",
@@ -320,7 +321,7 @@ fn a_review_decides_on_each_edit_once() {
 #[test]
 fn what_lint_proposes_leaves_nothing_to_lint() {
     type Damage = (&'static str, fn(&Folder));
-    const FILE: &str = "snapshots/a/plain.snap";
+    const FILE: &str = "snapshots/plain.snap";
     let edit = |folder: &Folder, name: &str, with: &dyn Fn(&str) -> String| {
         let text = std::fs::read_to_string(folder.path(name)).unwrap();
         folder.write(name, &with(&text));
@@ -331,11 +332,11 @@ fn what_lint_proposes_leaves_nothing_to_lint() {
             folder.write(&format!("{FILE}.new"), &text);
         }),
         ("a pending card as accepted", |folder| {
-            folder.write("snapshots/a/_card.snap.new", "pending");
+            folder.write("snapshots/cards/a.snap.new", "pending");
         }),
         ("a section without a case", |folder| {
             let text = std::fs::read_to_string(folder.path(FILE)).unwrap();
-            folder.write(FILE, &format!("{text}\n=== nonsense: rendered\nabc␃\n"));
+            folder.write(FILE, &format!("{text}\n=== nonsense, a: rendered\nabc␃\n"));
         }),
         ("a section twice", |folder| {
             let text = std::fs::read_to_string(folder.path(FILE)).unwrap();
@@ -344,7 +345,7 @@ fn what_lint_proposes_leaves_nothing_to_lint() {
             folder.write(FILE, &format!("{text}\n=== {section}\n"));
         }),
     ];
-    let headers = ["snapshots/a/plain.snap", "snapshots/a/_card.snap"];
+    let headers = [FILE, "snapshots/cards/a.snap"];
     for remedy in ["review", "accept"] {
         let folder = Folder::empty();
         folder.write("a.jinja", GOOD);
@@ -393,7 +394,7 @@ fn what_lint_proposes_leaves_nothing_to_lint() {
         "[templates]\na = \"a.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
     );
     assert_eq!(folder.rolecall(&["accept"]).code(), 0);
-    folder.write("snapshots/gone/plain.snap.new", "pending");
+    folder.write("snapshots/gone.snap.new", "pending");
     let said = folder.rolecall(&["lint"]).stdout();
     assert!(
         said.contains("nothing in the suite has it\n  delete it"),
@@ -415,7 +416,7 @@ fn a_review_on_a_full_disk_leaves_everything() {
     );
     // The built-in suite is unpacked, and the lock is there.
     folder.rolecall(&["run"]);
-    std::fs::create_dir_all(folder.path("snapshots/a")).unwrap();
+    std::fs::create_dir_all(folder.path("snapshots")).unwrap();
     for (command, last) in [("review", "results are left"), ("accept", "pairs left")] {
         let program = folder.command(&[command]);
         let mut limited = Command::new("sh");
@@ -465,12 +466,12 @@ fn a_review_in_a_checkout_is_about_cards_too() {
         r#"{"about": "Few.", "cases": {
             "one": {"about": "One.", "messages": [{"role": "user", "content": "one"}]}}}"#,
     );
-    let pending = ["few.snap.new", "_card.snap.new"]
-        .map(|name| folder.write(&format!("snapshots/good/{name}"), "pending"));
+    let pending = ["few.snap.new", "cards/good.snap.new"]
+        .map(|name| folder.write(&format!("snapshots/{name}"), "pending"));
     let lint = || folder.rolecall(&["lint"]).stdout();
-    assert!(lint().contains("_card.snap: missing"), "{}", lint());
+    assert!(lint().contains("cards/good.snap: missing"), "{}", lint());
     assert!(
-        lint().contains("_card.snap.new: waits for review"),
+        lint().contains("cards/good.snap.new: waits for review"),
         "{}",
         lint()
     );
@@ -580,15 +581,15 @@ fn the_more_records_are_missing_the_less_green() {
                 strict = { source = \"cases/templates/strict.jinja\" }\n[cases]\nbuiltin = []\n\
                 own = [\"cases/conversations\"]\n";
     folder.write("rolecall.toml", toml);
-    for name in ["chat", "strict"] {
-        std::fs::remove_file(folder.path(&format!("snapshots/{name}/ours.snap"))).unwrap();
-    }
+    // The file has the header of a checkout.
     folder.rolecall(&["accept"]);
     let run = folder.rolecall(&["run", "-q"]);
     assert_eq!(run.code(), 0, "{}", folder.rolecall(&["run"]).stdout());
-    let record = |name: &str| folder.path(&format!("snapshots/{name}/reference.json"));
-    std::fs::remove_file(record("chat")).unwrap();
-    let told = "missing: the template has no reference records, and other templates have";
+    let snapshots = Snapshots::of(&folder.layout());
+    let mut asked = AskedTemplates::read(&snapshots).unwrap();
+    asked.retain(|name| name.as_str() != "chat");
+    asked.write(&snapshots).unwrap();
+    let told = "missing: no reference records, and other templates have: chat";
     for (arguments, words) in [
         (
             &["run", "-q"][..],
@@ -607,7 +608,21 @@ fn the_more_records_are_missing_the_less_green() {
         );
     }
     // Without any record, a suite is checked by its snapshots.
-    std::fs::remove_file(record("strict")).unwrap();
+    std::fs::remove_file(AskedTemplates::file(&snapshots)).unwrap();
+    let ran = folder.rolecall(&["run"]);
+    assert_eq!(ran.code(), 1, "{}", ran.stdout());
+    let lint = folder.rolecall(&["lint"]).stdout();
+    let told =
+        "missing: snapshots have answers of a reference, and nothing says of which: chat, strict";
+    assert!(lint.contains(told), "{lint}");
+    let file = folder.path("snapshots/ours.snap");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with("reference "));
+    std::fs::write(
+        &file,
+        lines.map(|line| format!("{line}\n")).collect::<String>(),
+    )
+    .unwrap();
     assert_eq!(folder.rolecall(&["run"]).code(), 0);
     assert_eq!(folder.rolecall(&["lint"]).code(), 0);
 }
@@ -625,7 +640,8 @@ fn a_damaged_builtin_suite_is_made_again() {
     assert!(whole.contains("agree (100 %)"), "{whole}");
     let mut suites = std::fs::read_dir(cache.path()).unwrap();
     let suite = suites.next().unwrap().unwrap().path();
-    std::fs::remove_dir_all(suite.join("snapshots/qwen2.5")).unwrap();
+    std::fs::remove_dir_all(suite.join("snapshots/cards")).unwrap();
+    std::fs::remove_file(suite.join("snapshots/plain.snap")).unwrap();
     std::fs::remove_file(suite.join("cases/templates/qwen2.5.jinja")).unwrap();
     std::fs::remove_file(suite.join("cases/templates/qwen2.5.json")).unwrap();
     assert_eq!(run(), whole);

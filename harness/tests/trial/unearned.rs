@@ -560,8 +560,8 @@ pub(super) const UNEARNED: &[(&str, &[Line])] = &[
                     has_not: &["a problem with a file", "problems with files"],
                 },
             ),
-            Delete("snapshots/a/_card.snap"),
-            Run(&["run"], says(1, &["snapshots/a/_card.snap: missing"])),
+            Delete("snapshots/cards/a.snap"),
+            Run(&["run"], says(1, &["snapshots/cards/a.snap: missing"])),
             File("cases/conversations/below/more.json", REPOSITORY),
             Run(
                 &["run"],

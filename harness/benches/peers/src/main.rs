@@ -160,6 +160,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         })
     });
     let pairs: Vec<Pair<'_>> = all.filter(Pair::is_alike).collect();
+    // Nothing costs nothing.
+    assert!(!pairs.is_empty(), "no pairs that all render alike");
     println!(
         "{} templates, {} pairs that all render alike",
         compiled.len(),

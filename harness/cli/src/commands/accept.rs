@@ -14,7 +14,7 @@ use rolecall::lint;
 use rolecall::problem::Problem;
 use rolecall::protocol::ProtocolEngine;
 use rolecall::readings::SuiteReadings;
-use rolecall::record::AskedTemplates;
+use rolecall::records::AskedTemplates;
 use rolecall::reference::Reference;
 use rolecall::report::accepting::{self as report, AcceptedCounts, AcceptedFiles, AcceptedPairs};
 use rolecall::report::difference::{self, Extent, FaultGroups};
@@ -102,7 +102,8 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     choice.add_readings(&suite, &readings);
     let accepting = std::mem::take(&mut choice.accepting);
     let (files, mut problems) = accepting.accepted(&suite, &expectations.snapshots);
-    let untidy = other_untidy(&files, &suite, &expectations, &pairs);
+    choice.take_back(problems.iter().map(|problem| &problem.path));
+    let untidy = other_untidy(&files, (&suite, &expectations), &pairs, &mut problems);
     let written = if arguments.dry_run {
         files.len()
     } else {
@@ -292,25 +293,38 @@ impl<'s> Choice<'s> {
                 Ok(_) => written += 1,
                 Err(problem) => {
                     problems.push(problem);
-                    let pairs = self.by_file.get(&file.path).copied().unwrap_or_default();
-                    self.counts.take_back(pairs);
+                    self.take_back([&file.path]);
                 }
             }
         }
         written
     }
+
+    /// Takes back what is in files that cannot be written.
+    pub(super) fn take_back<'f>(&mut self, files: impl IntoIterator<Item = &'f PathBuf>) {
+        for file in files {
+            let pairs = self.by_file.remove(file).unwrap_or_default();
+            self.counts.take_back(pairs);
+        }
+    }
 }
 
-/// The files that are not written anyway, and have something wrong besides their transcripts.
+/// The files that are not written anyway, and have something wrong besides their transcripts. Adds the
+/// problems with those that cannot be written.
 pub(super) fn other_untidy(
     files: &[AcceptedFile],
-    suite: &Suite,
-    expectations: &Expectations,
+    (suite, expectations): (&Suite, &Expectations),
     pairs: &[Pair<'_>],
+    problems: &mut Vec<Problem>,
 ) -> Vec<UntidyFile> {
     let is_written = |one: &UntidyFile| files.iter().any(|file| file.path == one.file.path);
-    let mut untidy = untidy(suite, &expectations.snapshots, pairs);
+    let (mut untidy, unreadable) = untidy(suite, &expectations.snapshots, pairs);
     untidy.retain(|one| !is_written(one));
+    for problem in unreadable {
+        if !problems.contains(&problem) {
+            problems.push(problem);
+        }
+    }
     untidy
 }
 
@@ -511,9 +525,8 @@ fn to_read<'s>(
         let record = expectations.records.standing(&pair.template.name);
         record.is_ok_and(|record| record.asked.has_other_response_template(pair.template))
     };
-    let is_to_be_read = |pair: &&Pair<'s>| {
-        to_ask.contains(&pair.key()) || arguments.verified && has_changed(pair)
-    };
+    let is_to_be_read =
+        |pair: &&Pair<'s>| to_ask.contains(&pair.key()) || arguments.verified && has_changed(pair);
     pairs.iter().filter(is_to_be_read).copied().collect()
 }
 

@@ -67,8 +67,9 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     let mut problems = Vec::new();
     let accepting = std::mem::take(&mut choice.accepting);
     let (files, unreadable) = accepting.accepted(&suite, &expectations.snapshots);
+    choice.take_back(unreadable.iter().map(|problem| &problem.path));
     problems.extend(unreadable);
-    let untidy = other_untidy(&files, &suite, &expectations, &pairs);
+    let untidy = other_untidy(&files, (&suite, &expectations), &pairs, &mut problems);
     choice.write(&files, &expectations, &mut problems);
     for one in &untidy {
         if review.is_over {

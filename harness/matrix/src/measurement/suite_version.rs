@@ -9,7 +9,8 @@ use rolecall_base::fingerprint::Fingerprint;
 use rolecall_base::transcript;
 use rolecall_front::front::Front;
 use rolecall_suite::construct::ConstructTable;
-use rolecall_suite::record::{RecordedAnswer, Records};
+use rolecall_suite::record::RecordedAnswer;
+use rolecall_suite::records::Records;
 use rolecall_suite::reference::{Identity, Reference};
 use rolecall_suite::suite::Suite;
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use rolecall_model::{Outcome, TemplateName};
 
 use super::insta_file::contents;
-use super::sections::{self, Damage, Section, key, names, reference_key};
+use super::sections::{self, Damage, Section, is_of_reference, key, names, reference_key};
+use crate::record::REFERENCE;
 use crate::suite::Pair;
 use rolecall_base::file::read_own;
 use rolecall_base::invocation;
@@ -16,8 +17,9 @@ use rolecall_base::transcript::{self, InvalidTranscript};
 /// What stands in the place of a transcript where none was accepted, but the reference was asked.
 const NOTHING_ACCEPTED: &str = "nothing accepted\n␃";
 
-/// The beginning of the lines that say what the reference did.
-pub(crate) const REFERENCE: &str = "reference ";
+/// How to go on with a file of which a part would be lost if it were written anew.
+const REPAIR: &str = "repair the file, such as with `git checkout`; or delete it, and accept all its \
+                      pairs again";
 
 /// How a transcript compares with its accepted snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,9 +45,20 @@ pub struct FamilyFile {
     sections: Vec<Section>,
     /// The first section of each key.
     by_key: HashMap<String, usize>,
+    /// Second sections that say something else than the first.
+    others: Vec<usize>,
     damage: Vec<Damage>,
     /// Why the file cannot be read, if it cannot.
     unreadable: Option<Problem>,
+}
+
+/// Problems with a file, besides the transcripts in it.
+#[derive(Debug, Default)]
+pub struct FileProblems {
+    /// Sections of pairs that are gone from the suite. Nobody notices them who runs a part of it.
+    pub gone: Vec<Problem>,
+    /// Everything else.
+    pub others: Vec<Problem>,
 }
 
 /// What a file has about one pair.
@@ -60,6 +73,16 @@ pub struct PairText {
     pub record: String,
     /// The reference's own transcript, where an engine is listed to differ from it.
     pub reference: Option<String>,
+}
+
+impl FileProblems {
+    /// All of them, in the order of the file.
+    pub fn all(self) -> Vec<Problem> {
+        let mut all = self.others;
+        all.extend(self.gone);
+        all.sort_by_key(|problem| problem.position);
+        all
+    }
 }
 
 impl PairText {
@@ -105,13 +128,25 @@ impl FamilyFile {
         };
         let (sections, damage) = sections::read(text);
         let mut by_key = HashMap::with_capacity(sections.len());
+        let mut others = Vec::new();
+        let says = |section: &Section| {
+            let transcript = section.transcript.clone();
+            (
+                transcript.map(|range| &text[range]),
+                &text[section.notes.clone()],
+            )
+        };
         for (index, section) in sections.iter().enumerate() {
-            by_key.entry(section.key.clone()).or_insert(index);
+            let first = *by_key.entry(section.key.clone()).or_insert(index);
+            if says(&sections[first]) != says(section) {
+                others.push(index);
+            }
         }
         FamilyFile {
             begin: text.as_ptr().addr() - file.as_ptr().addr(),
             sections,
             by_key,
+            others,
             damage,
             file,
             ..FamilyFile::nothing(path)
@@ -125,6 +160,7 @@ impl FamilyFile {
             begin: 0,
             sections: Vec::new(),
             by_key: HashMap::new(),
+            others: Vec::new(),
             damage: Vec::new(),
             unreadable: None,
         }
@@ -132,7 +168,7 @@ impl FamilyFile {
 
     fn unreadable(path: PathBuf, why: impl Into<String>) -> FamilyFile {
         FamilyFile {
-            unreadable: Some(Problem::new(&path, why)),
+            unreadable: Some(Problem::new(&path, why).help(REPAIR)),
             ..FamilyFile::nothing(path)
         }
     }
@@ -155,6 +191,10 @@ impl FamilyFile {
         let Some(section) = self.section(pair) else {
             return SnapshotStatus::New;
         };
+        // Nobody knows which of two was accepted.
+        if let Some(other) = self.others().find(|other| other.key == section.key) {
+            return SnapshotStatus::Unreadable(self.second(other));
+        }
         let Some(accepted) = self.text(section) else {
             let is_here = |damage: &&Damage| damage.line == section.line;
             let damage = self.damage.iter().find(is_here);
@@ -171,6 +211,17 @@ impl FamilyFile {
             Ok(_) => SnapshotStatus::Changed(accepted.to_owned()),
             Err(error) => SnapshotStatus::Unreadable(self.no_transcript(section, &error)),
         }
+    }
+
+    /// Second sections of a pair that say something else than the first.
+    fn others(&self) -> impl Iterator<Item = &Section> {
+        self.others.iter().map(|index| &self.sections[*index])
+    }
+
+    fn second(&self, other: &Section) -> Problem {
+        let key = &other.key;
+        let message = format!("a second section of `{key}`, which says something else");
+        self.problem(other.line, &message).help(REPAIR)
     }
 
     /// Whether a pair was never accepted: a readable file has no transcript for it.
@@ -192,32 +243,30 @@ impl FamilyFile {
     }
 
     /// What of the file would be lost if it were written anew: what cannot be read, and a second
-    /// section of a pair that is another one.
-    pub(crate) fn unreadable_part(&self) -> Option<Problem> {
+    /// section of a pair that says something else. The help says how to go on.
+    pub fn unreadable_part(&self) -> Option<Problem> {
+        self.unreadable_parts().into_iter().next()
+    }
+
+    fn unreadable_parts(&self) -> Vec<Problem> {
         if let Some(problem) = &self.unreadable {
-            return Some(problem.clone());
+            return vec![problem.clone()];
         }
-        if let Some(damage) = self.damage.first() {
-            return Some(self.problem(damage.line, &damage.message));
-        }
-        let text = |section: &Section| (self.text(section), self.notes(section));
-        let is_other = |section: &&Section| {
-            let first = self.by_key.get(&section.key);
-            let first = first.and_then(|first| self.sections.get(*first));
-            first.is_some_and(|first| text(first) != text(section))
-        };
-        let other = self.sections.iter().find(is_other)?;
-        let message = format!(
-            "a second section of `{}`, which says something else",
-            other.key
-        );
-        Some(self.problem(other.line, &message))
+        let damage = self.damage.iter();
+        let damage = damage.map(|damage| self.problem(damage.line, &damage.message).help(REPAIR));
+        damage
+            .chain(self.others().map(|other| self.second(other)))
+            .collect()
     }
 
     /// What the file has about a pair.
     pub fn pair(&self, pair: &Pair<'_>) -> PairText {
+        let reference = self.reference(pair).map(str::to_owned);
         let Some(section) = self.section(pair) else {
-            return PairText::default();
+            return PairText {
+                reference,
+                ..PairText::default()
+            };
         };
         let accepted = self.text(section).unwrap_or(NOTHING_ACCEPTED);
         let (mut answers, mut record) = (String::new(), String::new());
@@ -230,7 +279,7 @@ impl FamilyFile {
             transcript: (!is_nothing(accepted)).then(|| accepted.to_owned()),
             answers,
             record,
-            reference: self.reference(pair).map(str::to_owned),
+            reference,
         }
     }
 
@@ -241,13 +290,17 @@ impl FamilyFile {
         notes.lines().filter(|line| !line.starts_with(REFERENCE))
     }
 
-    /// The pairs in the file: the names of the case and the template, with the lines that say what the
-    /// reference did, each with its number in the file.
+    /// The pairs in the file, each once: the names of the case and the template, with the lines that
+    /// say what the reference did, each with its number in the file.
     pub(crate) fn records(
         &self,
     ) -> impl Iterator<Item = (&str, &str, impl Iterator<Item = (usize, &str)>)> {
         let header = self.file[..self.begin].matches('\n').count();
-        self.sections.iter().map(move |section| {
+        let sections = self.sections.iter().enumerate();
+        let of_pairs = sections.filter(|(index, section)| {
+            !is_of_reference(&section.key) && self.by_key.get(&section.key) == Some(index)
+        });
+        of_pairs.map(move |(_, section)| {
             let (case, template) = names(&section.key);
             let before = section.transcript.clone();
             let before = before.and_then(|range| self.file[self.begin..].get(range));
@@ -281,41 +334,57 @@ impl FamilyFile {
     /// Problems with the file besides the transcripts in it: sections that are damaged,
     /// duplicate, without a pair or out of order, answers of a template from which nothing is read back,
     /// and anything that insta does not write. `pairs` are those of the family in their order in the
-    /// file, `header` is the expected header.
-    pub(super) fn problems(&self, pairs: &[Pair<'_>], header: &str) -> Vec<Problem> {
-        if let Some(problem) = &self.unreadable {
-            return vec![problem.clone().help(invocation::review())];
-        }
+    /// file; `written` is the file as it would be written anew.
+    pub(super) fn problems(
+        &self,
+        pairs: &[Pair<'_>],
+        written: impl FnOnce() -> String,
+    ) -> FileProblems {
+        let mut found = FileProblems::default();
         if self.is_missing() {
-            return Vec::new();
+            return found;
         }
-        let mut problems: Vec<Problem> = self
-            .damage
-            .iter()
-            .map(|damage| self.problem(damage.line, &damage.message))
-            .collect();
-        problems.extend(self.misplaced(pairs));
-        problems.extend(pairs.iter().filter_map(|pair| {
-            let is_stray =
-                pair.template.response_template.is_none() && self.answers(pair).next().is_some();
-            let message = format!(
-                "answers of `{}`, which has no response template",
-                pair.template.name
-            );
-            is_stray.then(|| self.problem(self.section(pair).map_or(1, |one| one.line), &message))
-        }));
-        if problems.is_empty() && !self.is_as_written(header) {
+        found.others = self.unreadable_parts();
+        if self.unreadable.is_some() {
+            return found;
+        }
+        let written = written();
+        if found.others.is_empty() && self.file == written {
+            found.others = self.stray_answers(pairs).collect();
+            return found;
+        }
+        self.find_misplaced(pairs, &mut found);
+        found.others.extend(self.stray_answers(pairs));
+        if found.others.is_empty() && found.gone.is_empty() {
+            let lines = self.file.split('\n').zip(written.split('\n'));
+            let same = lines.take_while(|(old, new)| old == new).count();
+            let place = Position {
+                line: same.min(self.file.lines().count().saturating_sub(1)) + 1,
+                column: 1,
+            };
             let message = "not as insta writes it: someone has edited it";
-            problems.push(Problem::new(&self.path, message));
+            let problem = Problem::new(&self.path, message).at(place);
+            found.others.push(problem.help(invocation::review()));
         }
-        problems
-            .into_iter()
-            .map(|problem| problem.help(invocation::review()))
-            .collect()
+        found
     }
 
-    /// The sections that have no pair, are duplicate or out of order.
-    fn misplaced(&self, pairs: &[Pair<'_>]) -> Vec<Problem> {
+    /// What is read back of the answers of templates that have no response template.
+    fn stray_answers(&self, pairs: &[Pair<'_>]) -> impl Iterator<Item = Problem> {
+        let without = pairs
+            .iter()
+            .filter(|pair| pair.template.response_template.is_none());
+        without.filter_map(|pair| {
+            self.answers(pair).next()?;
+            let template = &pair.template.name;
+            let message = format!("answers of `{template}`, which has no response template");
+            let line = self.section(pair)?.line;
+            Some(self.problem(line, &message).help(invocation::review()))
+        })
+    }
+
+    /// Finds the sections that have no pair, occur twice or are out of place.
+    fn find_misplaced(&self, pairs: &[Pair<'_>], found: &mut FileProblems) {
         let mut order: HashMap<String, usize> = HashMap::with_capacity(2 * pairs.len());
         for (index, pair) in pairs.iter().enumerate() {
             let (case, template) = (pair.case.id.name(), pair.template.name.as_str());
@@ -324,7 +393,6 @@ impl FamilyFile {
         }
         let mut seen = HashSet::new();
         let mut last = None;
-        let mut problems = Vec::new();
         for section in &self.sections {
             let key = section.key.as_str();
             let message = match order.get(key) {
@@ -333,6 +401,10 @@ impl FamilyFile {
                     format!("an orphan: the suite has no pair of `{case}` and `{template}`")
                 }
                 Some(_) if !seen.insert(key) => {
+                    // Reported already.
+                    if self.others().any(|other| other == section) {
+                        continue;
+                    }
                     format!("the section of `{key}` occurs twice")
                 }
                 Some(place) if Some(place) < last => {
@@ -343,28 +415,33 @@ impl FamilyFile {
                     continue;
                 }
             };
-            problems.push(self.problem(section.line, &message));
+            let problem = self.problem(section.line, &message);
+            let problem = problem.help(invocation::review());
+            if order.contains_key(key) {
+                found.others.push(problem);
+            } else {
+                found.gone.push(problem);
+            }
         }
-        problems
     }
 
-    /// Whether the file is as insta writes these contents.
-    fn is_as_written(&self, header: &str) -> bool {
-        let length = self.contents().len();
-        self.file[..self.begin] == *header && self.file[self.begin + length..] == *"\n"
-    }
-
-    /// The sections that are complete but hold no valid transcript.
+    /// The sections that are complete but hold no valid transcript, unless the place is reported as
+    /// damaged anyway.
     pub fn undecodable(&self) -> Vec<Problem> {
         let undecodable = |section: &Section| {
             let accepted = self.text(section).filter(|text| !is_nothing(text))?;
             let error = transcript::decode(accepted).err()?;
-            Some(
-                self.no_transcript(section, &error)
-                    .help(invocation::review()),
-            )
+            Some(self.no_transcript(section, &error))
         };
-        self.sections.iter().filter_map(undecodable).collect()
+        let mut problems: Vec<Problem> = self.sections.iter().filter_map(undecodable).collect();
+        let damaged = self.unreadable_parts();
+        let is_new = |problem: &Problem| damaged.iter().all(|one| one.position != problem.position);
+        problems.retain(is_new);
+        let help = match damaged.first() {
+            Some(_) => REPAIR,
+            None => invocation::review(),
+        };
+        problems.into_iter().map(|one| one.help(help)).collect()
     }
 
     /// Whether the file has exactly this text.
@@ -376,10 +453,6 @@ impl FamilyFile {
     pub fn knows(&self, template: &TemplateName) -> bool {
         let is_of = |section: &Section| names(&section.key).1 == template.as_str();
         self.sections.iter().any(is_of)
-    }
-
-    fn contents(&self) -> &str {
-        contents(&self.file).unwrap_or_default()
     }
 
     fn section(&self, pair: &Pair<'_>) -> Option<&Section> {

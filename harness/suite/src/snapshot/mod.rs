@@ -4,9 +4,11 @@
 //! written. A transcript is compared byte by byte. `cards/<template>.snap` is a template's report
 //! card. `reference.json` says of each template which reference was asked about it, and with what.
 
-mod family_file;
 mod insta_file;
 mod sections;
+
+mod family_file;
+
 mod survey;
 
 use std::collections::HashMap;
@@ -16,14 +18,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rolecall_model::{Outcome, Template, TemplateName};
 
 use crate::layout::Layout;
-use crate::record::RecordedAnswer;
+use crate::record::{RecordedAnswer, as_written};
 use crate::suite::{Pair, Suite};
 use rolecall_base::file::{read_text, write_below};
 use rolecall_base::problem::Problem;
 use rolecall_base::transcript;
 
-pub(crate) use family_file::REFERENCE;
-pub use family_file::{FamilyFile, PairText, SnapshotStatus};
+pub use family_file::{FamilyFile, FileProblems, PairText, SnapshotStatus};
 pub use insta_file::contents;
 pub use survey::Survey;
 
@@ -103,9 +104,19 @@ impl Snapshots {
     }
 
     /// Problems with the file of a family, besides the transcripts in it.
-    pub fn problems(&self, suite: &Suite, family: &str) -> Vec<Problem> {
-        let pairs = suite.pairs_by_case(family);
-        self.family(family).problems(&pairs, &self.header(family))
+    pub fn problems(&self, suite: &Suite, family: &str) -> FileProblems {
+        self.problems_of(suite, family, &self.family(family))
+    }
+
+    /// Problems with the file of a family, if it were this one.
+    pub fn problems_of(&self, suite: &Suite, family: &str, file: &FamilyFile) -> FileProblems {
+        file.problems(&suite.pairs_by_case(family), || {
+            self.written(suite, family, |pair| {
+                let mut text = file.pair(pair);
+                text.record = as_written(&text.record);
+                text
+            })
+        })
     }
 
     /// The text of a family's file that says this about each of its pairs.
@@ -118,8 +129,7 @@ impl Snapshots {
         format!("{}{}\n", self.header(family), text(suite, family, says))
     }
 
-    /// Writes the file of a family, whole or not at all; without a text it is removed. Returns whether
-    /// anything has changed.
+    /// Writes the file of a family, whole or not at all. Returns whether anything has changed.
     ///
     /// # Errors
     ///
@@ -155,6 +165,21 @@ impl Snapshots {
         let known = [file.transcript(pair), file.reference(pair)];
         let mut known = known.into_iter().flatten();
         known.find(agrees).map(str::to_owned)
+    }
+
+    /// The transcript of a template's readings that was accepted. `None` if none was.
+    pub(crate) fn readings(&self, suite: &Suite, template: &Template) -> Option<String> {
+        let mut text = String::new();
+        for pair in suite.pairs_among(template, &suite.cases) {
+            for line in self.family_of(&pair).answers(&pair) {
+                if line.starts_with('#') {
+                    text.push_str(&pair.case.id.to_string());
+                }
+                text.extend([line, "\n"]);
+            }
+        }
+        text.truncate(text.trim_end().len());
+        (!text.is_empty()).then_some(text)
     }
 
     /// The file with a text about a template.

@@ -27,7 +27,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use memchr::memmem::Finder;
+use memchr::memmem::{self, Finder};
 use memchr::{memchr, memchr_iter};
 
 use rolecall_base::transcript::{END, LINE_BREAK};
@@ -55,6 +55,11 @@ pub(super) fn key(case: &str, template: &str) -> String {
 /// The key of the section with the reference's own transcript of a pair.
 pub(super) fn reference_key(case: &str, template: &str) -> String {
     [case, template, REFERENCE].join(BETWEEN_NAMES)
+}
+
+/// Whether a key is that of a section with the reference's own transcript.
+pub(super) fn is_of_reference(key: &str) -> bool {
+    key.split(BETWEEN_NAMES).nth(2) == Some(REFERENCE)
 }
 
 /// The names of the case and the template in a key. A key of a damaged heading may lack the template.
@@ -97,6 +102,11 @@ pub(super) fn add(text: &mut String, key: &str, transcript: &str, notes: &str) {
         text.extend(["\n", line]);
     }
 }
+
+const NO_HEADING: &str = "not a heading such as `=== case, template: rendered`";
+const NO_GAP: &str = "expected an empty line after the section";
+const CONFLICT: &str = "git has left a conflict here: choose one of its sides";
+const NOTE_OF_REFERENCE: &str = "only a pair's own section has lines behind its transcript";
 
 /// The state of the reader between two lines.
 enum ReadState {
@@ -176,6 +186,15 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
             },
             ReadState::After if line.is_empty() && end < text.len() => ReadState::Between,
             ReadState::After if is_note(line) => {
+                if sections
+                    .last()
+                    .is_some_and(|section| is_of_reference(&section.key))
+                {
+                    damage.push(Damage {
+                        line: number,
+                        message: NOTE_OF_REFERENCE.to_owned(),
+                    });
+                }
                 if let Some(section) = sections.last_mut() {
                     // Behind the line break, so that no note is an empty text.
                     let begin = section.notes.clone();
@@ -188,10 +207,9 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
                 ReadState::Lost
             }
             ReadState::Between => {
-                let message = "not a heading such as `=== case, template: rendered`".to_owned();
                 damage.push(Damage {
                     line: number,
-                    message,
+                    message: NO_HEADING.to_owned(),
                 });
                 ReadState::Lost
             }
@@ -202,7 +220,44 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
     if let ReadState::Inside { .. } = place {
         damage.push(no_end(sections.last()));
     }
+    let conflicts = conflicts(text);
+    if !conflicts.is_empty() {
+        let follows = |one: &Damage| {
+            let is_there = |lines: &Range<usize>| lines.contains(&one.line);
+            [NO_GAP, NO_HEADING].contains(&one.message.as_str()) && conflicts.iter().any(is_there)
+        };
+        damage.retain(|one| !follows(one));
+        damage.extend(conflicts.iter().map(|lines| Damage {
+            line: lines.start + 1,
+            message: CONFLICT.to_owned(),
+        }));
+        damage.sort_by_key(|one| one.line);
+    }
     (sections, damage)
+}
+
+/// The lines of each conflict that git has left, from the line before it. A line of a prompt ends with
+/// its mark.
+fn conflicts(text: &str) -> Vec<Range<usize>> {
+    const BEGIN: &str = "<<<<<<< ";
+    const END: &str = ">>>>>>> ";
+    if memmem::find(text.as_bytes(), BEGIN.as_bytes()).is_none() {
+        return Vec::new();
+    }
+    let mut conflicts: Vec<Range<usize>> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if is_of_prompt(line) {
+            continue;
+        }
+        if line.starts_with(BEGIN) {
+            conflicts.push(index..index + 2);
+        } else if line.starts_with(END)
+            && let Some(last) = conflicts.last_mut()
+        {
+            last.end = index + 2;
+        }
+    }
+    conflicts
 }
 
 /// Finds the end of undamaged transcripts, without reading line by line.
@@ -241,7 +296,7 @@ fn no_end(section: Option<&Section>) -> Damage {
 fn no_gap(line: usize) -> Damage {
     Damage {
         line,
-        message: format!("expected an empty line after the section"),
+        message: NO_GAP.to_owned(),
     }
 }
 
@@ -252,10 +307,15 @@ fn is_note(line: &str) -> bool {
         .any(|begin| line.starts_with(begin))
 }
 
-/// The names in a heading, if the line is one: a line of a prompt has its mark at its end.
+/// Whether a line has the mark of a prompt's line at its end.
+fn is_of_prompt(line: &str) -> bool {
+    line.ends_with([LINE_BREAK, END])
+}
+
+/// The names in a heading, if the line is one.
 fn key_in(line: &str) -> Option<&str> {
     let rest = line.strip_prefix(HEADING)?;
-    if line.ends_with([LINE_BREAK, END]) {
+    if is_of_prompt(line) {
         return None;
     }
     // A colon is rare, and faster to find than two characters.
@@ -301,23 +361,60 @@ mod tests {
             .collect()
     }
 
+    /// A text with these sections.
+    fn write<'t>(sections: impl IntoIterator<Item = (&'t str, &'t str, &'t str)>) -> String {
+        let mut text = String::new();
+        for (key, transcript, notes) in sections {
+            add(&mut text, key, transcript, notes);
+        }
+        text
+    }
+
     #[test]
     fn what_is_written_is_read_again() {
-        let tricky = "rendered\n=== b: rendered␊\n=== c: rendered␃";
-        let written = write([("a", tricky), ("b", "exceeded fuel\n␃"), ("c", "raised\n␃")]);
+        let tricky = "rendered\n=== b, t: rendered␊\n=== c, t: rendered␃";
+        let written = write([
+            ("a, t", tricky, ""),
+            (
+                "b, t",
+                "exceeded fuel\n␃",
+                "#1: read back\n  as text\nreference 00 11\n",
+            ),
+            ("b, t, reference", "raised\n␃", ""),
+        ]);
         assert_eq!(
             found(&written),
             [
-                ("a", Some(tricky)),
-                ("b", Some("exceeded fuel\n␃")),
-                ("c", Some("raised\n␃")),
+                ("a, t", Some(tricky)),
+                ("b, t", Some("exceeded fuel\n␃")),
+                ("b, t, reference", Some("raised\n␃")),
             ]
         );
         assert_eq!(damage(&written), [""; 0]);
         let (sections, _) = read(&written);
         let lines: Vec<_> = sections.iter().map(|section| section.line).collect();
-        assert_eq!(lines, [1, 5, 8]);
+        assert_eq!(lines, [1, 5, 11]);
+        let notes: Vec<_> = sections
+            .iter()
+            .map(|section| &written[section.notes.clone()])
+            .collect();
+        assert_eq!(notes, ["", "#1: read back\n  as text\nreference 00 11", ""]);
         assert_eq!(read(""), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn a_key_has_the_names_of_its_pair() {
+        assert_eq!(names(&key("a", "t")), ("a", "t"));
+        assert_eq!(names(&reference_key("a", "t")), ("a", "t"));
+        assert_eq!(names("a"), ("a", ""));
+        // A template may have this name.
+        assert_eq!(names(&key("a", "reference")), ("a", "reference"));
+        let keys = [
+            key("a", "t"),
+            key("a", "reference"),
+            reference_key("a", "reference"),
+        ];
+        assert_eq!(keys.map(|key| is_of_reference(&key)), [false, false, true]);
     }
 
     #[test]
@@ -339,15 +436,33 @@ mod tests {
             damage(text),
             [
                 "1: not a heading such as `=== case, template: rendered`",
-                "3: expected an empty line after ␃",
-                "6: expected an empty line after ␃",
-                "8: expected an empty line after ␃",
+                "3: expected an empty line after the section",
+                "6: expected an empty line after the section",
+                "8: expected an empty line after the section",
             ]
         );
         assert_eq!(
             damage("=== a rendered\nx␃"),
             ["1: not a heading such as `=== case, template: rendered`"]
         );
+        assert_eq!(
+            damage("=== a, t, reference: rendered\nx␃\nreference 00 11"),
+            ["3: only a pair's own section has lines behind its transcript"]
+        );
+    }
+
+    #[test]
+    fn a_conflict_is_one_damage_and_no_line_of_a_prompt() {
+        let conflict = "git has left a conflict here: choose one of its sides";
+        let notes = "=== a: rendered\nx␃\n<<<<<<< HEAD\nreference 0\n=======\nreference 1\n>>>>>>> b\n\n=== b: rendered\n␃";
+        assert_eq!(damage(notes), [format!("3: {conflict}")]);
+        let sections = "<<<<<<< HEAD\n=== a: rendered\nx␃\n=======\n=== a: rendered\ny␃\n>>>>>>> b";
+        assert_eq!(damage(sections), [format!("1: {conflict}")]);
+        assert_eq!(found(sections).len(), 2);
+        let transcript = "=== a: rendered\n<<<<<<< HEAD\nx␃\n=======\ny␃\n>>>>>>> b";
+        assert_eq!(damage(transcript), [format!("2: {conflict}")]);
+        let prompt = "=== a: rendered\n<<<<<<< HEAD␊\nx␊\n>>>>>>> b␃";
+        assert_eq!(damage(prompt), [""; 0]);
     }
 
     proptest! {
@@ -356,7 +471,7 @@ mod tests {
         /// Sections that are looked for at once are those that are found line by line.
         #[test]
         fn both_ways_find_the_same(
-            text in "(=== [ab]: rendered\n|=== |␃|␃\n\n|␊\n|\n|x){0,20}"
+            text in "(=== [ab], t: rendered\n|=== |␃|␃\n\n|␃\nreference |␊|\n|\n#1|\n  |x|<<<<<<< ){0,20}"
         ) {
             prop_assert_eq!(read(&text), read_with(&text, None));
         }
@@ -364,21 +479,24 @@ mod tests {
         /// Whatever prompts say, they stay in their sections.
         #[test]
         fn any_texts_are_read_again(
-            texts in proptest::collection::vec("(=== |[a-c]: |rendered|\n|␃|␊|⟦|\r| |x){0,12}", 0..5)
+            texts in proptest::collection::vec("(=== |[a-c], t: |rendered|\n|␃|␊|⟦|\r| |x|<<<<<<< |reference ){0,12}", 0..5)
         ) {
             let transcripts: Vec<_> = texts
                 .into_iter()
                 .map(|text| transcript::encode(&Outcome::Rendered { text }))
                 .collect();
-            let names = ["a", "b", "c", "d", "e"];
-            let written = write(names.into_iter().zip(transcripts.iter().map(String::as_str)));
+            let keys = ["a, t", "a, u", "a, u, reference", "b, t", "c, t"];
+            let notes = ["", "reference 0 1\n", "", "#0: read\n  x\nreference 0 1\nreference #0 1\n", ""];
+            let sections = keys.into_iter().zip(&transcripts).zip(notes);
+            let written = write(sections.map(|((key, text), notes)| (key, text.as_str(), notes)));
             let (sections, damage) = read(&written);
             prop_assert_eq!(damage, vec![]);
-            let found: Vec<_> = sections
-                .iter()
-                .map(|section| &written[section.transcript.clone().unwrap()])
-                .collect();
-            prop_assert_eq!(found, transcripts);
+            for (index, section) in sections.iter().enumerate() {
+                prop_assert_eq!(&section.key, keys[index]);
+                prop_assert_eq!(&written[section.transcript.clone().unwrap()], &transcripts[index]);
+                prop_assert_eq!(&written[section.notes.clone()], notes[index].trim_end());
+            }
+            prop_assert_eq!(sections.len(), transcripts.len());
         }
     }
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use rolecall::layout::Layout;
-use rolecall::snapshot::{self, Accepted};
+use rolecall::snapshot::{FamilyFile, PairText, Snapshots, text};
+use rolecall::suite::{Pair, Suite};
 
 use super::targets::{BETWEEN, CASE_KINDS, MODEL_KINDS};
 
@@ -175,13 +176,10 @@ fn cases() -> Vec<Vec<u8>> {
     let explained: Vec<serde_json::Value> =
         serde_json::from_slice(&fs::read(layout.parity()).unwrap()).unwrap();
     let explained = serde_json::to_string_pretty(&explained[..5]).unwrap();
-    let record = fs::read_to_string(layout.snapshots().join("chatml/reference.json")).unwrap();
-    // A record with some of its entries, as it would be written: no comma follows the last.
-    let is_entry = |line: &str| line.contains("\"input\"");
-    let lines: Vec<&str> = record.lines().collect();
-    let last = lines.iter().rposition(|line| is_entry(line)).unwrap();
-    let first = last - lines.iter().filter(|line| is_entry(line)).count() + 1;
-    let short = [&lines[..first + 5], &lines[last..]].concat().join("\n") + "\n";
+    let asked = fs::read_to_string(layout.snapshots().join("reference.json")).unwrap();
+    // Some of its templates, as they would be written: no comma follows the last.
+    let lines: Vec<&str> = asked.lines().collect();
+    let short = [&lines[..4], &lines[lines.len() - 2..]].concat().join("\n") + "\n";
     let divergences = r#"[{"engine": "rolecall-jinja", "template": "qwen*", "case": "plain/*",
         "reason": "why", "issue": "https://example.org/1", "observed": {"qwen2.5:plain/one": "00"}}]"#;
     let mut seeds = read("family.json", files(&layout.conversations()));
@@ -199,21 +197,29 @@ fn cases() -> Vec<Vec<u8>> {
 }
 
 fn transcripts() -> Vec<Vec<u8>> {
-    let snapshots = layout().snapshots();
-    let accepted: Vec<Accepted> = ["chatml", "qwen2.5", "go-values", "command-r"]
-        .iter()
-        .flat_map(|template| files(&snapshots.join(template)))
-        .filter(|path| is(path, "snap") && !path.ends_with("_card.snap"))
-        .map(|path| Accepted::read(path, u64::MAX))
-        .collect();
-    let single = accepted.iter().flat_map(Accepted::transcripts).step_by(17);
-    let single = single.map(|(_, transcript)| transcript.as_bytes().to_vec());
-    // Several sections in one text.
-    let several = accepted.iter().step_by(5).map(|accepted| {
-        let sections = accepted.transcripts().take(3);
-        snapshot::text(sections).into_bytes()
-    });
-    single.chain(several).collect()
+    const TEMPLATES: [&str; 4] = ["chatml", "qwen2.5", "go-values", "command-r"];
+    let layout = layout();
+    let mut suite = Suite::load_layout(&layout);
+    suite
+        .templates
+        .retain(|one| TEMPLATES.contains(&one.name.as_str()));
+    let snapshots = Snapshots::of(&layout);
+    let mut single = Vec::new();
+    let mut several = Vec::new();
+    for family in snapshots.families() {
+        let file: &FamilyFile = &snapshots.family(&family);
+        let pairs = suite.pairs_by_case(&family);
+        let transcripts = pairs.iter().filter_map(|pair| file.transcript(pair));
+        single.extend(transcripts.map(|text| text.as_bytes().to_vec()));
+        // Several sections in one text.
+        let first: Vec<_> = pairs.iter().take(3).map(Pair::key).collect();
+        let text = text(&suite, &family, |pair| match first.contains(&pair.key()) {
+            true => file.pair(pair),
+            false => PairText::default(),
+        });
+        several.push(text.into_bytes());
+    }
+    single.into_iter().step_by(17).chain(several).collect()
 }
 
 /// A GGUF file with a few keys, one of them a template.

@@ -1,0 +1,343 @@
+//! The records of a suite, where they stand: beside the accepted transcripts.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+use rolecall_model::{CaseId, Dialect, Template, TemplateName};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::layout::Layout;
+use crate::record::{Asked, CaseRecord, REFERENCE, Record, RecordedAnswer, Unverified};
+use crate::reference::Reference;
+use crate::snapshot::Snapshots;
+use crate::suite::Pair;
+use rolecall_base::file::{is_there, read_text, write_below};
+use rolecall_base::fingerprint::{Checksum, Fingerprint};
+use rolecall_base::invocation;
+use rolecall_base::json::syntax_problem;
+use rolecall_base::problem::{Position, Problem};
+use rolecall_base::root::text_below;
+use rolecall_base::rows::{self, Row};
+
+/// What `snapshots/reference.json` says: a line for each template.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AskedTemplates(BTreeMap<String, Row<Asked>>);
+
+/// The records of a suite.
+#[derive(Debug, Default)]
+pub struct Records {
+    templates: HashMap<TemplateName, TemplateRecord>,
+    /// Templates of a suite of one's own without a record, where no template of their dialect has
+    /// one. They need none: such a suite is checked by its snapshots.
+    never_asked: HashSet<TemplateName>,
+    /// Files that cannot be used.
+    pub problems: Vec<Problem>,
+}
+
+/// A template's record, and why it no longer counts, if it does not.
+#[derive(Debug)]
+struct TemplateRecord {
+    record: Record,
+    stale: Option<Unverified>,
+}
+
+impl AskedTemplates {
+    /// The file in the folder of snapshots.
+    pub fn file(snapshots: &Snapshots) -> PathBuf {
+        snapshots.root().join("reference.json")
+    }
+
+    /// Reads the file. Nothing stands in a missing one.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is no such file.
+    pub fn read(snapshots: &Snapshots) -> Result<AskedTemplates, Problem> {
+        let path = AskedTemplates::file(snapshots);
+        let Some(text) = text_below(snapshots.root(), &path)? else {
+            return Ok(AskedTemplates::default());
+        };
+        let help = format!(
+            "it is written by `{}`, never by hand",
+            invocation::command("reference update")
+        );
+        serde_json::from_str(&text).map_err(|error: serde_json::Error| {
+            // A file that breaks off is no list of another kind.
+            let no_json = serde_json::from_str::<Value>(&text).err();
+            if let Some(error) = no_json {
+                let problem = syntax_problem(&path, &text, &error);
+                return match problem.help {
+                    Some(_) => problem,
+                    None => problem.help(help),
+                };
+            }
+            let message = error.to_string();
+            let message = message
+                .rsplit_once(" at line ")
+                .map_or(message.as_str(), |(message, _)| message);
+            Problem::new(
+                &path,
+                format!("does not say what the references were asked: {message}"),
+            )
+            .at(Position {
+                line: error.line().max(1),
+                column: error.column().max(1),
+            })
+            .help(help)
+        })
+    }
+
+    /// What the reference of a template was asked with.
+    pub fn of(&self, template: &TemplateName) -> Option<&Asked> {
+        self.0.get(template.as_str()).map(|Row(asked)| asked)
+    }
+
+    /// The templates that the file names.
+    pub fn templates(&self) -> impl Iterator<Item = TemplateName> {
+        self.0.keys().map(|name| TemplateName::new(name))
+    }
+
+    /// Says what the reference of a template was asked with.
+    pub fn set(&mut self, template: &TemplateName, asked: Asked) {
+        self.0.insert(template.to_string(), Row(asked));
+    }
+
+    /// Whether it names no template.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Keeps only these templates.
+    pub fn retain(&mut self, is_kept: impl Fn(&TemplateName) -> bool) {
+        self.0.retain(|name, _| is_kept(&TemplateName::new(name)));
+    }
+
+    /// The text of the file: one line a template, sorted.
+    pub fn text(&self) -> String {
+        rows::text(self)
+    }
+
+    /// Writes the file as [`AskedTemplates::write`] does, if there is one.
+    pub(crate) fn write_over(&self, snapshots: &Snapshots) -> Result<bool, Problem> {
+        if is_there(&AskedTemplates::file(snapshots)) {
+            self.write(snapshots)
+        } else {
+            Ok(false)
+        }
+    }
+
+    /// Writes the file, if it is not like this already.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn write(&self, snapshots: &Snapshots) -> Result<bool, Problem> {
+        let path = AskedTemplates::file(snapshots);
+        let text = self.text();
+        if read_text(&path).is_ok_and(|old| old == text) {
+            return Ok(false);
+        }
+        write_below(snapshots.root(), &path, text).map(|()| true)
+    }
+
+    /// Whether every template of a dialect needs a record: in a suite of one's own as soon as one has
+    /// one. A suite would be the greener the more of its records are lost.
+    pub fn are_needed(&self, layout: &Layout, dialect: Dialect) -> bool {
+        let reference = Reference::of(dialect).identity().engine;
+        let mut all = self.0.values();
+        layout.configuration().is_none() || all.any(|Row(one)| one.reference.engine == reference)
+    }
+}
+
+impl Records {
+    /// Whether no template has a record, and none needs one.
+    pub fn are_never_asked(&self) -> bool {
+        self.templates.is_empty() && !self.never_asked.is_empty()
+    }
+
+    /// Reads the records of templates. A template without one is not a problem: its pairs are
+    /// unverified.
+    pub fn read<'t>(
+        layout: &Layout,
+        snapshots: &Snapshots,
+        templates: impl IntoIterator<Item = &'t Template>,
+    ) -> Records {
+        let mut records = Records::default();
+        let asked = match AskedTemplates::read(snapshots) {
+            Ok(asked) => asked,
+            Err(problem) => {
+                records.problems.push(problem);
+                return records;
+            }
+        };
+        for template in templates {
+            let name = template.name.clone();
+            match asked.of(&name) {
+                Some(asked) => {
+                    let stale = asked.staleness(template);
+                    let record = Record {
+                        asked: asked.clone(),
+                        cases: HashMap::new(),
+                        readings: BTreeMap::new(),
+                    };
+                    let known = TemplateRecord { record, stale };
+                    records.templates.insert(name, known);
+                }
+                None if !asked.are_needed(layout, template.dialect) => {
+                    records.never_asked.insert(name);
+                }
+                None => {}
+            }
+        }
+        let families = snapshots.families();
+        let files: Vec<_> = families
+            .par_iter()
+            .map(|family| (family, snapshots.family(family)))
+            .collect();
+        for (family, file) in &files {
+            for (case, template, lines) in file.records() {
+                let template = TemplateName::new(template);
+                let known = records.templates.get_mut(&template);
+                let Some(TemplateRecord { record, .. }) = known else {
+                    // Somebody has asked, and what was asked is lost.
+                    if lines.count() > 0 {
+                        records.never_asked.remove(&template);
+                    }
+                    continue;
+                };
+                let mut read = CaseRecord::default();
+                let mut is_read = true;
+                for (number, line) in lines {
+                    if let Err(message) = read.read(line) {
+                        is_read = false;
+                        let message = format!("{message}: `{REFERENCE}{line}`");
+                        let place = Position {
+                            line: number,
+                            column: 1,
+                        };
+                        let help = format!("run `{}`", invocation::command("reference update"));
+                        let problem = Problem::new(file.path(), message).at(place).help(help);
+                        records.problems.push(problem);
+                    }
+                }
+                // Nobody knows which of two answers was the reference's.
+                if is_read {
+                    record.learn(&CaseId::new(family, case), read);
+                }
+            }
+        }
+        records
+    }
+
+    /// Takes a template's new record in the place of the one that was read.
+    pub fn learn(&mut self, template: &Template, record: Record) {
+        let name = template.name.clone();
+        self.never_asked.remove(&name);
+        let stale = record.asked.staleness(template);
+        self.templates
+            .insert(name, TemplateRecord { record, stale });
+    }
+
+    /// The record of a template, current or not.
+    pub fn of(&self, template: &TemplateName) -> Option<&Record> {
+        self.templates.get(template).map(|known| &known.record)
+    }
+
+    /// Whether the record of a template counts, and if not, why.
+    pub fn standing(&self, template: &TemplateName) -> Result<&Record, Unverified> {
+        let Some(known) = self.templates.get(template) else {
+            return Err(if self.never_asked.contains(template) {
+                Unverified::NeverAsked
+            } else {
+                Unverified::NoRecords
+            });
+        };
+        match &known.stale {
+            Some(why) => Err(why.clone()),
+            None => Ok(&known.record),
+        }
+    }
+
+    /// The reference's outcome for a pair, if the record is current. `input` is the
+    /// fingerprint of the pair's case.
+    pub fn answer(
+        &self,
+        pair: &Pair<'_>,
+        input: Fingerprint,
+    ) -> Result<&RecordedAnswer, Unverified> {
+        let record = self.standing(&pair.template.name)?;
+        let entry = record.cases.get(&pair.case.id);
+        let entry = entry.ok_or(Unverified::NoRecord)?;
+        if entry.input == Checksum::from(input) {
+            Ok(&entry.answer)
+        } else {
+            Err(Unverified::CaseChanged)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::suite::Suite;
+
+    #[test]
+    fn the_records_of_the_suite_are_as_they_would_be_written() {
+        let layout = Layout::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+        let suite = Suite::load_layout(&layout);
+        let snapshots = Snapshots::of(&layout);
+        let asked = AskedTemplates::read(&snapshots).unwrap();
+        let text = read_text(&AskedTemplates::file(&snapshots)).unwrap();
+        assert!(asked.text() == text);
+        let records = Records::read(&layout, &snapshots, &suite.templates);
+        assert_eq!(records.problems, []);
+        let mut count = 0;
+        for pair in suite.pairs() {
+            let record = records.standing(&pair.template.name).unwrap();
+            let text = snapshots.family_of(&pair).pair(&pair).record;
+            assert_eq!(record.lines(&pair.case.id), text);
+            count += 1;
+        }
+        assert!(count > 5000, "{count}");
+    }
+
+    #[test]
+    fn what_no_reference_wrote_has_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = Layout::new(folder.path());
+        let snapshots = Snapshots::of(&layout);
+        std::fs::create_dir(snapshots.root()).unwrap();
+        let template = Template::from_source("t", Dialect::Jinja, "x");
+        let mut asked = AskedTemplates::default();
+        asked.set(&template.name, Asked::of(&template));
+        asked.write(&snapshots).unwrap();
+        let text = "---\nsource: x\n---\n=== a, t: rendered\n␃\nreference fine\n";
+        std::fs::write(snapshots.file("f"), text).unwrap();
+        let records = Records::read(&layout, &snapshots, [&template]);
+        let [problem] = records.problems.as_slice() else {
+            panic!("{:?}", records.problems);
+        };
+        let told = problem.to_string();
+        let place = "f.snap:6:1: not what a reference did: `reference fine`";
+        assert!(
+            told.contains(place) && told.contains("reference update"),
+            "{told}"
+        );
+        assert!(records.standing(&template.name).unwrap().cases.is_empty());
+
+        let text = asked.text().replace("front", "fronts");
+        std::fs::write(AskedTemplates::file(&snapshots), text).unwrap();
+        let problem = AskedTemplates::read(&snapshots).unwrap_err();
+        assert!(problem.position.is_some());
+        assert!(
+            problem.message.contains("unknown field `fronts`"),
+            "{problem}"
+        );
+        assert!(problem.help.unwrap().contains("reference update"));
+    }
+}
