@@ -28,7 +28,7 @@ pub(super) struct Writer {
     json: LoadedTemplate,
     /// The wordings of conversations that were asked for before, by the contract and by everything that
     /// they depend on.
-    known: Mutex<HashMap<(String, String), Arc<[Wording]>>>,
+    known: Mutex<HashMap<String, Arc<[Wording]>>>,
 }
 
 impl Writer {
@@ -57,7 +57,7 @@ impl Writer {
         let Ok(values) = serde_json::to_string(&values) else {
             return wordings(contract, case, self).into();
         };
-        let key = (contract.to_owned(), values);
+        let key = format!("{contract} {values}");
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known().get(&key).cloned();
         found.unwrap_or_else(|| {
