@@ -22,7 +22,7 @@ use rolecall::suite::Suite;
 use rolecall_model::guard::{LoadedTemplate, load};
 use rolecall_model::{CaseId, Conversation, Dialect, Engine, Outcome, Program, Provenance};
 
-use measure::{in_turns, row};
+use measure::{count, in_turns, row};
 
 fn main() {
     let suite = Suite::load_layout(&Layout::new("../.."));
@@ -62,13 +62,8 @@ fn main() {
             }
         }
     }
-    // Nothing costs nothing.
-    assert!(!pairs.is_empty(), "no pairs that both render alike");
-    println!(
-        "{} pairs of {} templates, one thread",
-        pairs.len(),
-        templates.len()
-    );
+    let what = format!("pairs of {} templates, one thread", templates.len());
+    count(pairs.len(), &what);
     let [base, ours] = in_turns([
         &mut || {
             for (_, bare, _, data) in &pairs {
@@ -96,11 +91,9 @@ fn traced(engine: &dyn Engine, suite: &Suite, conversations: &[&Conversation<'_>
         .filter(|template| template.dialect == Dialect::Go)
         .filter_map(|template| engine.compile(template).ok())
         .collect();
-    println!(
-        "\n{} pairs of {} templates, one thread",
-        programs.len() * conversations.len(),
-        programs.len()
-    );
+    println!();
+    let what = format!("pairs of {} templates, one thread", programs.len());
+    count(programs.len() * conversations.len(), &what);
     let [rendered, traced] = in_turns([
         &mut || {
             for program in &programs {

@@ -33,7 +33,7 @@ use rolecall_model::{
     Answer, AnswerReader, Case, CaseId, Conversation, Dialect, Provenance, Template, Variable,
 };
 
-use measure::{in_turns, row};
+use measure::{count, in_turns, row};
 
 fn main() {
     // minijinja's panics are caught; writing them would be measured too.
@@ -72,11 +72,8 @@ fn main() {
         ..accepted
     };
 
-    println!(
-        "{} pairs, {} threads",
-        pairs.len(),
-        rayon::current_num_threads()
-    );
+    let threads = rayon::current_num_threads();
+    count(pairs.len(), &format!("pairs, {threads} threads"));
     let [base, rendered, compared, judged] = in_turns([
         &mut || bare(&suite, &pairs),
         &mut || {
@@ -147,8 +144,8 @@ fn answers(suite: &Suite) {
             ));
         }
     }
-    assert!(!texts.is_empty(), "no answers in the suite");
-    println!("\n{} answers, one thread", texts.len());
+    println!();
+    count(texts.len(), "answers, one thread");
     let read = |streamed: bool| {
         for (response_template, prompt, text, case) in &texts {
             let tools = case.tools.as_deref();
@@ -200,11 +197,9 @@ fn coverage(suite: &Suite, dialect: Dialect) {
                 })
         })
         .collect();
-    assert!(!prepared.is_empty(), "no pairs of {dialect} templates");
-    println!(
-        "\n{} pairs of {dialect} templates, one thread",
-        prepared.len()
-    );
+    println!();
+    let what = format!("pairs of {dialect} templates, one thread");
+    count(prepared.len(), &what);
     let [rendered, covered] = in_turns([
         &mut || {
             for (program, case) in &prepared {
@@ -236,11 +231,9 @@ fn provenance(suite: &Suite, dialect: Dialect) {
         .iter()
         .flat_map(|program| conversations.iter().map(move |case| (program, case)))
         .collect();
-    assert!(!pairs.is_empty(), "no pairs of {dialect} templates");
-    println!(
-        "\n{} pairs of {dialect} templates without their application, one thread",
-        pairs.len()
-    );
+    println!();
+    let what = format!("pairs of {dialect} templates without their application, one thread");
+    count(pairs.len(), &what);
     let [rendered, traced] = in_turns([
         &mut || {
             for (program, case) in &pairs {

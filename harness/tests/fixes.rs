@@ -20,7 +20,16 @@ const FIXED: &str = "{% if tools %}Tools: {{ tools | tojson }}\n{% endif %}\
     {{ m.content if m.content is not none else '' }}<|im_end|>\n{% endfor %}\
     {% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 
-const SENTENCE: &str = "fixed no-repr-leak, no-tools-alike, no-null-leak in x.jinja\n";
+/// A template with one fault, for what is not about the faults: it prints the word None. A fix of this
+/// contract is found and proven soonest.
+const PRINTS_NONE: &str = "{% if tools %}Tools: {{ tools | tojson }}\n{% endif %}\
+    {% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}\
+    {% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+
+/// How its fix changes a line.
+const NO_NONE: &str = "+{{ m.content if m.content is not none else '' }}<|im_end|>";
+
+const SENTENCE: &str = "fixed no-null-leak in x.jinja\n";
 
 fn folder() -> Folder {
     let folder = Folder::empty();
@@ -96,13 +105,13 @@ fn files_of_other_programs_stay_as_they_were_fetched() {
         let folder = Folder::empty();
         let snapshot = "hub/models--org--name/snapshots/1a2b3c";
         let name = format!("{snapshot}/chat_template.jinja");
-        let blob = folder.write("hub/models--org--name/blobs/4d5e6f", BROKEN);
+        let blob = folder.write("hub/models--org--name/blobs/4d5e6f", PRINTS_NONE);
         folder.write(&format!("{snapshot}/config.json"), "{}");
         if is_link {
             std::os::unix::fs::symlink("../../blobs/4d5e6f", folder.path(&name)).unwrap();
         } else {
             // As on Windows, where files stand in the place of links.
-            folder.write(&name, BROKEN);
+            folder.write(&name, PRINTS_NONE);
         }
         for typed in [name.as_str(), snapshot] {
             let ran = folder.rolecall(&["check", typed, "--fix"]);
@@ -119,30 +128,38 @@ fn files_of_other_programs_stay_as_they_were_fetched() {
             let ran = folder.rolecall(&["check", typed]);
             has(
                 &ran.stdout(),
-                &["a safe fix for no-repr-leak", "to fix a copy:"],
+                &["a safe fix for no-null-leak", "to fix a copy:"],
             );
-            has_not(&ran.stdout(), &["applies them to the file"]);
+            has_not(&ran.stdout(), &["to the file"]);
         }
-        assert_eq!(text(&folder, &name), BROKEN);
-        assert_eq!(fs::read_to_string(&blob).unwrap(), BROKEN);
+        assert_eq!(text(&folder, &name), PRINTS_NONE);
+        assert_eq!(fs::read_to_string(&blob).unwrap(), PRINTS_NONE);
         // Another template of the same command is fixed.
-        folder.write("x.jinja", BROKEN);
+        folder.write("x.jinja", PRINTS_NONE);
         let ran = folder.rolecall(&["check", "x.jinja", snapshot, "--fix", "-q"]);
         assert_eq!(ran.code(), 2);
         has(&ran.stderr(), &[SENTENCE]);
         assert_eq!(text(&folder, "x.jinja"), FIXED);
-        assert_eq!(text(&folder, &name), BROKEN);
+        assert_eq!(text(&folder, &name), PRINTS_NONE);
     }
 }
 
 #[test]
 fn every_format_says_what_was_written() {
-    for format in ["json", "github", "junit", "sarif", "human"] {
-        let folder = folder();
+    let all = "fixed no-repr-leak, no-tools-alike, no-null-leak in x.jinja\n";
+    for (format, source, sentence) in [
+        ("json", BROKEN, all),
+        ("github", PRINTS_NONE, SENTENCE),
+        ("junit", PRINTS_NONE, SENTENCE),
+        ("sarif", PRINTS_NONE, SENTENCE),
+        ("human", PRINTS_NONE, SENTENCE),
+    ] {
+        let folder = Folder::empty();
+        folder.write("x.jinja", source);
         let quiet: &[&str] = if format == "human" { &["-q"] } else { &[] };
         let ran =
             folder.rolecall(&[&["check", "x.jinja", "--fix", "--format", format], quiet].concat());
-        has(&ran.stderr(), &[SENTENCE]);
+        has(&ran.stderr(), &[sentence]);
         assert_eq!(text(&folder, "x.jinja"), FIXED);
     }
 }
@@ -200,17 +217,17 @@ fn long_lines_of_a_patch_are_not_cut_in_a_pipe() {
     let end = "{# a comment that makes the line longer than any screen is wide #}".repeat(4);
     folder.write(
         "x.jinja",
-        &BROKEN.replace("{{ tools }}", &format!("{{{{ tools }}}}{end}")),
+        &PRINTS_NONE.replace("<|im_end|>", &format!("<|im_end|>{end}")),
     );
-    folder.write("y.jinja", &BROKEN.replace('\n', "\r\n"));
+    folder.write("y.jinja", &PRINTS_NONE.replace('\n', "\r\n"));
     let ran = folder.rolecall(&["check", "x.jinja", "y.jinja", "--fix", "--dry-run"]);
-    let line = format!("+{{% if tools is not none %}}Tools: {{{{ tools | tojson }}}}{end}\n");
+    let line = format!("{NO_NONE}{end}\n");
     has(
         &ran.stdout(),
         &[
             &line,
-            "a safe fix for no-repr-leak in x.jinja",
-            "a safe fix for no-repr-leak in y.jinja",
+            "a safe fix for no-null-leak in x.jinja",
+            "a safe fix for no-null-leak in y.jinja",
             "--- y.jinja\n+++ y.jinja\n",
         ],
     );
@@ -220,11 +237,11 @@ fn long_lines_of_a_patch_are_not_cut_in_a_pipe() {
 #[test]
 fn templates_in_other_files_are_fixed_by_hand() {
     for (name, value) in [
-        ("tokenizer_config.json", serde_json::json!(BROKEN)),
-        ("chat_template.json", serde_json::json!(BROKEN)),
+        ("tokenizer_config.json", serde_json::json!(PRINTS_NONE)),
+        ("chat_template.json", serde_json::json!(PRINTS_NONE)),
         (
             "tokenizer_config.json",
-            serde_json::json!([{"name": "default", "template": BROKEN}]),
+            serde_json::json!([{"name": "default", "template": PRINTS_NONE}]),
         ),
     ] {
         let folder = Folder::empty();
@@ -235,12 +252,12 @@ fn templates_in_other_files_are_fixed_by_hand() {
             has(
                 &ran.stdout(),
                 &[
-                    "a safe fix for no-repr-leak in model",
-                    "+{% if tools is not none %}Tools: {{ tools | tojson }}",
-                    "by hand",
+                    "a safe fix for no-null-leak in model",
+                    NO_NONE,
+                    "apply it there",
                 ],
             );
-            has_not(&ran.stdout(), &["fixed ", "applies them to the file"]);
+            has_not(&ran.stdout(), &["fixed ", "to the file"]);
         }
         assert_eq!(text(&folder, &format!("model/{name}")), json);
     }
@@ -250,7 +267,7 @@ fn templates_in_other_files_are_fixed_by_hand() {
 fn standard_input_has_no_file_to_write() {
     let folder = Folder::empty();
     // A file of that name is not meant.
-    folder.write("<stdin>", BROKEN);
+    folder.write("<stdin>", PRINTS_NONE);
     let given = |arguments: &[&str]| {
         let mut command = folder.command(arguments);
         command
@@ -259,7 +276,11 @@ fn standard_input_has_no_file_to_write() {
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // The command may refuse before it reads.
-        let _ = child.stdin.take().unwrap().write_all(BROKEN.as_bytes());
+        let _ = child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(PRINTS_NONE.as_bytes());
         Ran(child.wait_with_output().unwrap())
     };
     let ran = given(&["check", "-", "--fix"]);
@@ -272,23 +293,23 @@ fn standard_input_has_no_file_to_write() {
         let ran = given(arguments);
         has(
             &ran.stdout(),
-            &["a safe fix for no-repr-leak", "standard input has no file"],
+            &["a safe fix for no-null-leak", "standard input has no file"],
         );
         has_not(&ran.stdout(), &["check - --fix"]);
     }
-    assert_eq!(text(&folder, "<stdin>"), BROKEN);
+    assert_eq!(text(&folder, "<stdin>"), PRINTS_NONE);
 }
 
 #[test]
 fn a_file_that_cannot_be_written_does_not_keep_the_others_from_it() {
     let folder = Folder::empty();
     for name in ["a.jinja", "b.jinja", "d.jinja"] {
-        folder.write(name, BROKEN);
+        folder.write(name, PRINTS_NONE);
     }
     let mut permissions = fs::metadata(folder.path("b.jinja")).unwrap().permissions();
     permissions.set_readonly(true);
     fs::set_permissions(folder.path("b.jinja"), permissions).unwrap();
-    folder.write("elsewhere/linked.jinja", BROKEN);
+    folder.write("elsewhere/linked.jinja", PRINTS_NONE);
     std::os::unix::fs::symlink("elsewhere/linked.jinja", folder.path("c.jinja")).unwrap();
     let all = ["check", "a.jinja", "b.jinja", "c.jinja", "d.jinja", "--fix"];
     let ran = folder.rolecall(&all);
@@ -303,16 +324,16 @@ fn a_file_that_cannot_be_written_does_not_keep_the_others_from_it() {
     has(
         &ran.stdout(),
         &[
-            "fixed no-tools-alike in a.jinja",
-            "a safe fix for no-tools-alike in b.jinja",
-            "nothing was written: apply them by hand",
-            "fixed no-tools-alike in d.jinja",
+            "fixed no-null-leak in a.jinja",
+            "a safe fix for no-null-leak in b.jinja",
+            "nothing was written: apply it by hand",
+            "fixed no-null-leak in d.jinja",
         ],
     );
     let expected = [
         ("a.jinja", FIXED),
-        ("b.jinja", BROKEN),
-        ("elsewhere/linked.jinja", BROKEN),
+        ("b.jinja", PRINTS_NONE),
+        ("elsewhere/linked.jinja", PRINTS_NONE),
         ("d.jinja", FIXED),
     ];
     for (name, source) in expected {

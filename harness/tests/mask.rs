@@ -10,6 +10,7 @@ use rolecall::readback::mask::Mask;
 use rolecall_model::Dialect;
 use serde_json::Value;
 
+use crate::extent::{is_everything, sample};
 use crate::folder::{Folder, Ran};
 use crate::project::SUITE;
 
@@ -53,6 +54,7 @@ fn is_known(template: &str, is_marked: bool, text: &str) -> bool {
     }
 }
 
+/// Every fourth template with marks is tried, or all if the tests try everything.
 #[test]
 fn the_suites_templates_mark_what_the_model_writes() {
     let engines = Engines::default();
@@ -62,7 +64,7 @@ fn the_suites_templates_mark_what_the_model_writes() {
         .filter(|one| has_marks(one))
         .collect();
     assert_eq!(marked.len(), 16);
-    let found = marked.into_par_iter().map(|template| {
+    let found = sample(marked, 4).into_par_iter().map(|template| {
         let engine = engines.for_dialect(Dialect::Jinja).unwrap();
         let pairs = SUITE.pairs_among(template, &SUITE.cases);
         let pairs = pairs.filter(|pair| has_answer(pair.case));
@@ -98,9 +100,13 @@ fn the_suites_templates_mark_what_the_model_writes() {
     let agreeing = found
         .values()
         .filter(|(same, other)| *other == 0 && *same > 100);
-    assert_eq!(agreeing.count(), 11, "{found:?}");
     let same: usize = found.values().map(|(same, _)| same).sum();
-    assert!(same > 3_900, "{found:?}");
+    if is_everything() {
+        assert_eq!(agreeing.count(), 11, "{found:?}");
+        assert!(same > 3_900, "{found:?}");
+    } else {
+        assert!(agreeing.count() > 0 && same > 500, "{found:?}");
+    }
 }
 
 const TEMPLATE: &str = "\

@@ -11,14 +11,16 @@ use rolecall_model::Outcome;
 use rolecall_model::provenance::Origin;
 use serde_json::{Value, json};
 
+use crate::extent::{is_everything, sample};
 use crate::folder::{Folder, Ran};
 use crate::page::browse;
 use crate::project::SUITE;
 
+/// Every fourth template is tried, or all if the tests try everything.
 #[test]
 fn a_traced_render_has_the_outcome_of_a_plain_one_and_spans_that_cover_it() {
     let engines = Engines::default();
-    let templates = SUITE.templates.par_iter();
+    let templates = sample(SUITE.templates.iter().collect(), 4).into_par_iter();
     let traced = AtomicUsize::new(0);
     let decided = AtomicUsize::new(0);
     // The bytes of all prompts, and those that were made of nothing that is known.
@@ -54,8 +56,9 @@ fn a_traced_render_has_the_outcome_of_a_plain_one_and_spans_that_cover_it() {
             bytes[1].fetch_add(unknown, Ordering::Relaxed);
         }
     });
-    assert!(traced.into_inner() > 10_000);
-    assert!(decided.into_inner() > 300_000);
+    let share = if is_everything() { 1 } else { 8 };
+    assert!(traced.into_inner() > 10_000 / share);
+    assert!(decided.into_inner() > 300_000 / share);
     let [all, unknown] = bytes.map(AtomicUsize::into_inner);
     assert!(
         unknown * 200 < all,

@@ -14,6 +14,12 @@ pub(crate) struct Took {
     ratio: f64,
 }
 
+/// Prints how many there are of what is measured. Without any, every figure would be that of nothing.
+pub(crate) fn count(number: usize, what: &str) {
+    assert!(number > 0, "there are no {what}");
+    println!("{number} {what}");
+}
+
 /// How long each takes. They take turns, and each is held against what the first took in the
 /// same round: whatever else the machine does then meets both alike.
 pub(crate) fn in_turns<const N: usize>(mut runs: [&mut dyn FnMut(); N]) -> [Took; N] {

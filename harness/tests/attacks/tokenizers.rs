@@ -225,51 +225,53 @@ fn no_tokenizer_takes_more_than_its_share() {
 /// Special tokens in the other files of a model.
 #[test]
 fn no_special_token_takes_more_than_its_share() {
-    let long = "x".repeat(10 << 20);
-    let many: serde_json::Map<_, _> = (0..100_000)
-        .map(|n| (format!("t{n}_token"), Value::from(format!("<{n}>"))))
-        .collect();
-    let decoder: serde_json::Map<_, _> = (0..300_000)
-        .map(|n| (n.to_string(), json!({"content": format!("<{n}>")})))
-        .collect();
+    let long = || "x".repeat(10 << 20);
+    let many = || -> serde_json::Map<_, _> {
+        (0..100_000)
+            .map(|n| (format!("t{n}_token"), Value::from(format!("<{n}>"))))
+            .collect()
+    };
+    let decoder = || -> serde_json::Map<_, _> {
+        (0..300_000)
+            .map(|n| (n.to_string(), json!({"content": format!("<{n}>")})))
+            .collect()
+    };
     let mut wrong = Vec::new();
-    let parts = [
-        ("a long token", json!({"bos_token": long})),
+    let parts: [(&str, &dyn Fn() -> Value); 7] = [
+        ("a long token", &|| json!({"bos_token": long()})),
         (
             "a long object",
-            json!({"bos_token": {"__type": "AddedToken", "content": long}}),
+            &|| json!({"bos_token": {"__type": "AddedToken", "content": long()}}),
         ),
-        ("many tokens", json!({"extra_special_tokens": many})),
+        ("many tokens", &|| json!({"extra_special_tokens": many()})),
         (
             "a long extra token",
-            json!({"extra_special_tokens": {"x_token": long}}),
+            &|| json!({"extra_special_tokens": {"x_token": long()}}),
         ),
         (
             "extra tokens",
-            json!({"additional_special_tokens": vec![long.as_str(); 2]}),
+            &|| json!({"additional_special_tokens": vec![long(); 2]}),
         ),
-        ("a decoder", json!({"added_tokens_decoder": decoder})),
+        ("a decoder", &|| json!({"added_tokens_decoder": decoder()})),
         (
             "a long decoder",
-            json!({"added_tokens_decoder": {"0": {"content": long}}}),
+            &|| json!({"added_tokens_decoder": {"0": {"content": long()}}}),
         ),
     ];
-    for (name, part) in sample(parts.to_vec(), 4) {
-        for has_vocabulary in [false, true] {
-            let world = World::new();
-            let mut config = json!({"chat_template": TEMPLATE});
-            for (key, value) in part.as_object().unwrap() {
-                config[key] = value.clone();
-            }
-            world.write("work/model/tokenizer_config.json", config.to_string());
-            if has_vocabulary {
-                let file = json!({"version": "1.0", "added_tokens": [], "model": bpe()});
-                world.write("work/model/tokenizer.json", file.to_string());
-            }
-            let complaints = world.rolecall(&["check", "model"]).complaints(&[0, 1, 2]);
-            if !complaints.is_empty() {
-                wrong.push(format!("{name}: {complaints:?}"));
-            }
+    let parts = parts.iter();
+    let all = parts.flat_map(|part| [false, true].map(|has_vocabulary| (part, has_vocabulary)));
+    for ((name, part), has_vocabulary) in sample(all.collect(), 9) {
+        let world = World::new();
+        let mut config = part();
+        config["chat_template"] = TEMPLATE.into();
+        world.write("work/model/tokenizer_config.json", config.to_string());
+        if has_vocabulary {
+            let file = json!({"version": "1.0", "added_tokens": [], "model": bpe()});
+            world.write("work/model/tokenizer.json", file.to_string());
+        }
+        let complaints = world.rolecall(&["check", "model"]).complaints(&[0, 1, 2]);
+        if !complaints.is_empty() {
+            wrong.push(format!("{name}: {complaints:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -15,6 +15,7 @@ use rolecall::tokenizer::Tokenizer;
 use rolecall_model::{Conversation, Dialect, Template};
 use serde::Deserialize;
 
+use crate::extent::sample;
 use crate::project::SUITE;
 
 use self::tokens::tokenizer;
@@ -263,6 +264,8 @@ fn check(changes: &[Change]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Every contract has a fault that breaks it. Every ninth fault is tried, or all if the tests try
+/// everything.
 #[test]
 fn each_contract_can_be_broken() {
     let faults = faults(include_str!("../data/contracts/sound.toml"));
@@ -280,7 +283,7 @@ fn each_contract_can_be_broken() {
         let is_broken = broken.contains(&(template, contract));
         assert!(is_broken, "nothing breaks {contract:?}");
     }
-    let changes = faults.into_iter().map(|fault| {
+    let changes = sample(faults, 9).into_iter().map(|fault| {
         let before = sound(&fault.template);
         let text = text_of(&before, &fault);
         assert_eq!(text.matches(&fault.part).count(), 1, "{fault:?}");

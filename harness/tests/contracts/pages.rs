@@ -6,6 +6,8 @@ use rolecall::engines::Engines;
 use rolecall_model::{Dialect, Template, TemplateName};
 use serde_json::{Map, Value};
 
+use crate::extent::sample;
+
 use super::tokens::tokenizer;
 use super::{Change, Expected, check, sound};
 
@@ -123,6 +125,7 @@ fn examples_fit_narrow_terminals() {
     }
 }
 
+/// The examples of every fifth contract are tried, or all if the tests try everything.
 #[test]
 fn what_shall_break_a_contract_breaks_this_one_alone_and_what_shall_hold_it_has_no_defect() {
     // The contracts on tokens know the model's tokens; `<|end|>` includes spaces before it.
@@ -134,7 +137,7 @@ fn what_shall_break_a_contract_breaks_this_one_alone_and_what_shall_hold_it_has_
         "<|sep|>",
         " <|end|>",
     ];
-    let changes = ALL.iter().map(|contract| {
+    let changes = sample(ALL.iter().collect(), 5).into_iter().map(|contract| {
         let before = template(contract, HOLDS);
         let is_on_tokens = ON_TOKENS.contains(&contract.id);
         Change {
@@ -149,10 +152,10 @@ fn what_shall_break_a_contract_breaks_this_one_alone_and_what_shall_hold_it_has_
 }
 
 /// Whoever copies the example gets a template that is sound for every user, also on servers that
-/// hand conversations on as they are written.
+/// hand conversations on as they are written. A sample, as above.
 #[test]
 fn what_shall_hold_holds_on_raw_servers_too() {
-    for contract in ALL {
+    for contract in sample(ALL.iter().collect(), 5) {
         let template = template(contract, HOLDS);
         let engines = Engines::default();
         let engine = engines.for_dialect(template.dialect).unwrap();

@@ -14,6 +14,8 @@ use rolecall_jinja::JinjaEngine;
 use rolecall_model::{Case, Conversation, Engine as _, Template};
 use serde_json::{Value, json};
 
+use crate::extent::{is_everything, sample};
+
 use super::build::{Gguf, U32, Value as Entry, text, texts};
 use super::{CASES, Folder};
 
@@ -64,13 +66,14 @@ fn prompts_become_the_tokens_that_transformers_makes_of_them() {
     assert_eq!(kinds, ["added", "ordinary", "special"]);
 }
 
+/// Every seventh of the recorded prompts is tried, or all if the tests try everything.
 #[test]
 fn control_tokens_of_users_become_text_as_in_transformers() {
     let table = table();
     let rows = table["sanitised"].as_array().unwrap();
     assert_eq!(rows.len(), 288);
     let mut changed = 0;
-    for row in rows {
+    for row in sample(rows.iter().collect(), 7) {
         let folder = Folder::new();
         let vocabulary = &table["tokenizers"][row["tokenizer"].as_str().unwrap()];
         folder.write("m/tokenizer.json", vocabulary.to_string());
@@ -103,7 +106,8 @@ fn control_tokens_of_users_become_text_as_in_transformers() {
         changed += usize::from(shown != render(&case));
     }
     // A template that looks for a token in a text does not find it any more.
-    assert!(changed > 20, "{changed}");
+    let least = if is_everything() { 20 } else { 0 };
+    assert!(changed > least, "{changed}");
 }
 
 #[test]

@@ -70,7 +70,10 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
             Run(&["lint"], says(2, &["rolecal.toml"])),
             Run(&["check"], says(2, &["rolecal.toml"])),
             Run(&["accept"], says(2, &["rolecal.toml"])),
-            Run(&["run", "--builtin"], says(0, &["the built-in suite: "])),
+            Run(
+                &["run", "--builtin", "chatml"],
+                says(0, &["the built-in suite: "]),
+            ),
         ],
     ),
     (
@@ -365,7 +368,10 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
         &[
             File(".github/workflows/rolecall.yml", ""),
             Run(&["run"], says(2, &["rolecall.yml"])),
-            Run(&["run", "--builtin"], says(0, &["the built-in suite"])),
+            Run(
+                &["run", "--builtin", "chatml"],
+                says(0, &["the built-in suite"]),
+            ),
         ],
     ),
     (

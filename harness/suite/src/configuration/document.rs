@@ -58,11 +58,12 @@ impl<'t> TomlDocument<'t> {
             .text
             .floor_char_boundary(span.start.min(self.text.len()));
         let line = self.lines.partition_point(|begin| *begin <= offset);
-        let begin = self.lines[line.saturating_sub(1)];
+        let column = &self.text[self.lines[line.saturating_sub(1)]..offset];
+        // Somebody may write everything on one line.
+        let column = &column[..column.floor_char_boundary(4 * MOST_COLUMN)];
         Position {
             line,
-            // Somebody may write everything on one line.
-            column: self.text[begin..offset].chars().take(MOST_COLUMN).count() + 1,
+            column: column.chars().count().min(MOST_COLUMN) + 1,
         }
     }
 

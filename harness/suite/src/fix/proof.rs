@@ -9,7 +9,7 @@ use rolecall_model::{Engine, Outcome, Template};
 
 use super::asked::Asked;
 use super::meaning::meant;
-use super::wording::{Writer, is_reworded, wordings};
+use super::wording::{Writer, is_reworded};
 
 /// Which prompts a fix changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -160,7 +160,7 @@ fn is_meant(
     if !is_no_worse {
         return false;
     }
-    let wordings = wordings(contract, &asked.case, writer);
+    let wordings = writer.wordings(contract, &asked.case);
     let is_right = |old: &Outcome| match (old, new) {
         (Outcome::Rendered { text: old }, Outcome::Rendered { text: new }) => {
             is_reworded(old, new, &wordings)

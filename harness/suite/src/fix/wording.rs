@@ -1,8 +1,9 @@
 //! How a value of a conversation is written in a prompt: as Python prints it, as JSON, encoded
 //! twice, or as HTML.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rolecall_model::guard::{LoadedTemplate, load};
 use rolecall_model::{Case, Conversation, Dialect, Engine, Outcome, Template};
@@ -25,6 +26,9 @@ const BETWEEN: &str = "\u{1}rolecall\u{2}";
 pub(super) struct Writer {
     printed: LoadedTemplate,
     json: LoadedTemplate,
+    /// The wordings of conversations that were asked for before, by the contract and by everything that
+    /// they depend on.
+    known: Mutex<HashMap<String, Arc<[Wording]>>>,
 }
 
 impl Writer {
@@ -42,7 +46,25 @@ impl Writer {
         Writer {
             printed: of(""),
             json: of(" | tojson"),
+            known: Mutex::default(),
         }
+    }
+
+    /// What may stand in a prompt because of the defect that a contract is about, and what belongs
+    /// there. Every change that is tried, and every front, asks for it again.
+    pub(super) fn wordings(&self, contract: &str, case: &Case) -> Arc<[Wording]> {
+        let values = (&case.messages, &case.tools, &case.variables);
+        let Ok(values) = serde_json::to_string(&values) else {
+            return wordings(contract, case, self).into();
+        };
+        let key = format!("{contract} {values}");
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&key).cloned();
+        found.unwrap_or_else(|| {
+            let all: Arc<[Wording]> = wordings(contract, case, self).into();
+            known().insert(key, Arc::clone(&all));
+            all
+        })
     }
 
     /// Values as the filter `tojson` writes them. None if the engine cannot.
@@ -68,9 +90,7 @@ fn written(template: &LoadedTemplate, values: &[&Value]) -> Option<Vec<String>> 
     (written.len() == values.len()).then_some(written)
 }
 
-/// What may stand in a prompt because of the defect that a contract is about, and what belongs
-/// there.
-pub(super) fn wordings(contract: &str, case: &Case, writer: &Writer) -> Vec<Wording> {
+fn wordings(contract: &str, case: &Case, writer: &Writer) -> Vec<Wording> {
     let pair = |wrong: &str, right: &str| Wording {
         wrong: wrong.to_owned(),
         right: right.to_owned(),

@@ -1,8 +1,7 @@
 //! Arguments of calls: a text is JSON already, and an object is to become JSON.
 
-use super::pattern::{NAME, Place, Source, field};
+use super::pattern::{NAME, Place, Source, compiled, field};
 use crate::fix::tag::{Edit, TagKind};
-use regex::Regex;
 
 const BOTH: &[TagKind] = &[TagKind::Print, TagKind::Statement];
 
@@ -139,7 +138,7 @@ pub(super) fn text_or_json(place: &Place<'_>, filter: &str) -> (std::ops::Range<
 pub(super) fn values(source: &Source<'_>) -> Vec<String> {
     let arguments = arguments(source);
     let pattern = format!(r"^\s*for\s+\w+\s*,\s*([A-Za-z_]\w*)\s+in\s+(?:{arguments}|{NAME})");
-    let Ok(pattern) = Regex::new(&pattern) else {
+    let Some(pattern) = compiled(&pattern) else {
         return Vec::new();
     };
     let mut names: Vec<String> = Vec::new();

@@ -4,7 +4,7 @@
 //! list of text parts stays as it was. The macro uses what Jinja2, minijinja and
 //! `@huggingface/jinja` have.
 
-use super::pattern::{NAME, Place, Source};
+use super::pattern::{NAME, Place, Source, compiled};
 use crate::fix::tag::{Edit, TagKind};
 
 /// Methods of texts.
@@ -108,8 +108,8 @@ fn forgotten(source: &Source<'_>, name: &str) -> Vec<Edit> {
         let Some((_, value)) = value.filter(|(known, _)| known.trim() == target) else {
             continue;
         };
-        let whole = regex::Regex::new(&format!("^{content}$"));
-        if !whole.is_ok_and(|whole| whole.is_match(value.trim())) {
+        let whole = compiled(&format!("^{content}$"));
+        if !whole.is_some_and(|whole| whole.is_match(value.trim())) {
             continue;
         }
         let value = value.trim();

@@ -1,9 +1,7 @@
 //! Values as Python prints them, where JSON is meant.
 
-use regex::Regex;
-
 use super::arguments::values;
-use super::pattern::{NAME, Place, Source};
+use super::pattern::{NAME, Place, Source, compiled};
 use crate::fix::tag::{Edit, TagKind};
 
 const BOTH: &[TagKind] = &[TagKind::Print, TagKind::Statement];
@@ -107,7 +105,7 @@ fn of_tested(source: &Source<'_>, change: &dyn Fn(&Place<'_>, bool) -> String) -
     // The texts of messages have contracts of their own.
     const TEXTS: [&str; 4] = ["content", "text", "message", "reasoning"];
     let value = format!(r"{NAME}(?:\[{NAME}\])?");
-    let Ok(test) = Regex::new(&format!("({value}) is (?:mapping|string)")) else {
+    let Some(test) = compiled(&format!("({value}) is (?:mapping|string)")) else {
         return Vec::new();
     };
     let mut values: Vec<&str> = Vec::new();
