@@ -110,6 +110,8 @@ fn three_commands_do_all_that_a_change_needs() {
         write_template(folder, "echo", same);
         write_template(folder, "mirror", same);
         write_cases(folder, "words", &[("one", "a"), ("two", "b")]);
+        // A checkout has the schemas.
+        folder.rolecall(&["lint", "--fix"]);
         write_cases(folder, "others", &[("three", "c")]);
     });
     assert!(
