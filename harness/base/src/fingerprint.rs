@@ -44,8 +44,10 @@ impl Checksum {
 }
 
 impl From<Fingerprint> for Checksum {
-    fn from(Fingerprint([a, b, c, d, e, f, ..]): Fingerprint) -> Checksum {
-        Checksum([a, b, c, d, e, f])
+    fn from(Fingerprint(whole): Fingerprint) -> Checksum {
+        let mut first = [0; 6];
+        first.copy_from_slice(&whole[..6]);
+        Checksum(first)
     }
 }
 

@@ -26,6 +26,10 @@ pub(crate) struct LastFailed {
 impl LastFailed {
     /// What is known of a suite and the engine that the user names. `None` without a suite or a cache.
     pub(crate) fn of(layout: Option<&Layout>, arguments: &RunArguments) -> Option<LastFailed> {
+        // Only the suite's own records say what is wrong.
+        if !arguments.against.is_empty() || !arguments.results.is_empty() {
+            return None;
+        }
         // The root of a suite in the current folder is an empty path.
         let root = Path::new(".").join(layout?.root()).canonicalize().ok()?;
         let engine = arguments.rendering.engine.as_deref().unwrap_or_default();
@@ -43,8 +47,19 @@ impl LastFailed {
         })
     }
 
-    /// Those of some pairs that failed. All of them, if none did.
-    pub(crate) fn only<'s>(&self, pairs: Vec<Pair<'s>>) -> Vec<Pair<'s>> {
+    /// The pairs to run: with `--last-failed` those that failed, or all if none of them did.
+    pub(crate) fn chosen<'s>(
+        known: Option<&LastFailed>,
+        arguments: &RunArguments,
+        pairs: Vec<Pair<'s>>,
+    ) -> Vec<Pair<'s>> {
+        match known {
+            Some(known) if arguments.last_failed => known.only(pairs),
+            _ => pairs,
+        }
+    }
+
+    fn only<'s>(&self, pairs: Vec<Pair<'s>>) -> Vec<Pair<'s>> {
         let failed = pairs.iter().filter(|pair| self.names.contains(&name(pair)));
         let failed: Vec<Pair<'s>> = failed.copied().collect();
         if failed.is_empty() {
@@ -55,7 +70,13 @@ impl LastFailed {
     }
 
     /// Learns how a pair did.
-    pub(crate) fn add(&mut self, compared: &Compared<'_>) {
+    pub(crate) fn learn(known: &mut Option<LastFailed>, compared: &Compared<'_>) {
+        if let Some(known) = known {
+            known.add(compared);
+        }
+    }
+
+    fn add(&mut self, compared: &Compared<'_>) {
         let name = name(&compared.rendered.pair);
         if Fault::of(compared).is_some() {
             self.names.insert(name);
@@ -66,9 +87,11 @@ impl LastFailed {
 
     /// Writes what failed. That it cannot be written harms nothing but the next `--last-failed`.
     pub(crate) fn write(&self) {
-        let mut text: String = self.names.iter().map(|name| format!("{name}\n")).collect();
-        text.truncate(MOST);
-        let _ = write_whole(&self.path, text);
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let text = names.join("\n");
+        if text.len() <= MOST {
+            let _ = write_whole(&self.path, text);
+        }
     }
 }
 

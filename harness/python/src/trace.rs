@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use rolecall::engines::Engines;
 use rolecall::front::Front;
 use rolecall::front_program::FrontProgram;
+use rolecall::lines::Lines;
 use rolecall::prepared_case::PreparedCase;
 use rolecall::report::{trace, trace_document};
 use rolecall_model::guard::on_large_stack;
@@ -53,8 +54,10 @@ fn traced(template: &rolecall_model::Template, front: Front, case: &Case) -> Tra
         return Traced::Unknown(engine.name().to_owned());
     };
     let sites = program.sites_for(&input).unwrap_or_default();
+    let chosen = front.choose(&template, case).unwrap_or(&template);
     let trace = trace::Trace {
-        template: front.choose(&template, case).unwrap_or(&template),
+        template: chosen,
+        lines: &Lines::of(&chosen.source),
         case: input.seen(),
         prompt: text,
         spans: &spans,

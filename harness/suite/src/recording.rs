@@ -169,12 +169,12 @@ impl<'s> Updates<'s> {
         };
         // First: until every file has the new answers, none of them counts.
         let is_before = |one: &&Update<'_>| asked.of(&one.template.name) != Some(&one.record.asked);
-        let changed: HashSet<&TemplateName> = self
+        let renewed: HashSet<&TemplateName> = self
             .records()
             .filter(is_before)
             .map(|one| &one.template.name)
             .collect();
-        asked.retain(|name| self.suite.template(name).is_some() && !changed.contains(name));
+        asked.retain(|name| self.suite.template(name).is_some() && !renewed.contains(name));
         let mut is_written = match asked.write_over(snapshots) {
             Ok(is_written) => is_written,
             Err(problem) => {
@@ -203,13 +203,14 @@ impl<'s> Updates<'s> {
             .collect();
         for update in self.records() {
             let name = &update.template.name;
-            if !changed.contains(name) || !torn.contains(name) {
+            if !renewed.contains(name) || !torn.contains(name) {
                 asked.set(name, update.record.asked.clone());
             }
         }
-        let now = match asked.is_empty() {
-            true => asked.write_over(snapshots),
-            false => asked.write(snapshots),
+        let now = if asked.is_empty() {
+            asked.write_over(snapshots)
+        } else {
+            asked.write(snapshots)
         };
         match now {
             Ok(is_new) => is_written |= is_new,

@@ -140,7 +140,7 @@ fn compare(test: &str, template: &'static Template, pairs: &[Pair<'static>]) -> 
     }
 
     let mut report = Vec::new();
-    let mut others = String::new();
+    let mut others = Vec::new();
     for group in groups.sorted() {
         let first = first_with(group.cause(), test);
         if first == test {
@@ -152,21 +152,26 @@ fn compare(test: &str, template: &'static Template, pairs: &[Pair<'static>]) -> 
                 0 => String::new(),
                 more => format!(", … and {more} more"),
             };
-            others += &format!("the same as in {first}: {}{more}\n", few.join(", "));
+            others.push(format!(
+                "the same as in {first}: {}{more}\n",
+                few.join(", ")
+            ));
         }
     }
     difference::write_gone(&mut report, &conclusion.gone)?;
-    let review = match can_be_reviewed && !report.is_empty() {
-        true => format!("To accept or reject snapshots: {}", review::COMMANDS),
-        // Nobody can accept what only has no record.
-        false => String::new(),
+    // Nobody can accept what only has no record.
+    let review = if can_be_reviewed && !report.is_empty() {
+        format!("To accept or reject snapshots: {}", review::COMMANDS)
+    } else {
+        String::new()
     };
     Err(Failed::from(format!(
-        "{} of {} pairs are not as expected\n\n{}{}{others}{review}",
+        "{} of {} pairs are not as expected\n\n{}{}{}{review}",
         conclusion.total.faults,
         pairs.len(),
         anstream::adapter::strip_str(&String::from_utf8(report)?),
         read.concat(),
+        others.concat(),
     )))
 }
 
@@ -199,11 +204,10 @@ fn compare_readings(
     for pair in pairs {
         let of_pair = all.iter().filter(|reading| reading.id.case == pair.case.id);
         let mut now = String::new();
-        let mut recorded = String::new();
         for reading in of_pair {
             now += &readings::lines_of(reading);
             if record.readings.get(&reading.id) != Some(&RecordedReading::of(reading)) {
-                recorded += &format!("{}: not as the reference reads it\n", reading.id);
+                wrong.push(format!("{}: not as the reference reads it\n", reading.id));
             }
         }
         let accepted = file.pair(pair).answers;
@@ -220,9 +224,7 @@ fn compare_readings(
             ));
             changes.answers.insert(pair.key(), now);
         }
-        wrong.push(recorded);
     }
-    wrong.retain(|text| !text.is_empty());
     wrong
 }
 

@@ -37,18 +37,9 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     let layout = home::writable_layout()?;
     home::tell_suite(&layout);
     // From reading what was accepted before to the last file that is written.
-    let _lock = if arguments.dry_run {
-        None
-    } else {
-        Some(home::lock(&layout)?)
-    };
-    let suite = inputs::load_own(&layout)?;
-    report_problems(&suite.problems)?;
-    if !suite.problems.is_empty() {
-        return Err(Failure::Request(
-            "the suite has problems, so nothing is accepted".to_owned(),
-        ));
-    }
+    let to_lock = (!arguments.dry_run).then_some(&layout);
+    let _lock = to_lock.map(home::lock).transpose()?;
+    let suite = sound_suite(&layout, "accepted")?;
     let pairs = select(&suite, &arguments.filters)?;
     let mut expectations =
         Expectations::read(&layout, templates_of(&pairs)).map_err(Failure::Problems)?;
@@ -85,13 +76,7 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     for compared in &open {
         choice.add(compared, arguments, &expectations);
     }
-    let extent = if arguments.all {
-        Extent::WHOLE
-    } else {
-        Extent::SHORT
-    };
-    let groups = std::mem::take(&mut choice.groups).sorted();
-    difference::write(out, &groups, extent)?;
+    choice.write_groups(arguments.all, out)?;
     let known = (&layout, &expectations);
     let mut held = texts(known, &suite, &pairs, (&engines, jobs), out)?;
     // The card of a template whose prompts nobody confirms is not confirmed either.
@@ -114,13 +99,14 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
         let order = (untidy.as_slice(), held.as_slice());
         choice.put_in_order(&pairs, order, (&suite, &expectations), &mut problems);
     }
-    for text in held.iter().filter(|card| !card.change.is_same()) {
-        let is_written = arguments.dry_run.then_some(Ok(()));
-        let written = is_written.unwrap_or_else(|| write_card(&suite, &expectations, text));
-        match written {
-            Ok(()) => choice.counts.add_text(text.kind),
-            Err(problem) => problems.push(problem),
+    for card in held.iter().filter(|card| !card.change.is_same()) {
+        if !arguments.dry_run
+            && let Err(problem) = write_card(&suite, &expectations, card)
+        {
+            problems.push(problem);
+            continue;
         }
+        choice.counts.add_text(card.kind);
     }
     // In this repository every pair needs a record. A suite of the user's own may lack them.
     let is_recorded = layout.is_checkout();
@@ -150,6 +136,17 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     } else {
         Status::Fine
     })
+}
+
+/// The suite, which must have no problems. `done` says what is not done otherwise.
+pub(super) fn sound_suite(layout: &Layout, done: &str) -> Result<Suite, Failure> {
+    let suite = inputs::load_own(layout)?;
+    report_problems(&suite.problems)?;
+    if suite.problems.is_empty() {
+        return Ok(suite);
+    }
+    let message = format!("the suite has problems, so nothing is {done}");
+    Err(Failure::Request(message))
 }
 
 /// The texts about the templates of some pairs that may be accepted: report cards, and transcripts of
@@ -228,6 +225,16 @@ impl<'s> Choice<'s> {
         *left += 1;
         self.left.insert(pair.template.name.to_string());
         self.left_families.insert(pair.case.id.family().to_owned());
+    }
+
+    /// Writes the results that are accepted, by cause.
+    fn write_groups(&mut self, is_whole: bool, out: &mut dyn Write) -> std::io::Result<()> {
+        let extent = if is_whole {
+            Extent::WHOLE
+        } else {
+            Extent::SHORT
+        };
+        difference::write(out, &std::mem::take(&mut self.groups).sorted(), extent)
     }
 
     /// Accepts the transcripts of readings that are not as accepted.

@@ -51,7 +51,9 @@ fn subjects(suite: &Suite) -> Vec<Subject<'_>> {
     let is_own = |case: &&rolecall_model::Case| case.front.is_none() && case.is_for(Dialect::Jinja);
     let own: Vec<_> = suite.cases.iter().filter(is_own).collect();
     let probes = own.iter().copied();
-    let probes: Vec<_> = probes.filter(|case| PROBES.contains(&case.id.family())).collect();
+    let probes: Vec<_> = probes
+        .filter(|case| PROBES.contains(&case.id.family()))
+        .collect();
     let cases = if probes.is_empty() { own } else { probes };
     templates
         .map(|template| Subject {

@@ -19,25 +19,19 @@ use rolecall::suite::templates_of;
 use rolecall_model::{CaseId, TemplateName};
 
 use super::accept::{
-    Choice, PairJudge, is_of_readings, other_untidy, remove_settled, same_cards, texts, tidy_cards,
-    write_card, write_tidy,
+    Choice, PairJudge, is_of_readings, other_untidy, remove_settled, same_cards, sound_suite,
+    texts, tidy_cards, write_card, write_tidy,
 };
 use crate::answers::{Answer, ask};
 use crate::args::{AcceptArguments, ReviewArguments};
 use crate::failure::{Failure, Status, report_problems};
-use crate::{engines, home, inputs};
+use crate::{engines, home};
 
 pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = home::writable_layout()?;
     home::tell_suite(&layout);
     let _lock = home::lock(&layout)?;
-    let suite = inputs::load_own(&layout)?;
-    report_problems(&suite.problems)?;
-    if !suite.problems.is_empty() {
-        return Err(Failure::Request(
-            "the suite has problems, so nothing is reviewed".to_owned(),
-        ));
-    }
+    let suite = sound_suite(&layout, "reviewed")?;
     let accepting = AcceptArguments {
         filters: arguments.filters.clone(),
         verified: false,

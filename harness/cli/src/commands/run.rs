@@ -64,12 +64,9 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     input.extend(known_defects::unknown_contracts(&suite.templates));
     report_problems(&input)?;
     let mut is_sound = input.is_empty();
-    let mut pairs = pairs(arguments, suite, &chosen, &others)?;
-    let mut last_failed = LastFailed::of(inputs.layout.as_ref(), arguments)
-        .filter(|_| is_recorded && arguments.results.is_empty());
-    if let Some(known) = last_failed.as_ref().filter(|_| arguments.last_failed) {
-        pairs = known.only(pairs);
-    }
+    let mut last_failed = LastFailed::of(inputs.layout.as_ref(), arguments);
+    let pairs = pairs(arguments, suite, &chosen, &others)?;
+    let pairs = LastFailed::chosen(last_failed.as_ref(), arguments, pairs);
     let around = inputs.around();
     let home = Home::of(&inputs, around.as_ref(), &pairs);
     let expectations = home.as_ref().map(|home| home.expectations(&pairs));
@@ -111,9 +108,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         if arguments.format == Format::Jsonl {
             written = lines.write_compared(out, &compared);
         }
-        if let Some(known) = &mut last_failed {
-            known.add(&compared);
-        }
+        LastFailed::learn(&mut last_failed, &compared);
         compared.shorten(page::MOST_SHOWN);
         results.add(&compared, divergences);
         if let Some(page) = page.as_mut().filter(|_| written.is_ok()) {
@@ -122,13 +117,9 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     });
     progress.clear();
     written?;
-    if let Some(known) = &last_failed {
-        known.write();
-    }
+    last_failed.inspect(LastFailed::write);
     results.conclusion.finish(ran);
-    let asked = chosen.iter().map(engines::ChosenEngine::engine);
-    let asked = asked.chain(others.iter().copied());
-    asked.for_each(|engine| results.conclusion.add_engine(engine));
+    results.add_engines(&chosen, &others);
     let of_home = home.as_ref().zip(expectations.as_ref());
     if let Some((home, known)) = of_home.filter(|_| !is_elsewhere) {
         let jobs = arguments.rendering.jobs.map(usize::from);
@@ -468,6 +459,13 @@ impl<'s> RunResults<'s> {
             grid: (arguments.pairs || are_few).then(grid::Grid::default),
             ..RunResults::default()
         }
+    }
+
+    /// Adds what the engines did that shows in no outcome.
+    fn add_engines(&mut self, chosen: &[engines::ChosenEngine<'_>], others: &[&dyn Engine]) {
+        let asked = chosen.iter().map(engines::ChosenEngine::engine);
+        let asked = asked.chain(others.iter().copied());
+        asked.for_each(|engine| self.conclusion.add_engine(engine));
     }
 
     fn add(&mut self, compared: &Compared<'s>, divergences: &Divergences) {
