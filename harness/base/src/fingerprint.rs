@@ -44,8 +44,8 @@ impl Checksum {
 }
 
 impl From<Fingerprint> for Checksum {
-    fn from(Fingerprint([a, b, c, d, e, f, ..]): Fingerprint) -> Checksum {
-        Checksum([a, b, c, d, e, f])
+    fn from(Fingerprint(bytes): Fingerprint) -> Checksum {
+        Checksum(std::array::from_fn(|at| bytes[at]))
     }
 }
 

@@ -281,9 +281,10 @@ impl CaseRecord {
             let entry = RecordEntry::parse(line).ok_or(UNKNOWN)?;
             self.entry.replace(entry).is_none()
         };
-        match is_new {
-            true => Ok(()),
-            false => Err("a second answer of the reference"),
+        if is_new {
+            Ok(())
+        } else {
+            Err("a second answer of the reference")
         }
     }
 
@@ -312,9 +313,10 @@ pub(crate) fn as_written(lines: &str) -> String {
         let line = line.strip_prefix(REFERENCE);
         line.is_some_and(|line| read.read(line).is_ok())
     });
-    match is_read {
-        true => read.lines(),
-        false => lines.to_owned(),
+    if is_read {
+        read.lines()
+    } else {
+        lines.to_owned()
     }
 }
 

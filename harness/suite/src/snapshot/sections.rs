@@ -220,6 +220,12 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
     if let ReadState::Inside { .. } = place {
         damage.push(no_end(sections.last()));
     }
+    add_conflicts(text, &mut damage);
+    (sections, damage)
+}
+
+/// Adds the conflicts that git has left, in the place of what follows from them.
+fn add_conflicts(text: &str, damage: &mut Vec<Damage>) {
     let conflicts = conflicts(text);
     if !conflicts.is_empty() {
         let follows = |one: &Damage| {
@@ -233,7 +239,6 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
         }));
         damage.sort_by_key(|one| one.line);
     }
-    (sections, damage)
 }
 
 /// The lines of each conflict that git has left, from the line before it. A line of a prompt ends with
