@@ -174,7 +174,7 @@ fn three_commands_do_all_that_a_change_needs() {
 
     // A whole family that is gone.
     let changed = after(&folder, |folder| {
-        remove(folder, "cases/conversations/others.json")
+        remove(folder, "cases/conversations/others.json");
     });
     assert_eq!(
         changed,

@@ -205,6 +205,7 @@ fn nothing_is_recorded_without_the_reference() {
 }
 
 /// All trust rests on this: a change of one byte on either side is noticed and named.
+#[allow(clippy::too_many_lines)] // it is one list
 #[test]
 fn one_changed_byte_is_noticed_and_named() {
     let folder = suite();
@@ -379,8 +380,8 @@ fn list(folder: &Folder, entries: &[&str]) {
 fn a_divergence_is_explained_and_may_not_go_stale() {
     let (folder, drafts) = diverging();
     let drafts: Vec<&str> = drafts.iter().map(String::as_str).collect();
-    let list = |entries: &[&str]| list(&folder, entries);
-    list(&drafts);
+    let hold = |entries: &[&str]| list(&folder, entries);
+    hold(&drafts);
     let ran = folder.rolecall(&["run"]);
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
     has(

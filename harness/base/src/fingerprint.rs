@@ -44,10 +44,8 @@ impl Checksum {
 }
 
 impl From<Fingerprint> for Checksum {
-    fn from(Fingerprint(whole): Fingerprint) -> Checksum {
-        let mut first = [0; 6];
-        first.copy_from_slice(&whole[..6]);
-        Checksum(first)
+    fn from(Fingerprint(bytes): Fingerprint) -> Checksum {
+        Checksum(std::array::from_fn(|at| bytes[at]))
     }
 }
 

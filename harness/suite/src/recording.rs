@@ -161,7 +161,7 @@ impl<'s> Updates<'s> {
             ..Changes::default()
         };
         let mut asked = match self.asked(snapshots) {
-            Ok(asked) => asked,
+            Ok(known) => known,
             Err(problem) => {
                 recorded.problems.push(problem);
                 return recorded;
@@ -169,12 +169,12 @@ impl<'s> Updates<'s> {
         };
         // First: until every file has the new answers, none of them counts.
         let is_before = |one: &&Update<'_>| asked.of(&one.template.name) != Some(&one.record.asked);
-        let renewed: HashSet<&TemplateName> = self
+        let outdated: HashSet<&TemplateName> = self
             .records()
             .filter(is_before)
             .map(|one| &one.template.name)
             .collect();
-        asked.retain(|name| self.suite.template(name).is_some() && !renewed.contains(name));
+        asked.retain(|name| self.suite.template(name).is_some() && !outdated.contains(name));
         let mut is_written = match asked.write_over(snapshots) {
             Ok(is_written) => is_written,
             Err(problem) => {
@@ -203,16 +203,16 @@ impl<'s> Updates<'s> {
             .collect();
         for update in self.records() {
             let name = &update.template.name;
-            if !renewed.contains(name) || !torn.contains(name) {
+            if !outdated.contains(name) || !torn.contains(name) {
                 asked.set(name, update.record.asked.clone());
             }
         }
-        let now = if asked.is_empty() {
+        let last = if asked.is_empty() {
             asked.write_over(snapshots)
         } else {
             asked.write(snapshots)
         };
-        match now {
+        match last {
             Ok(is_new) => is_written |= is_new,
             Err(problem) => recorded.problems.push(problem),
         }

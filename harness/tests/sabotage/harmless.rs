@@ -158,8 +158,9 @@ fn without_failure_words(file: &str) -> String {
         let message = parts.next()?;
         // Written as the harness writes it.
         let read: String = serde_json::from_str(message).ok()?;
-        let is_written = is_failure && at.is_some_and(is_place);
-        (is_written && Value::from(read).to_string() == message).then(|| {
+        let again = Value::from(read).to_string();
+        let is_written = is_failure && at.is_some_and(is_place) && again == message;
+        is_written.then(|| {
             line.split(' ')
                 .take(3)
                 .chain(stage)

@@ -224,7 +224,7 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
     (sections, damage)
 }
 
-/// Reports the conflicts of a merge in the place of the damage that follows from them.
+/// Adds the conflicts that git has left, in the place of what follows from them.
 fn add_conflicts(text: &str, damage: &mut Vec<Damage>) {
     let conflicts = conflicts(text);
     if !conflicts.is_empty() {

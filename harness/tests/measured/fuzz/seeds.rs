@@ -213,9 +213,12 @@ fn transcripts() -> Vec<Vec<u8>> {
         single.extend(transcripts.map(|text| text.as_bytes().to_vec()));
         // Several sections in one text.
         let first: Vec<_> = pairs.iter().take(3).map(Pair::key).collect();
-        let text = text(&suite, &family, |pair| match first.contains(&pair.key()) {
-            true => file.pair(pair),
-            false => PairText::default(),
+        let text = text(&suite, &family, |pair| {
+            if first.contains(&pair.key()) {
+                file.pair(pair)
+            } else {
+                PairText::default()
+            }
         });
         several.push(text.into_bytes());
     }
