@@ -46,7 +46,7 @@ fn main() {
         .filter(|pair| pair.template.dialect == Dialect::Jinja)
         .collect();
     // Nothing costs nothing.
-    assert!(!pairs.is_empty(), "no pairs in {:?}", layout.root());
+    assert!(!pairs.is_empty(), "no pairs in {}", layout.root().display());
     let engines = Engines::default();
     let runner = Runner::new(&engines, &[], None).expect("threads can be started");
     let snapshots = Snapshots::of(&layout);

@@ -58,9 +58,19 @@ fn answered(sections: &Sections) -> usize {
 }
 
 /// The line with another last digit.
-fn other(line: &str) -> Option<String> {
+fn other(line: &str) -> String {
     let (rest, last) = line.split_at(line.len() - 1);
-    Some(format!("{rest}{}", if last == "0" { "1" } else { "0" }))
+    format!("{rest}{}", if last == "0" { "1" } else { "0" })
+}
+
+/// Changes the last digit of the first line that begins so.
+fn change(sections: &mut Sections, at: usize, begin: &str) {
+    line(sections, at, begin, |line| Some(other(line)));
+}
+
+/// Adds a line to a section.
+fn append(sections: &mut Sections, at: usize, line: &str) {
+    sections[at] = format!("{}\n{line}", sections[at]);
 }
 
 /// A conflict of two texts, as git leaves it.
@@ -84,7 +94,7 @@ const EDITS: &[Edit] = &[
     }),
     ("another section of the same pair", FAMILY, |sections| {
         let mut copies = vec![sections[1].clone()];
-        line(&mut copies, 0, "reference ", other);
+        change(&mut copies, 0, "reference ");
         add(sections, 1, copies.remove(0));
     }),
     ("a section that is gone", FAMILY, |sections| {
@@ -121,12 +131,12 @@ const EDITS: &[Edit] = &[
     }),
     ("a conflict of two sections", FAMILY, |sections| {
         let mut copies = vec![sections[1].clone()];
-        line(&mut copies, 0, "reference ", other);
+        change(&mut copies, 0, "reference ");
         sections[1] = conflict(&sections[1], &copies[0]);
     }),
     ("a conflict of two records", FAMILY, |sections| {
         line(sections, 1, "reference ", |line| {
-            Some(conflict(line, &other(line).unwrap()))
+            Some(conflict(line, &other(line)))
         });
     }),
     ("a conflict in a transcript", FAMILY, |sections| {
@@ -141,7 +151,7 @@ const EDITS: &[Edit] = &[
         sections[1] = format!("{heading}: nothing accepted\n␃{notes}");
     }),
     ("an edited record", FAMILY, |sections| {
-        line(sections, 1, "reference ", other);
+        change(sections, 1, "reference ");
     }),
     ("a deleted record", FAMILY, |sections| {
         take(sections, 1, "reference ");
@@ -153,7 +163,7 @@ const EDITS: &[Edit] = &[
     }),
     ("a record in another section", FAMILY, |sections| {
         let taken = take(sections, 1, "reference ");
-        sections[2] += &format!("\n{taken}");
+        append(sections, 2, &taken);
     }),
     (
         "the records of two sections exchanged",
@@ -161,8 +171,8 @@ const EDITS: &[Edit] = &[
         |sections| {
             let [first, second] = [1, 2].map(|at| take(sections, at, "reference "));
             assert_ne!(first, second);
-            sections[1] += &format!("\n{second}");
-            sections[2] += &format!("\n{first}");
+            append(sections, 1, &second);
+            append(sections, 2, &first);
         },
     ),
     ("an edited answer", FAMILY, |sections| {
@@ -180,11 +190,11 @@ const EDITS: &[Edit] = &[
     ("an answer behind the record", FAMILY, |sections| {
         let at = answered(sections);
         let taken = take(sections, at, "#");
-        sections[at] += &format!("\n{taken}");
+        append(sections, at, &taken);
     }),
     ("an edited record of an answer", FAMILY, |sections| {
         let at = answered(sections);
-        line(sections, at, "reference #", other);
+        change(sections, at, "reference #");
     }),
     ("a deleted record of an answer", FAMILY, |sections| {
         let at = answered(sections);
@@ -217,7 +227,7 @@ const EDITS: &[Edit] = &[
         DIVERGING,
         |sections| {
             let taken = take(sections, 0, "reference ");
-            sections[1] += &format!("\n{taken}");
+            append(sections, 1, &taken);
         },
     ),
     (
