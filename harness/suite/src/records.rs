@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 use rolecall_model::{CaseId, Dialect, Template, TemplateName};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::layout::Layout;
 use crate::record::{Asked, CaseRecord, REFERENCE, Record, RecordedAnswer, Unverified};
@@ -66,7 +66,7 @@ impl AskedTemplates {
         );
         serde_json::from_str(&text).map_err(|error: serde_json::Error| {
             // A file that breaks off is no list of another kind.
-            let no_json = serde_json::from_str::<Value>(&text).err();
+            let no_json = serde_json::from_str::<IgnoredAny>(&text).err();
             if let Some(error) = no_json {
                 let problem = syntax_problem(&path, &text, &error);
                 return match problem.help {

@@ -240,9 +240,11 @@ fn assert_sections(text: &str) {
     let file = FamilyFile::of("f.snap".into(), text.as_bytes());
     let problems = snapshots.problems_of(&suite, "f", &file).all();
     let written = snapshots.written(&suite, "f", |pair| file.pair(pair));
-    let again = FamilyFile::of("f.snap".into(), written.as_bytes());
-    for pair in suite.pairs_by_case("f") {
-        assert_eq!(again.pair(&pair), file.pair(&pair));
+    if file.unreadable_part().is_none() {
+        let again = FamilyFile::of("f.snap".into(), written.as_bytes());
+        for pair in suite.pairs_by_case("f") {
+            assert_eq!(again.pair(&pair), file.pair(&pair));
+        }
     }
     if problems.is_empty() {
         assert_eq!(written, text);
