@@ -81,35 +81,25 @@ impl Counts {
 
 /// The transcript of some readings.
 pub fn of(readings: &[MessageReading]) -> String {
-    let mut text = String::new();
-    for reading in readings {
-        write_reading(&mut text, reading);
-    }
+    let mut text: String = readings.iter().map(of_one).collect();
     text.truncate(text.trim_end().len());
     text
 }
 
 /// The transcript of one reading: what [`of`] says about it.
 pub fn of_one(reading: &MessageReading) -> String {
-    let mut text = String::new();
-    write_reading(&mut text, reading);
-    text
+    named(&reading.id.to_string(), reading)
 }
 
 /// The lines about one reading as they stand beside a snapshot: what [`of`] says about it, with the
 /// index alone for the name of the message.
 pub fn lines_of(reading: &MessageReading) -> String {
+    named(&format!("#{}", reading.id.index), reading)
+}
+
+/// A reading of a message with this name. Writing to a string cannot fail.
+fn named(id: &str, reading: &MessageReading) -> String {
     let mut text = String::new();
-    write_named(&mut text, &format!("#{}", reading.id.index), reading);
-    text
-}
-
-fn write_reading(text: &mut String, reading: &MessageReading) {
-    write_named(text, &reading.id.to_string(), reading);
-}
-
-/// Writes a reading. Writing to a string cannot fail.
-fn write_named(text: &mut String, id: &str, reading: &MessageReading) {
     match &reading.result {
         Err(Unread::DoesNotContinue) => {
             let _ = writeln!(text, "{id}: its finished turn does not continue the prompt");
@@ -119,10 +109,11 @@ fn write_named(text: &mut String, id: &str, reading: &MessageReading) {
         }
         Ok(answer) => {
             for group in groups(answer) {
-                write_group(text, id, answer, &group);
+                write_group(&mut text, id, answer, &group);
             }
         }
     }
+    text
 }
 
 fn refusal(outcome: &Outcome) -> String {

@@ -25,7 +25,8 @@ pub fn write_implied(out: &mut dyn Write, pairs: usize, is_accepted: bool) -> io
     paragraph(out, &Styled(QUIET, text).to_string(), 2)
 }
 
-/// Writes what was accepted, what of it nobody has read whole, and what is left.
+/// Writes how many results were accepted, how many of them were not shown whole, and how many are
+/// left.
 pub fn write(
     out: &mut dyn Write,
     counts: &AcceptedCounts,

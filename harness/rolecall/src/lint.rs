@@ -54,7 +54,7 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     drafts(layout, &mut findings);
     // Only the published suite has to have these.
     if holds_cards(layout) {
-        cards(layout, suite, &mut findings);
+        cards(&accepted, suite, &mut findings);
     }
     response_templates(suite, &mut findings);
     if let Some(own) = layout.configuration() {
@@ -74,7 +74,7 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
 
 fn snapshots(layout: &Layout, suite: &Suite, snapshots: &Snapshots, findings: &mut Vec<Problem>) {
     let pairs: Vec<Pair<'_>> = suite.pairs().collect();
-    let survey = survey(layout, suite, &pairs);
+    let survey = survey(layout, suite, snapshots, &pairs);
     findings.extend(survey.orphans.iter().map(orphan));
     let strange: HashSet<PathBuf> = survey.strange.iter().map(|p| p.path.clone()).collect();
     findings.extend(survey.strange);
@@ -115,8 +115,7 @@ fn drafts(layout: &Layout, findings: &mut Vec<Problem>) {
 }
 
 /// The files of a suite's snapshots besides those that its pairs need.
-fn survey(layout: &Layout, suite: &Suite, pairs: &[Pair<'_>]) -> Survey {
-    let snapshots = Snapshots::of(layout);
+fn survey(layout: &Layout, suite: &Suite, snapshots: &Snapshots, pairs: &[Pair<'_>]) -> Survey {
     if !is_there(snapshots.root()) {
         return Survey::default();
     }
@@ -132,7 +131,7 @@ fn survey(layout: &Layout, suite: &Suite, pairs: &[Pair<'_>]) -> Survey {
 /// Snapshots of families and templates that the suite does not have.
 pub fn orphans(layout: &Layout, suite: &Suite) -> Vec<PathBuf> {
     let pairs: Vec<Pair<'_>> = suite.pairs().collect();
-    survey(layout, suite, &pairs).orphans
+    survey(layout, suite, &Snapshots::of(layout), &pairs).orphans
 }
 
 fn orphan(path: &PathBuf) -> Problem {
@@ -152,11 +151,10 @@ fn stray(path: &PathBuf) -> Problem {
 /// accepted snapshots and records of templates and families that are gone, templates and case files
 /// that nothing reads, and misspelt variables. In the repository's suite also report cards that are
 /// gone: `run` does not compare them.
-pub fn unnoticed(layout: &Layout, suite: &Suite) -> Vec<Problem> {
+pub fn unnoticed(layout: &Layout, suite: &Suite, snapshots: &Snapshots) -> Vec<Problem> {
     let pairs: Vec<Pair<'_>> = suite.pairs().collect();
-    let survey = survey(layout, suite, &pairs);
+    let survey = survey(layout, suite, snapshots, &pairs);
     let mut found: Vec<Problem> = survey.orphans.iter().map(orphan).collect();
-    let snapshots = Snapshots::of(layout);
     for family in families_of(&pairs) {
         found.extend(snapshots.problems(suite, family).gone);
     }
@@ -170,7 +168,7 @@ pub fn unnoticed(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     } else {
         let mut templates = suite.templates.iter();
         if is_repository(layout) || templates.any(|one| is_there(&snapshots.card(&one.name))) {
-            cards(layout, suite, &mut found);
+            cards(snapshots, suite, &mut found);
         }
         strays(layout, suite, &mut found);
     }
@@ -326,11 +324,10 @@ fn named(pair: &Pair<'_>) -> String {
 }
 
 /// Problems with the accepted report cards: a file that is not a plain file, or is missing.
-fn cards(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
-    let snapshots = Snapshots::of(layout);
+fn cards(snapshots: &Snapshots, suite: &Suite, findings: &mut Vec<Problem>) {
     for template in &suite.templates {
         let path = snapshots.card(&template.name);
-        findings.extend(card(&snapshots, path, template));
+        findings.extend(card(snapshots, path, template));
     }
 }
 
@@ -396,14 +393,11 @@ fn records(
     }
     let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for template in &suite.templates {
-        let why = match records.standing(&template.name) {
-            Ok(record) if record.asked.has_other_response_template(template) => {
-                "stale: the response template has changed since it was recorded: ".to_owned()
-            }
+        let why = match records.standing_of_answers(template) {
             Ok(_) | Err(Unverified::NeverAsked) => continue,
             Err(Unverified::NoRecords) => match layout.configuration() {
                 Some(_) if asked.is_empty() => {
-                    "missing: snapshots have answers of a reference, and nothing says of which: "
+                    "missing: the snapshots were recorded, and nothing says with which reference: "
                         .to_owned()
                 }
                 Some(_) => "missing: no reference records, and other templates have: ".to_owned(),

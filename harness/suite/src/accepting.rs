@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rolecall_model::{CaseId, Template, TemplateName};
 
 use crate::divergence::Divergences;
-use crate::readings::by_case;
+use crate::held_text::HeldText;
 use crate::record::Record;
 use crate::run::Compared;
 use crate::snapshot::{PairText, SnapshotStatus, Snapshots, contents};
@@ -53,7 +53,7 @@ pub struct AcceptedFile {
     /// Sections without a pair in the suite, as `case, template`; they are dropped.
     pub orphans: Vec<String>,
     text: String,
-    /// Whether the text is another one than that of the file.
+    /// Whether the file has another text now.
     is_new: bool,
 }
 
@@ -66,11 +66,11 @@ impl<'s> Changes<'s> {
     }
 
     /// Adds what is read back of all answers of a template.
-    pub fn add_readings(&mut self, suite: &'s Suite, template: &'s Template, text: &str) {
-        let mut by_case = by_case(text);
+    pub fn add_readings(&mut self, suite: &'s Suite, template: &'s Template, held: &HeldText) {
         for pair in suite.pairs_among(template, &suite.cases) {
-            let answers = by_case.remove(&pair.case.id).unwrap_or_default();
-            self.answers.insert(pair.key(), answers);
+            let answers = held.answers.get(&pair.case.id);
+            self.answers
+                .insert(pair.key(), answers.cloned().unwrap_or_default());
         }
     }
 

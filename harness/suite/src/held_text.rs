@@ -1,11 +1,14 @@
 //! Texts about a template, beside the accepted ones: its report card, and what is read back of its
 //! answers.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use rolecall_card::card::Card;
 use rolecall_card::contract::{Contract, Severity};
-use rolecall_model::{Template, TemplateName};
+use rolecall_model::{CaseId, Template, TemplateName};
+use rolecall_readback::reading::MessageReading;
+use rolecall_readback::transcript;
 
 use crate::card_rule::CardRule;
 use crate::snapshot::{Snapshots, contents};
@@ -27,6 +30,8 @@ pub struct HeldText {
     pub text: String,
     /// How it compares with the accepted one.
     pub change: TextStatus,
+    /// Of readings, the lines beside the snapshots of each case.
+    pub answers: HashMap<CaseId, String>,
     /// Of a report card, the broken contracts that the rule forbids.
     pub forbidden: Vec<ForbiddenFinding>,
     /// The template's sidecar, if the reasons for broken contracts stand there. They stand in
@@ -142,6 +147,7 @@ impl HeldText {
             path,
             text,
             change,
+            answers: HashMap::new(),
             forbidden: forbidden.collect(),
             sidecar: None,
         }
@@ -153,8 +159,14 @@ impl HeldText {
         snapshots: &Snapshots,
         suite: &Suite,
         template: &Template,
-        text: String,
+        readings: &[MessageReading],
     ) -> HeldText {
+        let text = transcript::of(readings);
+        let mut answers: HashMap<CaseId, String> = HashMap::new();
+        for reading in readings {
+            let lines = answers.entry(reading.id.case.clone()).or_default();
+            lines.push_str(&transcript::lines_of(reading));
+        }
         let change = match snapshots.readings(suite, template) {
             Some(accepted) if accepted == text => TextStatus::Same,
             Some(accepted) => TextStatus::Changed(Diff::new(&accepted, &text)),
@@ -167,6 +179,7 @@ impl HeldText {
             change,
             path: snapshots.root().to_path_buf(),
             text,
+            answers,
             forbidden: Vec::new(),
             sidecar: None,
         }

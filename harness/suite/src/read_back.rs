@@ -54,16 +54,12 @@ impl fmt::Display for ReadingFault {
 /// Compares the readings of a template with the reference's record. The readings are those of all
 /// cases of the suite.
 pub fn truth(records: &Records, template: &Template, readings: &[MessageReading]) -> ReadBackTruth {
-    let record = match records.standing(&template.name) {
+    let record = match records.standing_of_answers(template) {
         Ok(record) => record,
         // A suite of one's own is checked by what was accepted.
         Err(Unverified::NeverAsked) => return ReadBackTruth::NeverAsked,
         Err(why) => return ReadBackTruth::Unverified(why.to_string()),
     };
-    if record.asked.has_other_response_template(template) {
-        let why = "the response template has changed since it was recorded";
-        return ReadBackTruth::Unverified(why.to_owned());
-    }
     let fault = |reading: &MessageReading| {
         let now = RecordedReading::of(reading);
         match record.readings.get(&reading.id) {

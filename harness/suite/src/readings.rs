@@ -1,11 +1,9 @@
 //! The readings of a suite's templates, beside the accepted transcripts and the reference's records.
 
-use std::collections::HashMap;
-
 use rayon::prelude::*;
-use rolecall_model::{AnswerReader, CaseId, Engine, Template, TemplateName, TemplateReader};
+use rolecall_model::{AnswerReader, Engine, Template, TemplateName, TemplateReader};
 use rolecall_readback::reading::{MessageId, MessageReading, read_all, read_all_as_server};
-use rolecall_readback::transcript::{self, Counts};
+use rolecall_readback::transcript::Counts;
 
 use crate::expectations::Expectations;
 use crate::held_text::HeldText;
@@ -118,34 +116,11 @@ pub fn hold(
             all.problems.push(problem);
             continue;
         }
-        let text = transcript::of(readings);
         let snapshots = &expectations.snapshots;
         all.held
-            .push(HeldText::of_readings(snapshots, suite, template, text));
+            .push(HeldText::of_readings(snapshots, suite, template, readings));
         let truth = truth(&expectations.records, template, readings);
         all.tally.add(template, readings, truth);
     }
     all
-}
-
-/// A transcript of readings as it stands beside the snapshots: the lines about each case.
-pub fn by_case(text: &str) -> HashMap<CaseId, String> {
-    let mut by_case: HashMap<CaseId, String> = HashMap::new();
-    let mut of = None;
-    for line in text.lines() {
-        let head = line.split_once('#').filter(|_| !line.starts_with(' '));
-        let head = head.and_then(|(case, rest)| Some((case.parse::<CaseId>().ok()?, rest)));
-        let rest = head.map(|(case, rest)| {
-            of = Some(case);
-            rest
-        });
-        if let Some(case) = &of {
-            let lines = by_case.entry(case.clone()).or_default();
-            match rest {
-                Some(rest) => lines.extend(["#", rest, "\n"]),
-                None => lines.extend([line, "\n"]),
-            }
-        }
-    }
-    by_case
 }

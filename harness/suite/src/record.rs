@@ -100,6 +100,8 @@ pub enum Unverified {
     TemplateChanged,
     /// The template's special tokens or variables have changed since.
     SettingsChanged,
+    /// The response template has changed since what was read back was recorded.
+    ResponseTemplateChanged,
     /// The case has no record.
     NoRecord,
     /// The case has changed since.
@@ -223,9 +225,10 @@ impl Asked {
         }
     }
 
-    /// Whether what was read back counts no longer, because the response template has changed.
-    pub fn has_other_response_template(&self, template: &Template) -> bool {
-        self.response_template != Asked::of(template).response_template
+    /// Why what was read back does not count for a template whose record counts, if it does not.
+    pub fn staleness_of_answers(&self, template: &Template) -> Option<Unverified> {
+        let is_same = self.response_template == Asked::of(template).response_template;
+        (!is_same).then_some(Unverified::ResponseTemplateChanged)
     }
 }
 
@@ -445,6 +448,9 @@ impl std::fmt::Display for Unverified {
             Unverified::TemplateChanged => "the template has changed since it was recorded",
             Unverified::SettingsChanged => {
                 "the template's special tokens or variables have changed since it was recorded"
+            }
+            Unverified::ResponseTemplateChanged => {
+                "the response template has changed since it was recorded"
             }
             Unverified::NoRecord => "the case has no reference record",
             Unverified::CaseChanged => "the case has changed since it was recorded",

@@ -175,46 +175,31 @@ impl<'s> Updates<'s> {
             .map(|one| &one.template.name)
             .collect();
         asked.retain(|name| self.suite.template(name).is_some() && !outdated.contains(name));
-        let mut is_written = match asked.write_over(snapshots) {
-            Ok(is_written) => is_written,
+        let mut is_written = false;
+        match asked.write(snapshots) {
+            Ok(is_new) => is_written |= is_new,
             Err(problem) => {
                 recorded.problems.push(problem);
                 return recorded;
             }
-        };
+        }
         let pairs: Vec<Pair<'_>> = self.suite.pairs().collect();
-        let families = families_of(&pairs);
-        let (files, problems) = changes.files(self.suite, snapshots, families.iter().copied());
+        let (files, problems) = changes.files(self.suite, snapshots, families_of(&pairs));
         recorded.problems.extend(problems);
-        let mut are_written = HashSet::new();
         for file in files {
             match file.write_record(snapshots) {
-                Ok(is_new) => {
-                    are_written.insert(file.family);
-                    recorded.files.extend(is_new.then_some(file.path));
-                }
+                Ok(is_new) => recorded.files.extend(is_new.then_some(file.path)),
                 Err(problem) => recorded.problems.push(problem),
             }
         }
-        let torn: HashSet<&TemplateName> = pairs
-            .iter()
-            .filter(|pair| !are_written.contains(pair.case.id.family()))
-            .map(|pair| &pair.template.name)
-            .collect();
-        for update in self.records() {
-            let name = &update.template.name;
-            if !outdated.contains(name) || !torn.contains(name) {
-                asked.set(name, update.record.asked.clone());
+        if recorded.problems.is_empty() {
+            for update in self.records() {
+                asked.set(&update.template.name, update.record.asked.clone());
             }
-        }
-        let last = if asked.is_empty() {
-            asked.write_over(snapshots)
-        } else {
-            asked.write(snapshots)
-        };
-        match last {
-            Ok(is_new) => is_written |= is_new,
-            Err(problem) => recorded.problems.push(problem),
+            match asked.write(snapshots) {
+                Ok(is_new) => is_written |= is_new,
+                Err(problem) => recorded.problems.push(problem),
+            }
         }
         if is_written {
             recorded.files.push(AskedTemplates::file(snapshots));
@@ -252,9 +237,9 @@ fn update<'s>(old: &Records, suite: &Suite, template: &'s Template) -> Update<'s
     let mut record = Record::new(template);
     if let Ok(old) = old.standing(&template.name) {
         record.cases.clone_from(&old.cases);
-        if !old.asked.has_other_response_template(template) {
-            record.readings.clone_from(&old.readings);
-        }
+    }
+    if let Ok(old) = old.standing_of_answers(template) {
+        record.readings.clone_from(&old.readings);
     }
     let cases: HashSet<&CaseId> = suite
         .cases

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 use rolecall_model::{CaseId, Dialect, Template, TemplateName};
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::layout::Layout;
 use crate::record::{Asked, CaseRecord, REFERENCE, Record, RecordedAnswer, Unverified};
@@ -16,7 +16,7 @@ use crate::suite::Pair;
 use rolecall_base::file::{is_there, read_text, write_below};
 use rolecall_base::fingerprint::{Checksum, Fingerprint};
 use rolecall_base::invocation;
-use rolecall_base::json::syntax_problem;
+use rolecall_base::json::{has_too_many, syntax_problem};
 use rolecall_base::problem::{Position, Problem};
 use rolecall_base::root::text_below;
 use rolecall_base::rows::{self, Row};
@@ -65,9 +65,10 @@ impl AskedTemplates {
             invocation::command("reference update")
         );
         serde_json::from_str(&text).map_err(|error: serde_json::Error| {
-            // A file that breaks off is no list of another kind.
-            let no_json = serde_json::from_str::<IgnoredAny>(&text).err();
-            if let Some(error) = no_json {
+            // A file that breaks off is no list of another kind. Whole values would take more memory
+            // than a file with very many may take.
+            let whole = (!has_too_many(&text)).then(|| serde_json::from_str::<Value>(&text));
+            if let Some(Err(error)) = whole {
                 let problem = syntax_problem(&path, &text, &error);
                 return match problem.help {
                     Some(_) => problem,
@@ -120,16 +121,8 @@ impl AskedTemplates {
         rows::text(self)
     }
 
-    /// Writes the file as [`AskedTemplates::write`] does, if there is one.
-    pub(crate) fn write_over(&self, snapshots: &Snapshots) -> Result<bool, Problem> {
-        if is_there(&AskedTemplates::file(snapshots)) {
-            self.write(snapshots)
-        } else {
-            Ok(false)
-        }
-    }
-
-    /// Writes the file, if it is not like this already.
+    /// Writes the file, if it is not like this already. A file that would name no template is not
+    /// made. Returns whether anything has changed.
     ///
     /// # Errors
     ///
@@ -137,7 +130,8 @@ impl AskedTemplates {
     pub fn write(&self, snapshots: &Snapshots) -> Result<bool, Problem> {
         let path = AskedTemplates::file(snapshots);
         let text = self.text();
-        if read_text(&path).is_ok_and(|old| old == text) {
+        let is_nothing_new = self.0.is_empty() && !is_there(&path);
+        if is_nothing_new || read_text(&path).is_ok_and(|old| old == text) {
             return Ok(false);
         }
         write_below(snapshots.root(), &path, text).map(|()| true)
@@ -258,6 +252,15 @@ impl Records {
         match &known.stale {
             Some(why) => Err(why.clone()),
             None => Ok(&known.record),
+        }
+    }
+
+    /// Whether what was read back of a template's answers counts, and if not, why.
+    pub fn standing_of_answers(&self, template: &Template) -> Result<&Record, Unverified> {
+        let record = self.standing(&template.name)?;
+        match record.asked.staleness_of_answers(template) {
+            Some(why) => Err(why),
+            None => Ok(record),
         }
     }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rolecall::engines::Engines;
 use rolecall::lint::unnoticed;
+use rolecall::snapshot::Snapshots;
 
 use super::Victim;
 use super::checks::Check;
@@ -247,7 +248,12 @@ const EDITS: &[Edit] = &[
 /// people, and only `lint` looks at it.
 fn is_noticed_by_run(victim: &Victim<'_>, check: Check, what: &str) -> bool {
     check != Check::Lint
-        || !unnoticed(&victim.layout, &victim.suite).is_empty()
+        || !unnoticed(
+            &victim.layout,
+            &victim.suite,
+            &Snapshots::of(&victim.layout),
+        )
+        .is_empty()
         || what.contains("reference's transcript")
 }
 

@@ -8,8 +8,9 @@ use rolecall::accepting::{Changes, ReferenceTranscripts};
 use rolecall::divergence::Divergences;
 use rolecall::engines::Engines;
 use rolecall::fingerprint::Fingerprint;
+use rolecall::held_text::HeldText;
 use rolecall::layout::Layout;
-use rolecall::readback::{self, reader::OwnReader, reading::MessageId};
+use rolecall::readback::{reader::OwnReader, reading::MessageReading};
 use rolecall::readings::read_each;
 use rolecall::record::{Asked, Record, RecordedAnswer, RecordedReading};
 use rolecall::records::{AskedTemplates, Records};
@@ -108,13 +109,13 @@ fn accept(from: &Layout, to: &Layout, suite: &Suite) {
             .or_insert_with(|| Record::new(pair.template));
         record.cases.insert(case.clone(), recorded.clone());
     }
-    for (template, text, recorded) in read_back(suite) {
-        records
-            .get_mut(&template.name)
-            .unwrap()
-            .readings
-            .extend(recorded);
-        changes.add_readings(suite, template, &text);
+    for (template, readings) in read_back(suite) {
+        let recorded = readings.iter();
+        let recorded = recorded.map(|one| (one.id.clone(), RecordedReading::of(one)));
+        let record = records.get_mut(&template.name).unwrap();
+        record.readings.extend(recorded);
+        let held = HeldText::of_readings(&Snapshots::of(to), suite, template, &readings);
+        changes.add_readings(suite, template, &held);
     }
     let now = diverge(to, suite, &mut records);
     let divergences = Divergences::read(&to.divergences()).unwrap();
@@ -143,22 +144,13 @@ fn accept(from: &Layout, to: &Layout, suite: &Suite) {
 }
 
 /// What is read back of the sample's answers.
-fn read_back(suite: &Suite) -> Vec<ReadBack<'_>> {
+fn read_back(suite: &Suite) -> Vec<(&Template, Vec<MessageReading>)> {
     let templates: Vec<_> = suite.templates.iter().collect();
     let engine = |template: &Template| ENGINES.for_dialect(template.dialect);
     let readings = read_each(suite, &templates, &engine, &OwnReader::default());
     assert!(readings.iter().any(|(_, readings)| !readings.is_empty()));
-    let read = readings.into_iter().map(|(template, readings)| {
-        let recorded = readings.iter();
-        let recorded = recorded.map(|one| (one.id.clone(), RecordedReading::of(one)));
-        let text = readback::transcript::of(&readings);
-        (template, text, recorded.collect())
-    });
-    read.collect()
+    readings
 }
-
-/// A template, the transcript of its readings, and their record.
-type ReadBack<'s> = (&'s Template, String, Vec<(MessageId, RecordedReading)>);
 
 /// The explanations for the sample's twins.
 fn explanations(from: &Layout, to: &Layout, suite: &Suite) {

@@ -270,7 +270,7 @@ impl Whole<'_> {
             if now.staleness(template).is_some() {
                 return Some(Check::Pairs);
             }
-            if now.has_other_response_template(template) {
+            if now.staleness_of_answers(template).is_some() {
                 return Some(Check::Readings);
             }
             (read.text().as_bytes() != changed).then_some(Check::Lint)

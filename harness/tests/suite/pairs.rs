@@ -17,10 +17,10 @@ use rolecall::expectations::Expectations;
 use rolecall::invocation::{self, Site};
 use rolecall::layout::Layout;
 use rolecall::problem::Problem;
+use rolecall::read_back::{ReadBackTruth, truth};
 use rolecall::readback::reader::OwnReader;
 use rolecall::readback::reading::read_all;
 use rolecall::readback::transcript as readings;
-use rolecall::record::RecordedReading;
 use rolecall::records::AskedTemplates;
 use rolecall::report::difference::{self, Extent, FaultGroups};
 use rolecall::run::{Expected, Programs, Runner};
@@ -192,24 +192,17 @@ fn compare_readings(
     let Some(all) = read_all(engine, template, &reader, cases) else {
         return Vec::new();
     };
-    let record = match expectations.records.standing(&template.name) {
-        Ok(record) if record.asked.has_other_response_template(template) => {
-            let why = "the response template has changed since it was recorded";
-            return vec![unconfirmed(template, why)];
-        }
-        Ok(record) => record,
-        Err(why) => return vec![unconfirmed(template, &why.to_string())],
+    let differing = match truth(&expectations.records, template, &all) {
+        ReadBackTruth::Recorded { differing } => differing,
+        ReadBackTruth::Unverified(why) => return vec![unconfirmed(template, &why)],
+        ReadBackTruth::NeverAsked => return vec![unconfirmed(template, "it was never asked")],
     };
     let mut wrong = Vec::new();
     for pair in pairs {
         let of_pair = all.iter().filter(|reading| reading.id.case == pair.case.id);
-        let mut now = String::new();
-        for reading in of_pair {
-            now += &readings::lines_of(reading);
-            if record.readings.get(&reading.id) != Some(&RecordedReading::of(reading)) {
-                wrong.push(format!("{}: not as the reference reads it\n", reading.id));
-            }
-        }
+        let now: String = of_pair.map(readings::lines_of).collect();
+        let of_case = differing.iter().filter(|(id, _)| id.case == pair.case.id);
+        wrong.extend(of_case.map(|(id, fault)| format!("{id}: {fault}\n")));
         let accepted = file.pair(pair).answers;
         if accepted != now {
             let diff = rolecall::diff::Diff::new(&accepted, &now);

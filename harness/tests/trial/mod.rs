@@ -617,7 +617,7 @@ fn the_more_records_are_missing_the_less_green() {
     assert_eq!(ran.code(), 1, "{}", ran.stdout());
     let lint = folder.rolecall(&["lint"]).stdout();
     let told =
-        "missing: snapshots have answers of a reference, and nothing says of which: chat, strict";
+        "missing: the snapshots were recorded, and nothing says with which reference: chat, strict";
     assert!(lint.contains(told), "{lint}");
     let file = folder.path("snapshots/ours.snap");
     let text = std::fs::read_to_string(&file).unwrap();

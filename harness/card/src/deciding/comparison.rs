@@ -97,7 +97,8 @@ fn written(operand: &Operand) -> Option<(String, Option<Range<usize>>)> {
     }
 }
 
-/// The texts of which a look may learn more than that they are texts and not empty.
+/// The texts that a look compares or takes apart. It is no such look that asks whether there is a text,
+/// or trims one.
 pub(crate) fn read_texts(look: &Look) -> impl Iterator<Item = &str> {
     /// They give the same for any text that neither begins nor ends with white space.
     const BLIND: [&str; 12] = [

@@ -14,6 +14,7 @@ use rolecall::lint;
 use rolecall::problem::Problem;
 use rolecall::protocol::ProtocolEngine;
 use rolecall::readings::SuiteReadings;
+use rolecall::record::Unverified;
 use rolecall::records::AskedTemplates;
 use rolecall::reference::Reference;
 use rolecall::report::accepting::{self as report, AcceptedCounts, AcceptedFiles, AcceptedPairs};
@@ -241,7 +242,7 @@ impl<'s> Choice<'s> {
     pub(super) fn add_readings(&mut self, suite: &'s Suite, readings: &[HeldText]) {
         for text in readings.iter().filter(|text| !text.change.is_same()) {
             if let Some(template) = suite.template(&TemplateName::new(&text.template)) {
-                self.accepting.add_readings(suite, template, &text.text);
+                self.accepting.add_readings(suite, template, text);
                 self.counts.add_text(text.kind);
             }
         }
@@ -512,9 +513,7 @@ fn orphans(
         && !is_dry
     {
         asked.retain(|name| suite.template(name).is_some());
-        if asked != AskedTemplates::default() || is_there(&AskedTemplates::file(&snapshots)) {
-            problems.extend(asked.write(&snapshots).err());
-        }
+        problems.extend(asked.write(&snapshots).err());
     }
     removed
 }
@@ -529,8 +528,8 @@ fn to_read<'s>(
 ) -> Vec<Pair<'s>> {
     let to_ask: HashSet<_> = to_ask.iter().map(Pair::key).collect();
     let has_changed = |pair: &Pair<'_>| {
-        let record = expectations.records.standing(&pair.template.name);
-        record.is_ok_and(|record| record.asked.has_other_response_template(pair.template))
+        let standing = expectations.records.standing_of_answers(pair.template);
+        matches!(standing, Err(Unverified::ResponseTemplateChanged))
     };
     let is_to_be_read =
         |pair: &&Pair<'s>| to_ask.contains(&pair.key()) || arguments.verified && has_changed(pair);

@@ -128,7 +128,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
             of_models.extend(results.hold((home, known), (&own, &engines, jobs))?);
         }
         if is_sound {
-            results.find_unnoticed(home, &pairs, is_others)?;
+            results.find_unnoticed((home, known), &pairs, is_others)?;
         }
     }
     is_sound &= of_models.is_empty();
@@ -509,7 +509,7 @@ impl<'s> RunResults<'s> {
     /// leaves the rest alone.
     fn find_unnoticed(
         &mut self,
-        home: &Home<'_>,
+        (home, expectations): (&Home<'_>, &Expectations),
         pairs: &[Pair<'_>],
         is_others: bool,
     ) -> Result<(), Failure> {
@@ -517,7 +517,11 @@ impl<'s> RunResults<'s> {
             return Ok(());
         }
         let problems = &mut self.conclusion.problems;
-        problems.extend(lint::unnoticed(home.layout, home.suite));
+        problems.extend(lint::unnoticed(
+            home.layout,
+            home.suite,
+            &expectations.snapshots,
+        ));
         let own = home.layout.configuration().filter(|_| !is_others);
         if let Some(least) = own.and_then(|own| own.least_coverage) {
             let (below, _) = cover::demanded(home.suite, least, configuration::FILE)?;

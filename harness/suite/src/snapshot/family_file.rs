@@ -14,10 +14,10 @@ use rolecall_base::invocation;
 use rolecall_base::problem::{Position, Problem};
 use rolecall_base::transcript::{self, InvalidTranscript};
 
-/// What stands in the place of a transcript where none was accepted, but the reference was asked.
+/// Stands in the place of a transcript, if the reference was asked and nothing was accepted yet.
 const NOTHING_ACCEPTED: &str = "nothing accepted\n␃";
 
-/// How to go on with a file of which a part would be lost if it were written anew.
+/// What to do with a file that has a damaged part: writing the file would lose that part.
 const REPAIR: &str = "repair the file, such as with `git checkout`; or delete it, and accept all its \
                       pairs again";
 
@@ -86,7 +86,7 @@ impl FileProblems {
 }
 
 impl PairText {
-    /// Whether there is nothing to write.
+    /// Whether it says nothing, so that it needs no section.
     fn is_empty(&self) -> bool {
         *self == PairText::default()
     }
@@ -302,13 +302,10 @@ impl FamilyFile {
         });
         of_pairs.map(move |(_, section)| {
             let (case, template) = names(&section.key);
-            let before = section.transcript.clone();
-            let before = before.and_then(|range| self.file[self.begin..].get(range));
-            let first = header + section.line + before.unwrap_or_default().matches('\n').count();
-            let notes = self.notes(section).lines().enumerate();
-            let lines = notes.filter_map(move |(index, line)| {
-                Some((first + 1 + index, line.strip_prefix(REFERENCE)?))
-            });
+            let numbers = header + section.first_note..;
+            let lines = numbers.zip(self.notes(section).lines());
+            let lines =
+                lines.filter_map(|(number, line)| Some((number, line.strip_prefix(REFERENCE)?)));
             (case, template, lines)
         })
     }

@@ -191,11 +191,6 @@ impl Snapshots {
         let input = format!("cases/templates/{}", name.to_string_lossy());
         insta_file::written(&input, text)
     }
-
-    /// Whether a report card is the accepted one, byte for byte.
-    pub fn has_card(&self, template: &TemplateName, card: &str) -> bool {
-        read_text(&self.card(template)).is_ok_and(|file| contents(&file) == Some(card))
-    }
 }
 
 /// The text of a family's snapshots that say this about each of its pairs.

@@ -81,6 +81,8 @@ pub(super) struct Section {
     pub(super) transcript: Option<Range<usize>>,
     /// The bytes of the lines behind the transcript.
     pub(super) notes: Range<usize>,
+    /// The line of the first of them, if there is one.
+    pub(super) first_note: usize,
 }
 
 /// A damaged place in the text.
@@ -153,6 +155,7 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
                 line: number,
                 transcript: None,
                 notes: 0..0,
+                first_note: 0,
             });
             let begin = at + from;
             if let Some((lines, length)) =
@@ -197,8 +200,11 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
                 }
                 if let Some(section) = sections.last_mut() {
                     // Behind the line break, so that no note is an empty text.
-                    let begin = section.notes.clone();
-                    section.notes = if begin.is_empty() { at } else { begin.start }..end;
+                    if section.notes.is_empty() {
+                        section.notes.start = at;
+                        section.first_note = number;
+                    }
+                    section.notes.end = end;
                 }
                 ReadState::After
             }
