@@ -33,7 +33,7 @@ pub struct InvalidFingerprint(String);
 
 /// The first 48 bits of a SHA-256, written as 12 lower-case hexadecimal digits: short enough to stand
 /// beside every transcript, and long enough that no change of the suite goes unseen.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Checksum([u8; 6]);
 
 impl Checksum {
@@ -52,12 +52,6 @@ impl From<Fingerprint> for Checksum {
 impl fmt::Display for Checksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for Checksum {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

@@ -494,10 +494,7 @@ fn write_results(
         let lines: Vec<DiffLine> = result.transcript.lines().map(DiffLine::found).collect();
         let shown = &lines[..lines.len().min(extent.most_lines())];
         write_lines(out, shown, "    ", extent.width())?;
-        if shown.len() < lines.len() {
-            let more = counted(lines.len() - shown.len(), "more line", "more lines");
-            writeln!(out, "      {}", Styled(QUIET, format!("… and {more}")))?;
-        }
+        write_more(out, lines.len() - shown.len(), "    ")?;
     }
     Ok(())
 }
@@ -514,13 +511,18 @@ fn write_beginnings(
         let mut lines = diff.hunks.iter().flatten().filter(|line| line.side == side);
         let first: Vec<DiffLine> = lines.by_ref().take(MOST).cloned().collect();
         write_lines(out, &first, indent, width)?;
-        let more = lines.count();
-        if more > 0 {
-            let more = counted(more, "more line", "more lines");
-            writeln!(out, "{indent}  {}", Styled(QUIET, format!("… and {more}")))?;
-        }
+        write_more(out, lines.count(), indent)?;
     }
     Ok(())
+}
+
+/// Writes how many lines are not shown, if there are any.
+fn write_more(out: &mut dyn Write, count: usize, indent: &str) -> io::Result<()> {
+    if count == 0 {
+        return Ok(());
+    }
+    let more = counted(count, "more line", "more lines");
+    writeln!(out, "{indent}  {}", Styled(QUIET, format!("… and {more}")))
 }
 
 /// Writes what to do about a group.

@@ -86,9 +86,8 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     let (readings, held): (Vec<HeldText>, Vec<HeldText>) =
         held.into_iter().partition(is_of_readings);
     choice.add_readings(&suite, &readings);
-    let accepting = std::mem::take(&mut choice.accepting);
-    let (files, mut problems) = accepting.accepted(&suite, &expectations.snapshots);
-    choice.take_back(problems.iter().map(|problem| &problem.path));
+    let mut problems = Vec::new();
+    let files = choice.files(&suite, &expectations, &mut problems);
     let untidy = other_untidy(&files, (&suite, &expectations), &pairs, &mut problems);
     let written = if arguments.dry_run {
         files.len()
@@ -287,6 +286,21 @@ impl<'s> Choice<'s> {
             .collect()
     }
 
+    /// The files to write for what was accepted since. What is in a file with damaged parts is taken
+    /// back, and the problem is added to others.
+    pub(super) fn files(
+        &mut self,
+        suite: &Suite,
+        expectations: &Expectations,
+        problems: &mut Vec<Problem>,
+    ) -> Vec<AcceptedFile> {
+        let accepting = std::mem::take(&mut self.accepting);
+        let (files, damaged) = accepting.accepted(suite, &expectations.snapshots);
+        self.take_back(damaged.iter().map(|problem| &problem.path));
+        problems.extend(damaged);
+        files
+    }
+
     /// Writes files, and takes back what is in a file that cannot be written. Returns how many were
     /// written.
     pub(super) fn write(
@@ -309,7 +323,7 @@ impl<'s> Choice<'s> {
     }
 
     /// Takes back what is in files that cannot be written.
-    pub(super) fn take_back<'f>(&mut self, files: impl IntoIterator<Item = &'f PathBuf>) {
+    fn take_back<'f>(&mut self, files: impl IntoIterator<Item = &'f PathBuf>) {
         for file in files {
             let pairs = self.by_file.remove(file).unwrap_or_default();
             self.counts.take_back(pairs);
@@ -359,7 +373,8 @@ pub(super) fn tidy_cards(
     let same = cards.iter().filter(|card| {
         let template = suite.template(&TemplateName::new(&card.template));
         let written = |template| expectations.snapshots.written_text(template, &card.text);
-        card.change.is_same()
+        !is_of_readings(card)
+            && card.change.is_same()
             && is_there(&card.path)
             && read_text(&card.path).ok() != template.map(written)
     });

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use rolecall::conclusion::Fault;
 use rolecall::engines::Engines;
 use rolecall::expectations::Expectations;
-use rolecall::held_text::HeldText;
 use rolecall::problem::Problem;
 use rolecall::report::difference::{self, Extent, FaultGroup, FaultGroups};
 use rolecall::report::{accepting as accepting_report, held_texts, reviewing as report, thousands};
@@ -59,10 +58,7 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     let mut review = Review::default();
     review.pairs(&open, (&mut choice, &accepting, &expectations), out)?;
     let mut problems = Vec::new();
-    let accepting = std::mem::take(&mut choice.accepting);
-    let (files, unreadable) = accepting.accepted(&suite, &expectations.snapshots);
-    choice.take_back(unreadable.iter().map(|problem| &problem.path));
-    problems.extend(unreadable);
+    let files = choice.files(&suite, &expectations, &mut problems);
     let untidy = other_untidy(&files, (&suite, &expectations), &pairs, &mut problems);
     choice.write(&files, &expectations, &mut problems);
     for one in &untidy {
@@ -83,11 +79,8 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     let jobs = arguments.jobs.map(usize::from);
     let known = (&layout, &expectations);
     let held = texts(known, &suite, &pairs, (&engines, jobs), out)?;
-    let (readings, cards): (Vec<HeldText>, Vec<HeldText>) =
-        held.into_iter().partition(is_of_readings);
-    choice.counts.tidied += tidy_cards(&cards, &suite, &expectations, &mut problems);
-    let same: Vec<PathBuf> = same_cards(&cards).collect();
-    let held: Vec<HeldText> = cards.into_iter().chain(readings).collect();
+    choice.counts.tidied += tidy_cards(&held, &suite, &expectations, &mut problems);
+    let same: Vec<PathBuf> = same_cards(&held).collect();
     let mut cards_left = held.iter().filter(|card| !card.change.is_same()).count();
     for card in held {
         if card.change.is_same() || review.is_over {
@@ -117,9 +110,7 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
         }
         cards_left -= 1;
     }
-    let accepting = std::mem::take(&mut choice.accepting);
-    let (files, unreadable) = accepting.accepted(&suite, &expectations.snapshots);
-    problems.extend(unreadable);
+    let files = choice.files(&suite, &expectations, &mut problems);
     choice.write(&files, &expectations, &mut problems);
     // What insta has left for review goes with what was rejected, and where nothing is left to
     // decide.
