@@ -51,7 +51,7 @@ impl From<Fingerprint> for Checksum {
 
 impl fmt::Display for Checksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write_digits(&self.0, f)
     }
 }
 
@@ -63,6 +63,16 @@ impl FromStr for Checksum {
             .map(Checksum)
             .ok_or_else(|| InvalidFingerprint(text.to_owned()))
     }
+}
+
+/// Writes bytes as lower-case hexadecimal digits. Formatting each number would take many times as
+/// long, and a suite has tens of thousands of checksums.
+fn write_digits(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    use fmt::Write as _;
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let halves = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let mut digits = halves.map(|half| char::from(DIGITS[usize::from(half)]));
+    digits.try_for_each(|digit| f.write_char(digit))
 }
 
 /// The bytes that lower-case hexadecimal digits stand for, if there are exactly so many.
@@ -136,7 +146,7 @@ impl Fingerprint {
 
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write_digits(&self.0, f)
     }
 }
 

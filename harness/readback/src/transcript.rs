@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use rolecall_model::{Outcome, ReadOutcome};
+use rolecall_model::{CaseId, Outcome, ReadOutcome};
 use serde_json::Value;
 
 use crate::comparison::{Difference, Verdict};
@@ -95,6 +95,16 @@ pub fn of_one(reading: &MessageReading) -> String {
 /// index alone for the name of the message.
 pub fn lines_of(reading: &MessageReading) -> String {
     named(&format!("#{}", reading.id.index), reading)
+}
+
+/// Adds to a transcript what [`lines_of`] says about messages of a case.
+pub fn add_named<'l>(text: &mut String, case: &CaseId, lines: impl Iterator<Item = &'l str>) {
+    for line in lines {
+        if line.starts_with('#') {
+            text.push_str(&case.to_string());
+        }
+        text.extend([line, "\n"]);
+    }
 }
 
 /// A reading of a message with this name. Writing to a string cannot fail.

@@ -161,12 +161,15 @@ impl HeldText {
         template: &Template,
         readings: &[MessageReading],
     ) -> HeldText {
-        let text = transcript::of(readings);
+        let mut text = String::new();
         let mut answers: HashMap<CaseId, String> = HashMap::new();
         for reading in readings {
-            let lines = answers.entry(reading.id.case.clone()).or_default();
-            lines.push_str(&transcript::lines_of(reading));
+            let lines = transcript::lines_of(reading);
+            transcript::add_named(&mut text, &reading.id.case, lines.lines());
+            let of_case = answers.entry(reading.id.case.clone()).or_default();
+            of_case.push_str(&lines);
         }
+        text.truncate(text.trim_end().len());
         let change = match snapshots.readings(suite, template) {
             Some(accepted) if accepted == text => TextStatus::Same,
             Some(accepted) => TextStatus::Changed(Diff::new(&accepted, &text)),

@@ -308,19 +308,18 @@ impl CaseRecord {
     }
 }
 
-/// The lines about a case as they would be written. Lines that no reference wrote stay.
-pub(crate) fn as_written(lines: &str) -> String {
-    let mut read = CaseRecord::default();
-    let mut all = lines.lines();
-    let is_read = all.all(|line| {
-        let line = line.strip_prefix(REFERENCE);
-        line.is_some_and(|line| read.read(line).is_ok())
-    });
-    if is_read {
-        read.lines()
-    } else {
-        lines.to_owned()
+/// The lines about a case in the order in which they are written.
+pub(crate) fn in_order(lines: String) -> String {
+    let index = |line: &&str| -> Option<usize> {
+        let message = line.strip_prefix(REFERENCE)?.strip_prefix('#')?;
+        message.split(' ').next()?.parse().ok()
+    };
+    let mut all: Vec<&str> = lines.lines().collect();
+    if all.is_sorted_by_key(index) {
+        return lines;
     }
+    all.sort_by_key(index);
+    all.join("\n") + "\n"
 }
 
 impl RecordEntry {
@@ -556,9 +555,10 @@ mod tests {
         let (_, record) = record();
         let lines = record.lines(&CaseId::new("f", "c2"));
         let mut reversed: Vec<&str> = lines.lines().rev().collect();
-        assert_eq!(as_written(&(reversed.join("\n") + "\n")), lines);
-        reversed.push("reference to nothing");
-        assert_eq!(as_written(&reversed.join("\n")), reversed.join("\n"));
+        assert_eq!(in_order(reversed.join("\n") + "\n"), lines);
+        reversed.insert(0, "reference to nothing");
+        let text = in_order(reversed.join("\n") + "\n");
+        assert_eq!(text, format!("reference to nothing\n{lines}"));
     }
 
     #[test]

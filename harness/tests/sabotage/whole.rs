@@ -173,7 +173,7 @@ impl Whole<'_> {
         let record = self.records.of(&pair.template.name).unwrap();
         let lines = record.lines(&pair.case.id);
         let noticed = |changed: &[u8]| {
-            let file = FamilyFile::of(path.clone(), changed);
+            let file = FamilyFile::of(path.clone(), changed.to_vec());
             if file.compare(pair, &rendered.outcome) != SnapshotStatus::Same {
                 return Some(Check::Pairs);
             }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use rolecall_model::{Outcome, TemplateName};
 
@@ -50,10 +51,12 @@ pub struct FamilyFile {
     damage: Vec<Damage>,
     /// Why the file cannot be read, if it cannot.
     unreadable: Option<Problem>,
+    /// What was found in it. To compose a file anew takes longer than to read it.
+    pub(super) found: OnceLock<FileProblems>,
 }
 
 /// Problems with a file, besides the transcripts in it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct FileProblems {
     /// Sections of pairs that are gone from the suite. Nobody notices them who runs a part of it.
     pub gone: Vec<Problem>,
@@ -111,16 +114,15 @@ impl FamilyFile {
     /// Reads a file of at most `most` bytes. A missing file has no sections.
     pub(super) fn read(path: PathBuf, most: u64) -> FamilyFile {
         match read_own(&path, most) {
-            Ok(Some(bytes)) => FamilyFile::of(path, &bytes),
+            Ok(Some(bytes)) => FamilyFile::of(path, bytes),
             Ok(None) => FamilyFile::nothing(path),
             Err(why) => FamilyFile::unreadable(path, why),
         }
     }
 
     /// Reads the bytes of a file.
-    pub fn of(path: PathBuf, bytes: &[u8]) -> FamilyFile {
-        // The standard library's check takes ten times as long.
-        let Ok(file) = simdutf8::basic::from_utf8(bytes).map(str::to_owned) else {
+    pub fn of(path: PathBuf, bytes: Vec<u8>) -> FamilyFile {
+        let Ok(file) = String::from_utf8(bytes) else {
             return FamilyFile::unreadable(path, "the file is not UTF-8");
         };
         let Some(text) = contents(&file) else {
@@ -163,6 +165,7 @@ impl FamilyFile {
             others: Vec::new(),
             damage: Vec::new(),
             unreadable: None,
+            found: OnceLock::new(),
         }
     }
 

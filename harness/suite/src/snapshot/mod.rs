@@ -16,9 +16,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rolecall_model::{Outcome, Template, TemplateName};
+use rolecall_readback::transcript as readings;
 
 use crate::layout::Layout;
-use crate::record::{RecordedAnswer, as_written};
+use crate::record::{RecordedAnswer, in_order};
 use crate::suite::{Pair, Suite};
 use rolecall_base::file::{read_text, write_below};
 use rolecall_base::problem::Problem;
@@ -105,7 +106,9 @@ impl Snapshots {
 
     /// Problems with the file of a family, besides the transcripts in it.
     pub fn problems(&self, suite: &Suite, family: &str) -> FileProblems {
-        self.problems_of(suite, family, &self.family(family))
+        let file = self.family(family);
+        let found = file.found.get_or_init(|| self.problems_of(suite, family, &file));
+        found.clone()
     }
 
     /// Problems with the file of a family, if it were this one.
@@ -113,7 +116,7 @@ impl Snapshots {
         file.problems(&suite.pairs_by_case(family), || {
             self.written(suite, family, |pair| {
                 let mut text = file.pair(pair);
-                text.record = as_written(&text.record);
+                text.record = in_order(text.record);
                 text
             })
         })
@@ -171,12 +174,8 @@ impl Snapshots {
     pub(crate) fn readings(&self, suite: &Suite, template: &Template) -> Option<String> {
         let mut text = String::new();
         for pair in suite.pairs_among(template, &suite.cases) {
-            for line in self.family_of(&pair).answers(&pair) {
-                if line.starts_with('#') {
-                    text.push_str(&pair.case.id.to_string());
-                }
-                text.extend([line, "\n"]);
-            }
+            let file = self.family_of(&pair);
+            readings::add_named(&mut text, &pair.case.id, file.answers(&pair));
         }
         text.truncate(text.trim_end().len());
         (!text.is_empty()).then_some(text)
