@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records the results of CPython's strftime, for harness/model/src/clock.rs.
+"""Records the results of CPython's strftime, for harness/core/src/clock.rs.
 
     TZ=UTC python3 scripts/record-strftime.py > harness/tests/data/strftime.json
 

@@ -16,11 +16,11 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use gotmpl::{MissingKey, Template, Value};
-use rolecall::engines::Engines;
-use rolecall::layout::Layout;
-use rolecall::suite::Suite;
-use rolecall_model::guard::{LoadedTemplate, load};
-use rolecall_model::{CaseId, Conversation, Dialect, Engine, Outcome, Program, Provenance};
+use rolecall_core::guard::{LoadedTemplate, load};
+use rolecall_core::{CaseId, Conversation, Dialect, Engine, Outcome, Program, Provenance};
+use rolecall_front::engines::Engines;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::suite::Suite;
 
 use measure::{count, in_turns, row};
 

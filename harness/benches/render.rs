@@ -16,28 +16,28 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Rest};
 use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior, Value};
 use rayon::prelude::*;
-use rolecall::divergence::Divergences;
-use rolecall::engines::Engines;
-use rolecall::front::Front;
-use rolecall::layout::Layout;
-use rolecall::readback::reader::OwnReader;
-use rolecall::readback::reading::read_all;
-use rolecall::records::Records;
-use rolecall::run::{Acceptance, Expected, Runner};
-use rolecall::snapshot::Snapshots;
-use rolecall::suite::{Pair, Suite};
-use rolecall::verdict::Truth;
-use rolecall_front::prepared_case::PreparedCase;
-use rolecall_front::program::FrontProgram;
-use rolecall_model::{
+use rolecall_answers::reader::OwnReader;
+use rolecall_answers::reading::read_all;
+use rolecall_core::{
     Answer, AnswerReader, Case, CaseId, Conversation, Dialect, Provenance, Template, Variable,
 };
+use rolecall_front::engines::Engines;
+use rolecall_front::front::Front;
+use rolecall_front::prepared_case::PreparedCase;
+use rolecall_front::program::FrontProgram;
+use rolecall_suite::divergence::Divergences;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::records::Records;
+use rolecall_suite::run::{Acceptance, Expected, Runner};
+use rolecall_suite::snapshot::Snapshots;
+use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::verdict::Truth;
 
 use measure::{count, in_turns, row};
 
 fn main() {
     // minijinja's panics are caught; writing them would be measured too.
-    rolecall_model::guard::keep_quiet();
+    rolecall_core::guard::keep_quiet();
     // Relative, as `rolecall run` has it.
     let layout = Layout::new("../..");
     let suite = Suite::load_layout(&layout);
@@ -275,7 +275,7 @@ fn bare(suite: &Suite, pairs: &[Pair<'_>]) {
     pairs.par_iter().with_min_len(16).for_each(|pair| {
         let context = context(pair, &cases[&pair.case.id]);
         // minijinja 3.0.5 panics on some of the pairs.
-        let rendered = rolecall_model::guard::catch(|| {
+        let rendered = rolecall_core::guard::catch(|| {
             let template = environment.get_template(pair.template.name.as_str());
             template.and_then(|template| template.render(context))
         });

@@ -1,7 +1,7 @@
 //! The command line as users see it: results, exit codes, and messages about bad input.
 
-use rolecall::contract;
-use rolecall::fingerprint::Fingerprint;
+use rolecall_check::contract;
+use rolecall_core::fingerprint::Fingerprint;
 
 use crate::folder::Folder;
 

@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 
 use gotmpl::parse::{BranchNode, Expr, ListNode, Node, Number, Parser, PipeNode, SmolStr};
 use regex::Regex;
+use rolecall_core::Dialect;
 use rolecall_jinja::Constructs;
-use rolecall_model::Dialect;
 
 use crate::project::SUITE;
 

@@ -1,10 +1,10 @@
 //! The command `cover`, and what the engines record for it.
 
 use rayon::prelude::*;
-use rolecall::coverage::{Excuse, TemplateCoverage};
-use rolecall::engines::Engines;
-use rolecall::run::Runner;
-use rolecall::suite::Pair;
+use rolecall_explore::coverage::{Excuse, TemplateCoverage};
+use rolecall_front::engines::Engines;
+use rolecall_suite::run::Runner;
+use rolecall_suite::suite::Pair;
 use serde_json::{Value, json};
 
 use crate::extent::{is_everything, sample};

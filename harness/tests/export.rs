@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use rolecall::construct::ConstructId;
-use rolecall::engines::Engines;
-use rolecall::export::{Export, Flag};
-use rolecall::fingerprint::Fingerprint;
-use rolecall::suite::{Pair, Suite};
-use rolecall_model::guard::load;
-use rolecall_model::{Case, Conversation, Dialect, Outcome, Template, TemplateName};
+use rolecall_core::fingerprint::Fingerprint;
+use rolecall_core::guard::load;
+use rolecall_core::{Case, Conversation, Dialect, Outcome, Template, TemplateName};
+use rolecall_front::engines::Engines;
+use rolecall_suite::construct::ConstructId;
+use rolecall_suite::export::{Export, Flag};
+use rolecall_suite::suite::{Pair, Suite};
 use serde_json::{Map, Value};
 
 use crate::extent::{is_everything, sample};

@@ -5,13 +5,13 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use rolecall::lint;
-use rolecall::records::{AskedTemplates, Records};
-use rolecall::reference::Reference;
-use rolecall::report::counted;
-use rolecall::snapshot::Snapshots;
-use rolecall::suite::Pair;
-use rolecall_model::{Dialect, TemplateName};
+use rolecall_cli::lint;
+use rolecall_cli::report::counted;
+use rolecall_core::{Dialect, TemplateName};
+use rolecall_suite::records::{AskedTemplates, Records};
+use rolecall_suite::reference::Reference;
+use rolecall_suite::snapshot::Snapshots;
+use rolecall_suite::suite::Pair;
 use sha2::{Digest, Sha256};
 
 use crate::extent::sample;

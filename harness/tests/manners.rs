@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
-use rolecall::report::clean;
+use rolecall_cli::report::clean;
 
 use crate::extent::sample;
 use crate::folder::Folder;

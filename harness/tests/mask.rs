@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rayon::prelude::*;
-use rolecall::engines::Engines;
-use rolecall::masks::{TemplateMasks, has_answer, has_marks};
-use rolecall::readback::mask::Mask;
-use rolecall_model::Dialect;
+use rolecall_answers::mask::Mask;
+use rolecall_core::Dialect;
+use rolecall_explore::masks::{TemplateMasks, has_answer, has_marks};
+use rolecall_front::engines::Engines;
 use serde_json::Value;
 
 use crate::extent::{is_everything, sample};

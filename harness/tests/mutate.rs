@@ -1,10 +1,10 @@
 //! The command `mutate`, and the mutants of the suite's templates.
 
-use rolecall::engines::Engines;
-use rolecall::generation::Effort;
-use rolecall::mutation::{Mutant, TemplateMutants};
-use rolecall::suite::Pair;
-use rolecall_model::{Dialect, MutationKind};
+use rolecall_core::{Dialect, MutationKind};
+use rolecall_explore::generation::Effort;
+use rolecall_explore::mutation::{Mutant, TemplateMutants};
+use rolecall_front::engines::Engines;
+use rolecall_suite::suite::Pair;
 use serde_json::{Value, json};
 
 use crate::folder::{Folder, Ran};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use rolecall::schemas;
+use rolecall_cli::schemas;
 use serde_json::Value;
 
 use crate::extent::sample;

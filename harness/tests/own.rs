@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use rolecall_builtin::fingerprint;
+use rolecall_suite::builtin::fingerprint;
 
 use crate::folder::{CACHE, Folder, REFERENCE, Ran, has};
 use crate::scratch;
@@ -22,7 +22,7 @@ impl Own {
         };
         // Each test has its own references. All tests share the unpacked built-in suite, because it
         // has a thousand files.
-        let suite = rolecall_builtin::unpacked(Path::new(CACHE)).unwrap();
+        let suite = rolecall_suite::builtin::unpacked(Path::new(CACHE)).unwrap();
         symlink(
             suite,
             own.home.path().join(format!("suite-{}", fingerprint())),

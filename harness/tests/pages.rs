@@ -14,8 +14,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use regex::Regex;
-use rolecall::case_file::read_family;
-use rolecall::template_file::read_template;
+use rolecall_io::template_file::read_template;
+use rolecall_suite::case_file::read_family;
 
 use crate::extent::{is_everything, sample};
 use crate::folder::{CACHE, Folder};
@@ -275,7 +275,7 @@ fn contracts_are_counted_on_the_pages() {
         let prose = block.replace_all(&page.text, "");
         for found in count.captures_iter(&prose) {
             counts += 1;
-            let all = rolecall::contract::ALL.len().to_string();
+            let all = rolecall_check::contract::ALL.len().to_string();
             assert_eq!(found[1], all, "{}", page.path.display());
         }
     }
@@ -305,7 +305,7 @@ fn the_pages_are_right_after_a_new_case() {
     // Whatever asks for the built-in suite unpacks it.
     let ran = folder.rolecall_with_cache(&cache, &["list", "cases"]);
     assert_eq!(ran.code(), 0, "{}", ran.stderr());
-    let suite = cache.join(format!("suite-{}", rolecall_builtin::fingerprint()));
+    let suite = cache.join(format!("suite-{}", rolecall_suite::builtin::fingerprint()));
     for family in ["plain", "turns"] {
         let file = suite.join(format!("cases/conversations/{family}.json"));
         let cases = std::fs::read_to_string(&file).unwrap();
@@ -314,7 +314,7 @@ fn the_pages_are_right_after_a_new_case() {
         assert_ne!(cases, more);
         std::fs::write(&file, more).unwrap();
     }
-    rolecall_builtin::mark(&suite).unwrap();
+    rolecall_suite::builtin::mark(&suite).unwrap();
     let suite = TriedSuite {
         checkout: suite,
         cache,

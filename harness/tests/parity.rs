@@ -1,10 +1,10 @@
 //! The suite's twins give the same prompts, or `snapshots/parity.json` says why not.
 
-use rolecall::engines::Engines;
-use rolecall::parity::{self, Explanations};
-use rolecall::report;
-use rolecall::run::Runner;
-use rolecall::suite::Suite;
+use rolecall_cli::report;
+use rolecall_front::engines::Engines;
+use rolecall_suite::parity::{self, Explanations};
+use rolecall_suite::run::Runner;
+use rolecall_suite::suite::Suite;
 
 use crate::folder::Folder;
 use crate::project::LAYOUT;

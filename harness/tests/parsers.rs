@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use rolecall::protocol::{ProtocolEngine, ProtocolLimits};
-use rolecall_model::{Answer, Dialect, Limit, ReadOutcome, Template, TemplateReader as _};
+use rolecall_core::{Answer, Dialect, Limit, ReadOutcome, Template, TemplateReader as _};
+use rolecall_io::protocol::{ProtocolEngine, ProtocolLimits};
 use serde_json::{Map, json};
 
 use crate::folder::Folder;

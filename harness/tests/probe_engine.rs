@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use regex::Regex;
-use rolecall::protocol::{CheckResult, ProtocolEngine, ProtocolLimits};
-use rolecall::protocol::{ProtocolError, Trial};
+use rolecall_core::guard::load;
+use rolecall_core::{Case, Conversation, Dialect, Outcome, Template};
 use rolecall_go::{GoEngine, TemplateData};
-use rolecall_model::guard::load;
-use rolecall_model::{Case, Conversation, Dialect, Outcome, Template};
+use rolecall_io::protocol::{CheckResult, ProtocolEngine, ProtocolLimits};
+use rolecall_io::protocol::{ProtocolError, Trial};
 use serde_json::{Value, json};
 
 use crate::folder::Folder;
@@ -462,7 +462,7 @@ fn engines_of_go_templates_are_given_what_ollama_executes_templates_with() {
     let source = "{{ if .Messages }}{{ json . }}{{ end }}";
     let template = Template::from_source("t", Dialect::Go, source);
     let program = GoEngine::new().program(&template).unwrap();
-    let printed = rolecall_model::Program::prompt(&program, &case).unwrap();
+    let printed = rolecall_core::Program::prompt(&program, &case).unwrap();
     let given: Value = serde_json::from_str(&told(TELLS_GO, source, &case)).unwrap();
     let printed: Value = serde_json::from_str(&printed).unwrap();
     assert_eq!(given, json!({"data": printed}));

@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use rolecall::layout::Layout;
-use rolecall::suite::Suite;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::suite::Suite;
 
 /// The folder of its files.
 pub(crate) static LAYOUT: LazyLock<Layout> =

@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use rolecall::engines::Engines;
-use rolecall::protocol::ProtocolError;
-use rolecall::protocol::{ProtocolEngine, ProtocolLimits};
-use rolecall::run::Runner;
-use rolecall::suite::{Pair, Suite};
-use rolecall_model::guard::load;
-use rolecall_model::{
+use rolecall_core::guard::load;
+use rolecall_core::{
     Answer, AnswerReader as _, Case, CaseId, Conversation, Dialect, Engine, Limit, Outcome,
     OutcomeKind, ReadOutcome, Stage, Template,
 };
+use rolecall_front::engines::Engines;
+use rolecall_io::protocol::ProtocolError;
+use rolecall_io::protocol::{ProtocolEngine, ProtocolLimits};
+use rolecall_suite::run::Runner;
+use rolecall_suite::suite::{Pair, Suite};
 use serde_json::json;
 
 use crate::folder::Folder;

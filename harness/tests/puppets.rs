@@ -7,13 +7,13 @@ use std::net::TcpListener;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use rolecall::matrix::Matrix;
-use rolecall::puppet::puppet::{Puppet, Surroundings};
-use rolecall::read_back_measurement;
-use rolecall::report::matrix::read_back_markdown;
-use rolecall::report::site;
-use rolecall::source;
-use rolecall::suite::Suite;
+use rolecall_answers::mock_model::puppet::{Puppet, Surroundings};
+use rolecall_cli::matrix::engines::Matrix;
+use rolecall_cli::matrix::read_back as read_back_measurement;
+use rolecall_cli::matrix::report::read_back_markdown;
+use rolecall_cli::matrix::site;
+use rolecall_io::source;
+use rolecall_suite::suite::Suite;
 use serde_json::{Value, json};
 
 use crate::folder::{CACHE, Folder, Ran, has};

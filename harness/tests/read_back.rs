@@ -1,13 +1,13 @@
 //! What is read back of answers: the command `read-back`, and suites that hold it.
 
-use rolecall::divergence::Divergences;
-use rolecall::engines::Engines;
-use rolecall::readback::reader::OwnReader;
-use rolecall::readback::reading::read_all;
-use rolecall::recording::Updates;
-use rolecall::snapshot::Snapshots;
-use rolecall::suite::Suite;
-use rolecall_model::TemplateName;
+use rolecall_answers::reader::OwnReader;
+use rolecall_answers::reading::read_all;
+use rolecall_core::TemplateName;
+use rolecall_front::engines::Engines;
+use rolecall_suite::divergence::Divergences;
+use rolecall_suite::recording::Updates;
+use rolecall_suite::snapshot::Snapshots;
+use rolecall_suite::suite::Suite;
 
 use crate::folder::{Folder, Ran};
 

@@ -6,9 +6,9 @@
 use std::os::unix::fs::PermissionsExt;
 
 use crate::folder::{Folder, REFERENCE, has};
-use rolecall::records::AskedTemplates;
-use rolecall::snapshot::Snapshots;
-use rolecall_model::TemplateName;
+use rolecall_core::TemplateName;
+use rolecall_suite::records::AskedTemplates;
+use rolecall_suite::snapshot::Snapshots;
 use serde_json::Value;
 
 /// Two templates and two cases; `echo` agrees with the reference, `polite` does not.

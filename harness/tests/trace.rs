@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
-use rolecall::engines::Engines;
-use rolecall::front_program::FrontProgram;
-use rolecall::prepared_case::PreparedCase;
-use rolecall::trace::check;
-use rolecall_model::Outcome;
-use rolecall_model::provenance::Origin;
+use rolecall_core::Outcome;
+use rolecall_core::provenance::Origin;
+use rolecall_front::engines::Engines;
+use rolecall_front::prepared_case::PreparedCase;
+use rolecall_front::program::FrontProgram;
+use rolecall_front::trace::check;
 use serde_json::{Value, json};
 
 use crate::extent::{is_everything, sample};

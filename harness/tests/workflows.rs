@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use regex::Regex;
-use rolecall::initial::initial;
+use rolecall_suite::initial::initial;
 
 use crate::project::LAYOUT;
 use crate::scratch;

@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
+use crate::report::clean;
 use console::{Key, Term};
-use rolecall::report::clean;
 
 /// What a person says to a question of `review`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,15 +13,15 @@ mod mutate;
 
 use std::path::{Path, PathBuf};
 
+use crate::report::format::Format;
 use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter;
-use rolecall::contract::{self, Contract};
-use rolecall::front::Front;
-use rolecall::reference::Reference;
-use rolecall::report::format::Format;
-use rolecall::selection::Filter;
+use rolecall_check::contract::{self, Contract};
+use rolecall_front::front::Front;
+use rolecall_suite::reference::Reference;
+use rolecall_suite::selection::Filter;
 
 use crate::completion;
 use crate::data::Data;
@@ -88,13 +88,13 @@ fn long_version() -> String {
         .iter()
         .map(|reference| reference.identity().to_string())
         .collect();
-    let size = rolecall_builtin::SIZE.map_or_else(String::new, |bytes| {
+    let size = rolecall_suite::builtin::SIZE.map_or_else(String::new, |bytes| {
         format!(" of {}", ByteSize::b(bytes as u64).display().si())
     });
     format!(
         "{}\nsuite {}{size}\nrecorded with {}",
         env!("CARGO_PKG_VERSION"),
-        rolecall_builtin::fingerprint(),
+        rolecall_suite::builtin::fingerprint(),
         references.join(" and ")
     )
 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use etcetera::BaseStrategy as _;
-use rolecall::environment;
+use rolecall_core::environment;
 
 /// The program's folder in the user's cache: `ROLECALL_CACHE`, or `rolecall` in the system's folder
 /// for caches, such as `~/.cache`. None if the user has no home.

@@ -1,19 +1,19 @@
 //! The report cards of a suite, which `run` holds, and `accept` and `review` accept.
 
-use rolecall::card::Card;
-use rolecall::card_rule::CardRule;
-use rolecall::configuration::Configuration;
-use rolecall::engines::Engines;
-use rolecall::held_text::HeldText;
-use rolecall::known_defects::idle_reasons;
-use rolecall::layout::Layout;
-use rolecall::problem::Problem;
-use rolecall::report::card::plain;
-use rolecall::run::Runner;
-use rolecall::snapshot::Snapshots;
-use rolecall::suite::{Pair, Suite};
-use rolecall::template_file::sidecar;
-use rolecall_model::{Template, TemplateName};
+use crate::report::card::plain;
+use rolecall_check::card::Card;
+use rolecall_check::known_defects::idle_reasons;
+use rolecall_core::problem::Problem;
+use rolecall_core::{Template, TemplateName};
+use rolecall_front::engines::Engines;
+use rolecall_io::template_file::sidecar;
+use rolecall_suite::card_rule::CardRule;
+use rolecall_suite::configuration::Configuration;
+use rolecall_suite::held_text::HeldText;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::run::Runner;
+use rolecall_suite::snapshot::Snapshots;
+use rolecall_suite::suite::{Pair, Suite};
 
 use crate::failure::Failure;
 use crate::setup;

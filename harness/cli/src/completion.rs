@@ -7,12 +7,12 @@
 use std::ffi::OsStr;
 
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter as _};
-use rolecall::contract;
-use rolecall::engines::Engines;
-use rolecall::front::Front;
-use rolecall::probe::catalogue;
-use rolecall::suite::Suite;
-use rolecall_model::Dialect;
+use rolecall_check::contract;
+use rolecall_check::probe::catalogue;
+use rolecall_core::Dialect;
+use rolecall_front::engines::Engines;
+use rolecall_front::front::Front;
+use rolecall_suite::suite::Suite;
 
 use crate::home;
 

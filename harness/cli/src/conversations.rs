@@ -3,9 +3,9 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use rolecall::conversation::{self, Conversations};
-use rolecall::file::{MOST_CASES, read_text_of};
-use rolecall::problem::Problem;
+use rolecall_core::file::{MOST_CASES, read_text_of};
+use rolecall_core::problem::Problem;
+use rolecall_suite::conversation::{self, Conversations};
 
 use crate::failure::Failure;
 use crate::stdin;

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::io;
 
-use rolecall::environment;
-use rolecall::report::format::Format;
-use rolecall::report::log_line::LogLine;
+use crate::report::format::Format;
+use crate::report::log_line::LogLine;
+use rolecall_core::environment;
 
 /// What output for programs is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

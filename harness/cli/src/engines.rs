@@ -3,20 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use rolecall::engines::Engines;
-use rolecall::file::is_there;
-use rolecall::invocation;
-use rolecall::problem::{shown, shown_path, with_did_you_mean};
-use rolecall::protocol::{DeathCount, ProtocolEngine, ProtocolLimits};
-use rolecall::reference::Reference;
-use rolecall::replay::Replay;
-use rolecall::report::other_fault::died;
-use rolecall::saved_run::SavedRun;
-use rolecall::suite::Suite;
-use rolecall_minijinja::Minijinja;
-use rolecall_model::Engine;
+use crate::report::other_fault::died;
 #[cfg(feature = "fetch")]
-use rolecall_servers::{Credentials, Server, ServerName};
+use crate::servers::{Credentials, Server, ServerName};
+use rolecall_core::Engine;
+use rolecall_core::file::is_there;
+use rolecall_core::invocation;
+use rolecall_core::problem::{shown, shown_path, with_did_you_mean};
+use rolecall_front::engines::Engines;
+use rolecall_front::plain_minijinja::Minijinja;
+use rolecall_io::protocol::{DeathCount, ProtocolEngine, ProtocolLimits};
+use rolecall_suite::reference::Reference;
+use rolecall_suite::replay::Replay;
+use rolecall_suite::saved_run::SavedRun;
+use rolecall_suite::suite::Suite;
 
 use crate::args::RenderingArguments;
 use crate::failure::{Failure, complain};

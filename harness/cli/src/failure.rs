@@ -3,13 +3,17 @@
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rolecall::invocation;
-use rolecall::problem::{Problem, did_you_mean};
-use rolecall::protocol::ProtocolError;
-use rolecall::reference::ReferenceError;
-use rolecall::report::{clean, counted, problems, screen, wrapped};
-use rolecall::run::RunError;
-use rolecall::selection::SelectionError;
+use crate::report::clean;
+use crate::report::counted;
+use crate::report::problems;
+use crate::report::screen;
+use crate::report::wrapped;
+use rolecall_core::invocation;
+use rolecall_core::problem::{Problem, did_you_mean};
+use rolecall_io::protocol::ProtocolError;
+use rolecall_suite::reference::ReferenceError;
+use rolecall_suite::run::RunError;
+use rolecall_suite::selection::SelectionError;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

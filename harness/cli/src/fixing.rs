@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
-use rolecall::card::Card;
-use rolecall::contract::Contract;
-use rolecall::file::{read_text, write_whole};
-use rolecall::fix::{Fixer, Fixes};
-use rolecall::invocation;
-use rolecall::problem::Problem;
-use rolecall::report::fixes::{ByHand, Fate, TemplateFixes};
-use rolecall::run::Runner;
-use rolecall::suite::Suite;
-use rolecall::tokenizer::Tokenizers;
-use rolecall_model::{Template, TemplatePart};
+use crate::report::fixes::{ByHand, Fate, TemplateFixes};
+use rolecall_check::card::Card;
+use rolecall_check::contract::Contract;
+use rolecall_check::fix::{Fixer, Fixes};
+use rolecall_check::tokenizer::Tokenizers;
+use rolecall_core::file::{read_text, write_whole};
+use rolecall_core::invocation;
+use rolecall_core::problem::Problem;
+use rolecall_core::{Template, TemplatePart};
+use rolecall_suite::run::Runner;
+use rolecall_suite::suite::Suite;
 
 use crate::cache::cache_folder;
 use crate::failure::Failure;

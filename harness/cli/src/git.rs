@@ -14,7 +14,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use rolecall::protocol::ProcessGroup;
+use rolecall_io::protocol::ProcessGroup;
 
 /// The longest that one call of Git may take.
 const LONGEST: Duration = Duration::from_secs(30);

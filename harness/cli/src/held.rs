@@ -9,8 +9,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
-use rolecall::file::read_bytes;
-use rolecall::fingerprint::Fingerprint;
+use rolecall_core::file::read_bytes;
+use rolecall_core::fingerprint::Fingerprint;
 
 /// The largest file whose content is compared. Only the size of a larger one is.
 const MOST_COMPARED: u64 = 64 << 20;
@@ -69,7 +69,7 @@ pub(crate) fn content(path: &Path) -> String {
 }
 
 fn shlex_words(command: &str) -> Vec<String> {
-    rolecall::protocol::ProtocolEngine::words(command).unwrap_or_default()
+    rolecall_io::protocol::ProtocolEngine::words(command).unwrap_or_default()
 }
 
 struct Search {

@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use rolecall::configuration::Configuration;
-use rolecall::environment;
-use rolecall::invocation;
-use rolecall::layout::Layout;
-use rolecall::lock::FolderLock;
-use rolecall::owner;
-use rolecall::reference::Reference;
+use rolecall_core::environment;
+use rolecall_core::invocation;
+use rolecall_core::lock::FolderLock;
+use rolecall_core::owner;
+use rolecall_suite::configuration::Configuration;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::reference::Reference;
 
 use crate::cache::cache_folder;
 use crate::failure::{Failure, tell};
@@ -118,7 +118,7 @@ pub(crate) fn lock(layout: &Layout) -> Result<FolderLock, Failure> {
 
 /// The built-in suite, as files.
 pub(crate) fn builtin() -> Result<Layout, Failure> {
-    let unpack = |folder: &Path| rolecall_builtin::unpacked(folder);
+    let unpack = |folder: &Path| rolecall_suite::builtin::unpacked(folder);
     let first = match user_folder() {
         Ok(folder) => match unpack(&folder) {
             Ok(folder) => return held(folder),

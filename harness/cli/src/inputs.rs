@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use rolecall::configuration::ConfiguredTemplate;
-use rolecall::expectations::Expectations;
-use rolecall::file::is_there;
-use rolecall::layout::Layout;
-use rolecall::problem::{Problem, did_you_mean};
-use rolecall::report::{clean, problems};
-use rolecall::source;
-use rolecall::suite::{Pair, Suite, templates_of};
-use rolecall_model::{Dialect, Template, TemplateName};
+use crate::report::clean;
+use crate::report::problems;
+use rolecall_core::file::is_there;
+use rolecall_core::problem::{Problem, did_you_mean};
+use rolecall_core::{Dialect, Template, TemplateName};
+use rolecall_io::source;
+use rolecall_suite::configuration::ConfiguredTemplate;
+use rolecall_suite::expectations::Expectations;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::suite::{Pair, Suite, templates_of};
 
 use crate::args::{SetArguments, SourceArguments};
 use crate::cache::cache_folder;
@@ -427,7 +428,7 @@ fn fetched_unless(layout: &Layout, named: &[PathBuf]) -> Layout {
 fn fetched(layout: &Layout) -> Layout {
     layout.with_sources(|configured| {
         let source = Path::new(&configured.source);
-        if let Some(found) = rolecall_remote::find(source, cache_folder().as_deref()) {
+        if let Some(found) = rolecall_io::remote::find(source, cache_folder().as_deref()) {
             return Some(found.map(|found| {
                 if let Some(fetched) = &found.fetched {
                     tell(fetched);
@@ -437,7 +438,7 @@ fn fetched(layout: &Layout) -> Layout {
         }
         // The user may have meant the name of a model.
         let is_there = configured.local.as_ref().is_ok_and(|local| is_there(local));
-        let meant = rolecall_remote::meant(source).filter(|_| !is_there)?;
+        let meant = rolecall_io::remote::meant(source).filter(|_| !is_there)?;
         Some(Err(Problem::new(source, NOT_THERE).help(meant)))
     })
 }

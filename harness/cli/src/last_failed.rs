@@ -6,12 +6,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use rolecall::conclusion::Fault;
-use rolecall::file::{is_there, read_text, write_whole};
-use rolecall::fingerprint::Checksum;
-use rolecall::layout::Layout;
-use rolecall::run::Compared;
-use rolecall::suite::Pair;
+use rolecall_core::file::{is_there, read_text, write_whole};
+use rolecall_core::fingerprint::Checksum;
+use rolecall_suite::conclusion::Fault;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::run::Compared;
+use rolecall_suite::suite::Pair;
 
 use crate::args::RunArguments;
 use crate::cache::cache_folder;

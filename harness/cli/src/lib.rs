@@ -5,6 +5,17 @@
 
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+#[cfg(feature = "fetch")]
+pub mod servers;
+
+pub mod report;
+
+pub mod matrix;
+
+pub mod schemas;
+
+pub mod lint;
+
 mod failure;
 mod limits;
 
@@ -70,15 +81,15 @@ use std::panic::resume_unwind;
 use std::process::ExitCode;
 use std::thread;
 
+use crate::report::clean;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser};
 use clap_complete::CompleteEnv;
-use rolecall::invisible::is_obeyed;
-use rolecall::invocation::{self, Site};
-use rolecall::problem::shown;
-use rolecall::protocol;
-use rolecall::report::clean;
-use rolecall_model::guard;
+use rolecall_core::guard;
+use rolecall_core::invisible::is_obeyed;
+use rolecall_core::invocation::{self, Site};
+use rolecall_core::problem::shown;
+use rolecall_io::protocol;
 
 pub use program::Started;
 

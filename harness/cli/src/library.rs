@@ -3,16 +3,17 @@
 
 use std::path::PathBuf;
 
-use rolecall::card::Card;
-use rolecall::choice::ContractChoice;
-use rolecall::comparison::{CardChange, Comparison, SideKind};
-use rolecall::engines::Engines;
-use rolecall::layout::Layout;
-use rolecall::problem::Problem;
-use rolecall::report::{checked, comparison as report};
-use rolecall::run::Runner;
-use rolecall::suite::{Pair, Suite};
-use rolecall_model::Template;
+use crate::report::checked;
+use crate::report::comparison as report;
+use rolecall_check::card::Card;
+use rolecall_check::choice::ContractChoice;
+use rolecall_core::Template;
+use rolecall_core::problem::Problem;
+use rolecall_front::engines::Engines;
+use rolecall_suite::comparison::{CardChange, Comparison, SideKind};
+use rolecall_suite::layout::Layout;
+use rolecall_suite::run::Runner;
+use rolecall_suite::suite::{Pair, Suite};
 
 use crate::args::SetArguments;
 use crate::failure::Failure;

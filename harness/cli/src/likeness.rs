@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use rolecall::base;
-use rolecall::beside::probes_beside;
-use rolecall::comparison::{CardChange, Comparison, SideKind};
-use rolecall::configuration::{ConfiguredBase, ConfiguredTemplate};
-use rolecall::engines::Engines;
-use rolecall::file::is_there;
-use rolecall::held_base::HeldBase;
-use rolecall::layout::Layout;
-use rolecall::problem::Problem;
-use rolecall::run::Runner;
-use rolecall::suite::{Pair, Suite};
-use rolecall_model::Template;
+use rolecall_check::beside::probes_beside;
+use rolecall_core::Template;
+use rolecall_core::file::is_there;
+use rolecall_core::problem::Problem;
+use rolecall_front::engines::Engines;
+use rolecall_io::base;
+use rolecall_suite::comparison::{CardChange, Comparison, SideKind};
+use rolecall_suite::configuration::{ConfiguredBase, ConfiguredTemplate};
+use rolecall_suite::held_base::HeldBase;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::run::Runner;
+use rolecall_suite::suite::{Pair, Suite};
 
 use crate::args::{CheckArguments, SetArguments, SourceArguments};
 use crate::cache::cache_folder;
@@ -167,7 +167,7 @@ fn base_of(
                 "nothing names the base of `{}`: neither {}, nor `base_model` in the README.md of \
                  its model, nor its GGUF file\n  name the base itself: --like hf:ORG/NAME",
                 template.name,
-                rolecall::configuration::FILE,
+                rolecall_suite::configuration::FILE,
             ))),
         },
         (Some(text), known) => Ok(Some(Base {
@@ -184,7 +184,7 @@ fn named_base(arguments: &CheckArguments, template: &Template) -> Result<Option<
     }
     // The card of a model on the hub is not fetched with its template.
     for path in &arguments.paths {
-        rolecall_remote::fetch_card(path, cache_folder().as_deref())
+        rolecall_io::remote::fetch_card(path, cache_folder().as_deref())
             .map_err(|problem| Failure::Problems(vec![problem]))?;
     }
     Ok(base::of(&template.path))

@@ -4,10 +4,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use bytesize::ByteSize;
-use rolecall::engines::Engines;
-use rolecall::problem::did_you_mean;
-use rolecall::protocol::ProtocolLimits;
-use rolecall_model::Limits;
+use rolecall_core::Limits;
+use rolecall_core::problem::did_you_mean;
+use rolecall_front::engines::Engines;
+use rolecall_io::protocol::ProtocolLimits;
 
 /// The limits of a run: the defaults, with the changes from `--limits`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

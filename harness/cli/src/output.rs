@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
+use crate::report::clean::{self, Clean};
+use crate::report::screen::{self, Screen};
 use anstream::{AutoStream, ColorChoice};
-use rolecall::file::write_whole;
-use rolecall::report::clean::{self, Clean};
-use rolecall::report::screen::{self, Screen};
+use rolecall_core::file::write_whole;
 
 use crate::args::{Command, OutputArguments};
 use crate::data::{Data, Guard};

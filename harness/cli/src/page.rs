@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use bytesize::ByteSize;
-use rolecall::file::write_whole;
+use rolecall_core::file::write_whole;
 
 use crate::failure::{Failure, tell};
 

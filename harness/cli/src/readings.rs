@@ -1,16 +1,16 @@
 //! What is read back of the answers of a suite's templates, which `run` holds, and `accept` and
 //! `review` accept.
 
-use rolecall::engines::Engines;
-use rolecall::expectations::Expectations;
-use rolecall::protocol::ProtocolEngine;
-use rolecall::readback::reader::OwnReader;
-use rolecall::readback::reading::{MessageReading, read_all};
-use rolecall::readings::{SuiteReadings, hold, read_each};
-use rolecall::recording::Updates;
-use rolecall::run::Runner;
-use rolecall::suite::{Pair, Suite};
-use rolecall_model::{AnswerReader, Engine, Template};
+use rolecall_answers::reader::OwnReader;
+use rolecall_answers::reading::{MessageReading, read_all};
+use rolecall_core::{AnswerReader, Engine, Template};
+use rolecall_front::engines::Engines;
+use rolecall_io::protocol::ProtocolEngine;
+use rolecall_suite::expectations::Expectations;
+use rolecall_suite::readings::{SuiteReadings, hold, read_each};
+use rolecall_suite::recording::Updates;
+use rolecall_suite::run::Runner;
+use rolecall_suite::suite::{Pair, Suite};
 
 use crate::cards::whole;
 use crate::failure::Failure;

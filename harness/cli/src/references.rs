@@ -3,16 +3,16 @@
 use std::io;
 use std::time::Duration;
 
-use rolecall::divergence::Divergences;
-use rolecall::engines::Engines;
-use rolecall::layout::Layout;
-use rolecall::protocol::ProtocolEngine;
-use rolecall::recording::{Recorded, Updates};
-use rolecall::report::progress::Progress;
-use rolecall::run::{Rendered, Runner};
-use rolecall::snapshot::Snapshots;
-use rolecall::suite::{Pair, Suite};
-use rolecall_model::Engine;
+use crate::report::progress::Progress;
+use rolecall_core::Engine;
+use rolecall_front::engines::Engines;
+use rolecall_io::protocol::ProtocolEngine;
+use rolecall_suite::divergence::Divergences;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::recording::{Recorded, Updates};
+use rolecall_suite::run::{Rendered, Runner};
+use rolecall_suite::snapshot::Snapshots;
+use rolecall_suite::suite::{Pair, Suite};
 
 use crate::failure::{Failure, report_problems, tell};
 

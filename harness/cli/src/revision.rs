@@ -9,11 +9,11 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use rolecall::file::is_there;
-use rolecall::invocation;
-use rolecall::problem::{closest, meant};
-use rolecall::suite::Suite;
-use rolecall::template_file::sidecar;
+use rolecall_core::file::is_there;
+use rolecall_core::invocation;
+use rolecall_core::problem::{closest, meant};
+use rolecall_io::template_file::sidecar;
+use rolecall_suite::suite::Suite;
 use tempfile::TempDir;
 
 use crate::failure::Failure;

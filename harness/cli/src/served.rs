@@ -1,11 +1,11 @@
 //! The pairs for a server, which has only one template.
 
-use rolecall::front::Front;
-use rolecall::invocation;
-use rolecall::report::counted;
-use rolecall::suite::Pair;
-use rolecall_model::Engine as _;
-use rolecall_servers::Serving;
+use crate::report::counted;
+use crate::servers::Serving;
+use rolecall_core::Engine as _;
+use rolecall_core::invocation;
+use rolecall_front::front::Front;
+use rolecall_suite::suite::Pair;
 
 use crate::args::RenderingArguments;
 use crate::engines::ChosenEngine;

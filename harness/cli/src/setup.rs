@@ -3,15 +3,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rolecall::engines::Engines;
-use rolecall::front::{Front, ModelProfile};
-use rolecall::invocation;
-use rolecall::problem::Problem;
-use rolecall::report::counted;
-use rolecall::run::Runner;
-use rolecall::suite::{Pair, Suite};
-use rolecall::tokenizer::Tokenizers;
-use rolecall_model::{Dialect, Engine, Template};
+use crate::report::counted;
+use rolecall_check::tokenizer::Tokenizers;
+use rolecall_core::invocation;
+use rolecall_core::problem::Problem;
+use rolecall_core::{Dialect, Engine, Template};
+use rolecall_front::engines::Engines;
+use rolecall_front::front::{Front, ModelProfile};
+use rolecall_suite::run::Runner;
+use rolecall_suite::suite::{Pair, Suite};
 
 use crate::args::{DialectArguments, RenderingArguments};
 use crate::engines::ChosenEngine;

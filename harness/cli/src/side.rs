@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use rolecall::file::is_there;
-use rolecall::invocation;
-use rolecall::problem::did_you_mean;
-use rolecall::saved_run::SavedRun;
-use rolecall::suite::Suite;
+use rolecall_core::file::is_there;
+use rolecall_core::invocation;
+use rolecall_core::problem::did_you_mean;
+use rolecall_suite::saved_run::SavedRun;
+use rolecall_suite::suite::Suite;
 
 use crate::args::SourceArguments;
 use crate::failure::Failure;

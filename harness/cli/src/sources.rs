@@ -4,11 +4,11 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use rolecall::file::is_there;
-use rolecall::problem::{Note, Problem, closest, meant, shown_path};
-use rolecall::source;
-use rolecall::suite::Suite;
-use rolecall_model::{Template, Variable};
+use rolecall_core::file::is_there;
+use rolecall_core::problem::{Note, Problem, closest, meant, shown_path};
+use rolecall_core::{Template, Variable};
+use rolecall_io::source;
+use rolecall_suite::suite::Suite;
 
 use crate::args::SetArguments;
 use crate::cache::cache_folder;
@@ -24,7 +24,7 @@ pub(crate) fn as_files_behind_dashes(mut arguments: Vec<OsString>) -> Vec<OsStri
     let dashes = arguments.iter().position(|one| one == "--");
     let behind = dashes.map_or(arguments.len(), |dashes| dashes + 1);
     for one in &mut arguments[behind..] {
-        if one == stdin::NAME || rolecall_remote::is_name(Path::new(one)) {
+        if one == stdin::NAME || rolecall_io::remote::is_name(Path::new(one)) {
             *one = Path::new(".").join(&one).into_os_string();
         }
     }
@@ -73,7 +73,7 @@ impl Sources<'_> {
             self.stdin = Some(stdin);
             return Ok(());
         }
-        match rolecall_remote::find(path, cache_folder().as_deref()) {
+        match rolecall_io::remote::find(path, cache_folder().as_deref()) {
             None => self.paths.push(path.to_path_buf()),
             Some(Ok(found)) => {
                 if let Some(fetched) = &found.fetched {
@@ -101,7 +101,7 @@ impl Sources<'_> {
                 let is_option = problem.path.to_string_lossy().starts_with('-');
                 problem.help = is_option
                     .then(|| "behind `--` everything is a file; options stand before it".to_owned())
-                    .or_else(|| rolecall_remote::meant(&problem.path))
+                    .or_else(|| rolecall_io::remote::meant(&problem.path))
                     .or_else(|| near(&problem.path));
             }
         }

@@ -6,9 +6,9 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use rolecall::file::MOST_TEXT;
-use rolecall::suite::Suite;
-use rolecall::template_file;
+use rolecall_core::file::MOST_TEXT;
+use rolecall_io::template_file;
+use rolecall_suite::suite::Suite;
 use tempfile::TempDir;
 
 use crate::failure::Failure;

@@ -7,10 +7,10 @@
 
 use std::path::{Path, PathBuf};
 
-use rolecall::configuration;
-use rolecall::problem::closest;
-use rolecall::snapshot::CARDS;
-use rolecall::source;
+use rolecall_core::problem::closest;
+use rolecall_io::source;
+use rolecall_suite::configuration;
+use rolecall_suite::snapshot::CARDS;
 
 use crate::failure::Failure;
 

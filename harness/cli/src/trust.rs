@@ -14,14 +14,14 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use etcetera::BaseStrategy as _;
-use rolecall::configuration::Configuration;
-use rolecall::environment;
-use rolecall::file::{read_text, write_whole};
-use rolecall::invocation;
-use rolecall::layout::Layout;
-use rolecall::lock::FolderLock;
-use rolecall::owner;
-use rolecall::problem::Problem;
+use rolecall_core::environment;
+use rolecall_core::file::{read_text, write_whole};
+use rolecall_core::invocation;
+use rolecall_core::lock::FolderLock;
+use rolecall_core::owner;
+use rolecall_core::problem::Problem;
+use rolecall_suite::configuration::Configuration;
+use rolecall_suite::layout::Layout;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, tell};
@@ -282,7 +282,7 @@ impl Trusted {
         } else if let Some(trusted) = known.commands.get(&command.words) {
             let is_new = |(file, content): &(&String, &String)| trusted.get(*file) != Some(content);
             let (file, _) = files.iter().find(is_new)?;
-            let file = rolecall::problem::shown(file);
+            let file = rolecall_core::problem::shown(file);
             format!("{file}, which the command starts, is new or was changed since you trusted it")
         } else {
             "this command is new since you trusted the folder".to_owned()
@@ -366,9 +366,8 @@ pub(crate) fn is_own_checkout(layout: &Layout) -> bool {
     }
     // `cargo run` and `cargo test` name the package that they run.
     let package = environment::path("CARGO_MANIFEST_DIR").map(|folder| real(&folder));
-    let is_run_by_cargo = package.is_some_and(|package| {
-        package == root || package.parent() == Some(root.join("harness").as_path())
-    });
+    let is_run_by_cargo =
+        package.is_some_and(|package| package == root || package.starts_with(root.join("harness")));
     let program = program::file().and_then(|program| program.canonicalize().ok());
     is_run_by_cargo || program.is_some_and(|program| program.starts_with(root.join("target")))
 }

@@ -1,7 +1,8 @@
 //! The tokenizers of models, if this program can read them.
 
-use rolecall::{problem::Problem, tokenizer::Tokenizer};
-use rolecall_model::Template;
+use rolecall_check::tokenizer::Tokenizer;
+use rolecall_core::Template;
+use rolecall_core::problem::Problem;
 
 #[cfg(feature = "tokens")]
 use crate::program;
@@ -10,8 +11,8 @@ use crate::program;
 #[cfg(feature = "tokens")]
 pub(crate) fn read(template: &Template) -> Result<Option<Tokenizer>, Problem> {
     match program::again(&[WORKER]) {
-        Ok(words) => rolecall_tokens::isolation::read(template, &words),
-        Err(_) => rolecall_tokens::read(template),
+        Ok(words) => rolecall_check::tokens::isolation::read(template, &words),
+        Err(_) => rolecall_check::tokens::read(template),
     }
 }
 

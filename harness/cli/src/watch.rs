@@ -13,10 +13,10 @@ use std::process::Command;
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
+use crate::report::counted;
 use console::Term;
 use notify::event::{Event, EventKind};
 use notify::{RecursiveMode, Watcher as _};
-use rolecall::report::counted;
 
 use crate::failure::{Failure, Status, tell};
 use crate::{home, program};

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use rolecall::problem::Problem;
-use rolecall::run::RunError;
-use rolecall::selection::InvalidFilter;
+use rolecall_core::problem::Problem;
+use rolecall_suite::run::RunError;
+use rolecall_suite::selection::InvalidFilter;
 
 /// Why the suite cannot be run.
 #[derive(Debug, thiserror::Error)]

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rolecall::file::{read_text_if_there, write_whole};
-use rolecall::problem::Problem;
-use rolecall::selection::Filter;
+use rolecall_core::file::{read_text_if_there, write_whole};
+use rolecall_core::problem::Problem;
+use rolecall_suite::selection::Filter;
 
 use crate::error::ConformanceError;
 use crate::judged::JudgedPair;

@@ -1,16 +1,15 @@
 //! The result of a pair, compared with the expected one.
 
-use rolecall::conclusion::Fault;
-use rolecall::diff::Diff;
-use rolecall::divergence::Divergences;
-use rolecall::engines::Engines;
-use rolecall::expectations::Expectations;
-use rolecall::report::difference::write_diff;
-use rolecall::run::{Compared, Expected, RunError, Runner};
-use rolecall::suite::Pair;
-use rolecall::transcript;
-use rolecall::verdict::{Truth, Verdict};
-use rolecall_model::Engine;
+use rolecall_core::Engine;
+use rolecall_core::diff::Diff;
+use rolecall_core::transcript;
+use rolecall_front::engines::Engines;
+use rolecall_suite::conclusion::Fault;
+use rolecall_suite::divergence::Divergences;
+use rolecall_suite::expectations::Expectations;
+use rolecall_suite::run::{Compared, Expected, RunError, Runner};
+use rolecall_suite::suite::Pair;
+use rolecall_suite::verdict::{Truth, Verdict};
 
 /// A pair with its error, if there is one.
 pub(crate) struct JudgedPair {
@@ -61,14 +60,12 @@ fn wrong(compared: &Compared<'_>) -> Option<String> {
         Verdict::Unverified(why) => Some(format!("there is no verdict: {why}")),
         Verdict::Differs(difference) => {
             let expected = difference.expected.kind();
-            let mut text = format!("expected {expected}, found {}", outcome.kind()).into_bytes();
-            text.push(b'\n');
+            let mut text = format!("expected {expected}, found {}\n", outcome.kind());
             if let Some(expected) = &difference.transcript {
-                let diff = Diff::new(expected, &transcript::encode(outcome));
-                // Writing to memory cannot fail.
-                let _ = write_diff(&mut text, &diff, "  ");
+                let diff = Diff::new(expected, &transcript::encode(outcome)).to_string();
+                text.extend(diff.lines().flat_map(|line| ["  ", line, "\n"]));
             }
-            Some(String::from_utf8_lossy(&text).into_owned())
+            Some(text)
         }
     }
 }

@@ -15,15 +15,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use rolecall::expectations::Expectations;
-use rolecall::layout::Layout;
-use rolecall::problem::Problem;
-use rolecall::selection::Filter;
-use rolecall::suite::{Pair, Suite, templates_of};
-use rolecall_model::guard::keep_quiet;
-pub use rolecall_model::{
+use rolecall_core::guard::keep_quiet;
+use rolecall_core::problem::Problem;
+pub use rolecall_core::{
     Case, Conversation, Dialect, Engine, Limit, Outcome, Program, Refusal, Stage, Template,
 };
+use rolecall_suite::expectations::Expectations;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::selection::Filter;
+use rolecall_suite::suite::{Pair, Suite, templates_of};
 
 pub use crate::error::ConformanceError;
 use crate::expected::ExpectedFailures;
@@ -177,7 +177,7 @@ fn beside_program() -> Result<Layout, ConformanceError> {
     let folder = beside
         .map_or_else(std::env::temp_dir, Path::to_owned)
         .join("rolecall");
-    rolecall_builtin::unpacked(&folder)
+    rolecall_suite::builtin::unpacked(&folder)
         .map(Layout::builtin)
         .map_err(|error| ConformanceError::Unpacking { folder, error })
 }

@@ -3,8 +3,8 @@
 // A test's helper functions may panic, as the test itself does.
 #![allow(clippy::unwrap_used)]
 
+use rolecall_front::plain_minijinja::Minijinja;
 use rolecall_jinja::JinjaEngine;
-use rolecall_minijinja::Minijinja;
 
 use super::*;
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use rolecall_conformance::Conformance;
-use rolecall_minijinja::Minijinja;
+use rolecall_front::plain_minijinja::Minijinja;
 
 fn main() -> ExitCode {
     let engine = Minijinja::new();

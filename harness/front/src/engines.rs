@@ -1,9 +1,9 @@
 //! The engines in this process.
 
+use crate::plain_minijinja::Minijinja;
+use rolecall_core::{Dialect, Engine, Limits};
 use rolecall_go::GoEngine;
 use rolecall_jinja::JinjaEngine;
-use rolecall_minijinja::Minijinja;
-use rolecall_model::{Dialect, Engine, Limits};
 
 /// The engines in this process. The first of each dialect is its default.
 #[derive(Debug)]
@@ -49,8 +49,8 @@ impl Engines {
 
 #[cfg(test)]
 mod tests {
-    use rolecall_model::guard::load;
-    use rolecall_model::{Case, Conversation, Outcome, Template};
+    use rolecall_core::guard::load;
+    use rolecall_core::{Case, Conversation, Outcome, Template};
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! The fields of what a template is given: everything that a span of a prompt may come from.
 
-use rolecall_model::provenance::{Input, InputKind};
-use rolecall_model::{Case, Template, Variable};
+use rolecall_core::provenance::{Input, InputKind};
+use rolecall_core::{Case, Template, Variable};
 use serde_json::Value;
 
 /// A field: a text, a number, a list or a map.
@@ -115,7 +115,7 @@ impl Field {
 
 #[cfg(test)]
 mod tests {
-    use rolecall_model::Dialect;
+    use rolecall_core::Dialect;
     use serde_json::json;
 
     use super::*;

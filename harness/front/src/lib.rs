@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+pub mod plain_minijinja;
+
 pub mod front;
 
 pub mod sanitizing;
@@ -13,3 +15,5 @@ pub mod fields;
 pub mod trace;
 
 pub mod program;
+
+pub mod embed;

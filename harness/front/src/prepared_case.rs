@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rolecall_model::{Case, Conversation};
+use rolecall_core::{Case, Conversation};
 
 use crate::front::{Front, ModelProfile, Preparation};
 

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use rolecall_model::guard::{LoadedTemplate, load, load_behind};
-use rolecall_model::provenance::Span;
-use rolecall_model::{
+use rolecall_core::guard::{LoadedTemplate, load, load_behind};
+use rolecall_core::provenance::Span;
+use rolecall_core::{
     Engine, Examination, Hits, Limits, Observer, OmittedVariable, Outcome, OwnText, Provenance,
     Site, Template,
 };
@@ -179,7 +179,7 @@ impl<'t> FrontProgram<'t> {
     }
 
     /// The sites of the template that the front picks for a case: see
-    /// [`rolecall_model::Program::sites`].
+    /// [`rolecall_core::Program::sites`].
     pub fn sites_for(&self, input: &PreparedCase<'_>) -> Option<Vec<Site>> {
         let template = input
             .front
@@ -221,8 +221,8 @@ fn within(outcome: &Outcome, spans: Option<Vec<Span>>) -> Option<Vec<Span>> {
 mod tests {
     use std::sync::Arc;
 
-    use rolecall_model::provenance::{Input, InputKind, Origin, Spans};
-    use rolecall_model::{Case, Conversation, Dialect, Observer, Program, Refusal, Stage};
+    use rolecall_core::provenance::{Input, InputKind, Origin, Spans};
+    use rolecall_core::{Case, Conversation, Dialect, Observer, Program, Refusal, Stage};
     use serde_json::json;
 
     use super::*;

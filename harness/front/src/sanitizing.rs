@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use rolecall_model::Case;
+use rolecall_core::Case;
 use serde_json::Value;
 
 /// The characters before and behind a marked token.

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use rolecall_model::provenance::{Origin, Span};
-use rolecall_model::{Case, Template};
+use rolecall_core::provenance::{Origin, Span};
+use rolecall_core::{Case, Template};
 
 use crate::fields::{Field, fields};
 
@@ -145,8 +145,8 @@ pub fn cut(spans: &mut Vec<Span>, end: usize) {
 mod tests {
     use std::sync::Arc;
 
-    use rolecall_model::Dialect;
-    use rolecall_model::provenance::{Input, InputKind};
+    use rolecall_core::Dialect;
+    use rolecall_core::provenance::{Input, InputKind};
     use serde_json::json;
 
     use super::*;

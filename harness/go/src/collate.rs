@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::message::{self, Message, MessageRules};
 use crate::tools;
 use crate::values::{ListKind, Map, MapKind, StructKind, Text, Value};
-use rolecall_model::Case;
+use rolecall_core::Case;
 
 /// What Ollama puts between two texts that it joins.
 pub(crate) const BETWEEN: &str = "\n\n";

@@ -3,7 +3,7 @@
 //!
 //! The template function `json` gives the same keys and values for the root.
 
-use rolecall_model::Limits;
+use rolecall_core::Limits;
 use serde_json::Value as Json;
 
 use crate::error::Error;

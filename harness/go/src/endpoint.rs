@@ -5,7 +5,7 @@
 //! openai/openai.go of 0.33. The parts that need the weights are missing: this module does not
 //! shorten long conversations and does not check images.
 
-use rolecall_model::{Case, OllamaSetup, Template};
+use rolecall_core::{Case, OllamaSetup, Template};
 use serde_json::{Map, Value as Json};
 
 use crate::abilities::Abilities;
@@ -303,7 +303,7 @@ fn said(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use rolecall_model::Dialect;
+    use rolecall_core::Dialect;
     use serde_json::json;
 
     use super::*;

@@ -1,6 +1,6 @@
 //! Why a template was refused or a render ended.
 
-use rolecall_model::{Limit, Refusal, Stage};
+use rolecall_core::{Limit, Refusal, Stage};
 
 /// The error that ended a load or a render.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

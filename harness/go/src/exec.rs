@@ -18,7 +18,7 @@ use crate::sites::{Part, SiteRecorder, Sites};
 use crate::tools;
 use crate::trace::Trace;
 use crate::values::{MapKind, Struct, StructKind, Text, Value};
-use rolecall_model::{Moment, Recorder};
+use rolecall_core::{Moment, Recorder};
 
 /// The state of a render.
 pub(crate) struct Execution<'t> {

@@ -14,8 +14,8 @@ use crate::printf;
 use crate::quote;
 use crate::tools;
 use crate::values::{StructKind, Text, Value};
-use rolecall_model::Moment;
-use rolecall_model::provenance::InputKind;
+use rolecall_core::Moment;
+use rolecall_core::provenance::InputKind;
 
 /// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! gotmpl parses the template. This crate executes the tree itself, because the output depends on
 //! the Go types of values, and gotmpl's executor does not know them. A program owns everything that
 //! it needs, and several threads may render with it. The caller provides the stack and catches
-//! panics; `rolecall_model::guard` has a wrapper for both.
+//! panics; `rolecall_core::guard` has a wrapper for both.
 //!
 //! The modules are listed in the order in which they build on each other; each one uses
 //! only those above it.
@@ -86,9 +86,9 @@ use gotmpl::parse::{ListNode, Parser, SmolStr};
 use serde_json::Value as Json;
 
 #[cfg(feature = "guard")]
-pub use rolecall_model::guard;
-pub use rolecall_model::provenance::{Input, InputKind, Origin, Span};
-pub use rolecall_model::{
+pub use rolecall_core::guard;
+pub use rolecall_core::provenance::{Input, InputKind, Origin, Span};
+pub use rolecall_core::{
     Case, Conversation, Coverage, Decisions, Dialect, Engine, Examination, Hits, Limit, Limits,
     Moment, Mutation, MutationKind, Observer, OllamaSetup, Outcome, Program, Refusal, Site, Stage,
     Template, UnknownName, Variable, Words,

@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::trace::{Pieces, Sources, Trace};
 use crate::values::{Struct, Text, Value};
-use rolecall_model::Limit;
-use rolecall_model::Limits;
+use rolecall_core::Limit;
+use rolecall_core::Limits;
 
 /// The remaining limits of a render.
 ///

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use rolecall_model::{Mutation, MutationKind};
+use rolecall_core::{Mutation, MutationKind};
 
 use crate::scanner::{self, KEYWORDS, Token, is_space, token};
 

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use gotmpl::parse::{BranchNode, Expr, ListNode, Node, PipeNode};
-use rolecall_model::Case;
-use rolecall_model::provenance::{Input, InputKind, Origin, Span, Spans};
+use rolecall_core::Case;
+use rolecall_core::provenance::{Input, InputKind, Origin, Span, Spans};
 use serde_json::Value as Json;
 
 use crate::collate::{self, BETWEEN, CollatedCase};

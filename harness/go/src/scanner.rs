@@ -9,7 +9,7 @@
 
 use crate::error::Error;
 use crate::places::{Place, PlaceKind, Places};
-use rolecall_model::Limit;
+use rolecall_core::Limit;
 
 /// The most blocks and branches of blocks that may be open at once. gotmpl nests the branches of
 /// one `if`, and its own bound on nesting does not count them.

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use gotmpl::parse::{BranchNode, CommandNode, Expr, ListNode, Node, PipeNode, Pos, SmolStr};
-use rolecall_model::{Hits, Recorder, Site, SiteKind};
+use rolecall_core::{Hits, Recorder, Site, SiteKind};
 
 use crate::legacy;
 use crate::places::Places;

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use rolecall_model::decision::{DecisionLog, Decisions, Look, Operand, OperandValue, TRUTH};
-use rolecall_model::provenance::{Input, InputKind, Origin, Span, Spans};
+use rolecall_core::decision::{DecisionLog, Decisions, Look, Operand, OperandValue, TRUTH};
+use rolecall_core::provenance::{Input, InputKind, Origin, Span, Spans};
 
 use crate::values::{Struct, Text, Value};
 

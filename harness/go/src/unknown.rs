@@ -4,7 +4,7 @@
 //! template they are unknown, because they depend on the caller.
 
 use gotmpl::parse::{BranchNode, Expr, ListNode, Node, PipeNode, SmolStr};
-use rolecall_model::{NameKind, UnknownName};
+use rolecall_core::{NameKind, UnknownName};
 
 use crate::values::StructKind;
 

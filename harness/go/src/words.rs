@@ -2,7 +2,7 @@
 //!
 //! Tokens show them, so a piece of a template has words, too.
 
-use rolecall_model::Words;
+use rolecall_core::Words;
 
 use crate::scanner::{KEYWORDS, Token, is_space, token};
 

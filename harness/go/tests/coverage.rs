@@ -3,10 +3,10 @@
 // The helpers of a test may panic as the test itself does.
 #![allow(clippy::unwrap_used)]
 
+use rolecall_core::SiteKind;
 use rolecall_go::{
     Case, Conversation, Coverage, Dialect, GoEngine, Limits, Outcome, Program, Site, Template,
 };
-use rolecall_model::SiteKind;
 use serde_json::{Value, json};
 
 /// The sites of a template, each as `kind text: ways`, with what a case of these messages reaches.

@@ -3,8 +3,8 @@
 // The helpers of a test may panic as the test itself does.
 #![allow(clippy::unwrap_used)]
 
+use rolecall_core::decision::{Look, OperandValue};
 use rolecall_go::{Case, Conversation, Dialect, Examination, GoEngine, Origin, Program, Template};
-use rolecall_model::decision::{Look, OperandValue};
 use serde_json::json;
 
 fn line(source: &str, look: &Look) -> String {

@@ -5,9 +5,9 @@
 #![allow(clippy::unwrap_used)]
 
 use regex::Regex;
+use rolecall_core::guard::load;
+use rolecall_core::{Case, Conversation, Dialect, Outcome, Template};
 use rolecall_go::GoEngine;
-use rolecall_model::guard::load;
-use rolecall_model::{Case, Conversation, Dialect, Outcome, Template};
 use serde_json::Value;
 
 /// Where the engine differs and will go on to, each with the reason. A row that agrees has to

@@ -6,11 +6,11 @@
 use std::fs;
 use std::path::Path;
 
+use rolecall_core::Provenance;
 use rolecall_go::{
     Case, Conversation, Dialect, GoEngine, Input, InputKind, Limits, Origin, Outcome, Program,
     Span, Template,
 };
-use rolecall_model::Provenance;
 use serde_json::{Value, json};
 
 /// A prompt with its spans. The traced render must have the outcome of a plain one.

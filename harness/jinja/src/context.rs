@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::value::{Enumerator, Object, Value};
-use rolecall_model::provenance::{Input, InputKind};
-use rolecall_model::{CONTENT, Case, Conversation, Template, Variable};
+use rolecall_core::provenance::{Input, InputKind};
+use rolecall_core::{CONTENT, Case, Conversation, Template, Variable};
 use serde_json::Value as Json;
 
 use crate::provenance;

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 
 use minijinja::value::Value;
 use minijinja::{Environment, Error, State};
-use rolecall_model::{Hits, Recorder};
+use rolecall_core::{Hits, Recorder};
 
 use crate::meter::out_of_fuel;
 use crate::operator::Operator;

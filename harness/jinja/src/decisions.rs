@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use minijinja::Environment;
 use minijinja::value::{Value, ValueKind};
-use rolecall_model::decision::{DecisionLog, Decisions, Look, Operand, OperandValue, TRUTH};
-use rolecall_model::provenance::Input;
+use rolecall_core::decision::{DecisionLog, Decisions, Look, Operand, OperandValue, TRUTH};
+use rolecall_core::provenance::Input;
 
 use crate::explanation;
 use crate::operator::Operator;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use minijinja::value::{Tuple, Value};
-use rolecall_model::provenance::{Input, Spans};
+use rolecall_core::provenance::{Input, Spans};
 
 use crate::provenance::{self, Escapes, known, made, spans_of};
 use crate::python::dictionaries::entries;

@@ -58,7 +58,7 @@
 //!
 //! A render stays within its [`Limits`]. The stack that it needs depends on how deeply a template
 //! may nest (see [`Limits::recursion`]). To render templates from strangers, use
-//! `rolecall_model::guard`: it provides a large stack and catches panics. Dates come from
+//! `rolecall_core::guard`: it provides a large stack and catches panics. Dates come from
 //! [`Case::now`], a frozen clock by default.
 //!
 //! minijinja has its own semantics. If they differ from Python's, the engine replaces them. The
@@ -117,8 +117,8 @@ use minijinja::{AutoEscape, Environment, Error, Output, UndefinedBehavior};
 use self_cell::self_cell;
 
 #[cfg(feature = "guard")]
-pub use rolecall_model::guard;
-pub use rolecall_model::{
+pub use rolecall_core::guard;
+pub use rolecall_core::{
     Case, Conversation, Coverage, Decisions, Dialect, Engine, Examination, Hits, Limit, Limits,
     Moment, Mutation, MutationKind, Observer, OmittedVariable, Outcome, OwnText, Program,
     Provenance, Refusal, Site, Stage, Template, UnknownName, Variable, Words,
@@ -129,7 +129,7 @@ pub use compile::outline::{Body, Outline, Piece, PieceKind};
 pub use compile::pitfalls::{Pitfall, PitfallKind};
 pub use context::tools_json;
 
-use rolecall_model::provenance::Origin;
+use rolecall_core::provenance::Origin;
 
 use compile::grammar::lexer::normalised;
 use compile::tree::Writing;

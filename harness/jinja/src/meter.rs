@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 
 use minijinja::value::{Kwargs, Value};
 use minijinja::{Error, ErrorKind};
-use rolecall_model::{Limit, Limits, Moment};
+use rolecall_core::{Limit, Limits, Moment};
 
 use crate::release::release;
 

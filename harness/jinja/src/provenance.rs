@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use minijinja::Value;
 use minijinja::tests::is_sameas;
-use rolecall_model::provenance::{Input, Origin, Span, Spans};
+use rolecall_core::provenance::{Input, Origin, Span, Spans};
 
 /// The most spans of a traced render, all of its texts together. A template that needs more is not
 /// traced.

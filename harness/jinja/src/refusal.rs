@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use minijinja::{Error, ErrorKind};
-use rolecall_model::{Limit, Refusal, Stage};
+use rolecall_core::{Limit, Refusal, Stage};
 
 use crate::meter::LimitReached;
 

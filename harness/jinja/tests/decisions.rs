@@ -3,11 +3,11 @@
 // The helpers of a test may panic as the test itself does.
 #![allow(clippy::unwrap_used)]
 
+use rolecall_core::decision::{Decisions, Look, Operand, OperandValue};
+use rolecall_core::provenance::Origin;
 use rolecall_jinja::{
     Case, Conversation, Dialect, Examination, JinjaEngine, Observer, Outcome, Program, Template,
 };
-use rolecall_model::decision::{Decisions, Look, Operand, OperandValue};
-use rolecall_model::provenance::Origin;
 use serde_json::{Value, json};
 
 /// An operand in a few words: its text, and where that comes from.

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 
 use regex::Regex;
+use rolecall_core::guard::load;
+use rolecall_core::{Case, Conversation, Dialect, Outcome, OutcomeKind, OwnText, Template};
 use rolecall_jinja::JinjaEngine;
-use rolecall_model::guard::load;
-use rolecall_model::{Case, Conversation, Dialect, Outcome, OutcomeKind, OwnText, Template};
 use serde_json::Value;
 
 /// A reason of [`KNOWN`].

@@ -3,10 +3,10 @@
 // The helpers of a test may panic as the test itself does.
 #![allow(clippy::unwrap_used)]
 
+use rolecall_core::provenance::{Origin, Span};
 use rolecall_jinja::{
     Case, Conversation, Dialect, JinjaEngine, Outcome, Program, Provenance, Template,
 };
-use rolecall_model::provenance::{Origin, Span};
 use serde_json::{Value, json};
 
 /// A case of these messages.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use rolecall_model::{CaseId, Template, TemplateName};
+use rolecall_core::{CaseId, Template, TemplateName};
 
 use crate::divergence::Divergences;
 use crate::held_text::HeldText;
@@ -14,9 +14,9 @@ use crate::record::Record;
 use crate::run::Compared;
 use crate::snapshot::{PairText, SnapshotStatus, Snapshots, contents};
 use crate::suite::{Pair, Suite};
-use rolecall_base::file::is_there;
-use rolecall_base::problem::Problem;
-use rolecall_base::transcript;
+use rolecall_core::file::is_there;
+use rolecall_core::problem::Problem;
+use rolecall_core::transcript;
 
 /// A pair by its names.
 pub type PairKey<'s> = (&'s TemplateName, &'s CaseId);

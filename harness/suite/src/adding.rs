@@ -6,8 +6,8 @@ use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use serde_json::{Map, Value};
 
-use rolecall_base::problem::{Position, Problem};
-use rolecall_card::probe::spaced;
+use rolecall_check::probe::spaced;
+use rolecall_core::problem::{Position, Problem};
 
 /// The text of a case file with one more case. `text` is the file's, if there is one.
 ///

@@ -1,6 +1,6 @@
 //! What a run demands of the report cards of a suite of one's own.
 
-use rolecall_card::contract::Severity;
+use rolecall_check::contract::Severity;
 
 /// What a run demands of the report cards of a suite: the key `contracts` of `rolecall.toml`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]

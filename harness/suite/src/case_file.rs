@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use jsonc_parser::ast;
-use rolecall_model::{CONTENT, Case, CaseId, Dialect, Moment};
+use rolecall_core::{CONTENT, Case, CaseId, Dialect, Moment};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use walkdir::WalkDir;
 
-use rolecall_base::file::{MOST_CASES, is_there, read_text, read_text_of};
-use rolecall_base::json::{self, JsonDocument};
-use rolecall_base::naming::is_portable;
-use rolecall_base::problem::{Problem, did_you_mean};
-use rolecall_base::root::{Root, text_within};
+use rolecall_core::file::{MOST_CASES, is_there, read_text, read_text_of};
+use rolecall_core::json::{self, JsonDocument};
+use rolecall_core::naming::is_portable;
+use rolecall_core::problem::{Problem, did_you_mean};
+use rolecall_core::root::{Root, text_within};
 
 /// A case file: one family of cases.
 #[derive(Debug, JsonSchema, Serialize)]

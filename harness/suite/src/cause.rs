@@ -12,12 +12,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
-use rolecall_model::{Case, Outcome, OutcomeKind};
+use rolecall_core::{Case, Outcome, OutcomeKind};
 
 use crate::verdict::Difference;
-use rolecall_base::diff::{self, Diff, Edit};
-use rolecall_base::transcript::{decode, encode, encode_char};
-use rolecall_base::wording;
+use rolecall_core::diff::{self, Diff, Edit};
+use rolecall_core::transcript::{decode, encode, encode_char};
+use rolecall_core::wording;
 
 /// An edit with this many visible characters is clear by itself. A shorter one is named
 /// with the word before it.
@@ -290,7 +290,7 @@ impl<K: Eq + Hash, M, E> Groups<K, M, E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rolecall_model::Stage;
+    use rolecall_core::Stage;
 
     fn rendered(text: &str) -> Outcome {
         Outcome::Rendered { text: text.into() }

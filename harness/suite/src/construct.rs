@@ -9,15 +9,15 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use rolecall_model::{Case, Dialect, Moment, Outcome, Stage, Template};
+use rolecall_core::{Case, Dialect, Moment, Outcome, Stage, Template};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::layout::Layout;
-use rolecall_base::file::read_text;
-use rolecall_base::fingerprint::Fingerprint;
-use rolecall_base::json::syntax_problem;
-use rolecall_base::problem::Problem;
+use rolecall_core::file::read_text;
+use rolecall_core::fingerprint::Fingerprint;
+use rolecall_core::json::syntax_problem;
+use rolecall_core::problem::Problem;
 
 /// The table of one dialect.
 #[derive(Debug, Clone)]

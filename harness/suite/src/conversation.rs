@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use rolecall_model::{CONTENT, Case, CaseId, Dialect, Moment};
+use rolecall_core::{CONTENT, Case, CaseId, Dialect, Moment};
 use serde_json::{Map, Value};
 
-use rolecall_base::json;
-use rolecall_base::naming::is_portable;
-use rolecall_base::problem::{Position, Problem};
+use rolecall_core::json;
+use rolecall_core::naming::is_portable;
+use rolecall_core::problem::{Position, Problem};
 
 /// The most conversations of a file.
 pub const MOST_CONVERSATIONS: usize = 100_000;

@@ -12,13 +12,13 @@ use jsonc_parser::common::Ranged;
 use serde_json::json;
 
 use crate::suite::{Pair, Suite};
-use rolecall_base::fingerprint::Fingerprint;
-use rolecall_base::invocation;
-use rolecall_base::json::{self, JsonDocument};
-use rolecall_base::problem::{Position, Problem};
-use rolecall_base::reason::is_reason;
-use rolecall_base::root::text_beside;
-use rolecall_base::wildcard::Wildcard;
+use rolecall_core::fingerprint::Fingerprint;
+use rolecall_core::invocation;
+use rolecall_core::json::{self, JsonDocument};
+use rolecall_core::problem::{Position, Problem};
+use rolecall_core::reason::is_reason;
+use rolecall_core::root::text_beside;
+use rolecall_core::wildcard::Wildcard;
 
 /// The list of divergences.
 #[derive(Debug, Default)]
@@ -294,7 +294,7 @@ fn read_observed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rolecall_model::{Case, CaseId, Dialect, Template};
+    use rolecall_core::{Case, CaseId, Dialect, Template};
 
     fn parse(text: &str) -> Result<Divergences, Vec<String>> {
         let folder = tempfile::tempdir().unwrap();

@@ -1,13 +1,13 @@
 //! The expectations of a suite: accepted snapshots, reference records and divergences.
 
-use rolecall_model::Template;
+use rolecall_core::Template;
 
 use crate::divergence::Divergences;
 use crate::layout::Layout;
 use crate::records::Records;
 use crate::snapshot::Snapshots;
 use crate::verdict::Truth;
-use rolecall_base::problem::Problem;
+use rolecall_core::problem::Problem;
 
 /// The accepted snapshots, reference records and divergences of a suite.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::comparison::Comparison;
-use rolecall_base::problem::Problem;
+use rolecall_core::problem::Problem;
 
 /// A template beside the one that it was made from.
 #[derive(Debug)]

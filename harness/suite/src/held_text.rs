@@ -4,18 +4,18 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use rolecall_card::card::Card;
-use rolecall_card::contract::{Contract, Severity};
-use rolecall_model::{CaseId, Template, TemplateName};
-use rolecall_readback::reading::MessageReading;
-use rolecall_readback::transcript;
+use rolecall_answers::reading::MessageReading;
+use rolecall_answers::transcript;
+use rolecall_check::card::Card;
+use rolecall_check::contract::{Contract, Severity};
+use rolecall_core::{CaseId, Template, TemplateName};
 
 use crate::card_rule::CardRule;
 use crate::snapshot::{Snapshots, contents};
 use crate::suite::Suite;
-use rolecall_base::diff::Diff;
-use rolecall_base::file::{is_there, read_text};
-use rolecall_base::problem::Problem;
+use rolecall_core::diff::Diff;
+use rolecall_core::file::{is_there, read_text};
+use rolecall_core::problem::Problem;
 
 /// A text about a template, beside the accepted one.
 #[derive(Debug)]

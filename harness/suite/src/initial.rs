@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use crate::configuration;
 use crate::layout::Layout;
-use rolecall_base::file::{hold_below, is_there, write_below};
-use rolecall_base::naming;
-use rolecall_base::problem::Problem;
-use rolecall_base::root::Root;
-use rolecall_source::source;
-use rolecall_source::template_file::dialect_of;
+use rolecall_core::file::{hold_below, is_there, write_below};
+use rolecall_core::naming;
+use rolecall_core::problem::Problem;
+use rolecall_core::root::Root;
+use rolecall_io::source;
+use rolecall_io::template_file::dialect_of;
 
 /// A file that is to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Differences of a template from its base that are meant.
 
-use rolecall_base::wildcard::{InvalidWildcard, Wildcard};
+use rolecall_core::wildcard::{InvalidWildcard, Wildcard};
 
 /// A difference from the base that is meant.
 #[derive(Debug, Clone)]

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::configuration::{self, Configuration, ConfiguredTemplate};
-use rolecall_base::file::is_there;
-use rolecall_base::problem::{Problem, shown_path};
-use rolecall_base::root::Root;
-use rolecall_model::TemplateName;
+use rolecall_core::TemplateName;
+use rolecall_core::file::is_there;
+use rolecall_core::problem::{Problem, shown_path};
+use rolecall_core::root::Root;
 
 /// The files and folders of a suite.
 #[derive(Debug, Clone)]

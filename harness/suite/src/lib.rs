@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+pub mod builtin;
+
 pub mod adding;
 pub mod card_rule;
 pub mod case_file;
@@ -58,18 +60,6 @@ pub mod proof;
 
 pub mod recorded_answers;
 
-pub mod coverage;
-
-pub mod masks;
-
-pub mod marking;
-
-mod effect;
-
-pub mod generation;
-
-pub mod mutation;
-
 pub mod saved_run;
 
 pub mod replay;
@@ -83,8 +73,6 @@ pub mod conclusion;
 pub mod repetition;
 
 pub mod accepting;
-
-pub mod fix;
 
 pub mod parity;
 

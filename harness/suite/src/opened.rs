@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use rolecall_model::Outcome;
+use rolecall_core::Outcome;
 
 use crate::snapshot::{FamilyFile, SnapshotStatus, Snapshots};
 use crate::suite::{Pair, Suite};
-use rolecall_base::problem::Problem;
+use rolecall_core::problem::Problem;
 
 /// The files of some pairs.
 pub(crate) struct Opened<'o> {

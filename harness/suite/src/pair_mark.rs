@@ -3,12 +3,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rolecall_model::{Case, CaseId, TemplateName};
+use rolecall_core::{Case, CaseId, TemplateName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::suite::{Pair, Suite};
-use rolecall_base::fingerprint::Fingerprint;
+use rolecall_core::fingerprint::Fingerprint;
 
 /// The mark of a pair: everything that goes into a render.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -12,16 +12,16 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use jsonc_parser::ast;
-use rolecall_model::{CaseId, Dialect, Outcome, OutcomeKind, Template, TemplateName};
+use rolecall_core::{CaseId, Dialect, Outcome, OutcomeKind, Template, TemplateName};
 
 use crate::comparison::{Comparison, KeptCase, Pairing, Relation, SideKind};
 use crate::run::Rendered;
 use crate::suite::{Pair, Suite};
-use rolecall_base::json::{self, JsonDocument};
-use rolecall_base::problem::Problem;
-use rolecall_base::reason::is_reason;
-use rolecall_base::root::text_beside;
-use rolecall_base::wildcard::Wildcard;
+use rolecall_core::json::{self, JsonDocument};
+use rolecall_core::problem::Problem;
+use rolecall_core::reason::is_reason;
+use rolecall_core::root::text_beside;
+use rolecall_core::wildcard::Wildcard;
 use rolecall_front::front::Front;
 
 /// Templates that are meant to give the same prompts.

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use rolecall_card::card::examine;
-use rolecall_card::contract::{Finding, Severity, on_read_answers};
+use rolecall_answers::cause::ReadingCause;
+use rolecall_answers::reader::OwnReader;
+use rolecall_answers::reading::{MessageReading, WithResponseTemplate, read_case};
+use rolecall_answers::reduction::Counterexample;
+use rolecall_answers::transcript::Counts;
+use rolecall_answers::written::Writer;
+use rolecall_check::card::examine;
+use rolecall_check::contract::{Finding, Severity, on_read_answers};
+use rolecall_core::{Case, Engine, ReadOutcome, Template};
 use rolecall_front::program::FrontProgram;
-use rolecall_model::{Case, Engine, ReadOutcome, Template};
-use rolecall_readback::cause::ReadingCause;
-use rolecall_readback::reader::OwnReader;
-use rolecall_readback::reading::{MessageReading, WithResponseTemplate, read_case};
-use rolecall_readback::reduction::Counterexample;
-use rolecall_readback::transcript::Counts;
-use rolecall_readback::written::Writer;
 
 /// What the response template of a template makes of its answers.
 #[derive(Debug)]

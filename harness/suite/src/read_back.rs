@@ -7,8 +7,8 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use rolecall_model::Template;
-use rolecall_readback::reading::{MessageId, MessageReading};
+use rolecall_answers::reading::{MessageId, MessageReading};
+use rolecall_core::Template;
 
 use crate::record::{RecordedReading, Unverified};
 use crate::records::Records;
@@ -83,13 +83,13 @@ pub fn truth(records: &Records, template: &Template, readings: &[MessageReading]
 
 #[cfg(test)]
 mod tests {
+    use rolecall_core::{Answer, AnswerReader, Case, Dialect, ReadOutcome};
     use rolecall_front::engines::Engines;
-    use rolecall_model::{Answer, AnswerReader, Case, Dialect, ReadOutcome};
     use serde_json::{Value, json};
 
     use super::*;
     use crate::record::Record;
-    use rolecall_readback::reading::read_all;
+    use rolecall_answers::reading::read_all;
 
     /// Reads every text as content, after it has replaced one word by another.
     struct Fake(&'static str, &'static str);

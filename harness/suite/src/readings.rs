@@ -1,16 +1,16 @@
 //! The readings of a suite's templates, beside the accepted transcripts and the reference's records.
 
 use rayon::prelude::*;
-use rolecall_model::{AnswerReader, Engine, Template, TemplateName, TemplateReader};
-use rolecall_readback::reading::{MessageId, MessageReading, read_all, read_all_as_server};
-use rolecall_readback::transcript::Counts;
+use rolecall_answers::reading::{MessageId, MessageReading, read_all, read_all_as_server};
+use rolecall_answers::transcript::Counts;
+use rolecall_core::{AnswerReader, Engine, Template, TemplateName, TemplateReader};
 
 use crate::expectations::Expectations;
 use crate::held_text::HeldText;
 use crate::read_back::{ReadBackTruth, ReadingFault, truth};
 use crate::response_file::unusable;
 use crate::suite::Suite;
-use rolecall_base::problem::Problem;
+use rolecall_core::problem::Problem;
 
 /// What is read back of the answers of a suite's templates.
 #[derive(Debug, Default)]

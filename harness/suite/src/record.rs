@@ -8,13 +8,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use rolecall_model::{CaseId, Limit, Outcome, OutcomeKind, Stage, Template};
-use rolecall_readback::reading::{MessageId, MessageReading, Unread};
+use rolecall_answers::reading::{MessageId, MessageReading, Unread};
+use rolecall_core::{CaseId, Limit, Outcome, OutcomeKind, Stage, Template};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::reference::{Identity, Reference};
-use rolecall_base::fingerprint::{Checksum, Fingerprint};
+use rolecall_core::fingerprint::{Checksum, Fingerprint};
 use rolecall_front::front::Front;
 
 /// The beginning of the lines that say what the reference did.
@@ -465,7 +465,7 @@ impl std::fmt::Display for Unverified {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rolecall_model::Dialect;
+    use rolecall_core::Dialect;
 
     fn record() -> (Template, Record) {
         let template = Template::from_source("t", Dialect::Jinja, "x");

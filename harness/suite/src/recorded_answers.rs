@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use rolecall_base::file::{read_text, write_below};
-use rolecall_base::problem::{Position, Problem};
-use rolecall_readback::meaning::Call;
-use rolecall_readback::recorded::{AnswerPart, RecordedAnswer, Start};
+use rolecall_answers::meaning::Call;
+use rolecall_answers::recorded::{AnswerPart, RecordedAnswer, Start};
+use rolecall_core::file::{read_text, write_below};
+use rolecall_core::problem::{Position, Problem};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

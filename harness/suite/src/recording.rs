@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
-use rolecall_model::{CaseId, Outcome, Template, TemplateName};
-use rolecall_readback::reading::MessageReading;
+use rolecall_answers::reading::MessageReading;
+use rolecall_core::{CaseId, Outcome, Template, TemplateName};
 
 use crate::accepting::{Changes, ReferenceTranscripts, families_of};
 use crate::divergence::Divergences;
@@ -14,10 +14,10 @@ use crate::records::{AskedTemplates, Records};
 use crate::run::Rendered;
 use crate::snapshot::Snapshots;
 use crate::suite::{Pair, Suite};
-use rolecall_base::fingerprint::Fingerprint;
-use rolecall_base::invocation;
-use rolecall_base::problem::Problem;
-use rolecall_base::transcript;
+use rolecall_core::fingerprint::Fingerprint;
+use rolecall_core::invocation;
+use rolecall_core::problem::Problem;
+use rolecall_core::transcript;
 
 /// The new record of one template.
 #[derive(Debug)]

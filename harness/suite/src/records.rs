@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 
 use rayon::prelude::*;
-use rolecall_model::{CaseId, Dialect, Template, TemplateName};
+use rolecall_core::{CaseId, Dialect, Template, TemplateName};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,13 +13,13 @@ use crate::record::{Asked, CaseRecord, REFERENCE, Record, RecordedAnswer, Unveri
 use crate::reference::Reference;
 use crate::snapshot::Snapshots;
 use crate::suite::Pair;
-use rolecall_base::file::{is_there, read_text, write_below};
-use rolecall_base::fingerprint::{Checksum, Fingerprint};
-use rolecall_base::invocation;
-use rolecall_base::json::{has_too_many, syntax_problem};
-use rolecall_base::problem::{Position, Problem};
-use rolecall_base::root::text_below;
-use rolecall_base::rows::{self, Row};
+use rolecall_core::file::{is_there, read_text, write_below};
+use rolecall_core::fingerprint::{Checksum, Fingerprint};
+use rolecall_core::invocation;
+use rolecall_core::json::{has_too_many, syntax_problem};
+use rolecall_core::problem::{Position, Problem};
+use rolecall_core::root::text_below;
+use rolecall_core::rows::{self, Row};
 
 /// What `snapshots/reference.json` says: a line for each template.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

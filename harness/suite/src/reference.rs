@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use rolecall_model::{Dialect, Engine};
+use rolecall_core::{Dialect, Engine};
 use serde::{Deserialize, Serialize};
 
 use crate::suite::Pair;
-use rolecall_base::invocation;
-use rolecall_protocol::ProtocolEngine;
+use rolecall_core::invocation;
+use rolecall_io::protocol::ProtocolEngine;
 
 /// A reference, in the versions that the suite is recorded with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,16 +1,16 @@
 //! Renders pairs a second time, each in a fresh process. If an answer changes, earlier
 //! requests had affected the process.
 
-use rolecall_model::{Engine, Outcome};
+use rolecall_core::{Engine, Outcome};
 
 use crate::divergence::pair_name;
 use crate::run::{Compared, RunError, Runner};
 use crate::suite::Pair;
 use crate::verdict::Verdict;
-use rolecall_base::fingerprint::Fingerprint;
-use rolecall_base::transcript;
+use rolecall_core::fingerprint::Fingerprint;
+use rolecall_core::transcript;
 use rolecall_front::engines::Engines;
-use rolecall_protocol::ProtocolEngine;
+use rolecall_io::protocol::ProtocolEngine;
 
 /// The most pairs that are asked again: each needs a process.
 const MOST: usize = 20;
@@ -34,7 +34,7 @@ pub struct Repeated {
 
 /// What has to be equal in two answers. The message of a failure may hold an address, so
 /// it does not count.
-type AnswerKey = (rolecall_model::OutcomeKind, Option<Fingerprint>);
+type AnswerKey = (rolecall_core::OutcomeKind, Option<Fingerprint>);
 
 impl<'s> Repetition<'s> {
     /// Adds a pair, if the engine differs from the reference.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rolecall_model::{
+use rolecall_core::{
     Case, CaseId, Conversation, Dialect, Engine, Observer, Outcome, Program, Refusal, Template,
     TemplateName,
 };
@@ -13,7 +13,7 @@ use rolecall_model::{
 use crate::pair_mark::PairMarks;
 use crate::saved_run::{SavedOutcome, SavedRun};
 use crate::suite::{Pair, Suite};
-use rolecall_base::problem::{Position, Problem};
+use rolecall_core::problem::{Position, Problem};
 
 /// An engine that returns results from saved runs.
 #[derive(Debug)]

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use rolecall_base::file::{is_there, read_text};
-use rolecall_base::json::{place_of, syntax_problem};
-use rolecall_base::problem::{Location, Problem};
-use rolecall_model::Template;
+use rolecall_core::Template;
+use rolecall_core::file::{is_there, read_text};
+use rolecall_core::json::{place_of, syntax_problem};
+use rolecall_core::problem::{Location, Problem};
+use rolecall_io::template_file::sidecar;
 use rolecall_response::{Finding, Inspection, ResponseTemplate, TemplateErrorKind};
-use rolecall_source::template_file::sidecar;
 use serde_json::Value;
 
 /// The file of a model folder that has its response template.

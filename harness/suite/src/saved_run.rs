@@ -7,12 +7,12 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use rolecall_model::{InvalidOutcome, Outcome, OutcomeJson};
+use rolecall_core::{InvalidOutcome, Outcome, OutcomeJson};
 use serde::Deserialize;
 
 use crate::pair_mark::PairMark;
-use rolecall_base::file::open_file;
-use rolecall_base::problem::{Location, Position, Problem};
+use rolecall_core::file::open_file;
+use rolecall_core::problem::{Location, Position, Problem};
 
 /// The most bytes of a file: ten times a run of the suite. Two of them are in memory at a time.
 pub const MOST: u64 = 192 << 20;
@@ -220,7 +220,7 @@ fn begins_with(path: &Path, bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rolecall_model::{Limit, Stage};
+    use rolecall_core::{Limit, Stage};
 
     fn read(text: &str) -> Result<SavedRun, String> {
         let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use schemars::generate::SchemaSettings;
 
 use crate::case_file::CaseFile;
 use crate::configuration::ConfigurationFile;
-use rolecall_source::template_file::Sidecar;
+use rolecall_io::template_file::Sidecar;
 
 /// A schema file of the suite.
 #[derive(Debug)]

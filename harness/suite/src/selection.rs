@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::suite::{Pair, Suite};
-use rolecall_base::invocation;
-use rolecall_base::problem::{closest, did_you_mean, meant};
-use rolecall_base::wildcard::{InvalidWildcard, Wildcard};
+use rolecall_core::invocation;
+use rolecall_core::problem::{closest, did_you_mean, meant};
+use rolecall_core::wildcard::{InvalidWildcard, Wildcard};
 
 /// `TEMPLATE_GLOB` or `TEMPLATE_GLOB:CASE_GLOB`, such as `qwen*:bad-roles/*`.
 ///

@@ -56,7 +56,7 @@ impl fmt::Display for Shard {
 
 #[cfg(test)]
 mod tests {
-    use rolecall_model::{Case, Dialect, Template};
+    use rolecall_core::{Case, Dialect, Template};
 
     use super::*;
 

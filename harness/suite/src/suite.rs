@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use rolecall_model::{Case, CaseId, Dialect, Template, TemplateName, TemplatePart};
+use rolecall_core::{Case, CaseId, Dialect, Template, TemplateName, TemplatePart};
 
 use crate::case_file::{self, read_family, read_family_in};
 use crate::configuration::Configuration;
 use crate::layout::Layout;
-use rolecall_base::file::is_there;
-use rolecall_base::naming;
-use rolecall_base::problem::{Note, Problem};
-use rolecall_base::root::Root;
+use rolecall_core::file::is_there;
+use rolecall_core::naming;
+use rolecall_core::problem::{Note, Problem};
+use rolecall_core::root::Root;
 use rolecall_front::front::Front;
-use rolecall_source::source;
+use rolecall_io::source;
 
 /// Templates and cases that were loaded together.
 #[derive(Debug, Default)]

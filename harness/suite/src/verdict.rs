@@ -1,14 +1,14 @@
 //! Verdicts: compare an engine's outcome with the reference's.
 
-use rolecall_model::{Engine, Outcome};
+use rolecall_core::{Engine, Outcome};
 
 use crate::divergence::{Divergences, Listed};
 use crate::record::{RecordedAnswer, Unverified};
 use crate::records::Records;
 use crate::snapshot::Snapshots;
 use crate::suite::Pair;
-use rolecall_base::fingerprint::Fingerprint;
-use rolecall_base::transcript;
+use rolecall_core::fingerprint::Fingerprint;
+use rolecall_core::transcript;
 
 /// The result of comparing an engine's outcome with the reference's.
 #[derive(Debug, Clone, PartialEq, Eq)]

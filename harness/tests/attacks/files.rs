@@ -304,12 +304,12 @@ fn no_folder_of_others_is_trusted_in_place_of_a_home() {
         } else {
             let suite = format!(
                 "shared/{prepared}/suite-{}",
-                rolecall_builtin::fingerprint()
+                rolecall_suite::builtin::fingerprint()
             );
             world.write_program(&format!("{suite}/scripts/setup-references"), &script);
             world.write(
                 &format!("{suite}/.rolecall-suite"),
-                rolecall_builtin::fingerprint(),
+                rolecall_suite::builtin::fingerprint(),
             );
             world.write(&format!("{suite}/cases/conversations/x.json"), "{}");
             fs::set_permissions(shared.join(prepared), fs::Permissions::from_mode(0o777)).unwrap();

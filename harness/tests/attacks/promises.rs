@@ -57,14 +57,18 @@ fn every_promise_has_a_test() {
 /// The figures of the page on limits are those of the program.
 #[test]
 fn the_limits_are_as_the_page_says() {
-    use rolecall::{configuration, file, json, saved_run, source};
-    use rolecall_tokens::{isolation, vetting};
+    use rolecall_check::tokens::{isolation, vetting};
+    use rolecall_core::file;
+    use rolecall_core::json;
+    use rolecall_io::source;
+    use rolecall_suite::configuration;
+    use rolecall_suite::saved_run;
 
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/harness/docs/limits.md");
     let page = std::fs::read_to_string(page).unwrap();
     let mebibytes = |bytes: u64| format!("{} MiB", bytes >> 20);
     let kibibytes = |bytes: usize| format!("{} KiB", bytes >> 10);
-    let thousands = |count: usize| rolecall::report::thousands(count);
+    let thousands = |count: usize| rolecall_cli::report::thousands(count);
     for (row, figures) in [
         ("any text file", vec![mebibytes(file::MOST_TEXT)]),
         ("a template, a case file", vec![mebibytes(file::MOST_CASES)]),

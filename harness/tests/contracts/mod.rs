@@ -7,12 +7,12 @@ mod tokens;
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use rolecall::beside::probes_beside;
-use rolecall::card::{Card, examine_with};
-use rolecall::contract::{ALL, Contract, Judgement, Severity, by_id};
-use rolecall::engines::Engines;
-use rolecall::tokenizer::Tokenizer;
-use rolecall_model::{Conversation, Dialect, Template};
+use rolecall_check::beside::probes_beside;
+use rolecall_check::card::{Card, examine_with};
+use rolecall_check::contract::{ALL, Contract, Judgement, Severity, by_id};
+use rolecall_check::tokenizer::Tokenizer;
+use rolecall_core::{Conversation, Dialect, Template};
+use rolecall_front::engines::Engines;
 use serde::Deserialize;
 
 use crate::extent::sample;

@@ -1,9 +1,9 @@
 //! The contracts' pages are complete, and their examples do what they promise.
 
-use rolecall::card::examine;
-use rolecall::contract::{ALL, Contract};
-use rolecall::engines::Engines;
-use rolecall_model::{Dialect, Template, TemplateName};
+use rolecall_check::card::examine;
+use rolecall_check::contract::{ALL, Contract};
+use rolecall_core::{Dialect, Template, TemplateName};
+use rolecall_front::engines::Engines;
 use serde_json::{Map, Value};
 
 use crate::extent::sample;
@@ -108,7 +108,7 @@ fn every_page_has_its_parts() {
 fn every_page_belongs_to_a_contract() {
     let folder = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/harness/card/src/contract/pages"
+        "/harness/check/src/contract/pages"
     );
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), ALL.len());
 }

@@ -1,7 +1,7 @@
 //! Tokenizers of invented models.
 
-use rolecall::tokenizer::Tokenizer;
-use rolecall_model::Template;
+use rolecall_check::tokenizer::Tokenizer;
+use rolecall_core::Template;
 use serde_json::json;
 
 use crate::scratch;
@@ -31,5 +31,5 @@ pub(super) fn tokenizer(template: &Template, tokens: &[&str], stops: &[u32]) -> 
     });
     let mut template = template.clone();
     template.vocabulary = files.to_vec();
-    rolecall_tokens::read(&template).unwrap().unwrap()
+    rolecall_check::tokens::read(&template).unwrap().unwrap()
 }

@@ -11,8 +11,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use crate::folder::{Folder, Ran, has};
-use rolecall::layout::Layout;
-use rolecall::suite::Suite;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::suite::Suite;
 
 fn layout(folder: &Folder) -> Layout {
     Layout::new(folder.path(""))

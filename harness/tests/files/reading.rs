@@ -4,14 +4,14 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use rolecall::divergence::Divergences;
-use rolecall::lint::lint;
-use rolecall::parity::Explanations;
-use rolecall::problem::Problem;
-use rolecall::records::Records;
-use rolecall::snapshot::{SnapshotStatus, Snapshots};
-use rolecall::source;
-use rolecall_model::Outcome;
+use rolecall_cli::lint::lint;
+use rolecall_core::Outcome;
+use rolecall_core::problem::Problem;
+use rolecall_io::source;
+use rolecall_suite::divergence::Divergences;
+use rolecall_suite::parity::Explanations;
+use rolecall_suite::records::Records;
+use rolecall_suite::snapshot::{SnapshotStatus, Snapshots};
 use sha2::{Digest, Sha256};
 
 use crate::extent::sample;
@@ -143,7 +143,7 @@ fn loaded(folder: &Folder) -> Vec<String> {
     let suite = suite(folder);
     assert!(
         suite
-            .template(&rolecall_model::TemplateName::new("chat"))
+            .template(&rolecall_core::TemplateName::new("chat"))
             .is_some()
     );
     assert!(suite.cases.iter().any(|case| case.id.name() == "user"));

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use rolecall::case_file::read_family;
+use rolecall_suite::case_file::read_family;
 
 use crate::extent::{is_everything, sample};
 

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rolecall::lint::lint;
-use rolecall::problem::Problem;
-use rolecall::records::AskedTemplates;
-use rolecall::snapshot::Snapshots;
+use rolecall_cli::lint::lint;
+use rolecall_core::problem::Problem;
+use rolecall_suite::records::AskedTemplates;
+use rolecall_suite::snapshot::Snapshots;
 
 use crate::extent::is_everything;
 

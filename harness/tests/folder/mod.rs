@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
-use rolecall::accepting::Changes;
-use rolecall::divergence::Divergences;
-use rolecall::engines::Engines;
-use rolecall::layout::Layout;
-use rolecall::recording::Updates;
-use rolecall::run::{Rendered, Runner};
-use rolecall::snapshot::Snapshots;
-use rolecall::suite::{Pair, Suite};
-use rolecall::transcript;
+use rolecall_core::transcript;
+use rolecall_front::engines::Engines;
+use rolecall_suite::accepting::Changes;
+use rolecall_suite::divergence::Divergences;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::recording::Updates;
+use rolecall_suite::run::{Rendered, Runner};
+use rolecall_suite::snapshot::Snapshots;
+use rolecall_suite::suite::{Pair, Suite};
 use serde_json::Value;
 
 use crate::scratch;

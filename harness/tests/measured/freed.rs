@@ -1,8 +1,8 @@
 //! A dropped engine frees everything that it compiled.
 
+use rolecall_core::{Case, Dialect, Engine, Template};
 use rolecall_go::GoEngine;
 use rolecall_jinja::JinjaEngine;
-use rolecall_model::{Case, Dialect, Engine, Template};
 
 use crate::measure::least;
 use crate::meter::alone;

@@ -1,10 +1,10 @@
 //! Go templates that are too large for a file, or as large as a file may be: each ends within its
 //! time and memory limits. Smaller ones are in `data/hostile`.
 
-use rolecall::file::MOST_TEXT;
+use rolecall_core::file::MOST_TEXT;
+use rolecall_core::guard::load;
+use rolecall_core::{Case, Conversation, Dialect, Limit, Limits, Outcome, Template};
 use rolecall_go::GoEngine;
-use rolecall_model::guard::load;
-use rolecall_model::{Case, Conversation, Dialect, Limit, Limits, Outcome, Template};
 
 use crate::extent::sample;
 use crate::measure;

@@ -9,12 +9,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rolecall::engines::Engines;
-use rolecall::layout::Layout;
-use rolecall::run::Runner;
-use rolecall::suite::{Pair, Suite};
-use rolecall_model::guard::load;
-use rolecall_model::{Case, Dialect, Limits, Template};
+use rolecall_core::guard::load;
+use rolecall_core::{Case, Dialect, Limits, Template};
+use rolecall_front::engines::Engines;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::run::Runner;
+use rolecall_suite::suite::{Pair, Suite};
 use serde_json::json;
 
 use crate::extent::sample;
@@ -46,7 +46,7 @@ fn templates() -> Vec<(String, Template)> {
     let mut templates = Vec::new();
     for path in files {
         let expected = path.parent().unwrap().file_name().unwrap();
-        let dialect = rolecall::template_file::dialect_of(&path)
+        let dialect = rolecall_io::template_file::dialect_of(&path)
             .unwrap_or_else(|| panic!("{} is no template", path.display()));
         let name = path.strip_prefix(folder()).unwrap().display().to_string();
         let source = std::fs::read_to_string(&path).unwrap();

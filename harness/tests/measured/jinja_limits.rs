@@ -1,10 +1,10 @@
 //! Large templates load within their limits of time and memory, or are refused. Conversations may
 //! be long, nothing stays in memory, and users can choose the limits.
 
-use rolecall::engines::Engines;
+use rolecall_core::guard::load;
+use rolecall_core::{Case, Conversation, Dialect, Limit, Limits, Outcome, Template};
+use rolecall_front::engines::Engines;
 use rolecall_jinja::JinjaEngine;
-use rolecall_model::guard::load;
-use rolecall_model::{Case, Conversation, Dialect, Limit, Limits, Outcome, Template};
 
 use crate::extent::sample;
 use crate::measure;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use rolecall_model::guard::{STACK, load};
-use rolecall_model::{Case, Conversation, Engine, Outcome, Template};
+use rolecall_core::guard::{STACK, load};
+use rolecall_core::{Case, Conversation, Engine, Outcome, Template};
 
 use crate::meter::{Taken, taken};
 

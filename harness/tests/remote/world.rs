@@ -42,7 +42,7 @@ impl World {
             ("NO_PROXY", "127.0.0.1".to_owned()),
         ];
         // All tests share one unpacked built-in suite.
-        let suite = rolecall_builtin::unpacked(Path::new(CACHE)).unwrap();
+        let suite = rolecall_suite::builtin::unpacked(Path::new(CACHE)).unwrap();
         let cache = folder.path().join("cache");
         std::fs::create_dir(&cache).unwrap();
         std::os::unix::fs::symlink(&suite, cache.join(suite.file_name().unwrap())).unwrap();

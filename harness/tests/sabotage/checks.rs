@@ -3,22 +3,22 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use rolecall::card;
-use rolecall::conclusion::Conclusion;
-use rolecall::coverage::TemplateCoverage;
-use rolecall::engines::Engines;
-use rolecall::expectations::Expectations;
-use rolecall::held_text::HeldText;
-use rolecall::layout::Layout;
-use rolecall::lint::lint;
-use rolecall::parity::{self, Explanations};
-use rolecall::readback::reader::OwnReader;
-use rolecall::readings::{self, read_each};
-use rolecall::report;
-use rolecall::run::{Acceptance, Expected, Runner};
-use rolecall::snapshot::{Snapshots, contents};
-use rolecall::suite::{Pair, Suite};
-use rolecall_model::Template;
+use rolecall_answers::reader::OwnReader;
+use rolecall_check::card;
+use rolecall_cli::lint::lint;
+use rolecall_cli::report;
+use rolecall_core::Template;
+use rolecall_explore::coverage::TemplateCoverage;
+use rolecall_front::engines::Engines;
+use rolecall_suite::conclusion::Conclusion;
+use rolecall_suite::expectations::Expectations;
+use rolecall_suite::held_text::HeldText;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::parity::{self, Explanations};
+use rolecall_suite::readings::{self, read_each};
+use rolecall_suite::run::{Acceptance, Expected, Runner};
+use rolecall_suite::snapshot::{Snapshots, contents};
+use rolecall_suite::suite::{Pair, Suite};
 
 /// A check, which may notice a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

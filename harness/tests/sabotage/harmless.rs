@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use rolecall::wildcard::Wildcard;
+use rolecall_core::wildcard::Wildcard;
 use serde_json::Value;
 
 use super::files::Kind;

@@ -19,10 +19,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use rolecall::engines::Engines;
-use rolecall::layout::Layout;
-use rolecall::snapshot::Snapshots;
-use rolecall::suite::{Pair, Suite};
+use rolecall_front::engines::Engines;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::snapshot::Snapshots;
+use rolecall_suite::suite::{Pair, Suite};
 
 use crate::extent::sample;
 use crate::project::LAYOUT;

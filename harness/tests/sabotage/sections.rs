@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use rolecall::engines::Engines;
-use rolecall::lint::unnoticed;
-use rolecall::snapshot::Snapshots;
+use rolecall_cli::lint::unnoticed;
+use rolecall_front::engines::Engines;
+use rolecall_suite::snapshot::Snapshots;
 
 use super::Victim;
 use super::checks::Check;

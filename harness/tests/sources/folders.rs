@@ -1,7 +1,7 @@
 //! The kinds of folders. Nothing outside of a folder is read.
 
-use rolecall::source;
-use rolecall::suite::Suite;
+use rolecall_io::source;
+use rolecall_suite::suite::Suite;
 
 use crate::extent::is_everything;
 

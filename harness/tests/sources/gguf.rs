@@ -1,7 +1,7 @@
 //! GGUF files: whole ones, and every way to break one.
 
-use rolecall::problem::Location;
-use rolecall::source;
+use rolecall_core::problem::Location;
+use rolecall_io::source;
 
 use super::build::{ARRAY, Gguf, STRING, U32, Value, text, texts};
 use super::{Folder, notes, problem_in, templates};

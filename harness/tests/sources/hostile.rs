@@ -2,7 +2,7 @@
 //! in a panic.
 
 use proptest::prelude::*;
-use rolecall::source;
+use rolecall_io::source;
 
 use super::Folder;
 use super::build::{Gguf, text, texts};

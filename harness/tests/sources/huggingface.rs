@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use rolecall::front::Front;
-use rolecall::source::SourceContent;
-use rolecall_model::{Case, Template};
+use rolecall_core::{Case, Template};
+use rolecall_front::front::Front;
+use rolecall_io::source::SourceContent;
 use serde_json::Value;
 
 use super::{Folder, notes, problem_in, problems, templates};

@@ -15,7 +15,7 @@ mod tokens;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use rolecall::source::{self, SourceContent};
+use rolecall_io::source::{self, SourceContent};
 
 use crate::scratch;
 

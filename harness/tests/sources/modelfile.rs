@@ -1,6 +1,6 @@
 //! Modelfiles, read as Ollama's parser reads them.
 
-use rolecall_model::{Dialect, OllamaSetup};
+use rolecall_core::{Dialect, OllamaSetup};
 
 use super::{Folder, notes, problem_in};
 
@@ -113,7 +113,7 @@ fn what_is_not_the_template_is_told() {
     let found = folder.read("mine/Modelfile");
     let template = &found.templates[0];
     assert_eq!(template.name.as_str(), "mine");
-    assert!(rolecall::template_file::place(template, Some(1)).ends_with("mine/Modelfile:4"));
+    assert!(rolecall_io::template_file::place(template, Some(1)).ends_with("mine/Modelfile:4"));
     let notes = notes(&found).join("\n");
     for expected in [
         "line 3: with RENDERER Ollama renders by code of its own",

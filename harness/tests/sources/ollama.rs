@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use rolecall_model::{Dialect, OllamaSetup};
+use rolecall_core::{Dialect, OllamaSetup};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 

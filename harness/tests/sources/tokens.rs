@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Output;
 
-use rolecall::card::{Card, examine_with};
-use rolecall::contract::Severity;
-use rolecall::sanitizing::without_marks;
-use rolecall::source;
-use rolecall::tokenizer::{TokenKind, Tokenizer};
+use rolecall_check::card::{Card, examine_with};
+use rolecall_check::contract::Severity;
+use rolecall_check::tokenizer::{TokenKind, Tokenizer};
+use rolecall_core::{Case, Conversation, Engine as _, Template};
+use rolecall_front::sanitizing::without_marks;
+use rolecall_io::source;
 use rolecall_jinja::JinjaEngine;
-use rolecall_model::{Case, Conversation, Engine as _, Template};
 use serde_json::{Value, json};
 
 use crate::extent::{is_everything, sample};
@@ -32,7 +32,7 @@ fn template_at(path: &Path) -> Template {
 }
 
 fn tokenizer_of(template: &Template) -> Tokenizer {
-    let read = rolecall_tokens::read(template);
+    let read = rolecall_check::tokens::read(template);
     read.unwrap().unwrap()
 }
 
@@ -414,7 +414,7 @@ fn a_gguf_file_whose_tokens_are_wrong_is_told_how() {
     let strange = gguf(TEMPLATE).with("tokenizer.ggml.token_type", strange);
     let folder = Folder::new();
     let template = template_at(&folder.write("m.gguf", strange.bytes()));
-    let error = rolecall_tokens::read(&template).unwrap_err();
+    let error = rolecall_check::tokens::read(&template).unwrap_err();
     let words = "the value of \"tokenizer.ggml.token_type\" is not an array of at most";
     assert!(error.to_string().contains(words), "{error}");
     // A file without its tokens proves nothing.
@@ -423,7 +423,7 @@ fn a_gguf_file_whose_tokens_are_wrong_is_told_how() {
     let bare = bare.without("tokenizer.ggml.bos_token_id");
     let bare = bare.without("tokenizer.ggml.eos_token_id");
     let template = template_at(&folder.write("m.gguf", bare.bytes()));
-    let read = rolecall_tokens::read(&template);
+    let read = rolecall_check::tokens::read(&template);
     assert!(read.unwrap().is_none());
 }
 

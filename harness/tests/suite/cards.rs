@@ -5,15 +5,15 @@
 
 use std::path::Path;
 
-use rolecall::card_rule::CardRule;
-use rolecall::engines::Engines;
-use rolecall::held_text::HeldText;
-use rolecall::layout::Layout;
-use rolecall::naming;
-use rolecall::report::card::plain;
-use rolecall::report::held_texts;
-use rolecall::snapshot::{CARDS, Snapshots};
-use rolecall::template_file::read_template;
+use rolecall_cli::report::card::plain;
+use rolecall_cli::report::held_texts;
+use rolecall_core::naming;
+use rolecall_front::engines::Engines;
+use rolecall_io::template_file::read_template;
+use rolecall_suite::card_rule::CardRule;
+use rolecall_suite::held_text::HeldText;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::snapshot::{CARDS, Snapshots};
 
 use crate::report::Report;
 use crate::review;
@@ -34,7 +34,7 @@ pub(crate) fn card(path: &Path) -> datatest_stable::Result<()> {
     let engine = engines
         .for_dialect(template.dialect)
         .ok_or_else(|| Report("no engine for this dialect".to_owned()))?;
-    let card = rolecall::card::examine(engine, &template);
+    let card = rolecall_check::card::examine(engine, &template);
 
     let mut wrong = card.complaints(&template);
     let text = plain(&card)?;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use rolecall_model::Case;
+use rolecall_core::Case;
 
 use crate::pairs::{EXPECTATIONS, SUITE};
 use crate::report::Report;

@@ -10,24 +10,24 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use libtest_mimic::{Failed, Trial};
-use rolecall::accepting::{Changes, PairKey};
-use rolecall::conclusion::Conclusion;
-use rolecall::engines::Engines;
-use rolecall::expectations::Expectations;
-use rolecall::invocation::{self, Site};
-use rolecall::layout::Layout;
-use rolecall::problem::Problem;
-use rolecall::read_back::{ReadBackTruth, truth};
-use rolecall::readback::reader::OwnReader;
-use rolecall::readback::reading::read_all;
-use rolecall::readback::transcript as readings;
-use rolecall::records::AskedTemplates;
-use rolecall::report::difference::{self, Extent, FaultGroups};
-use rolecall::run::{Expected, Programs, Runner};
-use rolecall::snapshot::{FamilyFile, SnapshotStatus, text};
-use rolecall::suite::{Pair, Suite};
-use rolecall::transcript;
-use rolecall_model::{Case, Template};
+use rolecall_answers::reader::OwnReader;
+use rolecall_answers::reading::read_all;
+use rolecall_answers::transcript as readings;
+use rolecall_cli::report::difference::{self, Extent, FaultGroups};
+use rolecall_core::invocation::{self, Site};
+use rolecall_core::problem::Problem;
+use rolecall_core::transcript;
+use rolecall_core::{Case, Template};
+use rolecall_front::engines::Engines;
+use rolecall_suite::accepting::{Changes, PairKey};
+use rolecall_suite::conclusion::Conclusion;
+use rolecall_suite::expectations::Expectations;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::read_back::{ReadBackTruth, truth};
+use rolecall_suite::records::AskedTemplates;
+use rolecall_suite::run::{Expected, Programs, Runner};
+use rolecall_suite::snapshot::{FamilyFile, SnapshotStatus, text};
+use rolecall_suite::suite::{Pair, Suite};
 
 use crate::review;
 
@@ -205,7 +205,7 @@ fn compare_readings(
         wrong.extend(of_case.map(|(id, fault)| format!("{id}: {fault}\n")));
         let accepted = file.pair(pair).answers;
         if accepted != now {
-            let diff = rolecall::diff::Diff::new(&accepted, &now);
+            let diff = rolecall_core::diff::Diff::new(&accepted, &now);
             let mut text = Vec::new();
             // Writing to a vector cannot fail.
             let _ = difference::write_diff(&mut text, &diff, "  ");

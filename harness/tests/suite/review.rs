@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use rolecall::file::is_there;
-use rolecall_model::guard;
+use rolecall_core::file::is_there;
+use rolecall_core::guard;
 
 /// The commands that review what a test has left.
 pub(crate) const COMMANDS: &str = "`cargo run -- review`, or `cargo insta review`";

@@ -78,7 +78,7 @@ fn published() -> Vec<Published> {
             readme,
         });
     }
-    assert!(all.len() > 20, "{} crates are published", all.len());
+    assert!(all.len() > 10, "{} crates are published", all.len());
     all
 }
 
@@ -216,7 +216,8 @@ fn a_crate_keeps_its_promise_or_gives_none() {
 fn the_package_for_node_has_the_version_of_the_crates() {
     let workspace = table("../Cargo.toml");
     let version = workspace["workspace"]["package"]["version"].as_str();
-    let package = fs::read_to_string(harness().join("node/package.json")).expect("a package");
+    let package =
+        fs::read_to_string(harness().join("bindings/node/package.json")).expect("a package");
     let package: serde_json::Value = serde_json::from_str(&package).expect("an object");
     assert_eq!(package["version"].as_str(), version);
 }

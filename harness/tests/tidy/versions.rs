@@ -5,14 +5,14 @@ use std::fs;
 use std::path::Path;
 
 use regex::Regex;
-use rolecall::reference::Reference;
+use rolecall_suite::reference::Reference;
 
 /// The files that also speak of an earlier version.
 const ALSO_EARLIER: [&str; 4] = [
     "CONTRIBUTING.md",
     "harness/docs/verdicts.md",
     "harness/response/src/inspection/serving.rs",
-    "harness/card/src/contract/pages/served-fields.md",
+    "harness/check/src/contract/pages/served-fields.md",
 ];
 
 /// Versions of transformers in a text: "transformers 5.24", "transformers==5.24.0", also where a line

@@ -13,9 +13,9 @@ mod unearned;
 use std::io::Write as _;
 use std::process::{Output, Stdio};
 
-use rolecall::records::AskedTemplates;
-use rolecall::report::clean;
-use rolecall::snapshot::Snapshots;
+use rolecall_cli::report::clean;
+use rolecall_suite::records::AskedTemplates;
+use rolecall_suite::snapshot::Snapshots;
 
 use crate::extent::sample;
 use crate::folder::Folder;

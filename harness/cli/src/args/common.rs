@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
+use crate::report::counted;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use rolecall::front::{Front, UnknownFront};
-use rolecall::problem::with_did_you_mean;
-use rolecall::report::counted;
-use rolecall::selection::Filter;
-use rolecall::shard::Shard;
-use rolecall::suite::Pair;
-use rolecall_model::Dialect;
+use rolecall_core::Dialect;
+use rolecall_core::problem::with_did_you_mean;
+use rolecall_front::front::{Front, UnknownFront};
+use rolecall_suite::selection::Filter;
+use rolecall_suite::shard::Shard;
+use rolecall_suite::suite::Pair;
 use serde_json::Value;
 
 use crate::completion;

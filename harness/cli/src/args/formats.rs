@@ -1,7 +1,7 @@
 //! The formats that each command has.
 
+use crate::report::format::Format;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use rolecall::report::format::Format;
 
 /// The formats of outcomes.
 pub(super) const OUTCOMES: [Format; 2] = [Format::Human, Format::Jsonl];

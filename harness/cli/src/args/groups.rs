@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use crate::report::wrapped;
 use clap::builder::Styles;
 use clap::{Command as Parser, Subcommand};
-use rolecall::report::wrapped;
 
 use crate::terminal;
 

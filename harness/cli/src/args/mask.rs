@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::report::format::Format;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use rolecall::report::format::Format;
 
 use super::common::{LimitsArguments, SetArguments};
 use super::formats::{MASKS, format};

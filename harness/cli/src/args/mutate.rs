@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::report::format::Format;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use rolecall::generation::Effort;
-use rolecall::report::format::Format;
+use rolecall_explore::generation::Effort;
 
 use super::common::{DialectArguments, LimitsArguments, SetArguments};
 use super::formats::{MUTANTS, format};

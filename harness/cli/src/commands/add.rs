@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use rolecall::adding::with_case;
-use rolecall::conversation::{Conversation, Conversations, case_name};
-use rolecall::file::{is_there, read_text, write_below};
-use rolecall::layout::Layout;
-use rolecall::private;
-use rolecall::report::adding as report;
-use rolecall_model::CaseId;
+use crate::report::adding as report;
+use rolecall_core::CaseId;
+use rolecall_core::file::{is_there, read_text, write_below};
+use rolecall_suite::adding::with_case;
+use rolecall_suite::conversation::{Conversation, Conversations, case_name};
+use rolecall_suite::layout::Layout;
+use rolecall_suite::private;
 use serde_json::{Map, Value};
 
 use crate::args::AddArguments;

@@ -2,19 +2,19 @@
 
 use std::io::Write;
 
+use crate::report::coverage as report;
+use crate::report::format::Format;
+use crate::report::html;
+use crate::report::percent;
+use crate::report::screen;
 use rayon::prelude::*;
-use rolecall::coverage::{IdleExplanation, TemplateCoverage};
-use rolecall::engines::Engines;
-use rolecall::invocation;
-use rolecall::problem::{Note, Problem};
-use rolecall::report::coverage as report;
-use rolecall::report::format::Format;
-use rolecall::report::html;
-use rolecall::report::percent;
-use rolecall::report::screen;
-use rolecall::run::Runner;
-use rolecall::suite::Suite;
-use rolecall::template_file::{place, sidecar};
+use rolecall_core::invocation;
+use rolecall_core::problem::{Note, Problem};
+use rolecall_explore::coverage::{IdleExplanation, TemplateCoverage};
+use rolecall_front::engines::Engines;
+use rolecall_io::template_file::{place, sidecar};
+use rolecall_suite::run::Runner;
+use rolecall_suite::suite::Suite;
 
 use crate::args::CoverArguments;
 use crate::failure::{Failure, Status, report_problems, tell};

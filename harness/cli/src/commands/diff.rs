@@ -2,20 +2,21 @@
 
 use std::io::Write;
 
-use rolecall::comparison::{CardChange, Comparison, MatchedTemplates, SideKind, Sides};
-use rolecall::engines::Engines;
-use rolecall::front::Front;
-use rolecall::invocation;
-use rolecall::problem::Problem;
-use rolecall::report::comparison as report;
-use rolecall::report::format::Format;
-use rolecall::report::progress::Progress;
-use rolecall::report::{clean, problems};
-use rolecall::run::Runner;
-use rolecall::saved_run::SavedRun;
-use rolecall::selection::{Filter, select};
-use rolecall::suite::{Pair, Suite};
-use rolecall_model::{Dialect, Template};
+use crate::report::clean;
+use crate::report::comparison as report;
+use crate::report::format::Format;
+use crate::report::problems;
+use crate::report::progress::Progress;
+use rolecall_core::invocation;
+use rolecall_core::problem::Problem;
+use rolecall_core::{Dialect, Template};
+use rolecall_front::engines::Engines;
+use rolecall_front::front::Front;
+use rolecall_suite::comparison::{CardChange, Comparison, MatchedTemplates, SideKind, Sides};
+use rolecall_suite::run::Runner;
+use rolecall_suite::saved_run::SavedRun;
+use rolecall_suite::selection::{Filter, select};
+use rolecall_suite::suite::{Pair, Suite};
 
 use crate::args::DiffArguments;
 use crate::engines::ChosenEngine;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use rolecall::report::explanation;
+use crate::report::explanation;
 
 use crate::args::ExplainArguments;
 use crate::failure::{Failure, Status};

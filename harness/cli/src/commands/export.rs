@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use rolecall::export::Export;
-use rolecall::report;
-use rolecall::selection::select;
+use crate::report;
+use rolecall_suite::export::Export;
+use rolecall_suite::selection::select;
 
 use crate::args::ExportArguments;
 use crate::failure::{Failure, Status, report_problems};

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::report::format::Format;
+use crate::report::generation as report;
 use rayon::prelude::*;
-use rolecall::file::{is_there, write_whole};
-use rolecall::generation::{Effort, Generation};
-use rolecall::problem::Problem;
-use rolecall::report::format::Format;
-use rolecall::report::generation as report;
-use rolecall::run::Runner;
-use rolecall::suite::Pair;
-use rolecall::template_file::place;
+use rolecall_core::file::{is_there, write_whole};
+use rolecall_core::problem::Problem;
+use rolecall_explore::generation::{Effort, Generation};
+use rolecall_io::template_file::place;
+use rolecall_suite::run::Runner;
+use rolecall_suite::suite::Pair;
 
 use crate::args::GenerateArguments;
 use crate::failure::{Failure, Status, report_problems, tell};

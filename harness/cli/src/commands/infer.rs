@@ -2,17 +2,20 @@
 
 use std::io::Write;
 
+use crate::report::assumed;
+use crate::report::format::Format;
+use crate::report::inspections;
+use crate::report::json;
+use crate::report::proof as report;
 use rayon::prelude::*;
-use rolecall::card;
-use rolecall::engines::Engines;
-use rolecall::proof::Proof;
-use rolecall::readback::draft::Draft;
-use rolecall::report::format::Format;
-use rolecall::report::{assumed, inspections, json, proof as report};
-use rolecall::response_file::{inspect_file, read_file};
-use rolecall::run::Runner;
-use rolecall::suite::Suite;
-use rolecall_model::{Dialect, Template};
+use rolecall_answers::draft::Draft;
+use rolecall_check::card;
+use rolecall_core::{Dialect, Template};
+use rolecall_front::engines::Engines;
+use rolecall_suite::proof::Proof;
+use rolecall_suite::response_file::{inspect_file, read_file};
+use rolecall_suite::run::Runner;
+use rolecall_suite::suite::Suite;
 
 use crate::args::InferArguments;
 use crate::failure::{Failure, Status, report_problems, tell};

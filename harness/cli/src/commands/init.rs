@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use rolecall::initial::initial;
-use rolecall::report;
+use crate::report;
+use rolecall_suite::initial::initial;
 
 use crate::args::InitArguments;
 use crate::failure::{Failure, Status};

@@ -3,13 +3,16 @@
 use std::io::Write;
 use std::path::Path;
 
-use rolecall::engines::Engines;
-use rolecall::lint;
-use rolecall::problem::Problem;
-use rolecall::report::format::Format;
-use rolecall::report::{self, clean, inspections, problems};
-use rolecall::response_file::{Inspected, inspect_file, inspect_template};
+use crate::lint;
+use crate::report;
+use crate::report::clean;
+use crate::report::format::Format;
+use crate::report::inspections;
+use crate::report::problems;
+use rolecall_core::problem::Problem;
+use rolecall_front::engines::Engines;
 use rolecall_response::Level;
+use rolecall_suite::response_file::{Inspected, inspect_file, inspect_template};
 
 use super::cover;
 use crate::args::{LintArguments, SetArguments};

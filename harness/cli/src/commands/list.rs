@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use rolecall::divergence::Divergences;
-use rolecall::engines::Engines;
-use rolecall::report::format::Format;
-use rolecall::report::listing::Listing;
-use rolecall::suite::Suite;
+use crate::report::format::Format;
+use crate::report::listing::Listing;
+use rolecall_front::engines::Engines;
+use rolecall_suite::divergence::Divergences;
+use rolecall_suite::suite::Suite;
 
 use crate::args::{ListArguments, ListTopic};
 use crate::failure::{Failure, Status, report_problems, tell};

@@ -3,16 +3,16 @@
 use std::io::Write;
 use std::path::Path;
 
-use rolecall::card;
-use rolecall::marking::{self, Marked, Unmarked};
-use rolecall::masks::{TemplateMasks, has_answer};
-use rolecall::problem::Problem;
-use rolecall::report::format::Format;
-use rolecall::report::mask as report;
-use rolecall::run::Runner;
-use rolecall::suite::{Pair, Suite};
-use rolecall::template_file::place;
-use rolecall_model::{Dialect, Outcome, Template};
+use crate::report::format::Format;
+use crate::report::mask as report;
+use rolecall_check::card;
+use rolecall_core::problem::Problem;
+use rolecall_core::{Dialect, Outcome, Template};
+use rolecall_explore::marking::{self, Marked, Unmarked};
+use rolecall_explore::masks::{TemplateMasks, has_answer};
+use rolecall_io::template_file::place;
+use rolecall_suite::run::Runner;
+use rolecall_suite::suite::{Pair, Suite};
 
 use super::{show, tokens};
 use crate::args::MaskArguments;
@@ -76,7 +76,7 @@ fn write_marked(
 ) -> Result<Status, Failure> {
     match found {
         Ok(marked) => {
-            rolecall::file::write_whole(file, marked.source.as_bytes())?;
+            rolecall_core::file::write_whole(file, marked.source.as_bytes())?;
             report::write_marked(out, template, file, &marked)?;
             Ok(Status::Fine)
         }
@@ -110,7 +110,7 @@ fn only_template(suite: &Suite) -> Result<&Template, Failure> {
 fn cut(
     arguments: &MaskArguments,
     masks: &TemplateMasks<'_>,
-) -> Result<Option<Vec<rolecall::tokenizer::Token>>, Failure> {
+) -> Result<Option<Vec<rolecall_check::tokenizer::Token>>, Failure> {
     let (true, [case]) = (arguments.tokens, masks.cases.as_slice()) else {
         return Ok(None);
     };

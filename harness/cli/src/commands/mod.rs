@@ -76,11 +76,11 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Trust(arguments) => trust::execute(arguments, out),
         #[cfg(feature = "tokens")]
         Command::TokenizerWorker => {
-            rolecall_tokens::isolation::work(std::io::stdin().lock(), out)?;
+            rolecall_check::tokens::isolation::work(std::io::stdin().lock(), out)?;
             Ok(Status::Fine)
         }
         Command::WatchGroups => {
-            rolecall::protocol::watch_groups(std::io::stdin().lock());
+            rolecall_io::protocol::watch_groups(std::io::stdin().lock());
             Ok(Status::Fine)
         }
     }

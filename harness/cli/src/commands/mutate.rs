@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use rolecall::generation::Effort;
-use rolecall::mutation::TemplateMutants;
-use rolecall::problem::Problem;
-use rolecall::report::format::Format;
-use rolecall::report::mutation as report;
-use rolecall::run::Runner;
-use rolecall::template_file::place;
+use crate::report::format::Format;
+use crate::report::mutation as report;
+use rolecall_core::problem::Problem;
+use rolecall_explore::generation::Effort;
+use rolecall_explore::mutation::TemplateMutants;
+use rolecall_io::template_file::place;
+use rolecall_suite::run::Runner;
 
 use crate::args::MutateArguments;
 use crate::failure::{Failure, Status, report_problems, tell};

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use rolecall::parity::{self, Explanations};
-use rolecall::problem::did_you_mean;
-use rolecall::report;
-use rolecall::run::MOST_OF_DIFFERENCE;
+use crate::report;
+use rolecall_core::problem::did_you_mean;
+use rolecall_suite::parity::{self, Explanations};
+use rolecall_suite::run::MOST_OF_DIFFERENCE;
 
 use crate::args::ParityArguments;
 use crate::failure::{Failure, Status, tell};

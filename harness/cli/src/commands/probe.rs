@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use rolecall::invocation;
-use rolecall::problem::{closest, meant};
-use rolecall::report;
-use rolecall::suite::Suite;
-use rolecall_model::Template;
+use crate::report;
+use rolecall_core::Template;
+use rolecall_core::invocation;
+use rolecall_core::problem::{closest, meant};
+use rolecall_suite::suite::Suite;
 
 use super::tokens;
 use crate::args::ShowArguments;

@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use rolecall::protocol::Trial;
-use rolecall::report::format::Format;
-use rolecall::report::trial;
+use crate::report::format::Format;
+use crate::report::trial;
+use rolecall_io::protocol::Trial;
 
 use crate::args::ProbeEngineArguments;
 use crate::engines;

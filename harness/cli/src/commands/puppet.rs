@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::slice;
 
-use rolecall::file::read_text;
-use rolecall::puppet::puppet::{Puppet, Surroundings};
-use rolecall::report::counted;
-use rolecall_model::{Dialect, Template};
+use crate::report::counted;
+use rolecall_answers::mock_model::puppet::{Puppet, Surroundings};
+use rolecall_core::file::read_text;
+use rolecall_core::{Dialect, Template};
 
 use crate::args::PuppetArguments;
 use crate::failure::{Failure, Status, report_problems, tell};

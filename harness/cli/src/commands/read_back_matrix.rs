@@ -2,23 +2,23 @@
 
 use std::io::Write;
 
-use rayon::prelude::*;
-use rolecall::engines::Engines;
-use rolecall::front_program::FrontProgram;
-use rolecall::invocation;
-use rolecall::layout::Layout;
-use rolecall::read_back_measurement::{self as measurement, ReadBackMeasurement, Subject};
-use rolecall::readback::reader::OwnReader;
-use rolecall::readback::recipient::{OwnParsers, Parser, Recipient};
-use rolecall::readback::written::Writer;
-use rolecall::reference::{Identity, Reference};
-use rolecall::report::matrix as report;
-use rolecall::report::progress::Progress;
-use rolecall::run::Runner;
-use rolecall::suite::Suite;
-use rolecall_model::{Dialect, Engine as _, Template, TemplateReader};
+use crate::matrix::read_back::{self as measurement, ReadBackMeasurement, Subject};
+use crate::matrix::report;
+use crate::report::progress::Progress;
 #[cfg(feature = "fetch")]
-use rolecall_servers::ServerProgram;
+use crate::servers::ServerProgram;
+use rayon::prelude::*;
+use rolecall_answers::reader::OwnReader;
+use rolecall_answers::recipient::{OwnParsers, Parser, Recipient};
+use rolecall_answers::written::Writer;
+use rolecall_core::invocation;
+use rolecall_core::{Dialect, Engine as _, Template, TemplateReader};
+use rolecall_front::engines::Engines;
+use rolecall_front::program::FrontProgram;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::reference::{Identity, Reference};
+use rolecall_suite::run::Runner;
+use rolecall_suite::suite::Suite;
 
 use crate::args::MeasuringArguments;
 use crate::engines::{self, ChosenEngine};
@@ -48,7 +48,7 @@ pub(super) fn kept(layout: &Layout) -> Result<Vec<ReadBackMeasurement>, Failure>
 fn subjects(suite: &Suite) -> Vec<Subject<'_>> {
     let templates = suite.templates.iter();
     let templates = templates.filter(|template| template.dialect == Dialect::Jinja);
-    let is_own = |case: &&rolecall_model::Case| case.front.is_none() && case.is_for(Dialect::Jinja);
+    let is_own = |case: &&rolecall_core::Case| case.front.is_none() && case.is_for(Dialect::Jinja);
     let own: Vec<_> = suite.cases.iter().filter(is_own).collect();
     let probes = own.iter().copied();
     let probes: Vec<_> = probes

@@ -2,21 +2,25 @@
 
 use std::io::Write;
 
-use rolecall::conclusion::Conclusion;
-use rolecall::divergence::Divergences;
-use rolecall::expectations::Expectations;
-use rolecall::layout::Layout;
-use rolecall::protocol::ProtocolEngine;
-use rolecall::recording::standing;
-use rolecall::reference::{Identity, Reference};
-use rolecall::report::progress::Progress;
-use rolecall::report::run_report::RunReport;
-use rolecall::report::{counted, difference, problems, references as report, summary};
-use rolecall::run::Acceptance;
-use rolecall::selection::select;
-use rolecall::snapshot::Snapshots;
-use rolecall::suite::{Pair, Suite};
-use rolecall_model::Dialect;
+use crate::report::counted;
+use crate::report::difference;
+use crate::report::problems;
+use crate::report::progress::Progress;
+use crate::report::references as report;
+use crate::report::run_report::RunReport;
+use crate::report::summary;
+use rolecall_core::Dialect;
+use rolecall_io::protocol::ProtocolEngine;
+use rolecall_suite::conclusion::Conclusion;
+use rolecall_suite::divergence::Divergences;
+use rolecall_suite::expectations::Expectations;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::recording::standing;
+use rolecall_suite::reference::{Identity, Reference};
+use rolecall_suite::run::Acceptance;
+use rolecall_suite::selection::select;
+use rolecall_suite::snapshot::Snapshots;
+use rolecall_suite::suite::{Pair, Suite};
 
 use crate::args::{ReferenceArguments, ReferenceCommand, SetupArguments};
 use crate::failure::{Failure, Status, report_problems};
@@ -80,7 +84,7 @@ fn setup(arguments: &SetupArguments) -> Result<Status, Failure> {
         layout.scripts()
     } else {
         let builtin = home::builtin()?;
-        rolecall_builtin::restore_scripts(builtin.root())?;
+        rolecall_suite::builtin::restore_scripts(builtin.root())?;
         builtin.scripts()
     };
     let script = scripts.join("setup-references");

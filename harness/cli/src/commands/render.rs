@@ -3,15 +3,18 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use rolecall::conversation;
-use rolecall::file::is_there;
-use rolecall::problem::{Problem, shown_path};
-use rolecall::report::format::Format;
-use rolecall::report::progress::Progress;
-use rolecall::report::render_summary::RenderSummary;
-use rolecall::report::{clean, jsonl, screen, transcripts};
-use rolecall::selection::{Filter, InvalidFilter, select};
-use rolecall::suite::Suite;
+use crate::report::clean;
+use crate::report::format::Format;
+use crate::report::jsonl;
+use crate::report::progress::Progress;
+use crate::report::render_summary::RenderSummary;
+use crate::report::screen;
+use crate::report::transcripts;
+use rolecall_core::file::is_there;
+use rolecall_core::problem::{Problem, shown_path};
+use rolecall_suite::conversation;
+use rolecall_suite::selection::{Filter, InvalidFilter, select};
+use rolecall_suite::suite::Suite;
 
 use crate::args::RenderArguments;
 use crate::failure::{Failure, Status, tell};

@@ -2,20 +2,20 @@
 
 use std::io::Write;
 
+use crate::report::format::Format;
+use crate::report::progress::Progress;
+use crate::report::returned as report;
+use crate::servers::ServerProgram;
 use rayon::prelude::*;
-use rolecall::engines::Engines;
-use rolecall::front_program::FrontProgram;
-use rolecall::readback::recipient::Recipient;
-use rolecall::readback::returned::ReturnedMessage;
-use rolecall::readback::written::Writer;
-use rolecall::report::format::Format;
-use rolecall::report::progress::Progress;
-use rolecall::report::returned as report;
-use rolecall::run::Runner;
-use rolecall::selection::{Filter, select};
-use rolecall::suite::{Pair, Suite};
-use rolecall_model::{Case, Dialect, Template};
-use rolecall_servers::ServerProgram;
+use rolecall_answers::recipient::Recipient;
+use rolecall_answers::returned::ReturnedMessage;
+use rolecall_answers::written::Writer;
+use rolecall_core::{Case, Dialect, Template};
+use rolecall_front::engines::Engines;
+use rolecall_front::program::FrontProgram;
+use rolecall_suite::run::Runner;
+use rolecall_suite::selection::{Filter, select};
+use rolecall_suite::suite::{Pair, Suite};
 
 use super::read_back_matrix::PROBES;
 use crate::args::RunArguments;

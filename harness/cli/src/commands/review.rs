@@ -6,16 +6,19 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
-use rolecall::conclusion::Fault;
-use rolecall::engines::Engines;
-use rolecall::expectations::Expectations;
-use rolecall::problem::Problem;
-use rolecall::report::difference::{self, Extent, FaultGroup, FaultGroups};
-use rolecall::report::{accepting as accepting_report, held_texts, reviewing as report, thousands};
-use rolecall::run::Compared;
-use rolecall::selection::select;
-use rolecall::suite::templates_of;
-use rolecall_model::{CaseId, TemplateName};
+use crate::report::accepting as accepting_report;
+use crate::report::difference::{self, Extent, FaultGroup, FaultGroups};
+use crate::report::held_texts;
+use crate::report::reviewing as report;
+use crate::report::thousands;
+use rolecall_core::problem::Problem;
+use rolecall_core::{CaseId, TemplateName};
+use rolecall_front::engines::Engines;
+use rolecall_suite::conclusion::Fault;
+use rolecall_suite::expectations::Expectations;
+use rolecall_suite::run::Compared;
+use rolecall_suite::selection::select;
+use rolecall_suite::suite::templates_of;
 
 use super::accept::{
     Choice, PairJudge, is_of_readings, other_untidy, remove_settled, same_cards, sound_suite,

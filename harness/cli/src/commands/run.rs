@@ -4,35 +4,46 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use rolecall::conclusion::Conclusion;
-use rolecall::configuration;
-use rolecall::divergence::Divergences;
-use rolecall::engines::Engines;
-use rolecall::expectations::Expectations;
-use rolecall::held_base::HeldBase;
-use rolecall::held_text::HeldText;
-use rolecall::known_defects;
-use rolecall::layout::Layout;
-use rolecall::lint;
-use rolecall::pair_mark::{self, PairNames};
-use rolecall::problem::Problem;
-use rolecall::reference::Reference;
-use rolecall::repetition::Repetition;
-use rolecall::report::clean;
-use rolecall::report::format::Format;
-use rolecall::report::other_fault::OtherFault;
-use rolecall::report::progress::Progress;
-use rolecall::report::run_report::RunReport;
-use rolecall::report::{
-    self, comparison, counted, difference, failures, github, grid, held_texts, html, jsonl, junit,
-    markdown, repetition, sarif, summary,
-};
-use rolecall::run::{Acceptance, Compared, Expected, Runner};
-use rolecall::selection::select;
-use rolecall::suite::{Pair, Suite, templates_of};
-use rolecall::syntax_error::SyntaxError;
-use rolecall::verdict::Truth;
-use rolecall_model::{Dialect, Engine, Template};
+use crate::lint;
+use crate::report;
+use crate::report::clean;
+use crate::report::comparison;
+use crate::report::counted;
+use crate::report::difference;
+use crate::report::failures;
+use crate::report::format::Format;
+use crate::report::github;
+use crate::report::grid;
+use crate::report::held_texts;
+use crate::report::html;
+use crate::report::jsonl;
+use crate::report::junit;
+use crate::report::markdown;
+use crate::report::other_fault::OtherFault;
+use crate::report::progress::Progress;
+use crate::report::repetition;
+use crate::report::run_report::RunReport;
+use crate::report::sarif;
+use crate::report::summary;
+use rolecall_check::known_defects;
+use rolecall_core::problem::Problem;
+use rolecall_core::{Dialect, Engine, Template};
+use rolecall_front::engines::Engines;
+use rolecall_io::syntax_error::SyntaxError;
+use rolecall_suite::conclusion::Conclusion;
+use rolecall_suite::configuration;
+use rolecall_suite::divergence::Divergences;
+use rolecall_suite::expectations::Expectations;
+use rolecall_suite::held_base::HeldBase;
+use rolecall_suite::held_text::HeldText;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::pair_mark::{self, PairNames};
+use rolecall_suite::reference::Reference;
+use rolecall_suite::repetition::Repetition;
+use rolecall_suite::run::{Acceptance, Compared, Expected, Runner};
+use rolecall_suite::selection::select;
+use rolecall_suite::suite::{Pair, Suite, templates_of};
+use rolecall_suite::verdict::Truth;
 
 use super::cover;
 #[cfg(feature = "fetch")]

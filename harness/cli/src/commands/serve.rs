@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use rolecall::protocol::serve;
+use rolecall_io::protocol::serve;
 
 use crate::args::ServeArguments;
 use crate::engines::unknown;

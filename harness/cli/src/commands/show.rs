@@ -3,18 +3,22 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use rolecall::diff::Diff;
-use rolecall::divergence::pair_name;
-use rolecall::fingerprint::Fingerprint;
-use rolecall::invocation;
-use rolecall::problem::Problem;
-use rolecall::record::RecordedAnswer;
-use rolecall::reference::Reference;
-use rolecall::report::{clean, difference, problems, screen, transcripts};
-use rolecall::snapshot::SnapshotStatus;
-use rolecall::suite::{Pair, Suite};
-use rolecall::transcript;
-use rolecall_model::{CaseId, Dialect, Outcome, OutcomeKind, Template};
+use crate::report::clean;
+use crate::report::difference;
+use crate::report::problems;
+use crate::report::screen;
+use crate::report::transcripts;
+use rolecall_core::diff::Diff;
+use rolecall_core::fingerprint::Fingerprint;
+use rolecall_core::invocation;
+use rolecall_core::problem::Problem;
+use rolecall_core::transcript;
+use rolecall_core::{CaseId, Dialect, Outcome, OutcomeKind, Template};
+use rolecall_suite::divergence::pair_name;
+use rolecall_suite::record::RecordedAnswer;
+use rolecall_suite::reference::Reference;
+use rolecall_suite::snapshot::SnapshotStatus;
+use rolecall_suite::suite::{Pair, Suite};
 
 use super::{probe, tokens, trace};
 use crate::args::ShowArguments;

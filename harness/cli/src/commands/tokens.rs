@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
-use rolecall::problem::Problem;
-use rolecall::report::{tokens, transcripts};
-use rolecall::sanitizing;
-use rolecall::tokenizer::Tokenizer;
-use rolecall_model::{Case, Dialect, Outcome, Template};
+use crate::report::tokens;
+use crate::report::transcripts;
+use rolecall_check::tokenizer::Tokenizer;
+use rolecall_core::problem::Problem;
+use rolecall_core::{Case, Dialect, Outcome, Template};
+use rolecall_front::sanitizing;
 
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status};

@@ -2,16 +2,18 @@
 
 use std::io::Write;
 
-use rolecall::front_program::FrontProgram;
-use rolecall::lines::Lines;
-use rolecall::prepared_case::PreparedCase;
-use rolecall::report::format::Format;
-use rolecall::report::trace::{self as report, Trace};
-use rolecall::report::{decisions, trace_document};
-use rolecall::report::{html, transcripts};
-use rolecall::run::Runner;
-use rolecall::suite::Pair;
-use rolecall_model::{Examination, Outcome};
+use crate::report::decisions;
+use crate::report::format::Format;
+use crate::report::html;
+use crate::report::trace::{self as report, Trace};
+use crate::report::trace_document;
+use crate::report::transcripts;
+use rolecall_core::lines::Lines;
+use rolecall_core::{Examination, Outcome};
+use rolecall_front::prepared_case::PreparedCase;
+use rolecall_front::program::FrontProgram;
+use rolecall_suite::run::Runner;
+use rolecall_suite::suite::Pair;
 
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status};

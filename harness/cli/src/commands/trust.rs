@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use rolecall::owner;
-use rolecall::report;
+use crate::report;
+use rolecall_core::owner;
 
 use crate::args::TrustArguments;
 use crate::failure::{Failure, Status};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use rolecall_model::{CONTENT, Case};
+use rolecall_core::{CONTENT, Case};
 use serde_json::{Map, Value};
 
 use super::continuation::{Aliases, Continuation};

@@ -13,8 +13,8 @@
 //!
 //! Clients send everything else as in the case, even if the endpoint refuses it.
 
+use rolecall_core::Case;
 use rolecall_go::endpoint::Endpoint;
-use rolecall_model::Case;
 use serde_json::{Map, Value, json};
 
 /// The field names for reasoning in messages, the most common one first.

@@ -4,7 +4,7 @@
 //! template, and cuts the prompt at the tag (`utils/chat_template_utils.py` of transformers 5.24,
 //! `render_jinja_template`).
 
-use rolecall_model::{Case, Template};
+use rolecall_core::{Case, Template};
 use serde_json::{Map, Value};
 
 /// The tag after the text while the template renders. The template can see it.

@@ -1,7 +1,7 @@
 //! The definition of a front. Each front has one in its own file.
 
+use rolecall_core::{Case, Dialect, Template};
 use rolecall_go::endpoint::Endpoint;
-use rolecall_model::{Case, Dialect, Template};
 
 use super::preparation::Preparation;
 

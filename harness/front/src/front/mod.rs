@@ -33,8 +33,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use rolecall_core::{Case, Dialect, Outcome, Template};
 use rolecall_go::endpoint::Endpoint;
-use rolecall_model::{Case, Dialect, Outcome, Template};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 

@@ -2,8 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 
+use rolecall_core::{Case, Dialect, OllamaSetup, Template, Variable};
 use rolecall_go::endpoint::ModelTraits;
-use rolecall_model::{Case, Dialect, OllamaSetup, Template, Variable};
 
 /// What a front knows about a model. Two are equal if every front treats them alike.
 #[derive(Debug, Clone, Copy)]

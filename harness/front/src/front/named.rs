@@ -1,6 +1,6 @@
 //! Picks one of a model's named templates for a conversation, as transformers 5.24 does.
 
-use rolecall_model::{Case, Template};
+use rolecall_core::{Case, Template};
 
 /// The name of the usual template.
 const DEFAULT: &str = "default";
@@ -44,7 +44,7 @@ fn get<'t>(template: &'t Template, name: &str) -> Option<&'t Template> {
 
 #[cfg(test)]
 mod tests {
-    use rolecall_model::Dialect;
+    use rolecall_core::Dialect;
 
     use super::*;
 

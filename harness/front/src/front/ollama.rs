@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use rolecall_core::{Case, Dialect, Variable};
 use rolecall_go::endpoint::{self, Endpoint, TemplateConversation};
-use rolecall_model::{Case, Dialect, Variable};
 
 use super::clients;
 use super::definition::{Front, FrontDefinition, PreparationRules};

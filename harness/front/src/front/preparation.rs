@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rolecall_model::{Case, Outcome, Stage, Template};
+use rolecall_core::{Case, Outcome, Stage, Template};
 
 use super::continuation::Continuation;
 

@@ -8,7 +8,7 @@
 //! A few models, such as `SmolVLM` and `Voxtral`, have processors with their own method. Those are
 //! not here.
 
-use rolecall_model::{Case, Dialect};
+use rolecall_core::{Case, Dialect};
 use serde_json::{Map, Value, json};
 
 use super::chat::{ChatMethod, MASK, is_true};
@@ -112,7 +112,7 @@ fn audio_condition(case: &Case) -> Option<Condition> {
 
 #[cfg(test)]
 mod tests {
-    use rolecall_model::{Outcome, Stage, Template};
+    use rolecall_core::{Outcome, Stage, Template};
 
     use super::*;
 

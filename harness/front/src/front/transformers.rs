@@ -1,7 +1,7 @@
 //! A tokenizer of transformers 5.24: its `apply_chat_template(…, tokenize=False)`
 //! (`tokenization_utils_base.py`).
 
-use rolecall_model::{Case, Dialect};
+use rolecall_core::{Case, Dialect};
 
 use super::chat::{ChatMethod, MASK, is_true};
 use super::definition::{Front, FrontDefinition, PreparationRules};
@@ -46,7 +46,7 @@ fn refuse_mask(case: &Case) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use rolecall_model::{Outcome, Template};
+    use rolecall_core::{Outcome, Template};
     use serde_json::{Value, json};
 
     use super::*;

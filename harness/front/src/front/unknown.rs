@@ -1,7 +1,7 @@
 //! The front behind an unknown name. Readers of files refuse such a name themselves. Here every
 //! conversation fails with it, so that nothing mistakes it for another front.
 
-use rolecall_model::{Case, Template};
+use rolecall_core::{Case, Template};
 
 use super::definition::{FrontDefinition, PreparationRules};
 use super::preparation::Preparation;

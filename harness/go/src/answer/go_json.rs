@@ -4,7 +4,7 @@
 //! `serde_json` refuses texts that Go takes, such as half of a surrogate pair, and takes numbers
 //! that no `float64` can hold.
 
-use rolecall_model::Limit;
+use rolecall_core::Limit;
 use serde_json::{Map, Number, Value as Json};
 
 use crate::error::Error;
@@ -251,7 +251,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rolecall_model::Limits;
+    use rolecall_core::Limits;
 
     fn read(text: &str) -> Result<Option<Map<String, Json>>, Unread> {
         object(text, &mut Meter::new(&Limits::default()))

@@ -1,6 +1,6 @@
 //! An answer while it comes in: the chat endpoint of server/routes.go.
 
-use rolecall_model::{Limits, Refusal, Stage};
+use rolecall_core::{Limits, Refusal, Stage};
 
 use super::answer_text::{Answer, AnswerEvent, Call};
 use super::call_tag::CallTag;

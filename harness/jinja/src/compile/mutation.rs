@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use minijinja::machinery::ast::{BinOpKind, Expr, Stmt, UnaryOpKind};
-use rolecall_model::{Mutation, MutationKind};
+use rolecall_core::{Mutation, MutationKind};
 
 use crate::compile::grammar;
 use crate::compile::grammar::lexer::Lexer;

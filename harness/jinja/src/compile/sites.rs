@@ -10,7 +10,7 @@ use minijinja::machinery::Span;
 use minijinja::machinery::ast::{
     BinOpKind, CallArg, CallBlock, Expr, ForLoop, Macro, Spanned, Stmt,
 };
-use rolecall_model::{Site, SiteKind};
+use rolecall_core::{Site, SiteKind};
 
 use crate::compile::nodes::{constant, evaluate, expressions, given, operation};
 use crate::compile::turns::{Assigned, Full};

@@ -1,7 +1,7 @@
 //! Counts the size of a template while its text is read: the cost to parse and compile it.
 
 use minijinja::Error;
-use rolecall_model::Limit;
+use rolecall_core::Limit;
 
 use crate::meter::exceeded;
 

@@ -15,7 +15,7 @@ use minijinja::machinery::ast::{
     IfCond, IfExpr, List, Macro, Set, SetBlock, Spanned, Stmt, Template, Tuple, WithBlock,
 };
 use minijinja::{Error, ErrorKind, Value};
-use rolecall_model::{Limit, Site};
+use rolecall_core::{Limit, Site};
 
 use crate::compile::departures::{self, leave, leave_scope};
 use crate::compile::expressions::{Expressions, MissingValues, named};

@@ -148,7 +148,7 @@ fn path(expression: &Expr<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use rolecall_model::{Dialect, Program, SiteKind, Template};
+    use rolecall_core::{Dialect, Program, SiteKind, Template};
 
     use crate::JinjaEngine;
 

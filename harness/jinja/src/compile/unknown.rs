@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{CallArg, Expr, Stmt};
-use rolecall_model::{NameKind, UnknownName};
+use rolecall_core::{NameKind, UnknownName};
 
 use crate::compile::bindings::{BindingKind, Bindings};
 use crate::compile::nodes::{all_within, bodies, expressions, given};

@@ -2,7 +2,7 @@
 
 use minijinja::Value;
 use minijinja::machinery::ast::{BinOpKind, Expr, Stmt};
-use rolecall_model::Words;
+use rolecall_core::Words;
 
 use crate::compile::nodes::{all_within, bodies, expressions};
 

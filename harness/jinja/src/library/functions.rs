@@ -7,7 +7,7 @@ use minijinja::value::{
     Kwargs, Object, ObjectRepr, Rest, Value, ValueKind, ValueOrKwargs, from_args,
 };
 use minijinja::{Environment, Error, ErrorKind, State};
-use rolecall_model::provenance::{Input, InputKind};
+use rolecall_core::provenance::{Input, InputKind};
 
 use crate::generation;
 use crate::library::callables::callable;

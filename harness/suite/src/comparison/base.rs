@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rolecall_model::{Outcome, OutcomeKind};
+use rolecall_core::{Outcome, OutcomeKind};
 
 use super::cards::FindingChange;
 use super::gathered::{CaseGroup, Comparison, Member};
@@ -111,13 +111,13 @@ impl Comparison {
 
 #[cfg(test)]
 mod tests {
-    use rolecall_card::card::examine;
+    use rolecall_check::card::examine;
+    use rolecall_core::{Dialect, Template};
     use rolecall_jinja::JinjaEngine;
-    use rolecall_model::{Dialect, Template};
 
     use super::super::{CardChange, Pairing, SideKind};
     use super::*;
-    use rolecall_card::beside::probes_beside;
+    use rolecall_check::beside::probes_beside;
 
     fn compared(base: &str, own: &str) -> Comparison {
         let engine = JinjaEngine::new();

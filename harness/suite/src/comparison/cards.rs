@@ -1,10 +1,10 @@
 //! How the report cards of two templates differ.
 
-use rolecall_base::transcript::encode_char;
-use rolecall_card::capability::{Capabilities, GenerationPrompt};
-use rolecall_card::card::Card;
-use rolecall_card::contract::{Contract, Finding, Judgement, Severity};
-use rolecall_card::probe::{Content, Requirement};
+use rolecall_check::capability::{Capabilities, GenerationPrompt};
+use rolecall_check::card::Card;
+use rolecall_check::contract::{Contract, Finding, Judgement, Severity};
+use rolecall_check::probe::{Content, Requirement};
+use rolecall_core::transcript::encode_char;
 
 /// How the report card of B differs from that of A.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -219,9 +219,9 @@ fn generation_prompt(prompt: &GenerationPrompt) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rolecall_card::card::examine;
+    use rolecall_check::card::examine;
+    use rolecall_core::{Dialect, Template};
     use rolecall_jinja::JinjaEngine;
-    use rolecall_model::{Dialect, Template};
 
     fn change(a: &str, b: &str) -> CardChange {
         let card = |source: &str| {

@@ -1,13 +1,13 @@
 //! The outcomes of two sides, counted and grouped by cause.
 
-use rolecall_model::{Case, Outcome, OutcomeKind};
+use rolecall_core::{Case, Outcome, OutcomeKind};
 
 use super::cards::CardChange;
 use super::meaning::Meaning;
 use super::relation::Relation;
 use crate::cause::{self, Cause, Groups};
-use rolecall_base::diff::{Diff, Edit};
-use rolecall_base::transcript::encode;
+use rolecall_core::diff::{Diff, Edit};
+use rolecall_core::transcript::encode;
 
 /// The outcomes of two sides for the same cases.
 #[derive(Debug)]
@@ -332,7 +332,7 @@ impl CasesByCause {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rolecall_model::Stage;
+    use rolecall_core::Stage;
 
     fn rendered(text: &str) -> Outcome {
         Outcome::Rendered { text: text.into() }

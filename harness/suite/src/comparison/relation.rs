@@ -1,6 +1,6 @@
 //! How two outcomes of one case compare.
 
-use rolecall_model::{Outcome, OutcomeKind};
+use rolecall_core::{Outcome, OutcomeKind};
 
 /// How two outcomes of one case stand to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ fn gave_up(kind: OutcomeKind) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rolecall_model::{Limit, Stage};
+    use rolecall_core::{Limit, Stage};
 
     #[test]
     fn two_failures_are_never_the_same_prompt() {

@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use rolecall_model::{CaseId, Outcome};
+use rolecall_core::{CaseId, Outcome};
 
 use super::gathered::{Comparison, Pairing};
 use super::twins::MatchedTemplates;
 use crate::run::{MOST_OF_DIFFERENCE, Runner};
 use crate::saved_run::SavedRun;
 use crate::suite::Pair;
-use rolecall_source::source::unset_tokens;
+use rolecall_io::source::unset_tokens;
 
 /// The cases of a template of A and of a template of B, to compare.
 pub type Sides<'s> = [Vec<Pair<'s>>; 2];

@@ -1,12 +1,12 @@
 //! Failures that nobody expects: templates that no engine can read, and runs in which every pair
 //! failed.
 
-use rolecall_model::{Outcome, OutcomeKind, Stage, Template};
+use rolecall_core::{Outcome, OutcomeKind, Stage, Template};
 
 use crate::divergence::pair_name;
 use crate::run::Compared;
 use crate::verdict::Verdict;
-use rolecall_base::wording;
+use rolecall_core::wording;
 
 /// Counts unexpected failures. If the reference fails too, a failure is as good a result as
 /// a prompt.

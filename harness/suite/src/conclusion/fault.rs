@@ -5,7 +5,7 @@ use crate::record::Unverified;
 use crate::run::Compared;
 use crate::snapshot::SnapshotStatus;
 use crate::verdict::Verdict;
-use rolecall_model::OutcomeKind;
+use rolecall_core::OutcomeKind;
 
 /// Why a pair is not as expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

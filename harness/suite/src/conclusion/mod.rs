@@ -11,7 +11,7 @@ mod failures;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rolecall_model::{Deaths, Engine, OutcomeKind, TemplateName};
+use rolecall_core::{Deaths, Engine, OutcomeKind, TemplateName};
 
 use crate::divergence::{Divergences, pair_name};
 use crate::held_base::HeldBase;
@@ -20,7 +20,7 @@ use crate::readings::ReadBackTally;
 use crate::run::{Compared, RunInfo};
 use crate::suite::Pair;
 use crate::verdict::Verdict;
-use rolecall_base::problem::Problem;
+use rolecall_core::problem::Problem;
 
 pub use failures::Failures;
 pub use fault::Fault;

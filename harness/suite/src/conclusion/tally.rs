@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rolecall_model::OutcomeKind;
+use rolecall_core::OutcomeKind;
 
 use super::fault::Fault;
 use crate::record::Unverified;

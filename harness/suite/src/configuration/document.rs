@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use rolecall_base::problem::{Position, Problem, did_you_mean};
+use rolecall_core::problem::{Position, Problem, did_you_mean};
 
 /// A document under examination: its text, and what is wrong with it so far.
 pub(super) struct TomlDocument<'t> {

@@ -11,22 +11,22 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use rolecall_model::{Dialect, Template, TemplateName, Variable};
+use rolecall_core::{Dialect, Template, TemplateName, Variable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toml::de::DeTable;
 
 use document::{Item, TomlDocument};
-use rolecall_base::file::{MOST_CONFIGURATION, is_there, read_text_of};
-use rolecall_base::json;
-use rolecall_base::naming;
-use rolecall_base::problem::{Position, Problem, did_you_mean};
-use rolecall_base::reason::is_reason;
-use rolecall_base::root::Root;
-use rolecall_base::wildcard::Wildcard;
-use rolecall_card::contract;
-use rolecall_card::contract::Contract;
+use rolecall_check::contract;
+use rolecall_check::contract::Contract;
+use rolecall_core::file::{MOST_CONFIGURATION, is_there, read_text_of};
+use rolecall_core::json;
+use rolecall_core::naming;
+use rolecall_core::problem::{Position, Problem, did_you_mean};
+use rolecall_core::reason::is_reason;
+use rolecall_core::root::Root;
+use rolecall_core::wildcard::Wildcard;
 use rolecall_front::front::Front;
 
 use crate::card_rule::CardRule;

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rolecall_core::{Dialect, Outcome, Template, Variable};
 use rolecall_jinja::tools_json;
-use rolecall_model::{Dialect, Outcome, Template, Variable};
 use serde_json::{Map, Value};
 
 use super::form::{ExpectedAnswer, ExpectedCase};
 use crate::expectations::Expectations;
 use crate::suite::Pair;
-use rolecall_base::fingerprint::Fingerprint;
-use rolecall_base::transcript;
+use rolecall_core::fingerprint::Fingerprint;
+use rolecall_core::transcript;
 use rolecall_front::front::Front;
 
 /// The answers for one template.

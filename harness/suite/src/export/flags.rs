@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rolecall_model::{Case, Moment};
+use rolecall_core::{Case, Moment};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Number, Value};

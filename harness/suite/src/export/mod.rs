@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rolecall_model::{Case, Dialect, Template};
+use rolecall_core::{Case, Dialect, Template};
 use serde::Serialize;
 use serde_json::Value;
 use walkdir::WalkDir;
@@ -31,9 +31,9 @@ use crate::layout::Layout;
 use crate::reference::{Identity, Reference};
 use crate::schema;
 use crate::suite::{Pair, Suite};
-use rolecall_base::file::read_text;
-use rolecall_base::fingerprint::Fingerprint;
-use rolecall_base::problem::Problem;
+use rolecall_core::file::read_text;
+use rolecall_core::fingerprint::Fingerprint;
+use rolecall_core::problem::Problem;
 use rolecall_front::front::Front;
 
 /// The version of the format. It changes where a program that reads the files has to.
@@ -111,7 +111,7 @@ impl Export {
     ///
     /// The folder holds something else, as for [`Export::write`].
     pub fn may_be_written(folder: &Path) -> Result<(), Problem> {
-        rolecall_base::folder::hold(folder, KIND)
+        rolecall_core::folder::hold(folder, KIND)
     }
 
     /// Writes the files. A folder that is there has to be empty, or an export with nothing else in
@@ -121,7 +121,7 @@ impl Export {
     ///
     /// The folder holds something else, or cannot be written. Then it stays as it was.
     pub fn write(&self, folder: &Path) -> Result<(), Problem> {
-        rolecall_base::folder::replace(folder, &self.files, KIND)
+        rolecall_core::folder::replace(folder, &self.files, KIND)
     }
 
     /// How many templates, cases, expected answers and constructs there are, each with the words

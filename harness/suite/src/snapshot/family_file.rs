@@ -4,16 +4,16 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use rolecall_model::{Outcome, TemplateName};
+use rolecall_core::{Outcome, TemplateName};
 
 use super::insta_file::contents;
 use super::sections::{self, Damage, Section, is_of_reference, key, names, reference_key};
 use crate::record::REFERENCE;
 use crate::suite::Pair;
-use rolecall_base::file::read_own;
-use rolecall_base::invocation;
-use rolecall_base::problem::{Position, Problem};
-use rolecall_base::transcript::{self, InvalidTranscript};
+use rolecall_core::file::read_own;
+use rolecall_core::invocation;
+use rolecall_core::problem::{Position, Problem};
+use rolecall_core::transcript::{self, InvalidTranscript};
 
 /// Stands in the place of a transcript, if the reference was asked and nothing was accepted yet.
 const NOTHING_ACCEPTED: &str = "nothing accepted\n␃";

@@ -15,15 +15,15 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rolecall_model::{Outcome, Template, TemplateName};
-use rolecall_readback::transcript as readings;
+use rolecall_answers::transcript as readings;
+use rolecall_core::{Outcome, Template, TemplateName};
 
 use crate::layout::Layout;
 use crate::record::{RecordedAnswer, in_order};
 use crate::suite::{Pair, Suite};
-use rolecall_base::file::{read_text, write_below};
-use rolecall_base::problem::Problem;
-use rolecall_base::transcript;
+use rolecall_core::file::{read_text, write_below};
+use rolecall_core::problem::Problem;
+use rolecall_core::transcript;
 
 pub use family_file::{FamilyFile, FileProblems, PairText, SnapshotStatus};
 pub use insta_file::contents;
@@ -107,7 +107,9 @@ impl Snapshots {
     /// Problems with the file of a family, besides the transcripts in it.
     pub fn problems(&self, suite: &Suite, family: &str) -> FileProblems {
         let file = self.family(family);
-        let found = file.found.get_or_init(|| self.problems_of(suite, family, &file));
+        let found = file
+            .found
+            .get_or_init(|| self.problems_of(suite, family, &file));
         found.clone()
     }
 

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! A section is a heading with the names of the case and the template, and the
-//! [transcript](rolecall_base::transcript) of what came of them, up to its `␃`. Lines may follow: what
+//! [transcript](rolecall_core::transcript) of what came of them, up to its `␃`. Lines may follow: what
 //! is read back of the pair's answers, and what the reference did. An empty line parts a section from
 //! the next. A heading is never taken for a line of a prompt, nor the other way round: lines of a
 //! prompt end with `␊` or `␃`.
@@ -30,7 +30,7 @@ use std::sync::LazyLock;
 use memchr::memmem::{self, Finder};
 use memchr::{memchr, memchr_iter};
 
-use rolecall_base::transcript::{END, LINE_BREAK};
+use rolecall_core::transcript::{END, LINE_BREAK};
 
 /// The beginning of a heading.
 const HEADING: &str = "=== ";
@@ -346,10 +346,10 @@ fn end_in(line: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use rolecall_model::Outcome;
+    use rolecall_core::Outcome;
 
     use super::*;
-    use rolecall_base::transcript;
+    use rolecall_core::transcript;
 
     fn found(text: &str) -> Vec<(&str, Option<&str>)> {
         let (sections, _) = read(text);

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use rolecall_base::file::is_draft;
-use rolecall_base::problem::Problem;
+use rolecall_core::file::is_draft;
+use rolecall_core::problem::Problem;
 
 /// Files in the snapshot folder besides the accepted transcripts.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -27,7 +27,7 @@ use crate::meter::beside;
 use crate::scratch;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
-use rolecall_model::guard::on_large_stack;
+use rolecall_core::guard::on_large_stack;
 
 /// The number of inputs for each target: for a whole run, and for a sample.
 const MANY: u32 = 3000;
@@ -157,7 +157,7 @@ fn every_target_is_tried_everywhere() {
     let tested = TESTED.iter().map(|name| (*name).to_owned());
     assert_eq!(tested.collect::<BTreeSet<_>>(), targets);
     assert_eq!(names(&fuzz_data()), targets);
-    assert_eq!(names(&package().join("fuzz/fuzz_targets")), targets);
+    assert_eq!(names(&package().join("tools/fuzz/fuzz_targets")), targets);
 }
 
 /// The seeds include every kind of file whole: fuzzing does not get far with inputs that cannot be

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use rolecall::layout::Layout;
-use rolecall::snapshot::{FamilyFile, PairText, Snapshots, text};
-use rolecall::suite::{Pair, Suite};
+use rolecall_suite::layout::Layout;
+use rolecall_suite::snapshot::{FamilyFile, PairText, Snapshots, text};
+use rolecall_suite::suite::{Pair, Suite};
 
 use super::targets::{BETWEEN, CASE_KINDS, MODEL_KINDS};
 
@@ -93,8 +93,8 @@ pub(super) fn package() -> &'static Path {
     static HARNESS: LazyLock<PathBuf> = LazyLock::new(|| {
         let package = Path::new(env!("CARGO_MANIFEST_DIR"));
         // The package is the one at the top, or the fuzzer's own.
-        match package.parent() {
-            Some(harness) if package.ends_with("harness/fuzz") => harness.to_owned(),
+        match package.ancestors().nth(2) {
+            Some(harness) if package.ends_with("harness/tools/fuzz") => harness.to_owned(),
             _ => package.join("harness"),
         }
     });

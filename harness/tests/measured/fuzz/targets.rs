@@ -1,7 +1,7 @@
 //! The rules that must hold for any bytes: one function for each kind of input. A function that
 //! panics has found a defect.
 //!
-//! The tests in this folder and the coverage-guided fuzzer in `harness/fuzz` call these functions.
+//! The tests in this folder and the coverage-guided fuzzer in `harness/tools/fuzz` call these functions.
 
 // Not everybody uses everything, and what a target finds is a panic.
 #![allow(dead_code, clippy::unwrap_used, unreachable_pub)]
@@ -12,21 +12,21 @@ use std::io::Cursor;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use rolecall::case_file;
-use rolecall::divergence::Divergences;
-use rolecall::engines::Engines;
-use rolecall::layout::Layout;
-use rolecall::parity::Explanations;
-use rolecall::problem::{Location, Problem};
-use rolecall::protocol::{read_answer, serve};
-use rolecall::records::AskedTemplates;
-use rolecall::snapshot::{FamilyFile, PairText, Snapshots};
-use rolecall::source;
-use rolecall::suite::Suite;
-use rolecall::template_file::{place, read_template};
-use rolecall::transcript;
-use rolecall_model::guard::load;
-use rolecall_model::{Case, CaseId, Conversation, Dialect, Limits, Outcome, OwnText, Template};
+use rolecall_core::guard::load;
+use rolecall_core::problem::{Location, Problem};
+use rolecall_core::transcript;
+use rolecall_core::{Case, CaseId, Conversation, Dialect, Limits, Outcome, OwnText, Template};
+use rolecall_front::engines::Engines;
+use rolecall_io::protocol::{read_answer, serve};
+use rolecall_io::source;
+use rolecall_io::template_file::{place, read_template};
+use rolecall_suite::case_file;
+use rolecall_suite::divergence::Divergences;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::parity::Explanations;
+use rolecall_suite::records::AskedTemplates;
+use rolecall_suite::snapshot::{FamilyFile, PairText, Snapshots};
+use rolecall_suite::suite::Suite;
 use serde_json::json;
 use tempfile::TempDir;
 

@@ -3,7 +3,7 @@
 use minijinja::Error;
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::Spanned;
-use rolecall_model::Limit;
+use rolecall_core::Limit;
 
 use crate::compile::grammar::lexer::Lexer;
 use crate::compile::grammar::tokens::Token;

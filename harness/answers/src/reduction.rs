@@ -1,0 +1,210 @@
+//! The smallest conversation whose answer is not read back for the same cause.
+
+use rolecall_core::Case;
+use rolecall_core::smaller::smaller;
+use serde_json::{Value, json};
+
+use crate::cause::ReadingCause;
+use crate::reading::{FormsReader, MessageReading, read_case};
+use crate::written::Writer;
+
+/// The most conversations that are tried.
+const MOST_TRIED: usize = 1_500;
+
+/// A conversation that ends with an answer that is not read back.
+#[derive(Debug, Clone)]
+pub struct Counterexample {
+    /// The conversation.
+    pub case: Case,
+    /// What was read of its last message.
+    pub reading: MessageReading,
+    /// Why it is not read back.
+    pub cause: ReadingCause,
+}
+
+/// Makes counterexamples smaller.
+struct Reduction<'r, 'p, 't> {
+    writer: &'r Writer<'p, 't>,
+    reader: &'r dyn FormsReader,
+    left: usize,
+    best: Counterexample,
+}
+
+impl Counterexample {
+    /// Makes the conversation of an answer smaller while its cause stays. The answer is a message of
+    /// the case, by its index. None if it is read back.
+    pub fn reduced(
+        writer: &Writer<'_, '_>,
+        reader: &dyn FormsReader,
+        case: &Case,
+        index: usize,
+    ) -> Option<Counterexample> {
+        let messages = case.messages.get(..=index)?.to_vec();
+        let case = case.saying(messages, case.tools.clone(), case.variables.clone());
+        let reading = read_case(writer, reader, &case).last()?;
+        let why = ReadingCause::of(&reading)?.0;
+        let mut reduction = Reduction {
+            writer,
+            reader,
+            left: MOST_TRIED,
+            best: Counterexample {
+                case,
+                reading,
+                cause: why,
+            },
+        };
+        reduction.run();
+        Some(reduction.best)
+    }
+
+    /// How much there is to read in it.
+    fn size(&self) -> usize {
+        size(&self.case)
+    }
+}
+
+fn size(case: &Case) -> usize {
+    let length =
+        |values: &[Value]| -> usize { values.iter().map(|value| value.to_string().len()).sum() };
+    length(&case.messages) + case.tools.as_deref().map_or(0, length) + case.variables.len()
+}
+
+impl Reduction<'_, '_, '_> {
+    fn run(&mut self) {
+        if let Some(answer) = self.best.case.messages.last().cloned() {
+            let question = json!({"role": "user", "content": "Hi"});
+            self.try_parts(vec![question, answer], self.best.case.tools.clone());
+        }
+        self.try_parts(self.best.case.messages.clone(), None);
+        loop {
+            let before = self.best.size();
+            self.values();
+            if self.best.size() == before || self.left == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Makes single values smaller, from the outside to the inside.
+    fn values(&mut self) {
+        for number in 0.. {
+            let Case {
+                messages, tools, ..
+            } = &self.best.case;
+            let tools = tools.clone().map_or(Value::Null, Value::Array);
+            let all = json!([messages, tools]);
+            let Some(ways) = smaller(&all, number) else {
+                return;
+            };
+            for way in ways {
+                let Value::Array(parts) = way else {
+                    continue;
+                };
+                let [Value::Array(messages), tools] = &parts[..] else {
+                    continue;
+                };
+                if self.try_parts(messages.clone(), tools.as_array().cloned()) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Keeps a conversation if it is smaller, and its answer is not read back for the same cause.
+    fn try_parts(&mut self, messages: Vec<Value>, tools: Option<Vec<Value>>) -> bool {
+        let variables = self.best.case.variables.clone();
+        let case = self.best.case.saying(messages, tools, variables);
+        let is_sound = case.messages.iter().all(is_message);
+        if self.left == 0 || !is_sound || size(&case) >= self.best.size() {
+            return false;
+        }
+        self.left -= 1;
+        let read = read_case(self.writer, self.reader, &case).last();
+        let Some(reading) = read.filter(|read| read.id.index + 1 == case.messages.len()) else {
+            return false;
+        };
+        let why = ReadingCause::of(&reading).map(|(why, _)| why);
+        if why.as_ref() != Some(&self.best.cause) {
+            return false;
+        }
+        self.best.case = case;
+        self.best.reading = reading;
+        true
+    }
+}
+
+/// Whether a message is one that an application could send: it keeps its role, a question is not
+/// empty, and calls keep their form.
+fn is_message(message: &Value) -> bool {
+    let has_role = match message["role"].as_str() {
+        Some("assistant") => true,
+        Some("system" | "developer" | "user" | "tool") => {
+            let content = &message["content"];
+            content.as_str().is_some_and(|text| !text.is_empty()) || content.is_array()
+        }
+        _ => false,
+    };
+    let calls = message["tool_calls"].as_array();
+    let mut calls = calls.into_iter().flatten();
+    has_role
+        && calls.all(|call| {
+            let function = &call["function"];
+            call["type"] == "function"
+                && function["name"]
+                    .as_str()
+                    .is_some_and(|name| !name.is_empty())
+                && !function["arguments"].is_null()
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use rolecall_core::{Dialect, Template};
+    use rolecall_front::engines::Engines;
+    use rolecall_front::program::FrontProgram;
+
+    use super::*;
+    use crate::reader::OwnReader;
+    use crate::reading::WithResponseTemplate;
+
+    #[test]
+    fn the_smallest_message_still_shows_the_cause() {
+        let source = "{% for m in messages %}<{{ m.role }}>{{ m.content }}<end>{% endfor %}\
+            {% if add_generation_prompt %}<assistant>{% endif %}";
+        let template = Template::from_source("t", Dialect::Jinja, source)
+            .with_special_token("eos_token", "<end>");
+        let response = json!({
+            "start_anchor": "<assistant>",
+            "fields": {"content": {"close_pattern": "<end>|\n\n"}},
+        });
+        let engines = Engines::default();
+        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let program = FrontProgram::load(engine, &template);
+        let writer = Writer::new(&program);
+        let reader = WithResponseTemplate {
+            reader: &OwnReader::default(),
+            response_template: &response,
+        };
+        let case = Case::from_messages(vec![
+            json!({"role": "system", "content": "Be kind."}),
+            json!({"role": "user", "content": "What is there?"}),
+            json!({"role": "assistant", "content": "Two things.\n\nOne and another one."}),
+            json!({"role": "user", "content": "Thanks."}),
+        ]);
+        let reduced = Counterexample::reduced(&writer, &reader, &case, 2).unwrap();
+        assert_eq!(reduced.cause.to_string(), "content: changed");
+        let messages = &reduced.case.messages;
+        assert_eq!(messages[0]["role"], "user");
+        let content = messages[1]["content"].as_str().unwrap();
+        assert!(
+            content.len() <= 5 && content.contains("\n\n"),
+            "{content:?}"
+        );
+        // A message that is read back shows nothing.
+        let fine = Case::from_messages(vec![
+            json!({"role": "user", "content": "Hi"}),
+            json!({"role": "assistant", "content": "Hi"}),
+        ]);
+        assert!(Counterexample::reduced(&writer, &reader, &fine, 1).is_none());
+    }
+}

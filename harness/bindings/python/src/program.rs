@@ -1,0 +1,41 @@
+//! Compiled templates: a template in its engine, behind one front.
+
+use std::sync::Once;
+
+use rolecall_core::guard::{self, on_large_stack};
+use rolecall_core::{Case, Limits, Outcome, Template};
+use rolecall_front::embed::CompiledTemplate;
+use rolecall_front::front::Front;
+
+/// A compiled template behind a front, for any number of threads.
+pub(crate) struct Program {
+    compiled: CompiledTemplate,
+    front: Front,
+}
+
+impl Program {
+    /// Compiles a template behind a front. If the engine refuses it, every outcome says so.
+    pub(crate) fn new(mut template: Template, front: Front) -> Program {
+        static QUIET: Once = Once::new();
+        // The hook is this extension's alone: Python and other extensions have their own.
+        QUIET.call_once(guard::keep_quiet);
+        template.front = Some(front.name().to_owned());
+        let compiled = on_large_stack(|| CompiledTemplate::new(template, &Limits::default()));
+        Program { compiled, front }
+    }
+
+    /// The outcome of a case. The case may nest deeply: it is handled and dropped on a large stack.
+    pub(crate) fn outcome(&self, case: Case) -> Outcome {
+        on_large_stack(move || self.compiled.outcome(&case, self.front))
+    }
+
+    /// Why the engine refuses the template, if it does.
+    pub(crate) fn refusal(&self) -> Option<Outcome> {
+        self.compiled.refusal()
+    }
+
+    /// The column of the mistake for which the engine refuses the template, from 1.
+    pub(crate) fn column(&self) -> Option<usize> {
+        self.compiled.column_of_refusal()
+    }
+}

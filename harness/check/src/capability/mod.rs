@@ -1,0 +1,123 @@
+//! Capabilities: what a template accepts, and what it does with it.
+//!
+//! Everything comes from renders: a probe is rendered, and its words are searched for in the
+//! prompt. Only the names of variables come from the source.
+
+mod support;
+
+mod generation;
+mod roles;
+mod tools;
+
+mod switch;
+
+mod capabilities;
+
+mod ability;
+
+use std::collections::BTreeMap;
+
+use rolecall_core::Dialect;
+
+use crate::probe::catalogue::{DOCUMENT, SYSTEM_USER, TOOLS, USER};
+use crate::probe::{Content, ProbeOutcome, Prober, Requirement, words};
+
+pub use ability::Ability;
+pub use capabilities::Capabilities;
+pub use generation::{GenerationPrompt, Reasoning};
+pub use roles::{Roles, System};
+pub use support::Support;
+pub use switch::{Switch, SwitchValue};
+pub use tools::{ToolCalls, ToolResults};
+
+/// Finds out what a template can do. If a single question uses up the limits, no other probe is
+/// rendered.
+pub(crate) fn explore(prober: &Prober<'_>) -> Capabilities {
+    let (special_tokens, variables) = variables(prober);
+    let question = prober.see(USER);
+    if question.is_out_of_limits() {
+        return Capabilities {
+            special_tokens,
+            variables,
+            ..unknown(&question)
+        };
+    }
+    let support = |probe, words: &[&str]| Support::of(&prober.see(probe), words);
+    Capabilities {
+        switches: switch::find(prober, &variables),
+        question: support(USER, &[words::USER]),
+        given: prober.manner().given,
+        content: prober.manner().content,
+        roles: roles::explore(prober),
+        typed_content: roles::typed_content(prober),
+        tools: support(TOOLS, &[words::TOOL, words::SECOND_TOOL]),
+        tool_calls: ToolCalls::of(support),
+        tool_results: ToolResults::of(support),
+        reasoning: generation::reasoning(prober),
+        documents: match prober.dialect() {
+            Dialect::Jinja => support(DOCUMENT, &[words::DOCUMENT]),
+            Dialect::Go => Support::Unknown {
+                why: "Ollama has no documents".to_owned(),
+            },
+        },
+        generation_prompt: generation::prompt(prober),
+        continue_final_message: generation::continuation(prober),
+        date: [USER, SYSTEM_USER, TOOLS]
+            .into_iter()
+            .any(|probe| prober.see(probe).outcome != prober.see_later(probe).outcome),
+        special_tokens,
+        variables,
+    }
+}
+
+/// What a template can do for a user who sets a variable, as far as contracts under settings ask
+/// for it: how answers are opened. What it can do besides is as without the setting.
+pub(crate) fn under_setting(prober: &Prober<'_>, usual: &Capabilities) -> Capabilities {
+    Capabilities {
+        question: Support::of(&prober.see(USER), &[words::USER]),
+        generation_prompt: generation::prompt(prober),
+        ..usual.clone()
+    }
+}
+
+/// The capabilities of a template of which only the outcome of a single question is known.
+fn unknown(question: &ProbeOutcome) -> Capabilities {
+    let unknown = Support::Unknown {
+        why: question.refusal(),
+    };
+    let support = |_, _: &[&str]| unknown.clone();
+    Capabilities {
+        question: Support::of(question, &[words::USER]),
+        given: Requirement::Nothing,
+        content: Content::String,
+        roles: Roles::of(support),
+        typed_content: BTreeMap::new(),
+        tools: unknown.clone(),
+        tool_calls: ToolCalls::of(support),
+        tool_results: ToolResults::of(support),
+        reasoning: Reasoning {
+            fields: Vec::new(),
+            in_history: unknown.clone(),
+        },
+        documents: unknown.clone(),
+        generation_prompt: GenerationPrompt::Unknown {
+            why: question.refusal(),
+        },
+        continue_final_message: unknown.clone(),
+        date: false,
+        switches: Vec::new(),
+        special_tokens: Vec::new(),
+        variables: Vec::new(),
+    }
+}
+
+/// The variables that every template may read. They say nothing about this one.
+const STANDARD: [&str; 4] = ["messages", "tools", "documents", "add_generation_prompt"];
+
+fn variables(prober: &Prober<'_>) -> (Vec<String>, Vec<String>) {
+    prober
+        .variables()
+        .into_iter()
+        .filter(|name| !STANDARD.contains(&name.as_str()))
+        .partition(|name| name.ends_with("_token"))
+}

@@ -1,0 +1,94 @@
+//! Contracts about documents.
+
+use rolecall_core::Dialect;
+
+use super::definition::Contract;
+use super::evidence::Evidence;
+use super::severity::Severity;
+use super::tally::Tally;
+use crate::probe::catalogue::{
+    DOCUMENT, DOCUMENT_TEXT, DOCUMENT_TOOLS, DOCUMENT_TOOLS_TURN, DOCUMENT_TURN, SYSTEM_DOCUMENT,
+    SYSTEM_DOCUMENT_TOOLS, TOOLS, TWO_DOCUMENTS, USER,
+};
+use crate::probe::{Prober, Requirement, words};
+
+pub(super) static DOCUMENTS_KEPT: Contract = Contract {
+    id: "documents-kept",
+    meaning: "where documents change the prompt, each of them is in it with its text",
+    guards_against: "answers from one document of many, or from titles alone",
+    severity: Severity::Error,
+    dialects: &[Dialect::Jinja],
+    page: include_str!("pages/documents-kept.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let (none, one, two) = (
+            prober.see(USER),
+            prober.see(DOCUMENT),
+            prober.see(TWO_DOCUMENTS),
+        );
+        if tally.text(&one).is_none() || tally.text(&two).is_none() {
+            return tally.judgement();
+        }
+        let is_given = prober.manner().given == Requirement::Documents;
+        if !is_given && none.outcome == one.outcome {
+            tally.skip("documents do not change the prompt");
+            return tally.judgement();
+        }
+        let missing = match (two.has(words::DOCUMENT), two.has(words::SECOND_DOCUMENT)) {
+            (true, true) => None,
+            (false, false) => Some("the texts of documents are not in the prompt"),
+            (true, false) => Some("the second of two documents is not in the prompt"),
+            (false, true) => Some("the first of two documents is not in the prompt"),
+        };
+        match missing {
+            None => tally.holds(),
+            Some(what) => tally.broken(Evidence::one(what, &two)),
+        }
+        if one.has(words::DOCUMENT) {
+            other_conversations(&mut tally, prober);
+        }
+        tally.judgement()
+    },
+};
+
+/// Demands the document in other conversations, too, and there once: with its text under the name
+/// that transformers documents, with a system message, with tools, and with a second question.
+fn other_conversations(tally: &mut Tally, prober: &Prober<'_>) {
+    let (usual, tools) = (prober.see(DOCUMENT), prober.see(TOOLS));
+    // A document of the probes may have its text under two names.
+    let once = usual.count(words::DOCUMENT);
+    for probe in [
+        DOCUMENT_TEXT,
+        SYSTEM_DOCUMENT,
+        DOCUMENT_TURN,
+        DOCUMENT_TOOLS,
+        SYSTEM_DOCUMENT_TOOLS,
+        DOCUMENT_TOOLS_TURN,
+    ] {
+        let seen = prober.see(probe);
+        let Some(_) = tally.text(&seen) else {
+            continue;
+        };
+        let count = seen.count(words::DOCUMENT);
+        tally.demand(count > 0, || {
+            Evidence::one(
+                format!("the document is not in the prompt: {}", probe.about),
+                &seen,
+            )
+        });
+        tally.demand_with(Severity::Warning, count <= once, || {
+            let what = format!("the document is in the prompt again: {}", probe.about);
+            Evidence::one(what, &seen).at(seen.find_again(words::DOCUMENT))
+        });
+        let has_tools = seen.asked.tools.is_some() && tools.has(words::TOOL_ABOUT);
+        if has_tools {
+            tally.demand_with(Severity::Warning, seen.has(words::TOOL_ABOUT), || {
+                let what = format!(
+                    "the tools are not in the prompt beside a document: {}",
+                    probe.about
+                );
+                Evidence::one(what, &seen)
+            });
+        }
+    }
+}

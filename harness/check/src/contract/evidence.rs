@@ -1,0 +1,261 @@
+//! What shows that a contract is broken.
+
+use std::ops::Range;
+
+use rolecall_core::{Case, Outcome, OutcomeJson, Stage};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::severity::Severity;
+use crate::probe::ProbeOutcome;
+use rolecall_core::diff::Diff;
+use rolecall_core::transcript;
+
+/// What shows that a contract is broken: a sentence, and the renders.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, JsonSchema)]
+pub struct Evidence {
+    /// What is wrong, in plain words.
+    pub what: String,
+    /// How bad this is, where it is not as bad as its contract says, or worse.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// One render, or two that should have something in common. None where the source of the
+    /// template shows it.
+    pub renders: Vec<Render>,
+    /// The bytes of the one prompt that show it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Range<usize>>,
+    /// The line of the template that shows it.
+    #[serde(rename = "line", skip_serializing_if = "Option::is_none")]
+    pub source_line: Option<usize>,
+    /// The byte at which two renders part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parts_at: Option<usize>,
+    /// Why two renders part there, by the template's lines and conditions, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// How two renders should have stood to each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Relation>,
+    /// How many bytes of the first prompt the second should begin with, if not with all of them: the
+    /// rest opens an answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<usize>,
+}
+
+/// How two renders should have stood to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Relation {
+    /// The same.
+    Same,
+    /// The second begins with the first.
+    Prefix,
+}
+
+/// What a template made of a probe.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, JsonSchema)]
+pub struct Render {
+    /// The probe's name.
+    pub probe: &'static str,
+    /// What the probe is.
+    pub about: &'static str,
+    /// What was asked: `messages`, and where there are some `tools`, `documents` and `variables`,
+    /// and `add_generation_prompt` where it is false.
+    pub conversation: Value,
+    /// What the template made of it.
+    #[serde(flatten, serialize_with = "as_json")]
+    #[schemars(with = "OutcomeJson<'static>")]
+    pub outcome: Outcome,
+}
+
+impl Evidence {
+    /// Evidence in the source of the template.
+    pub(super) fn of_source(what: impl Into<String>) -> Evidence {
+        Evidence {
+            what: what.into(),
+            severity: None,
+            renders: Vec::new(),
+            at: None,
+            source_line: None,
+            parts_at: None,
+            because: None,
+            expected: None,
+            until: None,
+        }
+    }
+
+    /// Evidence in one render.
+    pub(super) fn one(what: impl Into<String>, seen: &ProbeOutcome) -> Evidence {
+        Evidence {
+            renders: vec![Render::of(seen)],
+            ..Evidence::of_source(what)
+        }
+    }
+
+    /// The same, shown by this line of the template.
+    pub(super) fn in_line(self, source_line: Option<usize>) -> Evidence {
+        Evidence {
+            source_line,
+            ..self
+        }
+    }
+
+    /// The same, with the reason why two renders part.
+    pub(super) fn because(self, because: Option<String>) -> Evidence {
+        Evidence { because, ..self }
+    }
+
+    /// The same, shown by these bytes of the prompt.
+    pub(super) fn at(self, at: Option<Range<usize>>) -> Evidence {
+        Evidence { at, ..self }
+    }
+
+    /// The same, where only so many bytes of the first prompt count.
+    pub(super) fn until(self, until: usize) -> Evidence {
+        let first = self
+            .renders
+            .first()
+            .and_then(|render| match &render.outcome {
+                Outcome::Rendered { text } => Some(text.len()),
+                _ => None,
+            });
+        Evidence {
+            until: first.is_some_and(|all| until < all).then_some(until),
+            ..self
+        }
+    }
+
+    /// The same, as bad as this.
+    pub(super) fn with(self, severity: Severity) -> Evidence {
+        Evidence {
+            severity: Some(severity),
+            ..self
+        }
+    }
+
+    /// Evidence of two renders that should be the same.
+    pub(super) fn differ(
+        what: impl Into<String>,
+        first: &ProbeOutcome,
+        second: &ProbeOutcome,
+    ) -> Evidence {
+        Evidence::two(what, first, second, Relation::Same)
+    }
+
+    /// Evidence of two renders, the second of which should begin with the first.
+    pub(super) fn no_prefix(
+        what: impl Into<String>,
+        first: &ProbeOutcome,
+        second: &ProbeOutcome,
+    ) -> Evidence {
+        Evidence::two(what, first, second, Relation::Prefix)
+    }
+
+    fn two(
+        what: impl Into<String>,
+        first: &ProbeOutcome,
+        second: &ProbeOutcome,
+        expected: Relation,
+    ) -> Evidence {
+        let parts_at = match (first.text(), second.text()) {
+            (Some(first), Some(second)) => Some(common(first, second)),
+            _ => None,
+        };
+        Evidence {
+            renders: vec![Render::of(first), Render::of(second)],
+            parts_at,
+            expected: Some(expected),
+            ..Evidence::of_source(what)
+        }
+    }
+
+    /// The line of the template that shows this, or at which a conversation failed, where an engine
+    /// said so.
+    pub fn line(&self) -> Option<usize> {
+        if self.source_line.is_some() {
+            return self.source_line;
+        }
+        let mut outcomes = self.renders.iter().map(|render| &render.outcome);
+        outcomes.find_map(|outcome| match outcome {
+            Outcome::Failed {
+                stage: Stage::Parse | Stage::Render,
+                line,
+                ..
+            } => *line,
+            _ => None,
+        })
+    }
+
+    /// The difference of two renders. Where the second should have begun with the first,
+    /// only its beginning counts.
+    pub fn diff(&self) -> Option<Diff> {
+        let [first, second] = self.renders.as_slice() else {
+            return None;
+        };
+        let (first, second) = match (&first.outcome, &second.outcome, self.expected) {
+            (
+                Outcome::Rendered { text: first },
+                Outcome::Rendered { text: second },
+                Some(Relation::Prefix),
+            ) => {
+                let first = &first[..self.until.unwrap_or(first.len())];
+                let second = &second[..second.floor_char_boundary(first.len())];
+                let rendered = |text: &str| Outcome::Rendered {
+                    text: text.to_owned(),
+                };
+                (rendered(first), rendered(second))
+            }
+            (first, second, _) => (first.clone(), second.clone()),
+        };
+        Some(Diff::new(
+            &transcript::encode(&first),
+            &transcript::encode(&second),
+        ))
+    }
+}
+
+impl Render {
+    /// What was seen of a probe.
+    pub fn of(seen: &ProbeOutcome) -> Render {
+        Render {
+            probe: seen.probe,
+            about: seen.about,
+            conversation: conversation(&seen.asked),
+            outcome: (*seen.outcome).clone(),
+        }
+    }
+}
+
+fn as_json<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {
+    OutcomeJson::from(outcome).serialize(serializer)
+}
+
+/// The part of a case that evidence shows.
+fn conversation(case: &Case) -> Value {
+    let mut asked = Map::new();
+    asked.insert("messages".to_owned(), case.messages.clone().into());
+    for (name, items) in [("tools", &case.tools), ("documents", &case.documents)] {
+        if let Some(items) = items {
+            asked.insert(name.to_owned(), items.clone().into());
+        }
+    }
+    if !case.add_generation_prompt {
+        asked.insert("add_generation_prompt".to_owned(), false.into());
+    }
+    if !case.variables.is_empty() {
+        asked.insert("variables".to_owned(), case.variables.clone().into());
+    }
+    asked.into()
+}
+
+/// The length of the common beginning of two texts, in bytes.
+pub(super) fn common(first: &str, second: &str) -> usize {
+    let same = first
+        .bytes()
+        .zip(second.bytes())
+        .take_while(|(a, b)| a == b)
+        .count();
+    first.floor_char_boundary(same)
+}

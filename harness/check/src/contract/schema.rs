@@ -1,0 +1,121 @@
+//! The contract that the whole of a tool's schema is in the prompt.
+
+use rolecall_core::{Case, Dialect};
+use serde_json::json;
+
+use super::definition::Contract;
+use super::evidence::Evidence;
+use super::severity::Severity;
+use super::tally::Tally;
+use crate::probe::catalogue::{RICH_TOOL, TOOLS};
+use crate::probe::manner::{open, tool};
+use crate::probe::{Prober, words};
+
+pub(super) static SCHEMA_KEPT: Contract = Contract {
+    id: "schema-kept",
+    meaning: "the whole of a tool's schema is in the prompt",
+    guards_against: "a model that does not know which values a tool takes",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/schema-kept.md"),
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        if !capabilities.tools.is_kept() {
+            tally.skip("tools are not in the prompt");
+            return tally.judgement();
+        }
+        let (plain, seen) = (prober.see(TOOLS), prober.see(RICH_TOOL));
+        if seen.text().is_none() {
+            let what = format!("a tool with a richer schema: {}", seen.refusal());
+            tally.broken(Evidence::differ(what, &plain, &seen).with(Severity::Error));
+            return tally.judgement();
+        }
+        let missing: Vec<&str> = [
+            (
+                words::OBJECT_ABOUT,
+                "the description of a parameter that is an object",
+            ),
+            (
+                words::INNER_KEY,
+                "the properties of a parameter that is an object",
+            ),
+            (words::INNER_ABOUT, "the descriptions of these properties"),
+            (
+                words::INNER_CHOICE,
+                "the values that a parameter may have (`enum`)",
+            ),
+            (words::DEFAULT, "the default of a parameter"),
+            ("integer", "the types that a parameter may have (`anyOf`)"),
+        ]
+        .into_iter()
+        // Ollama itself forgets defaults.
+        .filter(|(word, _)| prober.dialect() == Dialect::Jinja || *word != words::DEFAULT)
+        .filter(|(word, _)| !seen.has(word))
+        .map(|(_, name)| name)
+        .collect();
+        tally.demand(missing.is_empty(), || {
+            let what = format!("not in the prompt: {}", missing.join(", "));
+            Evidence::one(what, &seen)
+        });
+        optional_is_optional(&mut tally, prober);
+        tally.judgement()
+    },
+};
+
+/// Demands that a parameter that is required is not marked as optional, and the other one is not
+/// either.
+fn optional_is_optional(tally: &mut Tally, prober: &Prober<'_>) {
+    let of_two = |required: &str| {
+        let mut tool = tool(words::TOOL);
+        tool["function"]["parameters"]["required"] = json!([required]);
+        let case = Case {
+            tools: Some(vec![tool]),
+            ..open(vec![prober.manner().user()])
+        };
+        let about = "a tool with a parameter that is required and one that is not";
+        prober.ask("one-required", about, case)
+    };
+    let (first, second) = (of_two(words::FIRST_KEY), of_two(words::SECOND_KEY));
+    let (Some(one), Some(other)) = (tally.text(&first), tally.text(&second)) else {
+        return;
+    };
+    if first.has(words::FIRST_KEY) {
+        tally.demand(one != other, || {
+            let what = "which parameters are required is not in the prompt";
+            Evidence::one(what, &first)
+        });
+    }
+    // What the template says about the first parameter wherever it names it, up to the end of the line
+    // or entry.
+    let about = |text: &str| -> Vec<String> {
+        let text = text.to_lowercase();
+        let names = text.match_indices(words::FIRST_KEY);
+        let behind = names.map(|(at, name)| &text[at + name.len()..]);
+        let entries = behind.map(|rest| {
+            let end = rest.find(['\n', ',', '}']).unwrap_or(rest.len());
+            rest[..end].to_owned()
+        });
+        entries.collect()
+    };
+    let (required, optional) = (about(one), about(other));
+    let words = [
+        "optional",
+        "= none",
+        "选填",
+        "可选",
+        "необязательн",
+        "facultati",
+        "opcional",
+    ];
+    let says = |entries: &[String]| {
+        let mut entries = entries.iter();
+        entries.any(|text| text.starts_with('?') || words.iter().any(|word| text.contains(word)))
+    };
+    if says(&required) == says(&optional) {
+        return;
+    }
+    tally.demand_with(Severity::Error, says(&optional), || {
+        let what = "a parameter that is required is marked as optional, and the other way round";
+        Evidence::differ(what, &first, &second)
+    });
+}

@@ -1,0 +1,212 @@
+//! The contract that switches do what their names say.
+
+use std::collections::BTreeSet;
+
+use rolecall_core::Dialect;
+use serde_json::Value;
+
+use super::definition::Contract;
+use super::evidence::Evidence;
+use super::severity::Severity;
+use super::tally::Tally;
+use super::thoughts::{is_within, marks};
+use crate::probe::catalogue::USER;
+use crate::probe::{ProbeOutcome, Prober, Setting, words};
+
+pub(super) static SWITCHES_WORK: Contract = Contract {
+    id: "switches-work",
+    meaning: "a variable that users set, such as `enable_thinking`, does what its name says",
+    guards_against: "a model that thinks when it should not, or a setting that nothing reads",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/switches-work.md"),
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        let switches = &capabilities.switches;
+        for switch in switches.iter().filter(|switch| switch.turns_thinking_on()) {
+            is_not_inverted(&mut tally, prober, &switch.name);
+        }
+        let read = prober.variables();
+        for name in &capabilities.variables {
+            let is_known = KNOWN.contains(&name.as_str());
+            if is_known && switches.iter().any(|switch| switch.name == *name) {
+                tally.holds();
+            } else if is_known && TOLD_WITHOUT_EFFECT.contains(&name.as_str()) {
+                tally.broken(Evidence::of_source(format!(
+                    "the template reads `{name}`, and no value of it changes a prompt"
+                )));
+            } else if prober.dialect() == Dialect::Jinja
+                && let Some(meant) = misspelt(name, &read)
+            {
+                tally.broken(
+                    Evidence::of_source(format!(
+                        "the template reads `{name}`; applications set `{meant}`"
+                    ))
+                    .in_line(line_of(prober.source_without_comments(), name)),
+                );
+            }
+        }
+        tally.skip(if switches.is_empty() {
+            "the template has no switches"
+        } else {
+            "the names of the switches do not say what they do"
+        });
+        tally.judgement()
+    },
+};
+
+/// The variables that applications set, by the names that published templates read.
+const KNOWN: [&str; 36] = [
+    "add_generation_prompt",
+    "add_vision_id",
+    "available_tools",
+    "builtin_tools",
+    "chat_template_kwargs",
+    "citation_mode",
+    "clear_thinking",
+    "controls",
+    "current_date",
+    "custom_tools",
+    "date_string",
+    "documents",
+    "enable_citations",
+    "enable_thinking",
+    "guardian_config",
+    "length",
+    "low_effort",
+    "medium_effort",
+    "messages",
+    "model_identity",
+    "originality",
+    "preserve_thinking",
+    "preserved_thinking",
+    "reasoning",
+    "reasoning_budget",
+    "reasoning_effort",
+    "response_format",
+    "safety_mode",
+    "skip_thinking",
+    "system_message",
+    "thinking",
+    "thinking_budget",
+    "thinking_effort",
+    "thinking_mode",
+    "tools",
+    "tools_in_user_message",
+];
+
+/// Whether applications set a variable of this name.
+pub(super) fn is_known(name: &str) -> bool {
+    KNOWN.contains(&name)
+}
+
+/// The variables that every prompt can show, so that one without effect is a fault.
+const TOLD_WITHOUT_EFFECT: [&str; 3] = ["date_string", "enable_thinking", "thinking"];
+
+/// A name that is shorter resembles too many others.
+const SHORTEST: usize = 8;
+
+/// A name that is shorter may be the beginning of another by chance.
+const LONG: usize = 10;
+
+/// What was meant by a name that nearly is a known one: a letter or two differ, a part of it is
+/// missing, or it is the singular. None if the template reads the known one too.
+fn misspelt(name: &str, read: &BTreeSet<String>) -> Option<&'static str> {
+    const MOST_CHANGES: usize = 2;
+    const LISTS: [&str; 3] = ["messages", "tools", "documents"];
+    if KNOWN.contains(&name) {
+        return None;
+    }
+    let singular = LISTS
+        .into_iter()
+        .find(|list| list.strip_suffix('s') == Some(name));
+    let is_long = name.len() >= SHORTEST;
+    let mut known = KNOWN
+        .into_iter()
+        .filter(|known| is_long && known.len() >= SHORTEST);
+    let plain = |name: &str| name.to_ascii_lowercase().replace(['_', '-'], "");
+    let is_near = |known: &&str| {
+        plain(known) == plain(name)
+            || name.len() >= LONG && known.starts_with(name)
+            || strsim::damerau_levenshtein(known, name) <= MOST_CHANGES
+    };
+    let meant = singular.or_else(|| known.find(is_near))?;
+    (!read.contains(meant)).then_some(meant)
+}
+
+/// The line in which a name first stands.
+fn line_of(source: &str, name: &str) -> Option<usize> {
+    let at = source.find(name)?;
+    Some(source[..at].matches('\n').count() + 1)
+}
+
+/// Demands that a prompt with a switch on leaves the model at least as much room to think as with
+/// it off.
+fn is_not_inverted(tally: &mut Tally, prober: &Prober<'_>, name: &str) {
+    let [on, off] = [true, false].map(|value| {
+        let setting = Setting {
+            name: name.to_owned(),
+            value: Value::from(value),
+        };
+        prober.with_setting(&setting).see(USER)
+    });
+    let (Some(with), Some(without)) = (tally.text(&on), tally.text(&off)) else {
+        return;
+    };
+    let (with, without) = (invitation(&on, with), invitation(&off, without));
+    tally.demand(with >= without, || {
+        let what = format!(
+            "`{name}` does the opposite of what its name says: the model is led to think if it is \
+             false, and not if it is true"
+        );
+        Evidence::differ(what, &on, &off).with(Severity::Error)
+    });
+}
+
+/// How far a prompt leads the model to think: from 0, where thoughts are closed at its end, over a
+/// word against them, and nothing at all, to 3, where they are open there.
+fn invitation(seen: &ProbeOutcome, text: &str) -> u8 {
+    const DENIALS: [&str; 4] = ["/nothink", "/no_think", "thinking off", "thinking: off"];
+    let behind = seen.behind(words::USER).unwrap_or(text);
+    if is_within(behind) {
+        3
+    } else if marks(behind).next_back().is_some() {
+        0
+    } else if DENIALS.iter().any(|word| seen.has(word)) {
+        1
+    } else {
+        2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_nearly_are_known_are_told() {
+        let of = |name: &str| misspelt(name, &BTreeSet::new());
+        assert_eq!(of("enable_thinkng"), Some("enable_thinking"));
+        assert_eq!(of("enableThinking"), Some("enable_thinking"));
+        assert_eq!(of("reasoning_efort"), Some("reasoning_effort"));
+        for name in [
+            "enable_thinking",
+            "preserved_thinking",
+            "date",
+            "tool_calls",
+            "use_tools",
+        ] {
+            assert_eq!(of(name), None, "{name}");
+        }
+        assert_eq!(of("enable_think"), Some("enable_thinking"));
+        assert_eq!(of("tool"), Some("tools"));
+        let both = BTreeSet::from(["enable_thinking".to_owned()]);
+        assert_eq!(misspelt("enable_thinkng", &both), None);
+    }
+
+    #[test]
+    fn the_known_names_are_sorted() {
+        assert!(KNOWN.is_sorted());
+        assert_eq!(BTreeSet::from(KNOWN).len(), KNOWN.len());
+    }
+}

@@ -1,0 +1,74 @@
+//! The contract that a system message changes nothing behind it.
+
+use rolecall_core::Dialect;
+
+use super::definition::Contract;
+use super::evidence::Evidence;
+use super::severity::Severity;
+use super::tally::Tally;
+use crate::probe::catalogue::{
+    CALL_RESULT, CALL_TURN_USER, DOCUMENT, OTHER_QUESTION, PARALLEL_TURN, REASONED_LOOP,
+    REASONED_TURN_USER, REASONED_USER, SYSTEM_CALL_RESULT, SYSTEM_CALL_TURN, SYSTEM_DOCUMENT,
+    SYSTEM_OTHER_QUESTION, SYSTEM_PARALLEL_TURN, SYSTEM_REASONED_LOOP, SYSTEM_REASONED_TURN_USER,
+    SYSTEM_REASONED_USER, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_TWO_ROUNDS_TURN, SYSTEM_USER,
+    SYSTEM_USER_ASSISTANT, TOOLS, TWO_ROUNDS_TURN, USER, USER_ASSISTANT, USER_ASSISTANT_USER,
+};
+use crate::probe::{Probe, ProbeOutcome, words};
+
+/// Conversations without a system message, and with one.
+const PAIRS: [(Probe, Probe); 13] = [
+    (USER, SYSTEM_USER),
+    (USER_ASSISTANT, SYSTEM_USER_ASSISTANT),
+    (USER_ASSISTANT_USER, SYSTEM_TURNS),
+    (TOOLS, SYSTEM_TOOLS),
+    (OTHER_QUESTION, SYSTEM_OTHER_QUESTION),
+    (CALL_RESULT, SYSTEM_CALL_RESULT),
+    (CALL_TURN_USER, SYSTEM_CALL_TURN),
+    (PARALLEL_TURN, SYSTEM_PARALLEL_TURN),
+    (TWO_ROUNDS_TURN, SYSTEM_TWO_ROUNDS_TURN),
+    (REASONED_USER, SYSTEM_REASONED_USER),
+    (REASONED_LOOP, SYSTEM_REASONED_LOOP),
+    (REASONED_TURN_USER, SYSTEM_REASONED_TURN_USER),
+    (DOCUMENT, SYSTEM_DOCUMENT),
+];
+
+pub(super) static SYSTEM_APART: Contract = Contract {
+    id: "system-apart",
+    meaning: "behind the first question, a prompt is the same with and without a system message",
+    guards_against: "calls, results or thoughts that are written in another way, because a message was counted",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/system-apart.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for (without, with) in PAIRS {
+            let (without, with) = (prober.see(without), prober.see(with));
+            let behind = |seen: &ProbeOutcome| {
+                let question = seen.find(words::USER)?;
+                Some(seen.text()?[question.start..].to_owned())
+            };
+            let (Some(one), Some(other)) = (behind(&without), behind(&with)) else {
+                continue;
+            };
+            // Some models have the system text at the last question.
+            if !with.has(words::SYSTEM) || other.to_lowercase().contains(words::SYSTEM) {
+                tally.skip("the system message does not stand before the first question");
+                continue;
+            }
+            // The simplest pair of conversations says it best.
+            let is_same = one == other;
+            tally.demand(is_same, || {
+                let what = format!(
+                    "behind the question the prompt is another one than without the system \
+                     message: {}",
+                    with.about
+                );
+                Evidence::differ(what, &without, &with)
+            });
+            if !is_same {
+                break;
+            }
+        }
+        tally.judgement()
+    },
+};

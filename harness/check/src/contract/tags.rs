@@ -1,0 +1,335 @@
+//! The contract that tags which come in pairs do come in pairs: those of calls and results, of media,
+//! and of answers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+use rolecall_core::Dialect;
+
+use super::definition::Contract;
+use super::evidence::Evidence;
+use super::severity::Severity;
+use super::tally::Tally;
+use super::thoughts::mark_at;
+use super::tokens::control_tokens_in;
+use crate::capability::GenerationPrompt;
+use crate::probe::catalogue::{
+    CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, IMAGE, PARALLEL, SYSTEM_USER, TWO_ROUNDS, TWO_TURNS,
+    USER_ASSISTANT, USER_PARTS, VIDEO,
+};
+use crate::probe::{ProbeOutcome, Prober, words};
+
+pub(super) static TAGS_PAIRED: Contract = Contract {
+    id: "tags-paired",
+    meaning: "each tag that opens something is closed by its partner, and each partner has its tag",
+    guards_against: "a call that never ends, because its closing tag was lost",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/tags-paired.md"),
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        let turns = prober.see(TWO_TURNS);
+        let opening = match &capabilities.generation_prompt {
+            GenerationPrompt::Suffix { text } => text.as_str(),
+            _ => "",
+        };
+        // The tags of turns are judged elsewhere.
+        let of_turns: BTreeSet<&str> = control_tokens_in(turns.text().unwrap_or_default())
+            .chain(control_tokens_in(opening))
+            .collect();
+        for probe in [
+            CALL,
+            CALL_RESULT,
+            CALL_RESULT_ASSISTANT,
+            PARALLEL,
+            TWO_ROUNDS,
+        ] {
+            let seen = prober.see(probe);
+            let (Some(text), Some(question)) = (tally.text(&seen), seen.find(words::USER)) else {
+                continue;
+            };
+            tokens_are_paired(&mut tally, prober, &seen, &of_turns, question.end);
+            if seen.has(words::FIRST_VALUE) {
+                plain_tags_are_paired(&mut tally, prober, &seen, &text[question.end..], opening);
+            }
+        }
+        marks_of_answers(&mut tally, prober);
+        marks_of_media(&mut tally, prober);
+        both_sides(&mut tally, prober);
+        tally.judgement()
+    },
+};
+
+/// Demands that each token behind the question that opens something is there as often as its
+/// partner.
+fn tokens_are_paired(
+    tally: &mut Tally,
+    prober: &Prober<'_>,
+    seen: &ProbeOutcome,
+    of_turns: &BTreeSet<&str>,
+    from: usize,
+) {
+    let text = seen.text().unwrap_or_default();
+    let source = prober.source_without_comments();
+    let said = &text[from..];
+    let tags: BTreeSet<&str> = control_tokens_in(said)
+        .filter(|tag| !of_turns.contains(tag))
+        .collect();
+    for tag in tags {
+        let Some(partner) = partner(tag) else {
+            continue;
+        };
+        if of_turns.contains(partner.as_str()) {
+            continue;
+        }
+        let at = || {
+            let at = said.rfind(tag).map(|at| at + from);
+            at.map(|at| at..at + tag.len())
+        };
+        if !source.contains(&partner) && !text.contains(&partner) {
+            // A token of this form may stand between two texts, and need no end.
+            let is_written_apart = partner.contains("end") || partner.contains("END");
+            if is_written_apart && !tag.contains("argument") && is_around_words(seen, tag) {
+                let what =
+                    format!("`{tag}` opens something, and the template never writes `{partner}`");
+                tally.broken(Evidence::one(what, seen).at(at()).with(Severity::Warning));
+            }
+            continue;
+        }
+        let (opened, closed) = (said.matches(tag).count(), said.matches(&partner).count());
+        // Other contracts report what opens only the first of two rounds, and calls that are lost.
+        let is_told = seen.probe == TWO_ROUNDS.name || !seen.has(words::FIRST_VALUE);
+        tally.demand(opened == closed || is_told && opened < closed, || {
+            let what = if opened > closed {
+                format!("`{tag}` is not closed by `{partner}`")
+            } else {
+                format!("`{partner}` closes what no `{tag}` opens")
+            };
+            Evidence::one(what, seen).at(at())
+        });
+    }
+}
+
+/// Whether a token stands right before a word of a call or of a result.
+fn is_around_words(seen: &ProbeOutcome, tag: &str) -> bool {
+    let all = [words::RESULT, words::TOOL, words::FIRST_VALUE];
+    all.iter().any(|word| {
+        seen.before(word)
+            .is_some_and(|before| before.trim_end().ends_with(tag))
+    })
+}
+
+/// Demands that tags such as `<invoke name="…">` are closed as often as they are opened.
+fn plain_tags_are_paired(
+    tally: &mut Tally,
+    prober: &Prober<'_>,
+    seen: &ProbeOutcome,
+    said: &str,
+    opening: &str,
+) {
+    static TAG: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"<(/?)([A-Za-z_][\w.：:-]*)(?:[=\s][^<>]*)?>").ok());
+    let Some(tag) = TAG.as_ref() else { return };
+    let source = prober.source_without_comments();
+    let turns = prober.see(TWO_TURNS);
+    let of_turns = turns.text().unwrap_or_default();
+    let mut counts: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
+    for found in tag.captures_iter(said) {
+        let (Some(slash), Some(name)) = (found.get(1), found.get(2)) else {
+            continue;
+        };
+        // `<s>` and `</s>` begin and end a sequence, and a separator has no partner.
+        let tag = format!("<{}", name.as_str());
+        let is_of_turns = of_turns.contains(&tag) || opening.contains(&tag);
+        let is_of_turns = is_of_turns || name.as_str() == "s" || tag.contains("sep");
+        let tag = format!("<{}>", name.as_str());
+        // Tags with the words `start` and `end` are judged as tokens.
+        let is_other = has_word_for_an_end(&tag) || is_quote(seen, &tag);
+        if mark_at(&tag).is_none() && !is_of_turns && !is_other {
+            counts.entry(name.as_str()).or_default()[usize::from(!slash.is_empty())] += 1;
+        }
+    }
+    for (name, [opened, closed]) in counts {
+        let is_known = source.contains(&format!("</{name}")) || closed > 0;
+        let what = match (opened, closed) {
+            (opened, closed) if opened == closed => None,
+            (_, 0) if !is_known => Some(format!("`<{name}>` is closed nowhere in the template")),
+            (opened, closed) if opened > closed => {
+                Some(format!("`<{name}>` is not closed by `</{name}>`"))
+            }
+            _ => Some(format!("`</{name}>` closes what no `<{name}>` opens")),
+        };
+        // A token that opens a turn in one conversation only, such as that of a result, has no end.
+        let is_token = prober
+            .tokenizer()
+            .is_some_and(|one| one.is_token(&format!("<{name}>")));
+        if what.is_some() && !is_known && is_token {
+            continue;
+        }
+        tally.demand(what.is_none(), || {
+            let at = seen.text().and_then(|text| text.rfind(&format!("<{name}")));
+            Evidence::one(what.unwrap_or_default(), seen).at(at.map(|at| at..at + name.len() + 1))
+        });
+    }
+}
+
+/// Whether a tag says in a word that it opens or closes something.
+fn has_word_for_an_end(tag: &str) -> bool {
+    ["start", "begin", "end"]
+        .iter()
+        .any(|word| tag.split(['<', '_', '>']).any(|part| part == *word))
+}
+
+/// Whether a tag stands before and behind the value of an argument, as quotation marks do.
+fn is_quote(seen: &ProbeOutcome, tag: &str) -> bool {
+    let (before, behind) = (
+        seen.before(words::FIRST_VALUE),
+        seen.behind(words::FIRST_VALUE),
+    );
+    before.is_some_and(|before| before.ends_with(tag))
+        && behind.is_some_and(|behind| behind.starts_with(tag))
+}
+
+/// Demands that a mark that ends answers has its partner before them, if the template writes it.
+fn marks_of_answers(tally: &mut Tally, prober: &Prober<'_>) {
+    let seen = prober.see(USER_ASSISTANT);
+    let (Some(behind), Some(question)) = (seen.behind(words::ASSISTANT), seen.behind(words::USER))
+    else {
+        return;
+    };
+    let source = prober.source_without_comments();
+    for token in control_tokens_in(behind) {
+        let opens = [
+            ("END", "START"),
+            ("END", "BEGIN"),
+            ("end", "start"),
+            ("end", "begin"),
+        ];
+        let opens = opens.iter().filter(|(end, _)| token.contains(end));
+        let opens = opens.map(|(end, begin)| token.replacen(end, begin, 1));
+        let is_of_turns = ["turn", "TURN", "im_", "text", "sentence", "header", "role"];
+        if is_of_turns.iter().any(|word| token.contains(word)) || mark_at(token).is_some() {
+            continue;
+        }
+        for opening in opens.filter(|opening| source.contains(opening)) {
+            tally.demand(question.contains(&opening), || {
+                let what = format!("`{token}` closes an answer that no `{opening}` opens");
+                let at = seen.text().and_then(|text| text.rfind(token));
+                Evidence::one(what, &seen).at(at.map(|at| at..at + token.len()))
+            });
+        }
+    }
+}
+
+/// Demands that a mark that begins an image or a video has its end.
+fn marks_of_media(tally: &mut Tally, prober: &Prober<'_>) {
+    let source = prober.source_without_comments();
+    let plain = prober.see(USER_PARTS);
+    for probe in [IMAGE, VIDEO] {
+        let seen = prober.see(probe);
+        let (Some(text), Some(plain)) = (seen.text(), plain.text()) else {
+            continue;
+        };
+        let tokens: BTreeSet<&str> = control_tokens_in(text).collect();
+        for token in tokens.into_iter().filter(|token| !plain.contains(token)) {
+            let Some(partner) = partner(token).filter(|partner| source.contains(partner)) else {
+                continue;
+            };
+            let counts = [token, &partner].map(|token| text.matches(token).count());
+            tally.demand(counts[0] == counts[1], || {
+                let what = format!("`{token}` is not closed by `{partner}`: {}", probe.about);
+                let at = text.rfind(token);
+                Evidence::one(what, &seen).at(at.map(|at| at..at + token.len()))
+            });
+        }
+    }
+}
+
+/// The name of a role, and a line break, may stand between an opening and its text.
+const LONGEST: usize = 24;
+
+/// Demands that not the same tag stands before a text and behind it. A token that closes turns does,
+/// where turns begin with plain words.
+fn both_sides(tally: &mut Tally, prober: &Prober<'_>) {
+    let turns = prober.see(TWO_TURNS);
+    let closing = |word| control_tokens_in(turns.behind(word)?).next();
+    let closes = [words::USER, words::ASSISTANT].map(closing);
+    for (probe, word, who) in [
+        (CALL_RESULT, words::RESULT, "a result"),
+        (SYSTEM_USER, words::SYSTEM, "a system message"),
+        (SYSTEM_USER, words::USER, "a question"),
+        (USER_ASSISTANT, words::ASSISTANT, "an answer"),
+    ] {
+        let seen = prober.see(probe);
+        let (Some(before), Some(behind)) = (seen.before(word), seen.behind(word)) else {
+            continue;
+        };
+        let behind = behind.trim_start();
+        let Some(token) = control_tokens_in(before).next_back() else {
+            continue;
+        };
+        let gap = before
+            .rfind(token)
+            .map_or(0, |at| before.len() - at - token.len());
+        if gap > LONGEST || token.contains('/') || closes.contains(&Some(token)) {
+            continue;
+        }
+        // Behind a turn without an end stands what opens the next turn.
+        let opens = control_tokens_in(turns.before(words::USER).unwrap_or_default()).next_back();
+        let opens_next = opens == Some(token) && behind.matches(token).count() == 1;
+        if opens_next || is_quote(&prober.see(CALL), token) {
+            continue;
+        }
+        // `<<SYS>>` has one more sign on each side.
+        let is_same = behind.find(token).is_some_and(|at| at < 2);
+        tally.demand(!is_same, || {
+            let what = format!("`{token}` stands before {who}, and behind it, too");
+            Evidence::one(what, &seen).at(seen.find(word))
+        });
+    }
+}
+
+/// The tag that closes what a tag opens, by its form: `</x>` for `<x>`, `end` for `begin` and
+/// `start`.
+fn partner(tag: &str) -> Option<String> {
+    for (opens, closes) in [
+        ("start", "end"),
+        ("begin", "end"),
+        ("START", "END"),
+        ("BEGIN", "END"),
+    ] {
+        if tag.contains(opens) {
+            return Some(tag.replacen(opens, closes, 1));
+        }
+    }
+    let open = tag.chars().next()?;
+    let inside = &tag[1..];
+    let name = inside.trim_start_matches(['|', '｜']);
+    if name.starts_with('/') || name.contains("end") || name.contains("END") {
+        return None;
+    }
+    let bar = &inside[..inside.len() - name.len()];
+    Some(format!("{open}{bar}/{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn partners_are_known_by_their_form() {
+        for (tag, expected) in [
+            ("<tool_call>", Some("</tool_call>")),
+            ("[TOOL_RESULTS]", Some("[/TOOL_RESULTS]")),
+            ("<｜tool▁call▁begin｜>", Some("<｜tool▁call▁end｜>")),
+            ("<start_function_call>", Some("<end_function_call>")),
+            ("</tool_call>", None),
+            ("<|tool|>", Some("<|/tool|>")),
+            ("<|/tool|>", None),
+            ("<end_function_call>", None),
+        ] {
+            assert_eq!(partner(tag).as_deref(), expected, "{tag}");
+        }
+    }
+}

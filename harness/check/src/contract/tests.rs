@@ -1,0 +1,323 @@
+//! The contracts, on templates that are no use. Which change breaks which contract is in the
+//! tests of the whole.
+
+use rolecall_core::{Dialect, Limits, Template};
+
+use super::{ALL, Judgement, Severity, by_id};
+use crate::card::{Card, examine};
+use crate::probe::counting_engine::CountingEngine;
+use rolecall_front::engines::Engines;
+
+/// The card of a template that no application stands before: what it is given is what a
+/// contract asks.
+fn card(dialect: Dialect, source: &str) -> Card {
+    card_within(&Limits::default(), dialect, source)
+}
+
+fn card_within(limits: &Limits, dialect: Dialect, source: &str) -> Card {
+    let mut template = Template::from_source("t", dialect, source);
+    template.front = Some("raw".to_owned());
+    let engines = Engines::with_limits(limits);
+    examine(engines.for_dialect(dialect).unwrap(), &template)
+}
+
+fn verdict<'c>(card: &'c Card, id: &str) -> &'c Judgement {
+    let contract = by_id(id).unwrap_or_else(|| panic!("no contract is named {id}"));
+    let finding = card.findings.iter().find(|f| f.contract == contract);
+    &finding.unwrap().judgement
+}
+
+#[test]
+fn nothing_is_guessed_about_a_template_that_cannot_be_read() {
+    let card = card(Dialect::Jinja, "{% if %}");
+    let broken: Vec<_> = card.broken().map(|finding| finding.contract.id).collect();
+    assert_eq!(broken, ["renders"]);
+    assert!(
+        !card
+            .findings
+            .iter()
+            .any(|f| f.judgement == Judgement::Holds)
+    );
+}
+
+#[test]
+fn a_template_that_prints_every_message_twice_is_judged_like_any_other() {
+    let turn = "<|{{ message.role }}|>{{ message.content }}<|end|>";
+    let turns = format!("{{% for message in messages %}}{turn}{{% endfor %}}");
+    let card = card(Dialect::Jinja, &turns.repeat(2));
+    assert!(matches!(
+        verdict(&card, "content-once"),
+        Judgement::Broken(_)
+    ));
+    assert_eq!(verdict(&card, "turns-closed"), &Judgement::Holds);
+}
+
+#[test]
+fn a_template_that_uses_up_its_limits_is_asked_once() {
+    let endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}";
+    let few = Limits {
+        fuel: Limits::default().fuel / 100,
+        ..Limits::default()
+    };
+    let card = card_within(&few, Dialect::Jinja, endless);
+    let broken: Vec<_> = card.broken().map(|finding| finding.contract.id).collect();
+    assert_eq!(broken, ["renders"]);
+    assert!(matches!(
+        card.capabilities.tools,
+        crate::capability::Support::Unknown { .. }
+    ));
+}
+
+#[test]
+fn names_are_unique() {
+    let mut ids: Vec<_> = ALL.iter().map(|contract| contract.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), ALL.len());
+}
+
+#[test]
+fn what_changes_from_one_render_to_the_next_is_not_deterministic() {
+    let template = Template::from_source("t", Dialect::Jinja, "");
+    let card = examine(&CountingEngine::aloud(), &template);
+    assert!(matches!(
+        verdict(&card, "deterministic"),
+        Judgement::Broken(_)
+    ));
+}
+
+#[test]
+fn a_ranker_is_no_broken_chat() {
+    let card = card(
+        Dialect::Jinja,
+        "{% for m in messages if m.role in ['query', 'document'] %}<{{ m.role }}>{{ m.content }}\
+         {% endfor %}",
+    );
+    let found = card
+        .broken()
+        .find(|found| found.contract.id == "renders")
+        .unwrap();
+    assert_eq!(found.severity(), Severity::Limitation);
+    let Judgement::Broken(evidence) = &found.judgement else {
+        panic!("{found:?}");
+    };
+    assert!(
+        evidence[0].what.contains("`query` and `document`"),
+        "{evidence:?}"
+    );
+}
+
+#[test]
+fn a_template_for_one_message_is_told_so_once() {
+    let about = "Decide whether the message is safe. ".repeat(8);
+    let card = card(
+        Dialect::Jinja,
+        &format!("{about}<|user|>{{{{ messages[-1].content }}}}<|end|>"),
+    );
+    let broken = card.broken();
+    let told: Vec<_> = broken
+        .filter(|found| found.severity() <= Severity::Limitation)
+        .map(|found| (found.contract.id, found.severity()))
+        .collect();
+    assert_eq!(told, [("messages-kept", Severity::Limitation)]);
+}
+
+#[test]
+fn a_system_message_that_only_its_place_hides_is_an_error() {
+    let source = "{% for m in messages %}{% if not (loop.first and m.role == 'system') %}\
+                  <|{{ m.role }}|>{{ m.content }}<|end|>{% endif %}{% endfor %}";
+    let card = card(Dialect::Jinja, source);
+    let found = card
+        .broken()
+        .find(|found| found.contract.id == "messages-kept");
+    assert_eq!(found.unwrap().severity(), Severity::Error);
+}
+
+#[test]
+fn a_cache_that_breaks_is_explained_by_line_and_condition() {
+    let source = "{% for m in messages %}<|{{ m.role }}|>\n\
+                  {%- if loop.last %}\nThe last one: {% endif %}\n\
+                  {{- m.content }}<|end|>{% endfor %}\n\
+                  {%- if add_generation_prompt %}<|assistant|>{% endif %}";
+    let card = card(Dialect::Jinja, source);
+    let Judgement::Broken(evidence) = verdict(&card, "history-stable") else {
+        panic!("the prompt changes");
+    };
+    let because = evidence[0].because.as_deref().unwrap_or_default();
+    assert!(
+        because.starts_with("line 2: `loop.last` is true in the first prompt and false in the second; there line 3 writes"),
+        "{because}"
+    );
+    assert!(because.ends_with("bytes are computed again"), "{because}");
+}
+
+#[test]
+fn the_clock_is_named_where_the_prompt_changes_with_it() {
+    let source = "{{ messages[0].content }}{{ strftime_now('%d %B %Y') }}";
+    let card = card(Dialect::Jinja, source);
+    let Judgement::Broken(evidence) = verdict(&card, "date-independent") else {
+        panic!("the prompt changes");
+    };
+    let because = evidence[0].because.as_deref().unwrap_or_default();
+    assert!(
+        because.starts_with("the clock gives another text; "),
+        "{because}"
+    );
+}
+
+/// The worst finding of a contract, in words.
+fn worst(card: &Card, id: &str) -> Option<(Severity, String)> {
+    let found = card.broken().find(|found| found.contract.id == id)?;
+    let Judgement::Broken(evidence) = &found.judgement else {
+        return None;
+    };
+    Some((found.severity(), evidence[0].what.clone()))
+}
+
+/// A template that writes each message, with something behind its content.
+fn turns(behind: &str) -> String {
+    format!(
+        "{{% for m in messages %}}<|{{{{ m.role }}}}|>{{{{ m.content }}}}{behind}<|end|>{{% endfor %}}\
+         {{% if add_generation_prompt %}}<|assistant|>{{% endif %}}"
+    )
+}
+
+#[test]
+fn what_is_not_there_is_a_defect_wherever_it_stands() {
+    let calls = |what: &str| turns(&format!("{{% if m.tool_calls %}}{what}{{% endif %}}"));
+    let of_macro = "{% macro calls(all) %}{{ rendr(all) }}{% endmacro %}".to_owned();
+    for (source, contract, words) in [
+        (
+            calls("{{ m.tool_calls | fromjsn }}"),
+            "capabilities-work",
+            "No filter named 'fromjsn'",
+        ),
+        (
+            calls("{% if m.tool_calls is strong %}1{% endif %}"),
+            "capabilities-work",
+            "No test named 'strong'",
+        ),
+        (
+            calls("{{ m.tool_calls.dump() }}"),
+            "capabilities-work",
+            "'list object' has no attribute 'dump'",
+        ),
+        (
+            of_macro + &calls("{{ calls(m.tool_calls) }}"),
+            "capabilities-work",
+            "'rendr' is undefined",
+        ),
+        (
+            turns("{% if m.anything %}{{ m.anything.stripp() }}{% endif %}"),
+            "names-known",
+            "no value has a method `stripp`",
+        ),
+        (
+            turns("{% if m.reasoning_content %}{{ m.reasoning_content | strip }}{% endif %}"),
+            "capabilities-work",
+            "No filter named 'strip'",
+        ),
+    ] {
+        let (severity, what) = worst(&card(Dialect::Jinja, &source), contract).expect(&source);
+        assert_eq!(severity, Severity::Error, "{source}");
+        assert!(what.contains(words), "{what}");
+    }
+}
+
+#[test]
+fn a_kind_of_conversation_that_the_template_handles_does_not_fail_by_design() {
+    for (source, words) in [
+        (
+            turns("{% if m.tool_calls %}{{ 'call: ' + m.tool_calls }}{% endif %}"),
+            "every conversation with tool calls fails",
+        ),
+        (
+            turns("{% if m.role == 'tool' %}{{ m.content + 1 }}{% endif %}"),
+            "every conversation with results of tools fails",
+        ),
+        (
+            turns("{% if m.reasoning_content %}{{ m.reasoning_content + 1 }}{% endif %}"),
+            "every conversation with reasoning fails",
+        ),
+    ] {
+        let (severity, what) = worst(&card(Dialect::Jinja, &source), "capabilities-work").unwrap();
+        assert_eq!(severity, Severity::Error, "{source}");
+        assert!(what.starts_with(words), "{what}");
+    }
+    // Calls are only asked for here.
+    let source = turns("{% if m.tool_calls %}{{ m.nothing.at_all }}{% endif %}");
+    let (severity, what) = worst(&card(Dialect::Jinja, &source), "capabilities-work").unwrap();
+    assert_eq!(severity, Severity::Limitation, "{what}");
+}
+
+#[test]
+fn a_field_of_a_text_in_go_is_a_defect_unless_its_name_is_a_refusal() {
+    let source = |field: &str| {
+        format!(
+            "{{{{- range .Tools }}}}{{{{ . }}}}{{{{ end }}}}{{{{- range .Messages }}}}<|{{{{ .Role }}}}|>{{{{ .Content }}}}\
+             {{{{- range $i, $c := .ToolCalls }}}}{{{{ $c.Function.Name }}}}{{{{ $c.Function.Arguments }}}}\
+             {{{{- if $i }}}}{{{{ $c.Function.Name.{field} }}}}{{{{ end }}}}{{{{ end }}}}<|end|>{{{{ end }}}}<|assistant|>"
+        )
+    };
+    let severity = |field: &str| {
+        let found = worst(&card(Dialect::Go, &source(field)), "capabilities-work");
+        found.map(|(severity, _)| severity)
+    };
+    assert_eq!(severity("First"), Some(Severity::Error));
+    assert_eq!(severity("one_call_too_many"), None);
+}
+
+#[test]
+fn a_question_that_is_lost_is_a_defect() {
+    let all_but_the_first = turns("").replace("in messages", "in messages[1:]");
+    let before_calls = turns("").replace(
+        "{{ m.content }}",
+        "{% if m.role != 'user' or not (loop.nextitem or {}).tool_calls %}{{ m.content }}{% endif %}",
+    );
+    let with_tools =
+        "{% if tools %}{% set messages = messages[1:] %}{% endif %}".to_owned() + &turns("");
+    for (source, contract, words) in [
+        (
+            all_but_the_first,
+            "renders",
+            "the question is not in the prompt, though a second question is",
+        ),
+        (
+            before_calls,
+            "messages-kept",
+            "the first question is not in the prompt",
+        ),
+        (
+            with_tools,
+            "messages-kept",
+            "the first question is not in the prompt: a question with tools",
+        ),
+    ] {
+        let (severity, what) = worst(&card(Dialect::Jinja, &source), contract).expect(&source);
+        assert_eq!(severity, Severity::Error, "{source}");
+        assert!(what.starts_with(words), "{what}");
+    }
+}
+
+#[test]
+fn a_loop_over_the_parts_of_a_text_lets_the_text_decide() {
+    for (parts, is_broken) in [
+        ("m.content", true),
+        ("m.content.splitlines()", true),
+        ("[m.content]", false),
+        ("[1, 2]", false),
+    ] {
+        let behind = format!("{{% for part in {parts} %}} again{{% endfor %}}");
+        let source = format!(
+            "{{% for m in messages %}}<{{{{ m.role }}}}>{{{{ m.content }}}}{behind}</s>\
+             {{% endfor %}}"
+        );
+        let card = card(Dialect::Jinja, &source);
+        let judgement = verdict(&card, "no-hidden-triggers");
+        assert_eq!(
+            matches!(judgement, Judgement::Broken(_)),
+            is_broken,
+            "{parts}: {judgement:?}"
+        );
+    }
+}

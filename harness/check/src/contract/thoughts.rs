@@ -1,0 +1,333 @@
+//! The marks around the thoughts of models, such as `<think>` and `</think>`, and the contract that
+//! history has them as prompts open and close them.
+
+use rolecall_core::Dialect;
+
+use super::definition::Contract;
+use super::evidence::Evidence;
+use super::severity::Severity;
+use super::tally::Tally;
+use super::tokens::control_tokens_in;
+use crate::capability::{Capabilities, Switch};
+use crate::probe::catalogue::{
+    INLINE_THOUGHTS, INLINE_THOUGHTS_USER, REASONED, REASONED_CALL, REASONED_USER, USER,
+    USER_ASSISTANT,
+};
+use crate::probe::{ProbeOutcome, Prober, words};
+
+/// A mark at the beginning of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mark {
+    /// Its length in bytes.
+    pub(super) len: usize,
+    /// Whether thoughts begin behind it.
+    pub(super) opens: bool,
+}
+
+/// Marks whose form does not tell what they are.
+const UNUSUAL: [(&str, bool); 4] = [
+    ("<|channel>thought", true),
+    ("<channel|>", false),
+    ("<|channel|>analysis", true),
+    ("<|channel|>final", false),
+];
+
+/// The longest mark of the usual form, in bytes.
+const LONGEST: usize = 40;
+
+/// The mark at the beginning of a text. Marks of the usual form stand in brackets and speak of
+/// thinking; those that close thoughts have a slash or speak of an end.
+pub(super) fn mark_at(text: &str) -> Option<Mark> {
+    let unusual = UNUSUAL.iter().find(|(mark, _)| text.starts_with(mark));
+    if let Some((mark, opens)) = unusual {
+        return Some(Mark {
+            len: mark.len(),
+            opens: *opens,
+        });
+    }
+    let open = text.chars().next()?;
+    let close = match open {
+        '<' => '>',
+        '[' => ']',
+        '◁' => '▷',
+        _ => return None,
+    };
+    let behind = &text[open.len_utf8()..];
+    let end = behind.find(close).filter(|end| *end < LONGEST)?;
+    let name = behind[..end].trim_matches('|').to_ascii_lowercase();
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | ':' | '-');
+    let speaks = ["think", "thought", "reasoning"];
+    let is_mark = name.chars().all(is_name) && speaks.iter().any(|word| name.contains(word));
+    is_mark.then(|| Mark {
+        len: open.len_utf8() + end + close.len_utf8(),
+        opens: !name.starts_with('/') && !name.starts_with("end"),
+    })
+}
+
+/// The marks in a text, each with its place.
+pub(super) fn marks(text: &str) -> impl DoubleEndedIterator<Item = (usize, Mark)> + '_ {
+    let starts = text.match_indices(['<', '[', '◁']);
+    starts.filter_map(|(at, _)| Some((at, mark_at(&text[at..])?)))
+}
+
+/// Whether a text ends within thoughts.
+pub(super) fn is_within(text: &str) -> bool {
+    marks(text).next_back().is_some_and(|(_, mark)| mark.opens)
+}
+
+/// Whether a prompt is for GLM. After the role in its turns there may be the name of a tool, and then
+/// a line break. The model writes both itself, so no prompt ends with the line break.
+pub(super) fn is_for_glm(prompt: &str) -> bool {
+    prompt.starts_with("[gMASK]")
+}
+
+pub(super) static THOUGHTS_ALIKE: Contract = Contract {
+    id: "thoughts-alike",
+    meaning: "thoughts in the history have the marks and line breaks that the prompt gives them",
+    guards_against: "an answer that begins with other tokens than in training, and a lost cache",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/thoughts-alike.md"),
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        for (prober, with) in under_settings(prober, capabilities) {
+            let (open, reasoned) = (prober.see(USER), prober.see(REASONED));
+            let writes_line_breaks = open.text().is_some_and(is_for_glm);
+            let answered = prober.see(USER_ASSISTANT);
+            if writes_line_breaks {
+                // Of the white space around its marks nothing can be said.
+                ends_alike(&mut tally, &with, [&open, &answered], |seen| {
+                    end_of_thoughts(seen).map(str::trim)
+                });
+                continue;
+            }
+            begin_alike(&mut tally, &with, &open, &reasoned);
+            // A model may have another form for thoughts without a word in them: an answer without
+            // thoughts shows it, if any does.
+            if end_of_thoughts(&answered).is_some() {
+                end_alike(&mut tally, &with, &open, &answered);
+            } else {
+                close_alike(&mut tally, &with, &open, &reasoned);
+            }
+        }
+        if capabilities.reasoning.fields.is_empty() {
+            tally.skip("reasoning is not in the prompt");
+        }
+        tally.judgement()
+    },
+};
+
+/// The template as it is, and under each setting of a switch for thinking, with the words for that.
+fn under_settings<'t>(
+    prober: &Prober<'t>,
+    capabilities: &Capabilities,
+) -> Vec<(Prober<'t>, String)> {
+    let switches = capabilities.switches.iter();
+    let settings = switches
+        .filter(|switch| switch.is_for_thinking())
+        .flat_map(Switch::settings);
+    let set = settings.map(|setting| {
+        let with = format!("with {setting}: ");
+        (prober.with_setting(&setting), with)
+    });
+    let usual = (prober.again(), String::new());
+    [usual].into_iter().chain(set).collect()
+}
+
+/// Demands that the thoughts of an answer begin as the prompt that asked for it opens them.
+fn begin_alike(tally: &mut Tally, with: &str, open: &ProbeOutcome, reasoned: &ProbeOutcome) {
+    let (Some(prompt), Some(finished)) = (tally.text(open), tally.text(reasoned)) else {
+        return;
+    };
+    let Some(thoughts) = reasoned.find(words::REASONING) else {
+        return;
+    };
+    let before = &finished[..thoughts.start];
+    let (Some((place, _)), Some(asked)) = (marks(before).next_back(), open.find(words::USER))
+    else {
+        return;
+    };
+    // The mark may belong to the template's own instructions.
+    let opened = marks(prompt).next_back().filter(|(at, _)| *at > asked.end);
+    match opened {
+        Some((at, mark))
+            if mark.opens
+                && prompt[at + mark.len..].trim().is_empty()
+                && before.starts_with(&prompt[..at + mark.len]) =>
+        {
+            let what = format!(
+                "the prompt opens the thoughts with {}, and the history with {}",
+                shown(&prompt[at..]),
+                shown(&before[place..])
+            );
+            let evidence = |what: String| Evidence::no_prefix(what, open, reasoned);
+            demand(tally, before == prompt, (with, &what), evidence);
+        }
+        None if before[..place].trim_end() == prompt.trim_end() => {
+            let is_gap = |text: &str| text.contains('\n') && text.trim().is_empty();
+            let (gap, what) = if prompt.len() < place {
+                let what = "the history has line breaks before its thoughts that are not at the \
+                            end of the prompt";
+                (&before[prompt.len()..place], what)
+            } else {
+                let what = "the prompt ends with line breaks that the history has not before its \
+                            thoughts";
+                (&prompt[place..], what)
+            };
+            let evidence = |what: String| Evidence::no_prefix(what, open, reasoned);
+            demand(tally, !is_gap(gap), (with, what), evidence);
+        }
+        _ => {}
+    }
+}
+
+/// Demands that thoughts without a word are alike before the answers of two prompts, where both have
+/// some.
+fn end_alike(tally: &mut Tally, with: &str, one: &ProbeOutcome, other: &ProbeOutcome) {
+    ends_alike(tally, with, [one, other], end_of_thoughts);
+}
+
+/// Demands that the mark that closes thoughts is followed by the same white space in two prompts.
+fn close_alike(tally: &mut Tally, with: &str, one: &ProbeOutcome, other: &ProbeOutcome) {
+    let close = |seen| {
+        let block = end_of_thoughts(seen)?;
+        let (at, _) = marks(block).next_back()?;
+        Some(&block[at..])
+    };
+    ends_alike(tally, with, [one, other], close);
+}
+
+fn ends_alike<'s>(
+    tally: &mut Tally,
+    with: &str,
+    [one, other]: [&'s ProbeOutcome; 2],
+    end: fn(&'s ProbeOutcome) -> Option<&'s str>,
+) {
+    let ends = [one, other].map(end);
+    if let [Some(first), Some(second)] = ends {
+        let what = format!(
+            "thoughts end with {} in one prompt and with {} in another",
+            shown(first),
+            shown(second)
+        );
+        let evidence = |what: String| Evidence::differ(what, one, other);
+        demand(tally, first == second, (with, &what), evidence);
+    }
+}
+
+pub(super) static THOUGHTS_WHOLE: Contract = Contract {
+    id: "thoughts-whole",
+    meaning: "thoughts stand before their answer, and between both of their marks",
+    guards_against: "an answer that the model takes for a thought, or a thought without an end",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/thoughts-whole.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for probe in [
+            REASONED,
+            REASONED_USER,
+            INLINE_THOUGHTS,
+            INLINE_THOUGHTS_USER,
+            REASONED_CALL,
+        ] {
+            let seen = prober.see(probe);
+            let (Some(_), Some(thoughts)) = (tally.text(&seen), seen.find(words::REASONING)) else {
+                continue;
+            };
+            if let Some(answer) = seen.find(words::ASSISTANT) {
+                tally.demand(thoughts.start < answer.start, || {
+                    let what = format!("the thoughts stand behind the answer: {}", probe.about);
+                    Evidence::one(what, &seen).at(Some(thoughts.clone()))
+                });
+            }
+            let half = half_marked(&seen);
+            tally.demand(half.is_none(), || {
+                let what = format!("{}: {}", half.unwrap_or_default(), probe.about);
+                Evidence::one(what, &seen).at(Some(thoughts))
+            });
+        }
+        tally.skip("thoughts are not in the prompt");
+        tally.judgement()
+    },
+};
+
+/// What is wrong if thoughts have one of their marks and not the other.
+fn half_marked(seen: &ProbeOutcome) -> Option<&'static str> {
+    let (text, thoughts) = (seen.text()?, seen.find(words::REASONING)?);
+    let from = seen.find(words::USER).map_or(0, |asked| asked.end);
+    let before = text.get(from..thoughts.start)?;
+    let rest = &text[thoughts.end..];
+    let answer = seen.find(words::ASSISTANT).map(|answer| answer.start);
+    let until = answer.and_then(|at| at.checked_sub(thoughts.end));
+    let behind = &rest[..until.unwrap_or(rest.len())];
+    let is_opened = marks(before)
+        .next_back()
+        .is_some_and(|(_, mark)| mark.opens);
+    // Some models end thoughts with a token that ends other things, too.
+    let ends = |token: &str| token.to_lowercase().contains("end");
+    let is_closed = marks(behind).next().is_some_and(|(_, mark)| !mark.opens)
+        || control_tokens_in(behind).next().is_some_and(ends);
+    match (is_opened, is_closed) {
+        (true, false) => Some("a mark opens the thoughts, and none closes them"),
+        (false, true) if marks(behind).next().is_some() => {
+            Some("a mark closes the thoughts, and none opens them")
+        }
+        _ => None,
+    }
+}
+
+/// Demands something under a setting. What is so without it too is told once.
+fn demand(
+    tally: &mut Tally,
+    is_so: bool,
+    (with, what): (&str, &str),
+    evidence: impl FnOnce(String) -> Evidence,
+) {
+    if is_so || with.is_empty() || !tally.is_told(what) {
+        tally.demand(is_so, || evidence(format!("{with}{what}")));
+    }
+}
+
+/// The closing mark before the first answer, and the white space behind it. In a prompt that asks
+/// for an answer it stands at the end.
+fn end_of_thoughts(seen: &ProbeOutcome) -> Option<&str> {
+    let text = seen.text()?;
+    let before = seen.before(words::ASSISTANT).unwrap_or(text);
+    let mut all = marks(before);
+    let (at, mark) = all.next_back()?;
+    let is_behind_question = seen.find(words::USER).is_some_and(|asked| asked.end < at);
+    let is_last = before[at + mark.len..].trim().is_empty();
+    // Without a thought between them, both marks count.
+    let opening = all
+        .next_back()
+        .filter(|(opened, mark)| mark.opens && before[opened + mark.len..at].trim().is_empty());
+    let from = opening.map_or(at, |(opened, _)| opened);
+    (!mark.opens && is_behind_question && is_last).then(|| &before[from..])
+}
+
+/// A mark with its white space.
+fn shown(text: &str) -> String {
+    format!("`{}`", text.replace('\n', "\\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_known_by_their_form() {
+        let mark = |text: &str| mark_at(text).map(|mark| (mark.len, mark.opens));
+        assert_eq!(mark("<think>\n"), Some((7, true)));
+        assert_eq!(mark("</seed:think>x"), Some((13, false)));
+        assert_eq!(mark("<|START_THINKING|>"), Some((18, true)));
+        assert_eq!(mark("<|END_THINKING|>"), Some((16, false)));
+        assert_eq!(mark("[/THINK]"), Some((8, false)));
+        assert_eq!(mark("◁/think▷"), Some(("◁/think▷".len(), false)));
+        assert_eq!(mark("<channel|>"), Some((10, false)));
+        for text in ["", "think", "<|im_start|>", "<think", "<do think of it>"] {
+            assert_eq!(mark(text), None, "{text}");
+        }
+        assert!(is_within("a<think>\nb") && !is_within("<think>a</think>b"));
+    }
+}

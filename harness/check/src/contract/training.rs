@@ -1,0 +1,117 @@
+//! The contract that a model is trained after the prompts that it sees in use.
+
+use std::rc::Rc;
+
+use rolecall_answers::mask::Learned;
+use rolecall_core::Dialect;
+
+use super::causes::difference;
+use super::definition::Contract;
+use super::evidence::{Evidence, common};
+use super::mask::masked;
+use super::prefix::is_in_thoughts;
+use super::severity::Severity;
+use super::tally::Tally;
+use crate::probe::{MaskedProbe, ProbeOutcome, Prober, words};
+
+pub(super) static TRAINED_AS_ASKED: Contract = Contract {
+    id: "trained-as-asked",
+    meaning: "in a whole conversation, every answer stands as written, behind the prompt that asks for it",
+    guards_against: "training on whole conversations that teaches what the model never sees in use",
+    severity: Severity::Note,
+    dialects: &[Dialect::Jinja],
+    page: include_str!("pages/trained-as-asked.md"),
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        match &*masked(prober, capabilities) {
+            Ok(probes) => {
+                for probe in probes {
+                    stands_as_asked(&mut tally, prober, probe);
+                    stands_as_written(&mut tally, prober, probe);
+                }
+            }
+            Err(why) => tally.skip(*why),
+        }
+        tally.judgement()
+    },
+};
+
+/// What the template makes of the first messages of a conversation.
+fn beginning(
+    prober: &Prober<'_>,
+    whole: &ProbeOutcome,
+    messages: usize,
+    opens: bool,
+) -> Rc<ProbeOutcome> {
+    let mut case = (*whole.asked).clone();
+    case.messages.truncate(messages);
+    case.add_generation_prompt = opens;
+    prober.answer(whole.probe, "the conversation up to an answer", case)
+}
+
+/// Whether every answer stands behind the prompt that asks for it. Other contracts report where
+/// something else than thoughts differs.
+fn stands_as_asked(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
+    let whole = &probe.seen;
+    for turn in &probe.mask.turns {
+        match turn.learned {
+            Learned::AsAsked(_) => tally.holds(),
+            Learned::Nothing => {}
+            Learned::Otherwise(_) => {
+                let open = beginning(prober, whole, turn.message, true);
+                let (Some(one), Some(other)) = (open.text(), whole.text()) else {
+                    continue;
+                };
+                let at = common(one, other);
+                if !is_in_thoughts(one, other, at) {
+                    tally.skip(
+                        "finished-turn-continues and history-stable are about what differs here",
+                    );
+                    continue;
+                }
+                // Where the history differs, something of the conversation still follows.
+                let is_history = words::ALL.iter().any(|word| one[at..].contains(word));
+                let what = if is_history {
+                    "the model writes an answer after its earlier thoughts, and in the whole \
+                     conversation these thoughts are gone"
+                } else {
+                    "the prompt that asks for an answer opens thoughts, and in the whole conversation \
+                     the answer stands behind another text"
+                };
+                if !tally.is_told(what) {
+                    let evidence = Evidence::no_prefix(what, &open, whole);
+                    tally.broken(evidence.because(difference(prober, [&open, whole])));
+                }
+            }
+        }
+    }
+}
+
+/// Whether every answer has its thoughts, if it has them where the conversation ends with it.
+fn stands_as_written(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
+    let whole = &probe.seen;
+    for turn in &probe.mask.turns {
+        let message = &whole.asked.messages[turn.message];
+        let thought = [words::REASONING, words::SECOND_REASONING]
+            .into_iter()
+            .find(|word| {
+                let fields = ["reasoning_content", "reasoning", "thinking"].iter();
+                let mut thoughts = fields.filter_map(|field| message[*field].as_str());
+                thoughts.any(|text| text.contains(*word))
+            });
+        let (Some(thought), false) = (thought, turn.message + 1 == whole.asked.messages.len())
+        else {
+            continue;
+        };
+        let finished = beginning(prober, whole, turn.message + 1, false);
+        if !finished.has(thought) {
+            continue;
+        }
+        let what = "an earlier answer has no thoughts in the whole conversation: the model learns to \
+                    answer without thinking";
+        tally.demand(whole.has(thought), || {
+            let evidence = Evidence::no_prefix(what, &finished, whole);
+            evidence.because(difference(prober, [&finished, whole]))
+        });
+    }
+}

@@ -1,0 +1,430 @@
+//! Contracts about turns: each is opened in its role, and closed.
+
+use rolecall_core::Dialect;
+
+use super::definition::Contract;
+use super::endings::{end_alike, shown, spelt};
+use super::evidence::Evidence;
+use super::judgement::Judgement;
+use super::severity::Severity;
+use super::tally::Tally;
+use super::thoughts::marks;
+use super::tokens::{control_tokens_in, special_token};
+use crate::capability::{Capabilities, GenerationPrompt};
+use crate::probe::catalogue::{
+    ASSISTANT_FIRST, ASSISTANT_FIRST_TOOLS, OTHER_QUESTION, REASONED, SAME_QUESTION, SYSTEM_TURNS,
+    TWO_TURNS, TWO_TURNS_USER_CLOSED, USER, USER_ASSISTANT, USER_ASSISTANT_USER,
+};
+use crate::probe::{ProbeOutcome, Prober, words};
+
+/// Demands that the same white space stands behind the token that closes a question as behind the
+/// same token where it closes an answer.
+fn turns_apart_alike(tally: &mut Tally, seen: &ProbeOutcome) {
+    let gap = |word: &str| {
+        let text = seen.text()?;
+        let end = seen.find(word)?.end;
+        let behind = text[end..].trim_start();
+        let token = control_tokens_in(behind)
+            .next()
+            .filter(|token| behind.starts_with(token))?;
+        let rest = &behind[token.len()..];
+        // The next turn follows, with a token of its own.
+        let next = rest.trim_start();
+        let gap = &rest[..rest.len() - next.len()];
+        next.starts_with(['<', '[']).then_some((token, gap))
+    };
+    let (question, answer) = (gap(words::USER), gap(words::ASSISTANT));
+    if let (Some((one, after_question)), Some((other, after_answer))) = (question, answer)
+        && one == other
+    {
+        let what = format!(
+            "`{one}` is followed by {} behind a question, and by {} behind an answer",
+            spelt(after_question),
+            spelt(after_answer)
+        );
+        tally.demand_with(Severity::Warning, after_question == after_answer, || {
+            Evidence::one(what, seen)
+        });
+    }
+}
+
+pub(super) static TURNS_CLOSED: Contract = Contract {
+    id: "turns-closed",
+    meaning: "every turn ends with the token that ends the others",
+    guards_against: "instructions or answers that run into the next turn, as no model has seen it",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/turns-closed.md"),
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        let opening = match &capabilities.generation_prompt {
+            GenerationPrompt::Suffix { text } => text.as_str(),
+            _ => "",
+        };
+        for probe in [SYSTEM_TURNS, TWO_TURNS] {
+            let seen = prober.see(probe);
+            if tally.text(&seen).is_some() {
+                turns_closed(&mut tally, prober, opening, &seen);
+            }
+        }
+        turns_apart_alike(&mut tally, &prober.see(TWO_TURNS_USER_CLOSED));
+        end_alike(&mut tally, prober);
+        tally.judgement()
+    },
+};
+
+/// A turn: who speaks, the control token before it, the first one behind it, and the text from its
+/// words to the next turn's words.
+struct PromptTurn<'s> {
+    name: &'static str,
+    opening: &'s str,
+    end: &'s str,
+    /// The byte of the prompt at which that stands.
+    end_at: usize,
+    between: &'s str,
+}
+
+fn turn<'s>(seen: &'s ProbeOutcome, name: &'static str, word: &str) -> Option<PromptTurn<'s>> {
+    // The first of them: a template may print a message more than once.
+    let from = seen.find(word)?.end;
+    let behind = &seen.text()?[from..];
+    let others = words::ALL.iter().filter_map(|word| seen.find(word));
+    let next = others
+        .map(|place| place.start)
+        .filter(|start| *start > from);
+    let behind_at = seen.text()?.len() - behind.len();
+    let end = control_tokens_in(behind).next()?;
+    let between = &behind[..next.min().map_or(behind.len(), |start| start - from)];
+    Some(PromptTurn {
+        name,
+        opening: control_tokens_in(seen.before(word)?).next_back()?,
+        end,
+        end_at: behind_at + behind.find(end)?,
+        between,
+    })
+}
+
+/// Some models have turns without an end token, some have one for certain roles only. So a missing
+/// end is reported only if all turns begin with the same token and one of them ends with another,
+/// or if two turns end with the same token.
+fn turns_closed(tally: &mut Tally, prober: &Prober<'_>, opening: &str, seen: &ProbeOutcome) {
+    let bos = special_token(prober.template(), "bos_token");
+    let turns = [
+        (words::USER, "a question"),
+        (words::SYSTEM, "a system message"),
+        (words::ASSISTANT, "an answer"),
+    ];
+    let turns = turns.into_iter();
+    let turns: Vec<_> = turns
+        .filter_map(|(word, name)| turn(seen, name, word))
+        // What stands right at the beginning may be no turn.
+        .filter(|turn| Some(turn.opening) != bos)
+        .collect();
+    let opens = |token: &str| {
+        let mut openings = turns.iter().map(|turn| turn.opening);
+        openings.any(|opening| opening == token)
+            || control_tokens_in(opening).any(|opening| opening == token)
+    };
+    let ends: Vec<&str> = turns.iter().map(|turn| turn.end).collect();
+    let count = |end: &str| ends.iter().filter(|other| **other == end).count();
+    let closings = ends.iter().filter(|end| !opens(end));
+    let Some(closing) = closings.max_by_key(|end| count(end)) else {
+        tally.skip("turns have no tokens that end them");
+        return;
+    };
+    let mut openings = turns.windows(2).map(|two| two[0].opening == two[1].opening);
+    let is_alike = turns.len() > 1 && openings.all(|is_same| is_same);
+    if !is_alike && count(closing) < 2 {
+        tally.skip("it cannot be told how turns end");
+        return;
+    }
+    // In a few models only answers have an end.
+    let severity = if count(closing) < 2 && turns[0].end != *closing {
+        Severity::Warning
+    } else {
+        Severity::Error
+    };
+    for turn in &turns {
+        let is_closed = turn.between.contains(closing) || !opens(turn.end);
+        tally.demand_with(severity, is_closed, || {
+            let PromptTurn {
+                name, end, end_at, ..
+            } = turn;
+            let what = format!("{name} is not closed: `{end}` follows, not `{closing}`");
+            Evidence::one(what, seen).at(Some(*end_at..end_at + end.len()))
+        });
+    }
+}
+
+pub(super) static SAME_QUESTION_TWICE: Contract = Contract {
+    id: "same-question",
+    meaning: "a question that was asked before is treated as any other",
+    guards_against: "messages that are recognised by their text, and tools printed twice",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/same-question.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let (other, same) = (prober.see(OTHER_QUESTION), prober.see(SAME_QUESTION));
+        if let (Some(text), Some(found)) = (tally.text(&other), tally.text(&same)) {
+            if other.has(words::USER) && other.has(words::SECOND_USER) {
+                let expected = text.replace(words::SECOND_USER, words::USER);
+                tally.demand(expected == found, || {
+                    let what = "a question that repeats the first one changes more than \
+                                the question";
+                    Evidence::differ(what, &other, &same)
+                });
+            } else {
+                tally.skip("not every question is in the prompt");
+            }
+        }
+        tally.judgement()
+    },
+};
+
+pub(super) static ROLES_STAND: Contract = Contract {
+    id: "roles-stand",
+    meaning: "an answer stands in the same turn with tools as without",
+    guards_against: "a greeting of the assistant that ends up in the user's turn",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/roles-stand.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let (plain, tools) = (
+            prober.see(ASSISTANT_FIRST),
+            prober.see(ASSISTANT_FIRST_TOOLS),
+        );
+        if tally.text(&plain).is_none() || tally.text(&tools).is_none() {
+            return tally.judgement();
+        }
+        let turns = prober.see(TWO_TURNS);
+        let opening = |seen: &ProbeOutcome| {
+            let before = seen.before(words::ASSISTANT)?;
+            let token = control_tokens_in(before).next_back()?;
+            let at = before.rfind(token)?;
+            // A token that two turns have only once opens the prompt, not an answer.
+            let is_first = before[..at].trim().is_empty();
+            let opens_turns = !is_first || turns.count(&token.to_ascii_lowercase()) > 1;
+            opens_turns.then(|| before[at..].to_owned())
+        };
+        match (opening(&plain), tools.before(words::ASSISTANT)) {
+            // Other texts may stand before the opening.
+            (Some(one), Some(before)) => tally.demand(before.ends_with(&one), || {
+                let what = format!(
+                    "with tools, the first answer stands behind {}, not behind {}",
+                    last_opening(before),
+                    shown(&one)
+                );
+                Evidence::differ(what, &plain, &tools)
+            }),
+            _ => tally.skip("answers have no opening, or are not in the prompt"),
+        }
+        tally.judgement()
+    },
+};
+
+/// The last control tokens of a text with what stands behind them, if it is not too long to read.
+fn last_opening(before: &str) -> String {
+    const LONGEST: usize = 60;
+    let tokens: Vec<&str> = control_tokens_in(before).collect();
+    let starts = tokens
+        .iter()
+        .rev()
+        .take(2)
+        .filter_map(|token| before.rfind(token));
+    let start = starts.filter(|at| before.len() - at <= LONGEST).min();
+    start.map_or_else(|| "another text".to_owned(), |at| shown(&before[at..]))
+}
+
+pub(super) static OPENING_ON_REQUEST: Contract = Contract {
+    id: "opening-on-request",
+    meaning: "a model turn is opened where an answer is asked for, and nowhere else",
+    guards_against: "a turn that nobody asked for, or an answer that the model has to open itself",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("pages/opening-on-request.md"),
+    judge: opening_on_request,
+};
+
+/// A template without any opening, such as one whose questions end with `[/INST]`, cannot break
+/// this: the model answers behind the question.
+fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    let (asked, finished) = (prober.see(USER), prober.see(USER_ASSISTANT));
+    let (Some(open), Some(text)) = (tally.text(&asked), tally.text(&finished)) else {
+        return tally.judgement();
+    };
+    opens_as_history(&mut tally, prober);
+    opens_once(&mut tally, prober);
+    if prober.dialect() == Dialect::Go {
+        tally.skip("how a model's turn opens cannot be told from the prompts");
+        return tally.judgement();
+    }
+    let opening = match &capabilities.generation_prompt {
+        GenerationPrompt::Suffix { text } => Some(text.trim()),
+        // What stands before an answer, from its last control token on.
+        _ => finished.before(words::ASSISTANT).and_then(|before| {
+            let token = control_tokens_in(before).next_back()?;
+            let opening = before[before.rfind(token)?..].trim();
+            // What ends an answer, too, opens none.
+            let closing = finished.behind(words::ASSISTANT)?.trim();
+            let is_opening = open.trim_end().ends_with(opening) && !closing.starts_with(opening);
+            is_opening.then_some(opening)
+        }),
+    };
+    // What opens an answer may go on in the history, such as with thoughts.
+    let opens = matches!(
+        capabilities.generation_prompt,
+        GenerationPrompt::Suffix { .. }
+    );
+    if !opens && let Some(opening) = missing_opening(open, &finished) {
+        let what = format!(
+            "an earlier answer is opened by `{opening}`, and the answer that is asked for by nothing"
+        );
+        tally.broken(Evidence::no_prefix(what, &asked, &finished));
+    }
+    if let Some(token) = opens_again(&finished, &prober.see(TWO_TURNS)) {
+        let what = format!("`{token}` stands at the end, although no answer was asked for");
+        let at = text.rfind(token).map(|at| at..at + token.len());
+        tally.broken(Evidence::one(what, &finished).at(at));
+        return tally.judgement();
+    }
+    match opening.filter(|opening| !opening.is_empty()) {
+        Some(opening) => tally.demand(!text.trim_end().ends_with(opening), || {
+            let shown = common_end(open.trim_end(), text.trim_end());
+            let what = format!("`{shown}` stands at the end, although no answer was asked for");
+            Evidence::one(what, &finished)
+        }),
+        None => tally.skip("how a model's turn opens cannot be told from the prompts"),
+    }
+    tally.judgement()
+}
+
+/// Demands that a prompt that asks for an answer goes on up to the answer, as the history does. What
+/// a model may write itself, such as the mark of its thoughts, is left to it.
+fn opens_as_history(tally: &mut Tally, prober: &Prober<'_>) {
+    let thoughts = prober.see(REASONED);
+    for (asked, question, finished, answer) in [
+        (USER, words::USER, USER_ASSISTANT, words::ASSISTANT),
+        (
+            USER_ASSISTANT_USER,
+            words::SECOND_USER,
+            TWO_TURNS,
+            words::SECOND_ASSISTANT,
+        ),
+    ] {
+        let (asked, finished) = (prober.see(asked), prober.see(finished));
+        let (Some(open), Some(before)) = (asked.text(), finished.before(answer)) else {
+            continue;
+        };
+        let Some(gap) = before.strip_prefix(open).map(str::trim) else {
+            continue;
+        };
+        // Before thoughts stands another mark: the model chooses.
+        let is_chosen = thoughts
+            .before(words::REASONING)
+            .and_then(|before| before.strip_prefix(prober.see(USER).text()?))
+            .is_some_and(|other| !other.trim().starts_with(gap));
+        if gap.is_empty() || marks(gap).next().is_some() || is_chosen {
+            continue;
+        }
+        let is_opening = match prober.dialect() {
+            Dialect::Jinja => {
+                control_tokens_in(gap)
+                    .next()
+                    .is_some_and(|token| gap.starts_with(token))
+                    && asked
+                        .before(question)
+                        .is_some_and(|before| before.trim_end().ends_with(gap))
+            }
+            Dialect::Go => {
+                let is_mark = ["channel", "RESPONSE", "think"]
+                    .iter()
+                    .any(|word| gap.contains(word));
+                gap.contains(char::is_alphanumeric) && !is_mark
+            }
+        };
+        tally.demand(!is_opening, || {
+            let what = format!(
+                "an earlier answer stands behind {}, and the prompt ends before that",
+                shown(gap)
+            );
+            Evidence::no_prefix(what, &asked, &finished)
+        });
+    }
+}
+
+/// Demands that no opening stands twice in a row between a question and its answer.
+fn opens_once(tally: &mut Tally, prober: &Prober<'_>) {
+    for probe in [USER, USER_ASSISTANT, USER_ASSISTANT_USER] {
+        let seen = prober.see(probe);
+        let until = seen.find(words::ASSISTANT).map(|answer| answer.start);
+        let text = seen.text().zip(seen.find(words::USER));
+        let Some(between) =
+            text.and_then(|(text, asked)| text.get(asked.end..until.unwrap_or(text.len())))
+        else {
+            continue;
+        };
+        let twice = doubled(between);
+        tally.demand(twice.is_none(), || {
+            let what = format!("{} stands twice in a row", shown(twice.unwrap_or_default()));
+            Evidence::one(what, &seen)
+        });
+    }
+}
+
+/// A control token with the text behind it, if both follow once more.
+fn doubled(text: &str) -> Option<&str> {
+    let tokens: Vec<&str> = control_tokens_in(text).collect();
+    let mut from = 0;
+    for token in tokens {
+        let at = from + text[from..].find(token)?;
+        from = at + token.len();
+        let Some(again) = text[from..].find(token).map(|gap| from + gap) else {
+            continue;
+        };
+        let first = &text[at..again];
+        let is_short =
+            first.len() - token.len() <= 20 && !first[token.len()..].contains(['<', '[']);
+        if is_short && marks(first).next().is_none() && text[again..].starts_with(first) {
+            return Some(first);
+        }
+    }
+    None
+}
+
+/// The token behind a finished answer that opens a model's turn: one that stands between a question
+/// and its answer, and not between an answer and the next question.
+fn opens_again<'s>(finished: &'s ProbeOutcome, turns: &ProbeOutcome) -> Option<&'s str> {
+    let last = control_tokens_in(finished.behind(words::ASSISTANT)?).next_back()?;
+    let between = |seen: &ProbeOutcome, first: &str, second: &str| {
+        let (first, second) = (seen.find(first)?, seen.find(second)?);
+        let text = seen.text()?.get(first.end..second.start)?;
+        Some(control_tokens_in(text).any(|token| token == last))
+    };
+    let opens = between(finished, words::USER, words::ASSISTANT)?;
+    let closes = between(turns, words::ASSISTANT, words::SECOND_USER)?;
+    (opens && !closes).then_some(last)
+}
+
+/// What opens an answer in the history, if a prompt that asks for an answer ends before it.
+fn missing_opening<'s>(open: &str, finished: &'s ProbeOutcome) -> Option<&'s str> {
+    let opening = finished
+        .before(words::ASSISTANT)?
+        .strip_prefix(open)?
+        .trim();
+    control_tokens_in(opening).next()?;
+    Some(opening)
+}
+
+/// What two texts end with alike, from its first control token on.
+fn common_end<'t>(one: &str, other: &'t str) -> &'t str {
+    let ends = one.bytes().rev().zip(other.bytes().rev());
+    let same = ends.take_while(|(a, b)| a == b).count();
+    let end = &other[other.ceil_char_boundary(other.len() - same)..];
+    let token = control_tokens_in(end).next();
+    token
+        .and_then(|token| end.find(token))
+        .map_or(end, |at| &end[at..])
+}

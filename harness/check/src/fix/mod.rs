@@ -1,0 +1,391 @@
+//! Patches for templates: changes of the source that mend a broken contract, each with its proof.
+//!
+//! A recipe proposes changes by the look of the source, and knows nothing about the template. The
+//! proof decides: the contract holds afterwards, no other contract breaks, and every conversation
+//! that did not show the defect keeps its prompt, byte for byte, under every switch. A conversation
+//! that showed it has the prompt that the template already gave for the same conversation without
+//! the defect. A change that alters other prompts, too, is no safe one.
+
+mod tag;
+
+mod recipe;
+
+mod wording;
+
+mod meaning;
+
+mod asked;
+
+mod proof;
+
+mod mended;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::card::{Card, Examiner};
+use crate::choice::ContractChoice;
+use crate::contract::{self, Contract};
+use crate::tokenizer::Tokenizer;
+use rolecall_core::diff::Diff;
+use rolecall_core::{Case, Dialect, Engine, Template};
+use rolecall_front::program::FrontProgram;
+
+use asked::{Conversations, conversations};
+use mended::Trial;
+use proof::Outcomes;
+use recipe::{Candidate, Source, candidates};
+use wording::Writer;
+
+pub use proof::Proof;
+
+/// A change of a template that mends a contract.
+#[derive(Debug, Clone)]
+pub struct Fix {
+    /// The contract that holds afterwards.
+    pub contract: &'static Contract,
+    /// The source before it.
+    pub before: String,
+    /// The source after it.
+    pub after: String,
+    /// Which prompts stay, and which change.
+    pub proof: Proof,
+    /// Whether the fixes behind it start from the source after it.
+    pub is_applied: bool,
+}
+
+impl Fix {
+    /// The change as a difference of the source.
+    pub fn diff(&self) -> Diff {
+        Diff::of_sides(&self.before, &self.after)
+    }
+
+    /// Whether only prompts change that showed the defect.
+    pub fn is_safe(&self) -> bool {
+        self.proof.is_safe()
+    }
+}
+
+/// What fixes are looked for with.
+pub struct Fixer<'f> {
+    /// The engine of the template.
+    pub engine: &'f dyn Engine,
+    /// The conversations whose prompts have to stay.
+    pub cases: &'f [Case],
+    /// The model's tokenizer, if it is known.
+    pub tokenizer: Option<&'f Tokenizer>,
+    /// Whether the fixes that are not safe are applied, too.
+    pub unsafe_too: bool,
+}
+
+/// The fixes of a template, in the order in which they are applied, and the template with all that
+/// were applied.
+#[derive(Debug, Default)]
+pub struct Fixes {
+    /// The fixes that are applied, then those that are not. Each starts from the source that the
+    /// applied ones before it leave.
+    pub found: Vec<Fix>,
+    /// The source after all that are applied.
+    pub source: String,
+}
+
+/// The most fixes of a template that are applied one after the other.
+const MOST_APPLIED: usize = 32;
+
+/// The most changes of a candidate that are tried one by one.
+const MOST_TRIED: usize = 12;
+
+/// A template on its way through the fixes.
+struct Patient<'p> {
+    template: Template,
+    card: Card,
+    conversations: &'p Conversations,
+    /// What the template makes of the usual conversations, and of the others.
+    outcomes: [Outcomes; 2],
+    examiner: Examiner,
+    writer: Writer,
+}
+
+/// A change that was tried: it mends the contract and breaks no other one.
+struct Tried {
+    candidate: Candidate,
+    source: String,
+    card: Card,
+    /// What the template makes of the usual conversations after it, and what that proves.
+    outcomes: Outcomes,
+    proof: Proof,
+}
+
+impl Fixer<'_> {
+    /// Looks for fixes of a template's broken contracts, of those that `is_chosen` picks. The safe
+    /// ones are applied one after the other, until nothing more is found.
+    ///
+    /// The card has to be the template's whole one.
+    pub fn fixes(
+        &self,
+        template: &Template,
+        card: &Card,
+        is_chosen: impl Fn(&Contract) -> bool,
+    ) -> Fixes {
+        let mut fixes = Fixes {
+            found: Vec::new(),
+            source: template.source.clone(),
+        };
+        // Go templates have no recipes.
+        if template.dialect != Dialect::Jinja || card.syntax_error.is_some() {
+            return fixes;
+        }
+        let mut template = template.clone();
+        let is_worth_it = ids(card)
+            .filter(|contract| is_chosen(contract))
+            .any(|contract| !candidates(contract.id, &Source::new(&template.source)).is_empty());
+        if !is_worth_it {
+            return fixes;
+        }
+        for (name, token) in &card.assumed {
+            template = template.with_special_token(name, token);
+        }
+        let conversations = conversations(self.cases, &template, card);
+        let mut patient = Patient {
+            outcomes: conversations
+                .parts()
+                .map(|asked| Outcomes::of(self.engine, &template, asked)),
+            template,
+            card: card.clone(),
+            conversations: &conversations,
+            examiner: Examiner::default(),
+            writer: Writer::new(self.engine),
+        };
+        // What was found in which state: how many fixes were applied before.
+        let mut left: BTreeMap<&'static str, (usize, Option<Fix>)> = BTreeMap::new();
+        loop {
+            let before = fixes.found.len();
+            let broken: Vec<&'static Contract> = ids(&patient.card).collect();
+            for contract in broken {
+                let state = fixes.found.len();
+                let is_tried = left
+                    .get(contract.id)
+                    .is_some_and(|(tried, _)| *tried == state);
+                // An earlier fix may have mended this one, too.
+                let is_broken = ids(&patient.card).any(|broken| broken == contract);
+                if is_tried || !is_broken || !is_chosen(contract) || state == MOST_APPLIED {
+                    continue;
+                }
+                let Some((mut fix, card, outcomes)) = self.fix(&patient, contract) else {
+                    left.insert(contract.id, (state, None));
+                    continue;
+                };
+                if !fix.is_safe() && !self.unsafe_too {
+                    left.insert(contract.id, (state, Some(fix)));
+                    continue;
+                }
+                left.remove(contract.id);
+                fix.is_applied = true;
+                fixes.source.clone_from(&fix.after);
+                patient.template.source.clone_from(&fix.after);
+                patient.card = card;
+                patient.outcomes = outcomes;
+                fixes.found.push(fix);
+            }
+            if fixes.found.len() == before {
+                break;
+            }
+        }
+        let state = fixes.found.len();
+        for contract in ids(&patient.card) {
+            if let Some((tried, Some(fix))) = left.remove(contract.id)
+                && tried == state
+            {
+                fixes.found.push(fix);
+            }
+        }
+        fixes
+    }
+
+    /// The safe change that mends a contract in the most conversations, or the first change that
+    /// mends it at all, with the card and the outcomes after it.
+    fn fix(
+        &self,
+        patient: &Patient<'_>,
+        contract: &'static Contract,
+    ) -> Option<(Fix, Card, [Outcomes; 2])> {
+        let text = patient.template.source.clone();
+        let source = Source::new(&text);
+        let (mut safe, mut other) = (Vec::new(), None);
+        for candidate in candidates(contract.id, &source) {
+            let Some(tried) = self.tried(patient, contract, candidate, &source) else {
+                continue;
+            };
+            if tried.proof.is_safe() {
+                safe.push(tried);
+                continue;
+            }
+            safe.extend(self.safe_part(patient, contract, &tried.candidate, &source));
+            other = other.or(Some(tried));
+        }
+        // Of two that mend as much, the first one changes less.
+        safe.sort_by_key(|tried: &Tried| Reverse(tried.proof.shown.len()));
+        let mut unsafe_one = None;
+        for tried in safe {
+            let tried = self.smallest(patient, contract, &source, tried);
+            let proven = self.proven(patient, contract, tried);
+            if proven.0.is_safe() {
+                return Some(proven);
+            }
+            unsafe_one = unsafe_one.or(Some(proven));
+        }
+        unsafe_one.or_else(|| {
+            let other = self.smallest(patient, contract, &source, other?);
+            Some(self.proven(patient, contract, other))
+        })
+    }
+
+    /// The first part of a candidate that is safe: all changes but one, or one alone.
+    fn safe_part(
+        &self,
+        patient: &Patient<'_>,
+        contract: &'static Contract,
+        candidate: &Candidate,
+        source: &Source<'_>,
+    ) -> Option<Tried> {
+        let count = candidate.len();
+        if !(2..=MOST_TRIED).contains(&count) {
+            return None;
+        }
+        let without = (0..count).filter(|_| count > 2);
+        let without = without.map(|one| candidate.with(|at| at != one));
+        let alone = (0..count).map(|one| candidate.with(|at| at == one));
+        let mut parts = without.chain(alone);
+        parts.find_map(|part| {
+            let tried = self.tried(patient, contract, part, source);
+            tried.filter(|tried| tried.proof.is_safe())
+        })
+    }
+
+    /// Tries a candidate in the usual conversations. None if it does not mend the contract, or breaks
+    /// another one.
+    fn tried(
+        &self,
+        patient: &Patient<'_>,
+        contract: &'static Contract,
+        candidate: Candidate,
+        source: &Source<'_>,
+    ) -> Option<Tried> {
+        let changed = patient.changed(candidate.source(source));
+        let trial = Trial::new(self.engine, &patient.template, &patient.card, contract);
+        if !trial.is_touched(&changed) {
+            return None;
+        }
+        let examine = |choice: &ContractChoice| {
+            let examiner = &patient.examiner;
+            examiner.examine_by(self.engine, &changed, self.tokenizer, choice)
+        };
+        // Most changes mend nothing, and one contract takes a small part of a card's time.
+        let only = ContractChoice {
+            select: vec![contract],
+            ..ContractChoice::default()
+        };
+        if !trial.is_mended(&examine(&only)) {
+            return None;
+        }
+        let card = examine(&ContractChoice::default());
+        if !trial.is_mended(&card) {
+            return None;
+        }
+        let [usual, _] = patient.conversations.parts();
+        let outcomes = Outcomes::of(self.engine, &changed, usual);
+        let proof = Proof::of(
+            &FrontProgram::load(self.engine, &patient.template),
+            usual,
+            [&patient.outcomes[0], &outcomes],
+            (contract.id, &patient.writer),
+        );
+        Some(Tried {
+            candidate,
+            source: changed.source,
+            card,
+            outcomes,
+            proof,
+        })
+    }
+
+    /// A change without the parts that change no prompt: nothing proves those.
+    fn smallest(
+        &self,
+        patient: &Patient<'_>,
+        contract: &'static Contract,
+        source: &Source<'_>,
+        tried: Tried,
+    ) -> Tried {
+        let candidate = &tried.candidate;
+        let [usual, _] = patient.conversations.parts();
+        let mut kept: Vec<bool> = vec![true; candidate.len()];
+        for one in (0..kept.len()).rev() {
+            kept[one] = false;
+            let changed = patient.changed(candidate.with(|at| kept[at]).source(source));
+            let old = &patient.outcomes[0];
+            kept[one] = !tried.outcomes.is_kept_by(self.engine, &changed, usual, old);
+        }
+        if kept.iter().all(|is_kept| *is_kept) {
+            return tried;
+        }
+        let smaller = candidate.with(|at| kept[at]);
+        let smaller = self.tried(patient, contract, smaller, source);
+        smaller
+            .filter(|smaller| smaller.proof == tried.proof)
+            .unwrap_or(tried)
+    }
+
+    /// Proves a change in all conversations.
+    fn proven(
+        &self,
+        patient: &Patient<'_>,
+        contract: &'static Contract,
+        tried: Tried,
+    ) -> (Fix, Card, [Outcomes; 2]) {
+        let changed = patient.changed(tried.source);
+        let [_, others] = patient.conversations.parts();
+        let outcomes = Outcomes::of(self.engine, &changed, others);
+        let proof = Proof::of(
+            &FrontProgram::load(self.engine, &patient.template),
+            others,
+            [&patient.outcomes[1], &outcomes],
+            (contract.id, &patient.writer),
+        );
+        let fix = Fix {
+            contract,
+            before: patient.template.source.clone(),
+            after: changed.source,
+            proof: tried.proof.and(proof, others),
+            is_applied: false,
+        };
+        (fix, tried.card, [tried.outcomes, outcomes])
+    }
+}
+
+impl Patient<'_> {
+    /// The template with another source.
+    fn changed(&self, source: String) -> Template {
+        Template {
+            source,
+            ..self.template.clone()
+        }
+    }
+}
+
+/// The contracts that a card says are broken without a reason, also those that are broken only
+/// where no application stands before the template.
+fn ids(card: &Card) -> impl Iterator<Item = &'static Contract> {
+    let alone = card.without_front.iter();
+    let alone = alone.filter(|one| one.deliberate.is_none() && one.severity().is_defect());
+    let ids = card
+        .unexplained()
+        .chain(alone)
+        .map(|finding| finding.contract.id);
+    let mut ids: Vec<&'static str> = ids.collect();
+    ids.dedup();
+    ids.into_iter().filter_map(contract::by_id)
+}
+
+#[cfg(test)]
+mod tests;

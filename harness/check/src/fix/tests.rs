@@ -1,0 +1,346 @@
+//! Fixes of small templates.
+
+use crate::card::examine;
+use rolecall_core::{CaseId, Outcome};
+use rolecall_jinja::JinjaEngine;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn case(name: &str, messages: Value, tools: Option<Value>) -> Case {
+    let list = |value: Value| value.as_array().unwrap().clone();
+    Case {
+        id: CaseId::new("x", name),
+        tools: tools.map(list),
+        ..Case::from_messages(list(messages))
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let hi = json!({"role": "user", "content": "Hi"});
+    let parts = json!({"role": "user", "content": [{"type": "text", "text": "Hi"}]});
+    let image =
+        json!({"role": "user", "content": [{"type": "text", "text": "Hi"}, {"type": "image"}]});
+    let tool = json!({"type": "function", "function": {"name": "f", "parameters": {}}});
+    let call = json!({"role": "assistant", "content": null, "tool_calls": [
+        {"type": "function", "function": {"name": "f", "arguments": "{\"a\": 1}"}}]});
+    let no_calls = json!({"role": "assistant", "content": "Yes", "tool_calls": []});
+    vec![
+        case("plain", json!([hi]), None),
+        case("no-tools", json!([hi]), Some(json!([]))),
+        case("tools", json!([hi]), Some(json!([tool]))),
+        case("call", json!([hi, call]), Some(json!([tool]))),
+        case("no-calls", json!([hi, no_calls, hi]), None),
+        case("parts", json!([parts]), None),
+        case("image", json!([image]), None),
+    ]
+}
+
+/// The fixes of a template. Applied again, there is nothing more to apply.
+#[track_caller]
+fn fixed_with(source: &str, unsafe_too: bool, is_chosen: impl Fn(&Contract) -> bool) -> Fixes {
+    let engine = JinjaEngine::new();
+    let cases = cases();
+    let fixer = Fixer {
+        engine: &engine,
+        cases: &cases,
+        tokenizer: None,
+        unsafe_too,
+    };
+    let search = |source: &str| {
+        let template = Template::from_source("t", Dialect::Jinja, source);
+        fixer.fixes(&template, &examine(&engine, &template), &is_chosen)
+    };
+    let found = search(source);
+    let again = search(&found.source);
+    assert_eq!(again.source, found.source);
+    assert!(again.found.iter().all(|fix| !fix.is_applied), "{again:?}");
+    found
+}
+
+#[track_caller]
+fn fixed(source: &str) -> Fixes {
+    fixed_with(source, false, |_| true)
+}
+
+/// The fix of a contract.
+#[track_caller]
+fn of<'f>(fixes: &'f Fixes, contract: &str) -> &'f Fix {
+    let mut found = fixes.found.iter();
+    let fix = found.find(|fix| fix.contract.id == contract);
+    fix.unwrap_or_else(|| panic!("no {contract} in {:#?}", fixes.found))
+}
+
+const TURN: &str = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>\n{% endfor %}\
+                    {% if add_generation_prompt %}<|assistant|>{% endif %}";
+
+#[test]
+fn a_guard_that_an_empty_list_passes_is_mended() {
+    let guard = "{% if tools is not none %}Tools: {{ tools | tojson }}\n{% endif %}";
+    let found = fixed(&format!("{guard}{TURN}"));
+    let fix = of(&found, "no-tools-alike");
+    assert!(fix.is_safe() && fix.is_applied);
+    // With and without a generation prompt, in the suite's conversation and the card's.
+    assert_eq!(
+        fix.proof.shown,
+        [
+            "x/no-tools",
+            "x/no-tools without a generation prompt",
+            "probe/no-tools",
+            "probe/no-tools without a generation prompt"
+        ]
+    );
+    assert!(found.source.contains("{% if tools %}Tools:"), "{found:#?}");
+}
+
+#[test]
+fn a_list_that_python_prints_becomes_json() {
+    let tools = "{% if tools %}Tools: {{ tools }}\n{% endif %}";
+    let found = fixed(&format!("{tools}{TURN}"));
+    let fix = of(&found, "no-repr-leak");
+    assert!(fix.proof.shown.contains(&"x/tools".to_owned()), "{fix:?}");
+    assert!(found.source.contains("Tools: {{ tools | tojson }}"));
+}
+
+#[test]
+fn a_null_leaves_no_word_and_other_contents_stay() {
+    let found = fixed(TURN);
+    let fix = of(&found, "no-null-leak");
+    assert!(fix.is_safe(), "{fix:?}");
+    assert!(
+        found
+            .source
+            .contains("{{ m.content if m.content is not none else '' }}"),
+        "{}",
+        found.source
+    );
+    // The conversations are there, and they keep their prompts.
+    let shown = &fix.proof.shown;
+    assert!(
+        shown
+            .iter()
+            .any(|name| name.starts_with("beside/user-null"))
+    );
+    assert!(!shown.iter().any(|name| name.contains("zero")), "{shown:?}");
+}
+
+/// The proof of a change for a contract.
+fn proof_of(before: &str, after: &str, contract: &str) -> Proof {
+    let engine = JinjaEngine::new();
+    let template = |source: &str| Template::from_source("t", Dialect::Jinja, source);
+    let (before, after) = (template(before), template(after));
+    let asked = conversations(&cases(), &before, &examine(&engine, &before));
+    let [old, new] = [&before, &after].map(|one| Outcomes::of(&engine, one, &asked.all));
+    Proof::of(
+        &FrontProgram::load(&engine, &before),
+        &asked.all,
+        [&old, &new],
+        (contract, &Writer::new(&engine)),
+    )
+}
+
+#[test]
+fn what_removes_more_than_null_is_not_safe() {
+    let after = TURN.replace("{{ m.content }}", "{{ m.content or '' }}");
+    let proof = proof_of(TURN, &after, "no-null-leak");
+    assert!(!proof.is_safe());
+    let others = ["zero", "false", "empty-list"];
+    for other in others {
+        let name = format!("beside/assistant-{other}");
+        assert!(proof.others.contains(&name), "{name} in {:?}", proof.others);
+    }
+}
+
+#[test]
+fn the_proof_has_the_tokens_of_the_card() {
+    // Without them, every conversation fails, and all would be alike.
+    let source = TURN.replace(
+        "{{ m.content }}",
+        "{{ m.content ~ '' }}{{ eos_token + '' }}",
+    );
+    let found = fixed(&source);
+    let fix = of(&found, "no-null-leak");
+    assert!(
+        fix.is_safe() && fix.proof.failing < fix.proof.same,
+        "{:?}",
+        fix.proof
+    );
+    assert!(!fix.proof.shown.is_empty());
+}
+
+#[test]
+fn what_changes_no_conversation_is_not_proven() {
+    let proof = Proof {
+        same: 10,
+        ..Proof::default()
+    };
+    assert!(!proof.is_safe());
+}
+
+#[test]
+fn only_what_is_chosen_is_fixed() {
+    let guard = "{% if tools is not none %}Tools: {{ tools }}\n{% endif %}";
+    let source = format!("{guard}{TURN}");
+    let chosen = fixed_with(&source, false, |contract| contract.id == "no-tools-alike");
+    let ids: Vec<&str> = chosen.found.iter().map(|fix| fix.contract.id).collect();
+    assert_eq!(ids, ["no-tools-alike"]);
+    assert!(chosen.source.contains("{% if tools %}Tools: {{ tools }}"));
+    let none = fixed_with(&source, true, |_| false);
+    assert!(none.found.is_empty() && none.source == source);
+}
+
+#[test]
+fn calls_are_asked_for_in_both_ways() {
+    let source = "{% for m in messages %}{% if m.role == 'assistant' and 'tool_calls' in m %}\
+        <|call|>{% for c in m['tool_calls'] %}{{ c.function | tojson }}{% endfor %}<|end|>\
+        {% endif %}{% if 'tool_calls' not in m %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endif %}\
+        {% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+    let found = fixed(source);
+    let fix = of(&found, "no-calls-alike");
+    assert!(fix.is_safe(), "{fix:?}");
+    let after = &found.source;
+    assert!(after.contains("and m['tool_calls'] %}"), "{after}");
+    assert!(after.contains("{% if not m['tool_calls'] %}"), "{after}");
+}
+
+#[test]
+fn a_value_that_is_none_for_a_variable_does_not_hinder() {
+    // The card tries false for `custom_tools`, and the loop over it fails.
+    let source = format!(
+        "{{%- if custom_tools is defined %}}{{% set tools = custom_tools %}}{{% endif %}}\
+         {{%- if not tools is defined %}}{{% set tools = none %}}{{% endif %}}\
+         {{%- if tools is not none %}}Tools:{{% for t in tools %}} {{{{ t | tojson }}}}{{% endfor %}}\
+         \n{{% endif %}}{TURN}"
+    );
+    let fix = fixed(&source);
+    let fix = of(&fix, "no-tools-alike");
+    assert!(fix.is_safe(), "{:?}", fix.proof);
+}
+
+#[test]
+fn text_parts_are_joined_and_other_parts_stay() {
+    let source = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>\n{% endfor %}\
+                  {% if add_generation_prompt %}<|assistant|>{% endif %}";
+    // The list of a user is a limitation, the one of a result is a defect.
+    let source = source.replace(
+        "{{ m.content }}",
+        "{% if m.content is string or m.role == 'tool' %}{{ m.content }}\
+         {% else %}{% for p in m.content or [] %}{{ p.text }}{% endfor %}{% endif %}",
+    );
+    let found = fixed(&source);
+    let fix = of(&found, "text-part-is-text");
+    assert!(fix.is_safe(), "{:?}", fix.proof);
+    let after = &fix.after;
+    assert!(
+        after.starts_with("{%- macro text_of(content) -%}\n"),
+        "{after}"
+    );
+    assert!(after.contains("{{ text_of(m.content) }}"), "{after}");
+    assert!(!fix.proof.shown.iter().any(|name| name.contains("image")));
+}
+
+/// The prompt of a template for the messages, or the words of its refusal.
+fn prompt(source: &str, messages: Value) -> Outcome {
+    let engine = JinjaEngine::new();
+    let template = Template::from_source("t", Dialect::Jinja, source);
+    let input = rolecall_front::prepared_case::PreparedCase::of(
+        &std::sync::Arc::new(case("asked", messages, None)),
+        rolecall_front::front::Front::Raw,
+        &rolecall_front::front::ModelProfile::of(&template),
+    );
+    FrontProgram::load(&engine, &template).outcome(&input)
+}
+
+#[test]
+fn arguments_that_are_no_json_stay_as_they_are() {
+    let source = "{% for m in messages %}<|{{ m.role }}|>{{ m.content or '' }}\
+        {% if m.tool_calls %}{% for c in m.tool_calls %}{\"name\": \"{{ c.function.name }}\", \
+        \"arguments\": {{ c.function.arguments | tojson }}}{% endfor %}{% endif %}<|end|>\n\
+        {% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+    let found = fixed(source);
+    let fix = of(&found, "arguments-encoded-once");
+    assert!(fix.is_safe() && fix.is_applied, "{:?}", fix.proof);
+    let called = |arguments: &str| {
+        json!([{"role": "assistant", "content": "", "tool_calls": [
+            {"type": "function", "function": {"name": "ping", "arguments": arguments}}]}])
+    };
+    for arguments in ["", "ping", "{\"a\": "] {
+        assert_eq!(
+            prompt(&found.source, called(arguments)),
+            prompt(source, called(arguments)),
+            "{arguments:?}"
+        );
+    }
+    let json = prompt(&found.source, called("{\"a\": 1}"));
+    assert!(
+        format!("{json:?}").contains("{\\\"a\\\": 1}}<|end|>"),
+        "{json:?}"
+    );
+    // The usual test for a text would print `"arguments": }`, which no proof may call safe.
+    let usual = source.replace(
+        "c.function.arguments | tojson",
+        "c.function.arguments if c.function.arguments is string else c.function.arguments | tojson",
+    );
+    let proof = proof_of(source, &usual, "arguments-encoded-once");
+    assert!(!proof.is_safe());
+    let empty = "beside/arguments-empty".to_owned();
+    assert!(proof.others.contains(&empty), "{:?}", proof.others);
+}
+
+#[test]
+fn a_part_whose_text_is_null_does_not_become_a_word() {
+    let source = TURN.replace("{{ m.content }}", "{{ m.content + '' }}");
+    let found = fixed_with(&source, true, |_| true);
+    let joined = source.replace(
+        "{{ m.content + '' }}",
+        "{% if m.content is string %}{{ m.content }}{% else %}\
+         {% for p in m.content or [] %}{{ p.text }}{% endfor %}{% endif %}",
+    );
+    let proof = proof_of(&source, &joined, "text-part-is-text");
+    let null = "beside/part-text-null".to_owned();
+    assert!(proof.others.contains(&null), "{:?}", proof.others);
+    let messages = json!([{"role": "user", "content": [{"type": "text", "text": null}]}]);
+    let after = prompt(&found.source, messages);
+    assert!(!format!("{after:?}").contains("None"), "{after:?}");
+}
+
+#[test]
+fn a_refusal_is_no_mended_prompt() {
+    let refusing = TURN.replace(
+        "{{ m.content }}",
+        "{% if m.content is none %}{{ raise_exception('no content') }}{% endif %}{{ m.content }}",
+    );
+    let proof = proof_of(TURN, &refusing, "no-null-leak");
+    assert!(
+        !proof.is_safe() && proof.shown.is_empty(),
+        "{:?}",
+        proof.shown
+    );
+    // Not even where the template refuses the same conversation without the defect.
+    let strict = TURN.replace(
+        "{{ m.content }}",
+        "{% if m.content == '' %}{{ raise_exception('no content') }}{% endif %}{{ m.content }}",
+    );
+    let stricter = strict.replace("== ''", "in ['', none]");
+    let proof = proof_of(&strict, &stricter, "no-null-leak");
+    assert!(
+        !proof.is_safe() && proof.shown.is_empty(),
+        "{:?}",
+        proof.shown
+    );
+}
+
+#[test]
+fn what_has_no_recipe_is_left_alone() {
+    let go = Template::from_source("t", Dialect::Go, "{{ .Prompt }}");
+    let engine = rolecall_go::GoEngine::new();
+    let card = examine(&engine, &go);
+    let fixer = Fixer {
+        engine: &engine,
+        cases: &cases(),
+        tokenizer: None,
+        unsafe_too: true,
+    };
+    let found = fixer.fixes(&go, &card, |_| true);
+    assert!(found.found.is_empty() && found.source == "{{ .Prompt }}");
+}

@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+pub mod tokenizer;
+
+pub mod probe;
+
+pub mod capability;
+
+mod deciding;
+
+pub mod contract;
+
+pub mod read_back;
+
+pub mod choice;
+
+pub mod card;
+
+pub mod beside;
+
+pub mod known_defects;
+
+pub mod fix;
+
+#[cfg(feature = "tokens")]
+pub mod tokens;

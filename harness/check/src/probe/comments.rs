@@ -1,0 +1,57 @@
+//! The source of a template without its comments, and its code alone.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use rolecall_core::{Dialect, Template};
+
+/// The source, its comments left out.
+pub(super) fn without_comments(template: &Template) -> String {
+    let (open, close) = match template.dialect {
+        Dialect::Jinja => ("{#", "#}"),
+        Dialect::Go => ("/*", "*/"),
+    };
+    let mut rest = template.source.as_str();
+    let mut kept = String::with_capacity(rest.len());
+    while let Some((before, comment)) = rest.split_once(open) {
+        kept.push_str(before);
+        rest = comment.split_once(close).map_or("", |(_, behind)| behind);
+    }
+    kept + rest
+}
+
+/// The code in a source: what stands in its tags, without texts of several words.
+pub(super) fn code(source: &str) -> String {
+    static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?s)\{[{%].*?[%}]\}").ok());
+    static TEXT: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#"'[^'\n]*\s[^'\n]*'|"[^"\n]*\s[^"\n]*""#).ok());
+    let (Some(tag), Some(text)) = (TAG.as_ref(), TEXT.as_ref()) else {
+        return source.to_owned();
+    };
+    let tags: Vec<&str> = tag.find_iter(source).map(|tag| tag.as_str()).collect();
+    text.replace_all(&tags.join("\n"), "''").into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_in_texts_are_no_code() {
+        let speaks = |source: &str| code(source).contains("tools");
+        assert!(speaks("{% if tools %}") && speaks("{{ m['tools'] }}"));
+        assert!(!speaks("tools {{ 'a number of tools' }} tools"));
+    }
+
+    #[test]
+    fn comments_are_left_out() {
+        let rest =
+            |dialect, source: &str| without_comments(&Template::from_source("t", dialect, source));
+        assert_eq!(
+            rest(Dialect::Jinja, "{# tools #}{{ a }}{#- b -#}"),
+            "{{ a }}"
+        );
+        assert_eq!(rest(Dialect::Jinja, "{{ a }}{# tools"), "{{ a }}");
+        assert_eq!(rest(Dialect::Go, "{{/* .Tools */}}{# a #}"), "{{}}{# a #}");
+    }
+}

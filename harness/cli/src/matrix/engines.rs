@@ -1,0 +1,185 @@
+//! The matrix: all measurements of engines over a suite, side by side.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use rolecall_core::{CaseId, Dialect, TemplateName};
+
+use crate::matrix::measurement::{Measurement, Staleness, SuiteVersion};
+use crate::matrix::read_back::ReadBackMeasurement;
+use rolecall_suite::construct::ConstructTable;
+
+/// The measurements, and the suite's present version.
+#[derive(Debug)]
+pub struct Matrix {
+    measurements: Vec<Measurement>,
+    read_back: Vec<ReadBackMeasurement>,
+    states: BTreeMap<Dialect, (SuiteVersion, Option<ConstructTable>)>,
+}
+
+/// The mistakes that the engines of a dialect share. Each engine is there in its last version,
+/// unless it agrees with the reference everywhere.
+#[derive(Debug)]
+pub struct CommonMistakes<'m> {
+    /// The engines.
+    pub engines: Vec<&'m Measurement>,
+    /// The pairs in which some engine differs from the reference, with those engines by their
+    /// indexes in the list.
+    pub pairs: BTreeMap<(TemplateName, CaseId), Vec<usize>>,
+    /// The same for constructs, for engines that were asked for them.
+    pub constructs: BTreeMap<String, Vec<usize>>,
+}
+
+impl Matrix {
+    /// The matrix of some measurements.
+    pub fn new(mut measurements: Vec<Measurement>) -> Matrix {
+        measurements.sort_by(|a, b| {
+            let engines = a.engine.engine.cmp(&b.engine.engine);
+            engines.then_with(|| by_number(&a.engine.version, &b.engine.version))
+        });
+        Matrix {
+            measurements,
+            read_back: Vec::new(),
+            states: BTreeMap::new(),
+        }
+    }
+
+    /// The matrix with what comes back of answers.
+    #[must_use]
+    pub fn with_read_back(mut self, read_back: Vec<ReadBackMeasurement>) -> Matrix {
+        self.read_back = read_back;
+        self
+    }
+
+    /// What comes back of answers, by reader.
+    pub fn read_back(&self) -> &[ReadBackMeasurement] {
+        &self.read_back
+    }
+
+    /// Sets the suite's present version for the engines of a dialect.
+    pub fn set_state(
+        &mut self,
+        dialect: Dialect,
+        suite: SuiteVersion,
+        constructs: Option<ConstructTable>,
+    ) {
+        self.states.insert(dialect, (suite, constructs));
+    }
+
+    /// All measurements, by engine, each engine's versions from the first to the last.
+    pub fn measurements(&self) -> &[Measurement] {
+        &self.measurements
+    }
+
+    /// The dialects of the engines.
+    pub fn dialects(&self) -> Vec<Dialect> {
+        let is_there = |dialect: &Dialect| self.of_dialect(*dialect).next().is_some();
+        Dialect::ALL.into_iter().filter(is_there).collect()
+    }
+
+    /// The engines of a dialect.
+    pub(crate) fn of_dialect(&self, dialect: Dialect) -> impl Iterator<Item = &Measurement> {
+        let all = self.measurements.iter();
+        all.filter(move |one| one.dialect == dialect)
+    }
+
+    /// The versions of an engine.
+    pub fn versions(&self, engine: &str) -> Vec<&Measurement> {
+        let all = self.measurements.iter();
+        all.filter(|one| one.engine.engine == engine).collect()
+    }
+
+    /// The table of constructs of a dialect.
+    pub fn constructs(&self, dialect: Dialect) -> Option<&ConstructTable> {
+        self.states.get(&dialect)?.1.as_ref()
+    }
+
+    /// What has changed since an engine was measured.
+    pub fn staleness(&self, measurement: &Measurement) -> Staleness {
+        match self.states.get(&measurement.dialect) {
+            Some((now, _)) => now.changes_since(&measurement.suite),
+            None => Staleness::default(),
+        }
+    }
+
+    /// What the engines of a dialect get wrong together.
+    pub fn common(&self, dialect: Dialect) -> CommonMistakes<'_> {
+        let mut engines: Vec<&Measurement> = Vec::new();
+        for one in self.of_dialect(dialect) {
+            match engines.last_mut() {
+                Some(last) if last.engine.engine == one.engine.engine => *last = one,
+                _ => engines.push(one),
+            }
+        }
+        engines.retain(|one| !one.groups.is_empty());
+        let mut common = CommonMistakes {
+            engines,
+            pairs: BTreeMap::new(),
+            constructs: BTreeMap::new(),
+        };
+        for (at, engine) in common.engines.iter().enumerate() {
+            for (_, pair) in engine.differing() {
+                let name = (pair.template.clone(), pair.case.clone());
+                common.pairs.entry(name).or_default().push(at);
+            }
+            for name in engine.constructs.iter().flat_map(|all| all.differ.keys()) {
+                common.constructs.entry(name.clone()).or_default().push(at);
+            }
+        }
+        common
+    }
+}
+
+impl CommonMistakes<'_> {
+    /// How many pairs exactly one engine gets wrong, how many exactly two, and so on to all.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.engines.len()];
+        for wrong in self.pairs.values() {
+            counts[wrong.len() - 1] += 1;
+        }
+        counts
+    }
+
+    /// How many pairs only this engine gets wrong.
+    pub fn only(&self, engine: usize) -> usize {
+        let pairs = self.pairs.values();
+        pairs.filter(|wrong| wrong.as_slice() == [engine]).count()
+    }
+
+    /// The pairs that exactly this many engines get wrong.
+    pub fn of(&self, count: usize) -> impl Iterator<Item = &(TemplateName, CaseId)> {
+        let pairs = self.pairs.iter();
+        pairs
+            .filter(move |(_, wrong)| wrong.len() == count)
+            .map(|(name, _)| name)
+    }
+}
+
+/// Compares versions, with the numbers in them by value.
+fn by_number(a: &str, b: &str) -> Ordering {
+    let parts = |version: &str| -> Vec<(u64, String)> {
+        let parts = version.split(|c: char| !c.is_ascii_alphanumeric());
+        let part = |part: &str| {
+            let digits = part.trim_start_matches(|c: char| c.is_ascii_digit());
+            let number = part[..part.len() - digits.len()].parse().unwrap_or(0);
+            (number, digits.to_owned())
+        };
+        parts.map(part).collect()
+    };
+    parts(a).cmp(&parts(b)).then_with(|| a.cmp(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_stand_in_their_order() {
+        let mut versions = ["4.57.6", "4.9", "5.0.0rc1", "4.48.3", "0.3.36", "4.9.0"];
+        versions.sort_by(|a, b| by_number(a, b));
+        assert_eq!(
+            versions,
+            ["0.3.36", "4.9", "4.9.0", "4.48.3", "4.57.6", "5.0.0rc1"]
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! The parts that several pages show.
+
+use std::collections::BTreeSet;
+
+use minijinja::{Value, context};
+use rolecall_core::{Dialect, OutcomeKind, TemplateName};
+
+use crate::matrix::engines::Matrix;
+use crate::matrix::measurement::{Measurement, Share, file_name};
+use crate::report::numbers::percent;
+
+/// The engine with its version.
+pub(super) fn label(engine: &Measurement) -> String {
+    format!("{} {}", engine.engine.engine, engine.engine.version)
+}
+
+/// An engine's name for pages, with the address of its page.
+pub(super) fn named(engine: &Measurement) -> Value {
+    context! { label => label(engine), slug => slug(engine) }
+}
+
+/// The names of several engines, in their order.
+pub(super) fn all_named(engines: &[&Measurement]) -> Vec<Value> {
+    engines.iter().map(|engine| named(engine)).collect()
+}
+
+/// A share for pages.
+pub(super) fn shown(share: Share) -> Value {
+    let Share { agree, all } = share;
+    // The share's class in the style.
+    let grade = match agree.saturating_mul(1000) / all.max(1) {
+        1000 => "g5",
+        950.. => "g4",
+        800.. => "g3",
+        500.. => "g2",
+        1.. => "g1",
+        0 => "g0",
+    };
+    context! { agree, all, grade, percent => percent(agree, all), millionths => millionths(share) }
+}
+
+/// The key that shares are sorted by.
+pub(super) fn millionths(share: Share) -> usize {
+    share.agree.saturating_mul(1_000_000) / share.all.max(1)
+}
+
+/// A row: a name with each engine's share, if it has one, and the address of a page.
+pub(super) fn row(name: &str, to: Option<String>, shares: Vec<Option<Share>>) -> Value {
+    let shares: Vec<_> = shares.into_iter().map(|share| share.map(shown)).collect();
+    context! { name, to, shares }
+}
+
+/// The name of an engine's page and badge.
+pub(super) fn slug(engine: &Measurement) -> String {
+    let name = file_name(&engine.engine).unwrap_or_default();
+    name.trim_end_matches(".json").to_owned()
+}
+
+/// The engines of a dialect, the best first.
+pub(super) fn ranked(matrix: &Matrix, dialect: Dialect) -> Vec<&Measurement> {
+    let mut engines: Vec<&Measurement> = matrix.of_dialect(dialect).collect();
+    engines.sort_by(|a, b| {
+        let (a, b) = (a.prompts(), b.prompts());
+        (b.agree * a.all.max(1)).cmp(&(a.agree * b.all.max(1)))
+    });
+    engines
+}
+
+/// The templates that the engines of a dialect were measured with.
+pub(super) fn templates(matrix: &Matrix, dialect: Dialect) -> BTreeSet<TemplateName> {
+    let engines = matrix.of_dialect(dialect);
+    engines
+        .flat_map(|engine| engine.templates.keys().cloned())
+        .collect()
+}
+
+/// What has changed since an engine was measured, if anything.
+pub(super) fn stale(matrix: &Matrix, engine: &Measurement) -> Option<String> {
+    let staleness = matrix.staleness(engine);
+    (!staleness.is_none()).then(|| staleness.to_string())
+}
+
+/// The class of a differing outcome, for its colour. A prompt is the worst, because nobody notices
+/// that it differs.
+pub(super) fn ink(kind: OutcomeKind) -> &'static str {
+    match kind {
+        OutcomeKind::Raised => "cool",
+        OutcomeKind::Failed => "note",
+        OutcomeKind::Rendered
+        | OutcomeKind::Exceeded
+        | OutcomeKind::Crashed
+        | OutcomeKind::NotAsked => "bad",
+    }
+}

@@ -1,0 +1,93 @@
+//! The page of what comes back of answers: a table of readers and templates, and what is wrong.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use minijinja::{Value, context};
+use rolecall_core::CaseId;
+use rolecall_suite::suite::Suite;
+
+use super::pages::Pages;
+use super::parts::shown;
+use crate::matrix::engines::Matrix;
+use crate::matrix::read_back::{Counted, ReadBackMeasurement};
+use crate::matrix::report::templates;
+
+/// The page.
+pub(super) fn page(pages: &Pages, matrix: &Matrix, suite: &Suite) -> io::Result<String> {
+    let readers = matrix.read_back();
+    let known: Vec<_> = matrix
+        .dialects()
+        .into_iter()
+        .flat_map(|dialect| super::parts::templates(matrix, dialect))
+        .collect();
+    let rows = templates(readers).into_iter().map(|name| {
+        let cells = readers.iter().map(|one| {
+            let counted = one.templates.get(name)?;
+            Some(cell(counted))
+        });
+        let to = known
+            .contains(name)
+            .then(|| format!("templates/{name}.html"));
+        context! { name => name.as_str(), to, cells => cells.collect::<Vec<_>>() }
+    });
+    let abouts: BTreeMap<&CaseId, &str> = suite
+        .cases
+        .iter()
+        .filter_map(|case| Some((&case.id, case.about.as_deref()?)))
+        .collect();
+    let parts = readers.iter().map(|one| part(one, &abouts));
+    let heads = readers.iter().enumerate().map(|(at, one)| {
+        context! { label => one.reader.to_string(), at, share => shown(one.share()) }
+    });
+    pages.page(
+        "read_back.html",
+        context! {
+            root => "",
+            title => "Who reads back which answers",
+            readers => heads.collect::<Vec<_>>(),
+            rows => rows.collect::<Vec<_>>(),
+            parts => parts.collect::<Vec<_>>(),
+        },
+    )
+}
+
+/// A template's result with a reader.
+fn cell(counted: &Counted) -> Value {
+    let counts = counted.counts.words().into_iter();
+    let mut words: Vec<String> = counts
+        .map(|(kind, count)| format!("{count} {}", kind.name()))
+        .collect();
+    if counted.streamed > 0 {
+        words.push(format!("{} otherwise when streamed", counted.streamed));
+    }
+    if counted.prompts > 0 {
+        words.push(format!("{} after another prompt", counted.prompts));
+    }
+    context! {
+        share => shown(counted.share),
+        is_refused => counted.refusal().is_some(),
+        words => words.join(", "),
+    }
+}
+
+/// What a reader gets wrong.
+fn part(one: &ReadBackMeasurement, abouts: &BTreeMap<&CaseId, &str>) -> Value {
+    let templates = one.templates.iter();
+    let templates = templates.filter(|(_, counted)| !counted.causes.is_empty());
+    let templates = templates.map(|(name, counted)| {
+        let causes = counted.causes.iter().map(|cause| {
+            context! {
+                words => &cause.words,
+                count => cause.count,
+                example => cause.example.to_string(),
+                about => abouts.get(&cause.example.case).copied().unwrap_or_default(),
+            }
+        });
+        context! { name => name.as_str(), causes => causes.collect::<Vec<_>>() }
+    });
+    context! {
+        label => one.reader.to_string(),
+        templates => templates.collect::<Vec<_>>(),
+    }
+}

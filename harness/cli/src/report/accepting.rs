@@ -1,0 +1,338 @@
+//! The report of `accept`: which results it accepts, and which it leaves as they were.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use super::difference::say;
+use super::numbers::{counted, thousands};
+use super::screen;
+use super::style::{BAD, GOOD, QUIET, Styled};
+use super::wrapping::{paragraph, wrapped};
+use rolecall_core::invocation;
+use rolecall_core::problem::{Problem, shown_path};
+use rolecall_suite::accepting::{AcceptedFile, UntidyFile};
+use rolecall_suite::held_text::TextKind;
+use rolecall_suite::reference::Reference;
+use rolecall_suite::run::Compared;
+use rolecall_suite::snapshot::SnapshotStatus;
+
+/// How many pairs are accepted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AcceptedPairs {
+    /// Accepted pairs that had another snapshot before.
+    pub changed: usize,
+    /// Accepted pairs that had no snapshot before.
+    pub new: usize,
+    /// Accepted pairs that the reference confirms.
+    pub confirmed: usize,
+}
+
+impl AcceptedPairs {
+    /// One pair.
+    pub fn of(compared: &Compared<'_>, is_confirmed: bool) -> AcceptedPairs {
+        let is_new = matches!(compared.comparison, Some(SnapshotStatus::New));
+        AcceptedPairs {
+            changed: usize::from(!is_new),
+            new: usize::from(is_new),
+            confirmed: usize::from(is_confirmed),
+        }
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, others: AcceptedPairs) {
+        self.changed += others.changed;
+        self.new += others.new;
+        self.confirmed += others.confirmed;
+    }
+}
+
+/// The files of a command, and how many of them could be written.
+#[derive(Debug, Clone, Copy)]
+pub struct AcceptedFiles<'f> {
+    /// All files.
+    pub files: &'f [AcceptedFile],
+    /// How many were written.
+    pub written: usize,
+}
+
+/// How many pairs and cards are accepted, and why others are not.
+#[derive(Debug, Default)]
+pub struct AcceptedCounts {
+    /// The accepted pairs whose files were written.
+    pub accepted: AcceptedPairs,
+    /// Pairs whose files could not be written.
+    pub failed: usize,
+    /// Accepted report cards.
+    pub cards: usize,
+    /// Accepted transcripts of readings.
+    pub readings: usize,
+    /// Files that were written as they should be, with the transcripts that they had.
+    pub tidied: usize,
+    /// Files that waited for review, and were removed because nothing is left to decide.
+    pub removed: usize,
+    /// Pairs that equal their snapshot.
+    pub same: usize,
+    /// Pairs that are not accepted, because the reference gives another result.
+    pub refuted: usize,
+    /// Pairs that are not accepted, because the reference's result is not known.
+    pub unknown: usize,
+    /// Pairs that are not accepted, because the engine crashed, exceeded a limit or was not asked.
+    pub broken: usize,
+}
+
+impl AcceptedCounts {
+    /// Counts an accepted text about a template.
+    pub fn add_text(&mut self, kind: TextKind) {
+        *self.text(kind) += 1;
+    }
+
+    fn text(&mut self, kind: TextKind) -> &mut usize {
+        match kind {
+            TextKind::Card => &mut self.cards,
+            TextKind::Readings => &mut self.readings,
+        }
+    }
+
+    /// How many texts about templates are accepted, in words. Kinds without one are left out.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = String> {
+        let counts = [
+            (self.cards, TextKind::Card),
+            (self.readings, TextKind::Readings),
+        ];
+        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+        counts.map(|(count, kind)| counted(count, kind.name(), kind.of_many()))
+    }
+
+    /// Takes back the pairs of a file that could not be written.
+    pub fn take_back(&mut self, pairs: AcceptedPairs) {
+        self.accepted.changed -= pairs.changed;
+        self.accepted.new -= pairs.new;
+        self.accepted.confirmed -= pairs.confirmed;
+        self.failed += pairs.changed + pairs.new;
+    }
+
+    /// Whether nothing was written or removed, or would have been.
+    fn changed_nothing(&self) -> bool {
+        let AcceptedPairs { changed, new, .. } = self.accepted;
+        let texts = self.cards + self.readings;
+        changed + new + self.failed + texts + self.tidied + self.removed == 0
+    }
+
+    /// Whether some pairs differ from their snapshots and were not accepted.
+    pub fn has_left(&self) -> bool {
+        self.refuted + self.unknown + self.broken > 0
+    }
+}
+
+/// Writes what was written, or would be.
+pub fn write(
+    out: &mut dyn Write,
+    counts: &AcceptedCounts,
+    files: AcceptedFiles<'_>,
+    references: &[Reference],
+    is_dry: bool,
+) -> io::Result<()> {
+    for file in files.files.iter().filter(|file| !file.orphans.is_empty()) {
+        let count = counted(file.orphans.len(), "section", "sections");
+        writeln!(
+            out,
+            "{}: {count} without a pair left out: {}",
+            file.path.display(),
+            file.orphans.join(", ")
+        )?;
+    }
+    if counts.same > 0 {
+        let same = format!("{} unchanged", thousands(counts.same));
+        writeln!(out, "{}", Styled(QUIET, same))?;
+    }
+    write_left(out, counts)?;
+    write_order(out, counts)?;
+    let AcceptedPairs { changed, new, .. } = counts.accepted;
+    let accepted = changed + new;
+    let verb = if is_dry { "would accept" } else { "accepted" };
+    if screen::is_quiet() {
+        return write_sum(out, counts, references, verb);
+    }
+    for texts in counts.texts() {
+        writeln!(out, "{}", Styled(GOOD, format!("{verb} {texts}")))?;
+    }
+    if accepted > 0 {
+        let what = counted(accepted, "snapshot", "snapshots");
+        writeln!(
+            out,
+            "{} in {}: {} changed, {} new",
+            Styled(GOOD, format!("{verb} {what}")),
+            counted(files.written, "file", "files"),
+            thousands(changed),
+            thousands(new),
+        )?;
+    }
+    if let Some(confirmed) = confirmed_by(counts, references) {
+        writeln!(out, "{confirmed}")?;
+    }
+    if counts.changed_nothing() {
+        writeln!(out, "nothing to accept")?;
+    }
+    Ok(())
+}
+
+/// How many of the accepted results the references confirm.
+fn confirmed_by(counts: &AcceptedCounts, references: &[Reference]) -> Option<String> {
+    let AcceptedPairs {
+        changed,
+        new,
+        confirmed,
+    } = counts.accepted;
+    let accepted = changed + new;
+    let style = if confirmed == accepted { GOOD } else { BAD };
+    let whom = format!("{} of {}", thousands(confirmed), thousands(accepted));
+    let names: Vec<_> = references.iter().map(Reference::to_string).collect();
+    let law = names.join(" and ");
+    (accepted > 0).then(|| format!("{} confirmed by {law}", Styled(style, whom)))
+}
+
+/// Writes which files were removed, or would be, because nothing in the suite has them.
+pub fn write_orphans(out: &mut dyn Write, files: &[PathBuf], is_dry: bool) -> io::Result<()> {
+    const MOST: usize = 5;
+    let verb = if is_dry { "would remove" } else { "removed" };
+    for path in files.iter().take(MOST) {
+        writeln!(
+            out,
+            "{verb} {}: nothing in the suite has it",
+            shown_path(path)
+        )?;
+    }
+    if files.len() > MOST {
+        writeln!(out, "{verb} {} more", thousands(files.len() - MOST))?;
+    }
+    Ok(())
+}
+
+/// Writes how to measure the engines again that were measured before this.
+pub fn write_engines(out: &mut dyn Write) -> io::Result<()> {
+    if screen::is_quiet() {
+        return Ok(());
+    }
+    let what = "the tables of other engines are older now; to measure them again:";
+    say(
+        out,
+        what,
+        "scripts/measure-engines && UPDATE=1 scripts/runners/run",
+    )
+}
+
+/// Writes everything in one line, which is the last one: what is accepted, who confirms it, and what
+/// is left.
+fn write_sum(
+    out: &mut dyn Write,
+    counts: &AcceptedCounts,
+    references: &[Reference],
+    verb: &str,
+) -> io::Result<()> {
+    let accepted = counts.accepted.changed + counts.accepted.new;
+    let snapshots = (accepted > 0).then(|| counted(accepted, "snapshot", "snapshots"));
+    let what: Vec<String> = snapshots.into_iter().chain(counts.texts()).collect();
+    let mut parts = Vec::new();
+    if !what.is_empty() {
+        let what = format!("{verb} {}", what.join(" and "));
+        parts.push(Styled(GOOD, what).to_string());
+    } else if counts.changed_nothing() {
+        parts.push("nothing to accept".to_owned());
+    }
+    parts.extend(confirmed_by(counts, references));
+    let left = counts.failed + counts.refuted + counts.unknown + counts.broken;
+    if left > 0 {
+        let left = counted(left, "pair", "pairs");
+        parts.push(Styled(BAD, format!("{left} left")).to_string());
+    }
+    if parts.is_empty() {
+        // The last line is about files that were put in order.
+        return Ok(());
+    }
+    writeln!(out, "{}", parts.join("; "))
+}
+
+/// Writes what became of the results for which a reference was asked.
+pub fn write_asked(
+    out: &mut dyn Write,
+    asked: usize,
+    is_recorded: bool,
+    is_dry: bool,
+) -> io::Result<()> {
+    if asked == 0 {
+        return Ok(());
+    }
+    let pairs = counted(asked, "pair", "pairs");
+    let text = match (is_recorded, is_dry) {
+        (true, false) => format!("recorded the reference's results for {pairs}"),
+        (true, true) => format!("would record the reference's results for {pairs}"),
+        (false, _) => {
+            let update = invocation::command("reference update");
+            format!(
+                "asked the reference about {pairs}, and recorded nothing: `{update}` records its \
+                 results"
+            )
+        }
+    };
+    writeln!(out, "{}", wrapped(&text, screen::width(), 2))
+}
+
+/// Writes what is wrong with files whose transcripts are as accepted.
+pub fn write_untidy(out: &mut dyn Write, untidy: &[UntidyFile]) -> io::Result<()> {
+    for problem in untidy.iter().flat_map(|one| &one.problems) {
+        let problem = Problem {
+            help: None,
+            ..problem.clone()
+        };
+        paragraph(out, &problem.to_string(), 2)?;
+    }
+    Ok(())
+}
+
+/// Writes how many files were put in order.
+pub fn write_order(out: &mut dyn Write, counts: &AcceptedCounts) -> io::Result<()> {
+    if counts.tidied > 0 {
+        let files = counted(counts.tidied, "file", "files");
+        let text = format!("wrote {files} again, with what was accepted");
+        paragraph(out, &text, 2)?;
+    }
+    if counts.removed > 0 {
+        let files = counted(counts.removed, "file that waits", "files that wait");
+        let text = format!("removed {files} for review: nothing in them is left to decide");
+        paragraph(out, &text, 2)?;
+    }
+    Ok(())
+}
+
+/// Writes which pairs were not accepted, and why.
+fn write_left(out: &mut dyn Write, counts: &AcceptedCounts) -> io::Result<()> {
+    if counts.failed > 0 {
+        let count = counted(counts.failed, "pair", "pairs");
+        let left = Styled(BAD, format!("{count} left"));
+        writeln!(out, "{left}: their files cannot be written")?;
+    }
+    if counts.broken > 0 {
+        let count = counted(counts.broken, "pair", "pairs");
+        let left = Styled(BAD, format!("{count} left"));
+        writeln!(out, "{left}: the engine gave no result")?;
+        let help = "  it crashed, exceeded a limit or was not asked; `--also crashed` and \
+                    `--also exceeded` accept the first two";
+        writeln!(out, "{}", wrapped(help, screen::width(), 4))?;
+    }
+    if counts.refuted > 0 {
+        let count = counted(counts.refuted, "pair", "pairs");
+        let left = Styled(BAD, format!("{count} left"));
+        writeln!(out, "{left}: the reference gives another result")?;
+    }
+    if counts.unknown > 0 {
+        let count = counted(counts.unknown, "pair", "pairs");
+        let left = Styled(BAD, format!("{count} left"));
+        writeln!(out, "{left}: the reference's result is not known")?;
+        let help = format!(
+            "  `{}` installs the references; to accept without them, name the pairs",
+            invocation::set_up_references()
+        );
+        writeln!(out, "{}", wrapped(&help, screen::width(), 4))?;
+    }
+    Ok(())
+}

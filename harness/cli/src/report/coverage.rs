@@ -1,0 +1,438 @@
+//! Coverage of templates, for people, as JSON and as LCOV.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use rolecall_core::invisible::is_obeyed;
+use rolecall_core::lines::Lines;
+use rolecall_core::problem::Note;
+use rolecall_core::{SiteKind, TemplatePart, Way};
+use rolecall_explore::coverage::{CoveredSite, Excuse, TemplateCoverage, WayCount};
+use rolecall_io::template_file::{line_in_file, place};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::excerpt::write_marked;
+use super::json::{self, VERSION};
+use super::numbers::{counted, percent, thousands};
+use super::screen;
+use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
+use super::wrapping::wrapped;
+
+/// How many cases JSON names for each way in which a place is reached.
+const MOST_NAMED: usize = 3;
+
+/// The kinds of places, as they are counted.
+const GROUPS: [(&str, &[SiteKind]); 4] = [
+    ("statements", &[SiteKind::Statement]),
+    (
+        "sides of conditions",
+        &[SiteKind::Condition, SiteKind::Operand],
+    ),
+    ("ways through loops", &[SiteKind::Loop]),
+    ("macros", &[SiteKind::Macro]),
+];
+
+/// What the cases leave out of a place, in words. None if nothing is missing.
+pub(super) fn missing(covered: &CoveredSite) -> Option<String> {
+    if covered.site.is_dead && covered.cases == 0 {
+        return Some("cannot be reached: a literal decides".to_owned());
+    }
+    let missing: Vec<Way> = covered.open().collect();
+    if missing.is_empty() {
+        return None;
+    }
+    if covered.cases == 0 && covered.site.kind != SiteKind::Macro {
+        return Some("never reached".to_owned());
+    }
+    let words = missing.iter().map(|way| match way {
+        Way::Reached => "never called",
+        Way::True => "never true",
+        Way::False => "never false",
+        Way::Empty => "never without items",
+        Way::Once => "never with one item",
+        Way::Several => "never with several items",
+    });
+    Some(words.collect::<Vec<_>>().join(", "))
+}
+
+/// Writes the coverage of a template: what is reached, and the places that are not. Places that
+/// follow each other and are never reached are shown as one, unless `is_whole`.
+pub fn write(
+    out: &mut dyn Write,
+    coverage: &TemplateCoverage<'_>,
+    is_whole: bool,
+) -> io::Result<()> {
+    let width = screen::width();
+    let template = coverage.template;
+    let name = Styled(HEADING, template.name.as_str());
+    let file = Styled(QUIET, place(template, None));
+    writeln!(out, "{}", wrapped(&format!("{name}  {file}"), width, 2))?;
+    let cases = counted(coverage.cases, "case", "cases");
+    let idle = match coverage.idle {
+        0 => String::new(),
+        1 => ", one of them without running it".to_owned(),
+        idle => format!(", {} of them without running it", thousands(idle)),
+    };
+    writeln!(out, "{}", wrapped(&format!("  {cases}{idle}"), width, 4))?;
+    let groups = GROUPS.map(|(name, kinds)| (name, coverage.count(kinds)));
+    let whole = ("all", coverage.whole());
+    let shown = groups.into_iter().chain([whole]);
+    for (name, count) in shown.filter(|(_, count)| count.all > 0) {
+        writeln!(out, "{}", counts_line(name, count))?;
+    }
+    let (dead, explained) = coverage.excused();
+    for (count, what) in [(dead, "that no render can take"), (explained, "explained")] {
+        if count > 0 {
+            writeln!(out, "  {:>5}           {what}", thousands(count))?;
+        }
+    }
+    write_gaps(out, coverage, is_whole)
+}
+
+/// Writes the coverage of several templates in one line.
+pub fn write_whole(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Result<()> {
+    let whole = all.iter().map(TemplateCoverage::whole);
+    let (reached, ways) = whole.fold((0, 0), |(reached, ways), whole| {
+        (reached + whole.reached, ways + whole.all)
+    });
+    writeln!(
+        out,
+        "{}: {} of {} ways taken ({})",
+        counted(all.len(), "template", "templates"),
+        thousands(reached),
+        thousands(ways),
+        percent(reached, ways)
+    )
+}
+
+/// Writes the places that are not reached in every way.
+pub(super) fn write_gaps(
+    out: &mut dyn Write,
+    coverage: &TemplateCoverage<'_>,
+    is_whole: bool,
+) -> io::Result<()> {
+    let width = screen::width();
+    let lines = Lines::of(&coverage.template.source);
+    for gap in gaps(coverage, is_whole) {
+        write_gap(out, (coverage, &lines), &gap, width)?;
+    }
+    Ok(())
+}
+
+/// A place that is not reached in every way.
+struct Gap<'c> {
+    place: &'c CoveredSite,
+    missing: String,
+    /// How many places follow it that are never reached either, and the last of them.
+    more: Option<(usize, &'c CoveredSite)>,
+}
+
+/// The places that are not reached in every way, in the order of the source.
+fn gaps<'c>(coverage: &'c TemplateCoverage<'_>, is_whole: bool) -> Vec<Gap<'c>> {
+    let mut gaps = Vec::new();
+    let mut sites = coverage.sites.iter().peekable();
+    while let Some(place) = sites.next() {
+        let Some(missing) = missing(place) else {
+            continue;
+        };
+        let mut more = None;
+        if place.cases == 0 && !is_whole {
+            let is_alike =
+                |next: &&CoveredSite| next.cases == 0 && next.site.is_dead == place.site.is_dead;
+            while let Some(next) = sites.next_if(is_alike) {
+                more = Some((more.map_or(1, |(count, _)| count + 1), next));
+            }
+        }
+        gaps.push(Gap {
+            place,
+            missing,
+            more,
+        });
+    }
+    gaps.sort_by_key(|gap| gap.place.site.span.start);
+    gaps
+}
+
+/// `  18 of 20 statements, 90.00 %`
+pub(super) fn counts_line(name: &str, count: WayCount) -> String {
+    let style = if count.reached == count.all {
+        GOOD
+    } else {
+        NOTE
+    };
+    let numbers = format!(
+        "{:>5} of {:>5}",
+        thousands(count.reached),
+        thousands(count.all)
+    );
+    let share = percent(count.reached, count.all);
+    format!("  {}  {name}, {share}", Styled(style, numbers))
+}
+
+fn write_gap(
+    out: &mut dyn Write,
+    (coverage, lines): (&TemplateCoverage<'_>, &Lines),
+    gap: &Gap<'_>,
+    width: usize,
+) -> io::Result<()> {
+    let template = coverage.template;
+    let position = |covered: &CoveredSite| {
+        let position = lines.position(&template.source, covered.site.span.start);
+        let line = line_in_file(template, Some(position.line));
+        (line.unwrap_or(position.line), position.column)
+    };
+    let (line, column) = position(gap.place);
+    let kind = gap.place.site.kind.name();
+    let missing = Styled(BAD, &gap.missing);
+    let text = format!("  {line}:{column} {kind} {missing}");
+    writeln!(out, "\n{}", wrapped(&text, width, 4))?;
+    write_marked(out, &template.source, &gap.place.site.span, "  ", width)?;
+    if let Some((count, last)) = gap.more {
+        let count = counted(count, "place", "places");
+        let up_to = match position(last) {
+            (last, _) if last == line => String::new(),
+            (last, _) => format!(", up to line {last}"),
+        };
+        let text = format!("    and {count} after it{up_to}");
+        writeln!(
+            out,
+            "{}",
+            wrapped(&Styled(QUIET, text).to_string(), width, 6)
+        )?;
+    }
+    Ok(())
+}
+
+/// A note for each place of a template that is not reached in every way. Of places that follow each
+/// other and are never reached, only the first has one.
+pub fn notes(coverage: &TemplateCoverage<'_>) -> Vec<Note> {
+    let template = coverage.template;
+    // Nobody can do anything about a place that a literal keeps unreached.
+    let lines = Lines::of(&template.source);
+    let gaps = gaps(coverage, false).into_iter();
+    let gaps = gaps.filter(|gap| !gap.place.site.is_dead).map(|gap| {
+        let position = lines.position(&template.source, gap.place.site.span.start);
+        Note {
+            path: place(template, Some(position.line)).into(),
+            message: format!(
+                "the {} in column {} is {}",
+                gap.place.site.kind.name(),
+                position.column,
+                gap.missing
+            ),
+        }
+    });
+    gaps.collect()
+}
+
+/// The coverage of templates as JSON.
+#[derive(Serialize, JsonSchema)]
+pub struct CoverageDocument<'c> {
+    /// The version of this format.
+    rolecall: u32,
+    /// One for each template.
+    templates: Vec<CoverageJson<'c>>,
+}
+
+/// Which places of a template the cases reach.
+#[derive(Serialize, JsonSchema)]
+struct CoverageJson<'c> {
+    /// The template's name.
+    template: &'c str,
+    /// The template's file, as it was given.
+    file: String,
+    /// How many cases were rendered.
+    cases: usize,
+    /// How many of them ran no code of this template: its front refused the case, or chose another
+    /// template of the model.
+    idle: usize,
+    /// How many ways some case takes, by the kind of place.
+    reached: BTreeMap<&'static str, CountJson>,
+    /// The places of the template. A place stands before the places within it.
+    sites: Vec<SiteJson<'c>>,
+}
+
+/// How many ways there are, and how many of them some case takes.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct CountJson {
+    /// The ways that some case takes.
+    reached: usize,
+    /// All ways. Those that no case takes, and need not take, are not among them.
+    all: usize,
+}
+
+impl From<WayCount> for CountJson {
+    fn from(count: WayCount) -> CountJson {
+        CountJson {
+            reached: count.reached,
+            all: count.all,
+        }
+    }
+}
+
+/// A place of a template.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct SiteJson<'c> {
+    /// The kind of place: `statement`, `condition`, `operand` (of `and` or `or`), `loop` or `macro`.
+    kind: &'static str,
+    /// The line of the template where it begins, from 1.
+    line: usize,
+    /// The column where it begins, from 1, in characters.
+    column: usize,
+    /// The line where it ends.
+    end_line: usize,
+    /// The column behind its end.
+    end_column: usize,
+    /// Its text.
+    text: &'c str,
+    /// Whether a literal keeps every render away from it.
+    dead: bool,
+    /// What no case does, in words. Absent if the cases do everything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<String>,
+    /// The ways in which it can be reached.
+    ways: Vec<WayJson<'c>>,
+}
+
+/// A way in which a place can be reached.
+#[derive(Serialize, JsonSchema)]
+struct WayJson<'c> {
+    /// The way: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
+    way: &'static str,
+    /// How many cases take it.
+    cases: usize,
+    /// The first of these cases.
+    first: Vec<&'c str>,
+    /// Why no case need take it. Absent if one should.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excuse: Option<&'c str>,
+}
+
+/// Writes the coverage of templates as JSON.
+pub fn write_json(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Result<()> {
+    let document = CoverageDocument {
+        rolecall: VERSION,
+        templates: all.iter().map(CoverageJson::of).collect(),
+    };
+    json::write(out, &document)
+}
+
+impl<'c> CoverageJson<'c> {
+    fn of(coverage: &'c TemplateCoverage<'_>) -> CoverageJson<'c> {
+        let kinds = [
+            SiteKind::Statement,
+            SiteKind::Condition,
+            SiteKind::Operand,
+            SiteKind::Loop,
+            SiteKind::Macro,
+        ];
+        let counts = kinds.map(|kind| (kind.name(), coverage.count(&[kind]).into()));
+        let source = &coverage.template.source;
+        let lines = Lines::of(source);
+        CoverageJson {
+            template: coverage.template.name.as_str(),
+            file: place(coverage.template, None),
+            cases: coverage.cases,
+            idle: coverage.idle,
+            reached: counts.into(),
+            sites: coverage
+                .sites
+                .iter()
+                .map(|covered| SiteJson::of(coverage, covered, (source, &lines)))
+                .collect(),
+        }
+    }
+}
+
+impl<'c> SiteJson<'c> {
+    pub(super) fn of(
+        coverage: &'c TemplateCoverage<'_>,
+        covered: &'c CoveredSite,
+        (source, lines): (&'c str, &Lines),
+    ) -> SiteJson<'c> {
+        let span = &covered.site.span;
+        let (start, end) = (
+            lines.position(source, span.start),
+            lines.position(source, span.end),
+        );
+        SiteJson {
+            kind: covered.site.kind.name(),
+            line: start.line,
+            column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+            text: source.get(span.clone()).unwrap_or_default(),
+            dead: covered.site.is_dead,
+            missing: missing(covered),
+            ways: covered
+                .ways
+                .iter()
+                .map(|way| WayJson {
+                    way: way.way.name(),
+                    cases: way.cases,
+                    first: coverage.first(way, MOST_NAMED),
+                    excuse: way.excuse.as_ref().filter(|_| way.cases == 0).map(
+                        |excuse| match excuse {
+                            Excuse::Dead => "no render can",
+                            Excuse::Explained(why) => why,
+                        },
+                    ),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Writes the coverage of templates as LCOV has it: lines and branches, counted in cases. A template
+/// that is a value in a file of another kind has no lines there, and is left out; the result names
+/// such templates.
+pub fn write_lcov<'c>(
+    out: &mut dyn Write,
+    all: &'c [TemplateCoverage<'_>],
+) -> io::Result<Vec<&'c str>> {
+    let mut without_lines = Vec::new();
+    for coverage in all {
+        let template = coverage.template;
+        if matches!(template.part, TemplatePart::Key(_)) {
+            without_lines.push(template.name.as_str());
+            continue;
+        }
+        let starts = Lines::of(&template.source);
+        let line = |covered: &CoveredSite| {
+            let line = starts.line(covered.site.span.start);
+            line_in_file(template, Some(line)).unwrap_or(line)
+        };
+        writeln!(out, "TN:")?;
+        // A line break in the name would begin another record, also one that only some readers know.
+        let ends_line = |c: char| c.is_control() || is_obeyed(c);
+        let path = template.path.to_string_lossy();
+        writeln!(out, "SF:{}", path.replace(ends_line, "\u{fffd}"))?;
+        let mut branches = WayCount::default();
+        let mut lines: BTreeMap<usize, usize> = BTreeMap::new();
+        for (block, covered) in coverage.sites.iter().enumerate() {
+            let line = line(covered);
+            let cases = lines.entry(line).or_default();
+            *cases = covered.cases.max(*cases);
+            if covered.ways.len() < 2 {
+                continue;
+            }
+            for (branch, way) in covered.ways.iter().enumerate() {
+                let taken = match covered.cases {
+                    0 => "-".to_owned(),
+                    _ => way.cases.to_string(),
+                };
+                writeln!(out, "BRDA:{line},{block},{branch},{taken}")?;
+                branches.all += 1;
+                branches.reached += usize::from(way.cases > 0);
+            }
+        }
+        writeln!(out, "BRF:{}\nBRH:{}", branches.all, branches.reached)?;
+        for (line, cases) in &lines {
+            writeln!(out, "DA:{line},{cases}")?;
+        }
+        let reached = lines.values().filter(|cases| **cases > 0).count();
+        writeln!(out, "LF:{}\nLH:{reached}\nend_of_record", lines.len())?;
+    }
+    Ok(without_lines)
+}

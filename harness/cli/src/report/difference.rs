@@ -1,0 +1,727 @@
+//! Differences between a transcript and the expected one.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use rolecall_core::TemplateName;
+
+use super::numbers::counted;
+use super::screen::{self, ENDLESS};
+use super::style::{BAD, CAME, GONE, GOOD, HEADING, NOTE, QUIET, Styled};
+use super::wrapping::{paragraph, wrapped, wrapped_command};
+use rolecall_core::diff::{Diff, DiffLine, Side};
+use rolecall_core::fingerprint::Fingerprint;
+use rolecall_core::invocation;
+use rolecall_core::transcript;
+use rolecall_core::window::windows;
+use rolecall_suite::cause::{self, Cause};
+use rolecall_suite::conclusion::Fault;
+use rolecall_suite::divergence::{Listed, draft, pair_name};
+use rolecall_suite::record::Unverified;
+use rolecall_suite::run::Compared;
+use rolecall_suite::snapshot::SnapshotStatus;
+use rolecall_suite::suite::Pair;
+use rolecall_suite::verdict::Verdict;
+
+/// Pairs that are not as expected, all for the same reason.
+#[derive(Debug)]
+pub struct FaultGroup<'s> {
+    /// The pairs, in the order of the run. The report shows the first one. If the reference
+    /// differs, that is the pair with the shortest conversation.
+    pub pairs: Vec<GroupedPair<'s>>,
+    /// How they are not as expected.
+    fault: Fault,
+    /// The edits of every pair, if the accepted and the new results are prompts.
+    edits: BTreeSet<String>,
+    /// What its pairs have in common, as a text that no other group has.
+    cause: String,
+    /// The difference in the first pair, if the expected transcript is known.
+    diff: Option<Diff>,
+    /// The reference's result for it, in words.
+    word: Option<String>,
+    /// The first pair's transcript, if there is nothing to compare it with, or the reason why the
+    /// snapshot cannot be read.
+    shown: Option<String>,
+    /// If somebody decides about results that nobody accepted yet: every transcript, once.
+    results: Vec<NewResult<'s>>,
+    /// Whether the outcomes of engine and reference are of different kinds. A prompt and an error
+    /// message have no lines in common.
+    has_other_kind: bool,
+    /// Whether the pairs belong to a suite, so that snapshots and records can hold them.
+    is_of_suite: bool,
+    /// Whether recording the reference would give a verdict.
+    can_be_recorded: bool,
+}
+
+/// A pair of a group.
+#[derive(Debug)]
+pub struct GroupedPair<'s> {
+    /// The pair.
+    pub pair: Pair<'s>,
+    /// The engine's name.
+    pub engine: &'s str,
+    /// The fingerprint of the engine's transcript, where it differs from the reference's.
+    observed: Option<Fingerprint>,
+}
+
+/// A result that nobody accepted yet, and the pairs that have it.
+#[derive(Debug)]
+struct NewResult<'s> {
+    transcript: String,
+    pairs: Vec<Pair<'s>>,
+}
+
+/// Groups pairs that are not as expected by their cause, so that people read a hundred failures
+/// with one cause once.
+#[derive(Debug, Default)]
+pub struct FaultGroups<'s> {
+    groups: cause::Groups<Key, GroupedPair<'s>, FaultGroup<'s>>,
+    /// The results that nobody accepted yet, by the key of their group.
+    new_results: HashMap<String, Vec<NewResult<'s>>>,
+    /// If somebody decides about each group: the templates of which nothing was accepted yet.
+    new_templates: Option<HashSet<&'s TemplateName>>,
+}
+
+/// The key of a group: the fault, the cause if the pairs differ, and the reference's result in
+/// words. For results that nobody accepted yet, what they are.
+type Key = (Fault, Option<Cause>, Option<String>);
+
+/// How much of the differences to write.
+#[derive(Debug, Clone, Copy)]
+pub struct Extent {
+    /// How many differences.
+    pub groups: usize,
+    /// How many templates are named below each.
+    pub templates: usize,
+    /// Whether lines that are wider than the screen are shown whole.
+    pub whole_lines: bool,
+}
+
+impl Extent {
+    /// As much as somebody reads at once.
+    pub const SHORT: Extent = Extent {
+        groups: 20,
+        templates: 8,
+        whole_lines: false,
+    };
+
+    /// Everything.
+    pub const WHOLE: Extent = Extent {
+        groups: usize::MAX,
+        templates: usize::MAX,
+        whole_lines: true,
+    };
+
+    /// How many lines of a result are shown that nobody accepted yet.
+    fn most_lines(self) -> usize {
+        if self.whole_lines { usize::MAX } else { 60 }
+    }
+
+    /// The width for differences.
+    fn width(self) -> usize {
+        if self.whole_lines {
+            ENDLESS
+        } else {
+            screen::width()
+        }
+    }
+}
+
+impl<'s> FaultGroups<'s> {
+    /// Groups about which somebody decides. Each new case is a decision about all templates, and each
+    /// family of a new template is one. Every result of a decision is kept, to be shown.
+    pub fn for_decisions(new_templates: HashSet<&'s TemplateName>) -> FaultGroups<'s> {
+        FaultGroups {
+            new_templates: Some(new_templates),
+            ..FaultGroups::default()
+        }
+    }
+
+    /// Adds a pair, if it is not as expected.
+    pub fn add(&mut self, compared: &Compared<'s>) {
+        let Some(fault) = Fault::of(compared) else {
+            return;
+        };
+        let word = word(compared, fault);
+        let key = match (fault, &compared.comparison) {
+            (Fault::Differs, _) => (fault, cause(compared, fault), None),
+            (Fault::Unreadable, Some(SnapshotStatus::Unreadable(why))) => {
+                (fault, None, Some(why.message.clone()))
+            }
+            (Fault::New, _) => (
+                fault,
+                None,
+                Some(self.kind_of_new(compared, word.as_deref())),
+            ),
+            _ => (fault, cause(compared, fault), word.clone()),
+        };
+        // The shortest conversation shows a difference best. Pairs without one keep their order.
+        let case = compared.rendered.pair.case;
+        let size = match fault {
+            // One that nobody sends shows it to nobody.
+            Fault::Differs | Fault::Changed if case.front.is_some() || case.messages.is_empty() => {
+                usize::MAX
+            }
+            Fault::Differs | Fault::Changed => cause::size(case),
+            _ => 0,
+        };
+        let differs = matches!(compared.verdict, Verdict::Differs(_));
+        let member = GroupedPair {
+            pair: compared.rendered.pair,
+            engine: compared.rendered.engine,
+            observed: differs.then(|| compared.observed()),
+        };
+        let edits = key.1.iter().flat_map(Cause::edits).cloned().collect();
+        let common = format!("{key:?}");
+        if fault == Fault::New && self.new_templates.is_some() {
+            let found = transcript::encode(&compared.rendered.outcome);
+            let results = self.new_results.entry(common.clone()).or_default();
+            let pair = compared.rendered.pair;
+            match results.iter_mut().find(|result| result.transcript == found) {
+                Some(result) => result.pairs.push(pair),
+                None => results.push(NewResult {
+                    transcript: found,
+                    pairs: vec![pair],
+                }),
+            }
+        }
+        let group = || FaultGroup::new(compared, fault, word, (edits, common));
+        self.groups.add(key, size, member, group);
+    }
+
+    /// What distinguishes a result that nobody accepted yet from others.
+    fn kind_of_new(&self, compared: &Compared<'_>, word: Option<&str>) -> String {
+        let outcome = &compared.rendered.outcome;
+        let kind = outcome.kind();
+        let word = word.unwrap_or_default();
+        let Some(new_templates) = &self.new_templates else {
+            return format!("{kind} {word}");
+        };
+        let Pair { template, case } = &compared.rendered.pair;
+        match new_templates.get(&template.name) {
+            Some(name) => format!("{name} {} {word}", case.id.family()),
+            None => format!("{} {word}", case.id),
+        }
+    }
+
+    /// The groups, those with most pairs first, and stale records last.
+    pub fn sorted(self) -> Vec<FaultGroup<'s>> {
+        let is_for_decisions = self.new_templates.is_some();
+        let mut results = self.new_results;
+        let groups = self.groups.sorted();
+        let groups = groups.map(|(group, pairs)| FaultGroup {
+            pairs,
+            results: results.remove(&group.cause).unwrap_or_default(),
+            ..group
+        });
+        let mut groups: Vec<FaultGroup<'s>> = groups.collect();
+        // A record that is older than its template says nothing about it.
+        groups.sort_by_key(|group| group.fault == Fault::Unverified);
+        if is_for_decisions {
+            // Who has decided on two edits has decided on pairs that have both.
+            groups.sort_by_key(|group| group.edits.len());
+        }
+        groups
+    }
+}
+
+impl<'s> FaultGroup<'s> {
+    /// How the pairs are not as expected.
+    pub fn fault(&self) -> Fault {
+        self.fault
+    }
+
+    /// How many of the pairs a person does not see whole in this extent.
+    pub fn unread(&self, extent: Extent) -> usize {
+        let is_cut = |result: &&NewResult<'_>| {
+            let mut lines = result.transcript.lines();
+            let is_wide = |line: &str| line.chars().count() + 6 > extent.width();
+            lines.by_ref().take(extent.most_lines()).any(is_wide) || lines.next().is_some()
+        };
+        let cut = self.results.iter().filter(is_cut);
+        cut.map(|result| result.pairs.len()).sum()
+    }
+
+    /// What the pairs have in common: groups of several runs with the same text have the same cause.
+    pub fn cause(&self) -> &str {
+        &self.cause
+    }
+
+    /// The difference in the first pair, if the expected transcript is known.
+    pub fn diff(&self) -> Option<&Diff> {
+        self.diff.as_ref()
+    }
+
+    /// The edits of every pair, if the accepted and the new results are prompts.
+    pub fn edits(&self) -> &BTreeSet<String> {
+        &self.edits
+    }
+
+    /// The reference's result for the first pair, or why there is none, in words.
+    pub fn word(&self) -> Option<&str> {
+        self.word.as_deref()
+    }
+
+    /// The first pair's transcript, if there is nothing to compare it with.
+    pub fn shown(&self) -> Option<&str> {
+        self.shown.as_deref()
+    }
+
+    /// A group without pairs, for this pair and those that have the same key.
+    fn new(
+        compared: &Compared<'s>,
+        fault: Fault,
+        word: Option<String>,
+        (edits, cause): (BTreeSet<String>, String),
+    ) -> FaultGroup<'s> {
+        let found = transcript::encode(&compared.rendered.outcome);
+        let diff = expected(compared, fault).map(|expected| Diff::new(expected, &found));
+        let shown = match (fault, &compared.comparison) {
+            (_, Some(SnapshotStatus::Unreadable(why))) => Some(why.to_string()),
+            (Fault::New, _) => Some(found),
+            (Fault::Differs | Fault::OtherDivergence, _) if diff.is_none() => Some(found),
+            _ => None,
+        };
+        FaultGroup {
+            pairs: Vec::new(),
+            fault,
+            edits,
+            cause,
+            diff,
+            word,
+            shown,
+            results: Vec::new(),
+            has_other_kind: matches!(&compared.verdict, Verdict::Differs(difference)
+                if difference.expected.kind() != compared.rendered.outcome.kind()),
+            is_of_suite: compared.comparison.is_some(),
+            can_be_recorded: match &compared.verdict {
+                Verdict::Unverified(why) => {
+                    !why.is_expected()
+                        && !matches!(
+                            why,
+                            Unverified::Crashed(_)
+                                | Unverified::ReferenceNotAsked(_)
+                                | Unverified::NotAsked
+                        )
+                }
+                Verdict::Agrees | Verdict::Differs(_) => false,
+            },
+        }
+    }
+}
+
+/// The transcript that a pair differs from, if it is known.
+fn expected<'c>(compared: &'c Compared<'_>, fault: Fault) -> Option<&'c str> {
+    match (fault, &compared.comparison, &compared.verdict) {
+        (Fault::Changed, Some(SnapshotStatus::Changed(accepted)), _) => Some(accepted),
+        (Fault::Differs | Fault::OtherDivergence, _, Verdict::Differs(difference)) => {
+            difference.transcript.as_deref()
+        }
+        _ => None,
+    }
+}
+
+/// Why a pair differs from what was accepted, or from what the reference did.
+fn cause(compared: &Compared<'_>, fault: Fault) -> Option<Cause> {
+    let found = &compared.rendered.outcome;
+    match (fault, &compared.verdict) {
+        (Fault::Changed, _) => {
+            let accepted = transcript::decode(expected(compared, fault)?).ok()?;
+            let sides = [&accepted, found];
+            let edits = cause::edits_of_template(sides, compared.rendered.pair.case);
+            Some(Cause::of(sides, &edits))
+        }
+        (Fault::Differs | Fault::OtherDivergence, Verdict::Differs(difference)) => {
+            Some(Cause::of_difference(difference, found))
+        }
+        _ => None,
+    }
+}
+
+/// The reference's result for a pair that is not as expected, in words.
+fn word(compared: &Compared<'_>, fault: Fault) -> Option<String> {
+    let because = |listed: &Listed| match listed {
+        Listed::No => None,
+        Listed::Known { reason } | Listed::Changed { reason } => Some(reason.clone()),
+    };
+    match (fault, &compared.verdict) {
+        (Fault::Unreadable, _) => None,
+        (Fault::Differs, _) if expected(compared, fault).is_some() => None,
+        (Fault::Crashed | Fault::NotAsked, _) => Some(compared.rendered.outcome.text().to_owned()),
+        (_, Verdict::Unverified(why)) if why.is_expected() => None,
+        (Fault::Differs, Verdict::Differs(difference)) => Some(format!(
+            "the reference {} something else; only its SHA-256 is recorded",
+            difference.expected.kind()
+        )),
+        (Fault::OtherDivergence, Verdict::Differs(difference)) => Some(format!(
+            "listed, but the output has changed since review; the reason then: {}",
+            because(&difference.listed).unwrap_or_default()
+        )),
+        (_, Verdict::Agrees) => Some("the reference agrees with the new result".to_owned()),
+        (_, Verdict::Unverified(why)) => Some(why.to_string()),
+        (_, Verdict::Differs(difference)) => Some(match &compared.comparison {
+            Some(SnapshotStatus::Changed(accepted))
+                if difference.transcript.as_ref() == Some(accepted) =>
+            {
+                "the reference agrees with the snapshot".to_owned()
+            }
+            _ => "the reference does not agree with the new result".to_owned(),
+        }),
+    }
+}
+
+/// Writes the groups, each with its pairs sorted by template.
+pub fn write(out: &mut dyn Write, groups: &[FaultGroup<'_>], extent: Extent) -> io::Result<()> {
+    for group in groups.iter().take(extent.groups) {
+        write_group(out, group, extent)?;
+        writeln!(out)?;
+    }
+    if let Some(rest @ [_, ..]) = groups.get(extent.groups..) {
+        let pairs = rest.iter().map(|group| group.pairs.len()).sum();
+        let more = counted(rest.len(), "more difference", "more differences");
+        let pairs = counted(pairs, "pair", "pairs");
+        paragraph(
+            out,
+            &format!("… and {more} in {pairs}: --all shows them"),
+            0,
+        )?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn write_group(out: &mut dyn Write, group: &FaultGroup<'_>, extent: Extent) -> io::Result<()> {
+    let names = extent.templates;
+    let Some((example, others)) = group.pairs.split_first() else {
+        return Ok(());
+    };
+    let pair = &example.pair;
+    let style = if group.fault == Fault::New { NOTE } else { BAD };
+    let label = Styled(style, group.fault.name());
+    let common = match group.fault {
+        Fault::Changed | Fault::Differs => "the same difference",
+        Fault::New => "no snapshot yet",
+        Fault::Unreadable => "the same problem",
+        Fault::OtherDivergence | Fault::Unverified | Fault::Crashed | Fault::NotAsked => "the same",
+    };
+    if !group.results.is_empty() {
+        return write_results(out, group, &label.to_string(), extent);
+    }
+    let name = format!("{} {}", pair.template.name, pair.case.id);
+    paragraph(out, &format!("{label} {}", Styled(HEADING, &name)), 2)?;
+    if let Some(about) = &pair.case.about {
+        paragraph(out, &format!("  {}", Styled(QUIET, about)), 2)?;
+    }
+    if let Some(word) = &group.word {
+        paragraph(out, &format!("  {}", Styled(NOTE, word)), 2)?;
+    }
+    match (group.fault, &group.diff, &group.shown) {
+        (Fault::Differs, Some(diff), _) if group.has_other_kind => {
+            write_beginnings(out, diff, "  ", extent.width())?;
+        }
+        (_, Some(diff), _) => write_within(out, diff, "  ", extent.width())?,
+        (Fault::Unreadable, _, Some(why)) => {
+            let text = format!("  the snapshot cannot be read: {why}");
+            writeln!(out, "{}", wrapped(&text, screen::of_messages(), 4))?;
+        }
+        (_, _, Some(shown)) => {
+            let lines: Vec<DiffLine> = shown.lines().map(DiffLine::found).collect();
+            write_lines(out, &lines, "  ", extent.width())?;
+        }
+        (_, None, None) => {}
+    }
+    if !others.is_empty() {
+        writeln!(
+            out,
+            "  {common} in {}:",
+            counted(others.len(), "other pair", "other pairs")
+        )?;
+        let lines = by_template(others);
+        for (template, cases) in lines.iter().take(names) {
+            paragraph(
+                out,
+                &format!("    {template}: {}", shortened(cases, names)),
+                6,
+            )?;
+        }
+        if lines.len() > names {
+            writeln!(out, "    … and {} more templates", lines.len() - names)?;
+        }
+    }
+    write_advice(out, group, example, names)
+}
+
+/// Writes every result of a new case, or of a family of a new template: each once, with the pairs that
+/// have it.
+fn write_results(
+    out: &mut dyn Write,
+    group: &FaultGroup<'_>,
+    label: &str,
+    extent: Extent,
+) -> io::Result<()> {
+    let Some(GroupedPair { pair, .. }) = group.pairs.first() else {
+        return Ok(());
+    };
+    let is_of_case = group
+        .pairs
+        .iter()
+        .all(|one| one.pair.case.id == pair.case.id);
+    if is_of_case {
+        let name = Styled(HEADING, pair.case.id.to_string());
+        paragraph(out, &format!("{label} {name}"), 2)?;
+        if let Some(about) = &pair.case.about {
+            paragraph(out, &format!("  {}", Styled(QUIET, about)), 2)?;
+        }
+    } else {
+        let family = pair.case.id.family();
+        let name = Styled(HEADING, format!("{} {family}", pair.template.name));
+        paragraph(out, &format!("{label} {name}"), 2)?;
+    }
+    if let Some(word) = &group.word {
+        paragraph(out, &format!("  {}", Styled(NOTE, word)), 2)?;
+    }
+    for result in &group.results {
+        let names = result.pairs.iter().map(|pair| {
+            if is_of_case {
+                pair.template.name.as_str()
+            } else {
+                pair.case.id.name()
+            }
+        });
+        let names: Vec<&str> = names.collect();
+        paragraph(out, &format!("  {}:", Styled(HEADING, names.join(", "))), 4)?;
+        let lines: Vec<DiffLine> = result.transcript.lines().map(DiffLine::found).collect();
+        let shown = &lines[..lines.len().min(extent.most_lines())];
+        write_lines(out, shown, "    ", extent.width())?;
+        write_more(out, lines.len() - shown.len(), "    ")?;
+    }
+    Ok(())
+}
+
+/// Writes how each side of a diff begins.
+fn write_beginnings(
+    out: &mut dyn Write,
+    diff: &Diff,
+    indent: &str,
+    width: usize,
+) -> io::Result<()> {
+    const MOST: usize = 4;
+    for side in [Side::Expected, Side::Found] {
+        let mut lines = diff.hunks.iter().flatten().filter(|line| line.side == side);
+        let first: Vec<DiffLine> = lines.by_ref().take(MOST).cloned().collect();
+        write_lines(out, &first, indent, width)?;
+        write_more(out, lines.count(), indent)?;
+    }
+    Ok(())
+}
+
+/// Writes how many lines are not shown, if there are any.
+fn write_more(out: &mut dyn Write, count: usize, indent: &str) -> io::Result<()> {
+    if count == 0 {
+        return Ok(());
+    }
+    let more = counted(count, "more line", "more lines");
+    writeln!(out, "{indent}  {}", Styled(QUIET, format!("… and {more}")))
+}
+
+/// Writes what to do about a group.
+fn write_advice(
+    out: &mut dyn Write,
+    group: &FaultGroup<'_>,
+    example: &GroupedPair<'_>,
+    names: usize,
+) -> io::Result<()> {
+    let pair = &example.pair;
+    let name = invocation::words([pair.template.name.as_str(), &pair.case.id.to_string()]);
+    match group.fault {
+        Fault::Changed => say(
+            out,
+            "to look at it:",
+            &invocation::command(&format!("show {name} --diff")),
+        )?,
+        Fault::New | Fault::Unreadable => {
+            say(
+                out,
+                "to look at it:",
+                &invocation::command(&format!("show {name}")),
+            )?;
+        }
+        Fault::Differs | Fault::OtherDivergence if group.is_of_suite => {
+            say(
+                out,
+                "to look at it:",
+                &invocation::command(&format!("show {name} --reference --diff")),
+            )?;
+            say(
+                out,
+                "if the difference has to stay, list it in snapshots/divergences.json with its reason:",
+                "",
+            )?;
+            let listed = if names == usize::MAX {
+                group.pairs.len()
+            } else {
+                1
+            };
+            for member in group.pairs.iter().take(listed) {
+                if let Some(observed) = member.observed {
+                    let entry = draft(member.engine, &member.pair, observed);
+                    writeln!(out, "    {entry}")?;
+                }
+            }
+        }
+        Fault::Differs
+        | Fault::OtherDivergence
+        | Fault::Unverified
+        | Fault::Crashed
+        | Fault::NotAsked => {}
+    }
+    if group.can_be_recorded {
+        let one = pair_name(pair);
+        let filter = match group.pairs.as_slice() {
+            [_] => one.as_str(),
+            many if many
+                .iter()
+                .all(|other| other.pair.template.name == pair.template.name) =>
+            {
+                pair.template.name.as_str()
+            }
+            _ => "",
+        };
+        let filter = if filter.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", invocation::word(filter))
+        };
+        say(
+            out,
+            "to ask the reference:",
+            &invocation::with_references(&format!("reference update{filter}")),
+        )?;
+    }
+    Ok(())
+}
+
+/// Writes a line of advice: the purpose and the command.
+pub(super) fn say(out: &mut dyn Write, what: &str, how: &str) -> io::Result<()> {
+    let width = screen::of_messages();
+    if !how.is_empty() && 3 + what.len() + how.len() <= width {
+        return writeln!(out, "  {} {how}", Styled(QUIET, what));
+    }
+    paragraph(out, &format!("  {}", Styled(QUIET, what)), 2)?;
+    if how.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{}", wrapped_command(how, width, 4))
+}
+
+/// Case names on one line. If there are very many, only the first ones, unless all are wanted.
+fn shortened(cases: &[String], most_templates: usize) -> String {
+    const MOST: usize = 12;
+    if most_templates == usize::MAX || cases.len() <= MOST {
+        return cases.join(", ");
+    }
+    let shown = cases[..MOST].join(", ");
+    format!("{shown}, … and {} more", cases.len() - MOST)
+}
+
+/// Writes which listed divergences no longer occur.
+pub fn write_gone(out: &mut dyn Write, gone: &[String]) -> io::Result<()> {
+    gone.iter().try_for_each(|name| {
+        paragraph(out, &format!("{} {name}", Styled(BAD, "no divergence")), 2)?;
+        let what = "  the reference agrees now: remove it from snapshots/divergences.json";
+        paragraph(out, what, 2)?;
+        writeln!(out)
+    })
+}
+
+/// The cases of each template.
+fn by_template<'r>(pairs: &'r [GroupedPair<'_>]) -> Vec<(&'r str, Vec<String>)> {
+    let mut lines: Vec<(&str, Vec<String>)> = Vec::new();
+    for GroupedPair { pair, .. } in pairs {
+        let (template, id) = (pair.template.name.as_str(), pair.case.id.to_string());
+        match lines.last_mut() {
+            Some((last, cases)) if *last == template => cases.push(id),
+            _ => lines.push((template, vec![id])),
+        }
+    }
+    lines
+}
+
+/// Writes a diff, each line after an indent. It says the same without colour: lines begin with `-`
+/// and `+`, and every character is visible. If a line is wider than the screen, only the part that
+/// differs is shown, with `…` for what is left out.
+pub fn write_diff(out: &mut dyn Write, diff: &Diff, indent: &str) -> io::Result<()> {
+    write_within(out, diff, indent, screen::width())
+}
+
+/// Writes a diff as [`write_diff`] does, with every line whole.
+pub fn write_whole_diff(out: &mut dyn Write, diff: &Diff, indent: &str) -> io::Result<()> {
+    write_within(out, diff, indent, ENDLESS)
+}
+
+/// Writes a diff in lines of a width, including the words about it.
+pub(super) fn write_windows(
+    out: &mut dyn Write,
+    diff: &Diff,
+    indent: &str,
+    width: usize,
+) -> io::Result<()> {
+    write_first(out, diff, indent, width)?;
+    write_hunks(out, diff, indent, width)
+}
+
+fn write_within(out: &mut dyn Write, diff: &Diff, indent: &str, width: usize) -> io::Result<()> {
+    write_first(out, diff, indent, screen::width())?;
+    write_hunks(out, diff, indent, width)
+}
+
+/// Writes in words where the texts differ first.
+fn write_first(out: &mut dyn Write, diff: &Diff, indent: &str, width: usize) -> io::Result<()> {
+    let Some(first) = &diff.first else {
+        return Ok(());
+    };
+    let first = format!("{indent}{first}");
+    writeln!(out, "{}", wrapped(&first, width, indent.len() + 2))
+}
+
+/// Writes the lines that differ, no wider than `width`.
+pub fn write_hunks(out: &mut dyn Write, diff: &Diff, indent: &str, width: usize) -> io::Result<()> {
+    for (index, hunk) in diff.hunks.iter().enumerate() {
+        if index > 0 {
+            writeln!(out, "{indent}{}", Styled(QUIET, "…"))?;
+        }
+        write_lines(out, hunk, indent, width)?;
+    }
+    Ok(())
+}
+
+/// Writes lines of a diff, no wider than `width`.
+pub(super) fn write_lines(
+    out: &mut dyn Write,
+    lines: &[DiffLine],
+    indent: &str,
+    width: usize,
+) -> io::Result<()> {
+    // The sign and a space come before each.
+    let room = width.saturating_sub(indent.len() + 2);
+    for line in windows(lines, room) {
+        writeln!(out, "{indent}{}", diff_line(&line))?;
+    }
+    Ok(())
+}
+
+/// A line of a diff after its sign.
+pub(super) fn diff_line(line: &DiffLine) -> String {
+    let (sign, plain, changed) = match line.side {
+        Side::Both => (" ", QUIET, QUIET),
+        Side::Expected => ("-", BAD, GONE),
+        Side::Found => ("+", GOOD, CAME),
+    };
+    let mut out = Styled(plain, sign).to_string() + " ";
+    for piece in &line.pieces {
+        let style = if piece.changed { changed } else { plain };
+        let _ = write!(out, "{}", Styled(style, &piece.text));
+    }
+    out
+}

@@ -1,0 +1,170 @@
+//! Generated conversations, for people and as JSON.
+
+use std::io::{self, Write};
+
+use rolecall_core::lines::Lines;
+use rolecall_explore::generation::{GeneratedCase, Generation, ReachedWay};
+use rolecall_io::template_file::place;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::adding::write_case;
+use super::coverage::{CountJson, SiteJson, counts_line, write_gaps};
+use super::json::{self, VERSION};
+use super::numbers::{counted, thousands};
+use super::style::{HEADING, QUIET, Styled};
+use super::wrapping::paragraph;
+
+/// Writes what was found for a template: what is reached before and after, each new case, and what
+/// is still not reached. Places that follow each other and are never reached are shown as one, unless
+/// `is_whole`.
+pub fn write(out: &mut dyn Write, generation: &Generation<'_>, is_whole: bool) -> io::Result<()> {
+    let template = generation.before.template;
+    let name = Styled(HEADING, template.name.as_str());
+    let file = Styled(QUIET, place(template, None));
+    paragraph(out, &format!("{name}  {file}"), 2)?;
+    let (before, after) = (generation.before.whole(), generation.after.whole());
+    let cases = counted(generation.before.cases, "case", "cases");
+    writeln!(out, "{}", counts_line(&format!("with {cases}"), before))?;
+    if !generation.cases.is_empty() {
+        let new = counted(generation.cases.len(), "new one", "new ones");
+        writeln!(out, "{}", counts_line(&format!("with {new}"), after))?;
+    }
+    for one in &generation.cases {
+        writeln!(out)?;
+        write_case(out, one.case.id.name(), &one.fields())?;
+    }
+    if after.reached == after.all && generation.dead == 0 {
+        return Ok(());
+    }
+    if generation.cases.is_empty() {
+        writeln!(out)?;
+    }
+    let unreached = counted(generation.unreached(), "way", "ways");
+    let tries = counted(generation.tries, "conversation", "conversations");
+    let dead = match generation.dead {
+        0 => String::new(),
+        dead => format!(", and {} that cannot be reached", thousands(dead)),
+    };
+    let text = format!("not reached after {tries}: {unreached}{dead}");
+    paragraph(out, &Styled(HEADING, text).to_string(), 2)?;
+    write_gaps(out, &generation.after, is_whole)
+}
+
+/// Generated conversations as JSON.
+#[derive(Serialize, JsonSchema)]
+pub struct GenerationDocument<'g> {
+    /// The version of this format.
+    rolecall: u32,
+    /// One for each template.
+    templates: Vec<GenerationJson<'g>>,
+}
+
+/// What was found for a template.
+#[derive(Serialize, JsonSchema)]
+struct GenerationJson<'g> {
+    /// The template's name.
+    template: &'g str,
+    /// The template's file, as it was given.
+    file: String,
+    /// What the cases reach.
+    before: CountJson,
+    /// What they reach together with the new ones.
+    after: CountJson,
+    /// How many conversations were tried.
+    tries: usize,
+    /// How many ways no conversation can take, as the template shows.
+    dead: usize,
+    /// The new cases.
+    cases: Vec<GeneratedCaseJson<'g>>,
+    /// The places that are still not reached in every way.
+    unreached: Vec<SiteJson<'g>>,
+}
+
+/// A new case.
+#[derive(Serialize, JsonSchema)]
+struct GeneratedCaseJson<'g> {
+    /// Its name within the family.
+    name: &'g str,
+    /// The case, as a case file has it.
+    case: Map<String, Value>,
+    /// What the template makes of it: `rendered`, `raised`, `failed` or `exceeded`.
+    outcome: &'static str,
+    /// What is unusual about it, in words. Nothing if it is an ordinary chat.
+    oddities: &'g [&'static str],
+    /// The ways that it takes, and that no case before it takes.
+    reaches: Vec<ReachedJson<'g>>,
+}
+
+/// A way that a new case takes.
+#[derive(Serialize, JsonSchema)]
+struct ReachedJson<'g> {
+    /// The line of the template's file, from 1.
+    line: usize,
+    /// The kind of place: `statement`, `condition`, `operand` (of `and` or `or`), `loop` or `macro`.
+    kind: &'static str,
+    /// The way: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
+    way: &'static str,
+    /// The text of the place.
+    text: &'g str,
+}
+
+/// Writes generated conversations as JSON.
+pub fn write_json(out: &mut dyn Write, all: &[Generation<'_>]) -> io::Result<()> {
+    let document = GenerationDocument {
+        rolecall: VERSION,
+        templates: all.iter().map(GenerationJson::of).collect(),
+    };
+    json::write(out, &document)
+}
+
+impl<'g> GenerationJson<'g> {
+    fn of(generation: &'g Generation<'_>) -> GenerationJson<'g> {
+        let template = generation.before.template;
+        let lines = Lines::of(&template.source);
+        let cases = generation.cases.iter();
+        let unreached = generation.after.sites.iter();
+        let unreached = unreached.filter(|covered| covered.missing().next().is_some());
+        GenerationJson {
+            template: template.name.as_str(),
+            file: place(template, None),
+            before: generation.before.whole().into(),
+            after: generation.after.whole().into(),
+            tries: generation.tries,
+            dead: generation.dead,
+            cases: cases
+                .map(|one| GeneratedCaseJson::of(one, generation))
+                .collect(),
+            unreached: unreached
+                .map(|covered| SiteJson::of(&generation.after, covered, (&template.source, &lines)))
+                .collect(),
+        }
+    }
+}
+
+impl<'g> GeneratedCaseJson<'g> {
+    fn of(one: &'g GeneratedCase, generation: &'g Generation<'_>) -> GeneratedCaseJson<'g> {
+        let ways = one.ways.iter();
+        GeneratedCaseJson {
+            name: one.case.id.name(),
+            case: one.fields(),
+            outcome: one.outcome.kind().name(),
+            oddities: &one.oddities,
+            reaches: ways.map(|way| ReachedJson::of(way, generation)).collect(),
+        }
+    }
+}
+
+impl<'g> ReachedJson<'g> {
+    fn of(way: &ReachedWay, generation: &'g Generation<'_>) -> ReachedJson<'g> {
+        let site = &generation.before.sites[way.site].site;
+        let source = &generation.before.template.source;
+        ReachedJson {
+            line: way.line,
+            kind: site.kind.name(),
+            way: way.way.name(),
+            text: source.get(site.span.clone()).unwrap_or_default(),
+        }
+    }
+}

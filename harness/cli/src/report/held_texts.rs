@@ -1,0 +1,101 @@
+//! Report cards and transcripts of readings that are not as a suite demands.
+
+use std::io::{self, Write};
+
+use super::difference::{say, write_diff, write_whole_diff};
+use super::style::{BAD, HEADING, NOTE, QUIET, Styled};
+use super::wrapping::paragraph;
+use rolecall_check::contract::Severity;
+use rolecall_core::invocation;
+use rolecall_core::problem::shown_path;
+use rolecall_suite::held_text::{HeldText, TextKind, TextStatus};
+
+/// Writes how a text differs from the accepted one. Nothing if it does not.
+pub fn write_change(out: &mut dyn Write, held: &HeldText, is_whole: bool) -> io::Result<()> {
+    let name = Styled(HEADING, format!("{} {}", held.template, held.kind.name()));
+    match &held.change {
+        TextStatus::Same => return Ok(()),
+        TextStatus::New => {
+            paragraph(out, &format!("{} {name}", Styled(NOTE, "new")), 2)?;
+            paragraph(
+                out,
+                &format!("  no {} was accepted yet", held.kind.name()),
+                2,
+            )?;
+        }
+        TextStatus::Unreadable(why) => {
+            paragraph(out, &format!("{} {name}", Styled(BAD, "unreadable")), 2)?;
+            paragraph(out, &format!("  {why}"), 4)?;
+        }
+        TextStatus::Changed(diff) => {
+            paragraph(out, &format!("{} {name}", Styled(BAD, "changed")), 2)?;
+            if is_whole {
+                write_whole_diff(out, diff, "  ")?;
+            } else {
+                write_diff(out, diff, "  ")?;
+            }
+        }
+    }
+    look(out, held)?;
+    writeln!(out)
+}
+
+/// Writes the texts that are not as demanded: how they changed, and which broken contracts the
+/// rule forbids.
+pub fn write(out: &mut dyn Write, cards: &[HeldText], is_whole: bool) -> io::Result<()> {
+    for held in cards {
+        write_change(out, held, is_whole)?;
+        write_forbidden(out, held)?;
+    }
+    Ok(())
+}
+
+/// Writes the broken contracts of a card that the rule forbids.
+pub fn write_forbidden(out: &mut dyn Write, held: &HeldText) -> io::Result<()> {
+    if held.forbidden.is_empty() {
+        return Ok(());
+    }
+    let name = Styled(HEADING, &held.template);
+    paragraph(out, &format!("{} {name}", Styled(BAD, "breaks")), 2)?;
+    for found in &held.forbidden {
+        let style = if found.severity == Severity::Error {
+            BAD
+        } else {
+            NOTE
+        };
+        let text = format!(
+            "  {} {}: {}",
+            Styled(style, found.severity.name()),
+            found.contract.id,
+            super::card::one_line(&found.what)
+        );
+        paragraph(out, &text, 4)?;
+    }
+    look(out, held)?;
+    let ids: Vec<_> = held
+        .forbidden
+        .iter()
+        .map(|found| found.contract.id)
+        .collect();
+    let id = ids.first().unwrap_or(&"CONTRACT");
+    let reason = match &held.sidecar {
+        Some(path) => format!("{}: \"broken\": {{\"{id}\": \"…\"}}", shown_path(path)),
+        None => format!("rolecall.toml: broken = {{ {id} = \"…\" }}"),
+    };
+    let advice = format!(
+        "  `{}` says how to fix it; if the template breaks a contract on purpose, give the reason \
+         in {reason}",
+        invocation::command(&format!("explain {id}")),
+    );
+    paragraph(out, &Styled(QUIET, advice).to_string(), 2)?;
+    writeln!(out)
+}
+
+fn look(out: &mut dyn Write, held: &HeldText) -> io::Result<()> {
+    let template = invocation::word(&held.template);
+    let command = match held.kind {
+        TextKind::Card => format!("check {template}"),
+        TextKind::Readings => format!("read-back {template}"),
+    };
+    say(out, "to look at it:", &invocation::command(&command))
+}

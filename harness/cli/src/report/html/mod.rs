@@ -1,0 +1,417 @@
+//! One page that holds everything: templates and cases, transcripts and differences.
+//!
+//! The page is one file and needs no network. It holds each template's details in compressed form
+//! and unpacks them when somebody looks, so that a page with hundreds of templates and hundreds of
+//! cases each still opens at once. A template's text reaches the page only as text, so no template
+//! can add markup to it.
+
+mod page_file;
+
+mod view;
+
+pub mod verdict;
+
+pub mod coverage;
+pub mod trace;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io::{self, Write};
+
+use rolecall_core::{CaseId, Outcome, OutcomeKind, Template, TemplatePart};
+use serde_json::{Map, Value, json};
+
+use super::numbers::counted;
+use super::place::lines;
+use rolecall_check::card::Card;
+use rolecall_check::contract::{self, Finding};
+use rolecall_check::tokenizer::Tokenizers;
+use rolecall_core::diff::Diff;
+use rolecall_core::transcript::{self, encode_char};
+use rolecall_suite::run::Compared;
+use rolecall_suite::snapshot::SnapshotStatus;
+use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::verdict::Verdict;
+
+pub use page_file::PageFile;
+pub use page_file::{STYLE, diff};
+
+/// A page in the making. Callers add pairs template by template. When a template is complete, the
+/// page keeps only what it will show of it.
+#[derive(Debug)]
+pub struct Page<'s> {
+    title: String,
+    families: &'s [(String, String)],
+    templates: &'s [Template],
+    /// The cases of all pairs, with their `about` texts.
+    cases: Vec<(&'s CaseId, Option<&'s str>)>,
+    cards: BTreeMap<String, Value>,
+    /// The models' tokenizers, if they are known.
+    tokenizers: Option<&'s Tokenizers>,
+    /// Whether the page opens with report cards.
+    is_of_cards: bool,
+    /// The pairs of the template that is not complete yet.
+    results: Vec<Compared<'s>>,
+    /// The overview's data about the complete templates.
+    listed: Vec<Value>,
+    /// The contracts that some template breaks.
+    broken: BTreeSet<&'static str>,
+    /// The file, with the details of the complete templates.
+    file: PageFile,
+}
+
+/// A report card in the page's form: with transcripts and differences.
+pub fn card(card: &Card, template: Option<&Template>) -> Value {
+    let mut value = json!(card);
+    if let Some(template) = template {
+        for (finding, known) in list(&mut value["findings"]).zip(&card.findings) {
+            if known.is_broken() {
+                finding["source"] = excerpts(template, &lines(known, template));
+            }
+        }
+    }
+    for (answer, known) in list(&mut value["read_back"]).zip(&card.read_back) {
+        // The transcripts say where a text ends.
+        for (name, text) in [("prompt", &known.prompt), ("text", &known.text)] {
+            answer[name] = format!("{}\u{2403}", visible(text)).into();
+        }
+    }
+    for (name, findings) in [("findings", &card.findings), ("alone", &card.without_front)] {
+        for (finding, known) in list(&mut value[name]).zip(findings) {
+            add_transcripts(finding, known);
+        }
+    }
+    value
+}
+
+/// The lines of a template's source at which a finding fails, each with the lines around it.
+fn excerpts(template: &Template, lines: &[usize]) -> Value {
+    const AROUND: usize = 2;
+    // The line where the template begins says nothing.
+    let source: Vec<&str> = template.source.lines().collect();
+    let excerpts = lines.iter().take(3).map(|line| {
+        let at = line.saturating_sub(1);
+        let from = at.saturating_sub(AROUND);
+        let shown = source.iter().enumerate().skip(from).take(2 * AROUND + 1);
+        shown
+            .map(|(number, text)| json!([number + 1, text, number == at]))
+            .collect::<Vec<_>>()
+    });
+    match template.part {
+        TemplatePart::Whole => excerpts.collect(),
+        TemplatePart::Line(_) | TemplatePart::Key(_) => Value::Null,
+    }
+}
+
+fn add_transcripts(finding: &mut Value, known: &Finding) {
+    for (evidence, known) in list(&mut finding["evidence"]).zip(known.evidence()) {
+        if let Some(found) = known.diff() {
+            evidence["diff"] = diff("", &found);
+        }
+        for (render, known) in list(&mut evidence["renders"]).zip(&known.renders) {
+            render["transcript"] = transcript::encode(&known.outcome).into();
+        }
+        if let (Some(at), [one]) = (&known.at, known.renders.as_slice())
+            && let Outcome::Rendered { text } = &one.outcome
+            && let (Some(before), Some(mark), Some(after)) = (
+                text.get(..at.start),
+                text.get(at.clone()),
+                text.get(at.end..),
+            )
+        {
+            evidence["renders"][0]["marked"] = json!([before, mark, after].map(visible));
+        }
+    }
+}
+
+/// A piece of a prompt with every byte visible, as transcripts have it.
+fn visible(text: &str) -> String {
+    let mut visible = String::new();
+    text.chars().for_each(|c| encode_char(c, &mut visible));
+    visible
+}
+
+fn list(value: &mut Value) -> impl Iterator<Item = &mut Value> {
+    value.as_array_mut().into_iter().flatten()
+}
+
+impl<'s> Page<'s> {
+    /// A page with nothing on it yet, for some pairs, for templates (which may have no pairs), and
+    /// for report cards by name, in the form of [`card`].
+    pub fn new(
+        title: &str,
+        suite: &'s Suite,
+        pairs: &[Pair<'s>],
+        cards: BTreeMap<String, Value>,
+    ) -> Page<'s> {
+        Page {
+            title: title.to_owned(),
+            families: &suite.families,
+            templates: &suite.templates,
+            cases: cases(pairs),
+            cards,
+            tokenizers: None,
+            is_of_cards: false,
+            results: Vec::new(),
+            listed: Vec::new(),
+            broken: BTreeSet::new(),
+            file: PageFile::default(),
+        }
+    }
+
+    /// The page, which then opens with the overview of broken contracts.
+    #[must_use]
+    pub fn of_cards(self) -> Page<'s> {
+        Page {
+            is_of_cards: true,
+            ..self
+        }
+    }
+
+    /// The page, which then also shows the tokens of prompts.
+    #[must_use]
+    pub fn with_tokens(self, tokenizers: &'s Tokenizers) -> Page<'s> {
+        Page {
+            tokenizers: Some(tokenizers),
+            ..self
+        }
+    }
+
+    /// Adds a pair. The pairs of a template have to come one after the other.
+    pub fn add(&mut self, compared: Compared<'s>) -> io::Result<()> {
+        let name = &compared.rendered.pair.template.name;
+        let last = self.results.last().map(|last| last.rendered.pair.template);
+        if let Some(last) = last.filter(|last| last.name != *name) {
+            self.close(last)?;
+        }
+        self.results.push(compared);
+        Ok(())
+    }
+
+    /// Puts a template and the pairs that were added for it on the page.
+    fn close(&mut self, template: &Template) -> io::Result<()> {
+        let results = std::mem::take(&mut self.results);
+        let card = self.cards.remove(template.name.as_str());
+        let findings = card.iter().flat_map(broken_in);
+        let ids = findings.filter_map(|finding| finding["contract"].as_str());
+        let contracts = ids.filter_map(contract::by_id);
+        self.broken.extend(contracts.map(|contract| contract.id));
+        let id = self.file.add(&chunk(
+            &results,
+            &self.cases,
+            card.as_ref(),
+            self.tokenizers,
+        ))?;
+        let entry = entry(template, &results, &self.cases, &id, card.as_ref());
+        self.listed.push(entry);
+        Ok(())
+    }
+
+    /// Writes the page. It starts with the [verdict].
+    pub fn write(mut self, out: &mut dyn Write, verdict: &Value) -> io::Result<()> {
+        if let Some(last) = self.results.last() {
+            self.close(last.rendered.pair.template)?;
+        }
+        // A template that no case is for still has a card.
+        for template in self.templates {
+            if self.cards.contains_key(template.name.as_str()) {
+                self.close(template)?;
+            }
+        }
+        let families: Map<String, Value> = self
+            .families
+            .iter()
+            .map(|(name, about)| (name.clone(), about.as_str().into()))
+            .collect();
+        let about = format!(
+            "{} × {}",
+            counted(self.listed.len(), "template", "templates"),
+            counted(self.cases.len(), "case", "cases")
+        );
+        let index = json!({
+            "kind": "run",
+            "title": self.title,
+            "verdict": verdict,
+            "about": about,
+            "families": families,
+            "cases": self.cases.iter().map(|(id, about)| json!({
+                "id": id.to_string(), "family": id.family(), "about": about,
+            })).collect::<Vec<_>>(),
+            "templates": self.listed,
+            "isOfCards": self.is_of_cards,
+            "contracts": contract::ALL.iter().map(|contract| json!({
+                "id": contract.id,
+                "meaning": contract.meaning,
+                // Only what is broken needs its explanation.
+                "page": self.broken.contains(contract.id).then_some(contract.page),
+            })).collect::<Vec<_>>(),
+        });
+        self.file.write(out, &self.title, &index)
+    }
+}
+
+/// The cases of all templates in the order of the suite, with their `about` texts.
+fn cases<'s>(pairs: &[Pair<'s>]) -> Vec<(&'s CaseId, Option<&'s str>)> {
+    let mut seen = HashSet::new();
+    let mut cases: Vec<_> = pairs
+        .iter()
+        .map(|pair| pair.case)
+        .filter(|case| seen.insert(&case.id))
+        .map(|case| (&case.id, case.about.as_deref()))
+        .collect();
+    // Cases that the first template lacks are at the end of the list.
+    cases.sort_by(|(a, _), (b, _)| a.family().cmp(b.family()));
+    cases
+}
+
+/// A template's data in the index, for the overview.
+fn entry(
+    template: &Template,
+    results: &[Compared<'_>],
+    cases: &[(&CaseId, Option<&str>)],
+    chunk: &str,
+    card: Option<&Value>,
+) -> Value {
+    let by_case = by_case(results);
+    let letters = |letter: fn(&Compared<'_>) -> char| -> String {
+        cases
+            .iter()
+            .map(|(id, _)| by_case.get(id).map_or('.', |compared| letter(compared)))
+            .collect()
+    };
+    json!({
+        "name": template.name.as_str(),
+        "dialect": template.dialect.name(),
+        "engine": results.first().map(|compared| compared.rendered.engine),
+        "about": template.about,
+        "path": template.path.display().to_string(),
+        "outcomes": letters(outcome_letter),
+        "states": letters(state_letter),
+        "broken": card.map(broken),
+        "known": card.map(known),
+        "chunk": chunk,
+    })
+}
+
+/// The contracts that a card reports as broken, by severity, without the known ones.
+fn broken(card: &Value) -> Value {
+    let mut by_severity: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for finding in broken_in(card).filter(|finding| !is_known(finding)) {
+        if let (Some(severity), Some(id)) =
+            (finding["severity"].as_str(), finding["contract"].as_str())
+        {
+            by_severity.entry(severity).or_default().push(id);
+        }
+    }
+    json!(by_severity)
+}
+
+/// The broken contracts that are known.
+fn known(card: &Value) -> Vec<&Value> {
+    let known = broken_in(card).filter(|finding| is_known(finding));
+    known.map(|finding| &finding["contract"]).collect()
+}
+
+fn broken_in(card: &Value) -> impl Iterator<Item = &Value> {
+    let findings = card["findings"].as_array().into_iter().flatten();
+    findings.filter(|finding| finding["verdict"] == "broken")
+}
+
+/// Whether a defect is explained, as [`Card::explained_count`] counts them.
+fn is_known(finding: &Value) -> bool {
+    let is_defect = ["error", "warning"]
+        .iter()
+        .any(|one| finding["severity"] == *one);
+    is_defect && !finding["deliberate"].is_null()
+}
+
+/// A template's details, for when somebody looks at it.
+fn chunk(
+    results: &[Compared<'_>],
+    cases: &[(&CaseId, Option<&str>)],
+    card: Option<&Value>,
+    tokenizers: Option<&Tokenizers>,
+) -> Value {
+    let by_case = by_case(results);
+    let pairs: Vec<Value> = cases
+        .iter()
+        .map(|(id, _)| {
+            by_case
+                .get(id)
+                .map_or(Value::Null, |compared| pair(compared, tokenizers))
+        })
+        .collect();
+    json!({"pairs": pairs, "card": card})
+}
+
+fn by_case<'r, 's>(results: &'r [Compared<'s>]) -> BTreeMap<&'r CaseId, &'r Compared<'s>> {
+    results
+        .iter()
+        .map(|compared| (&compared.rendered.pair.case.id, compared))
+        .collect()
+}
+
+fn pair(compared: &Compared<'_>, tokenizers: Option<&Tokenizers>) -> Value {
+    let shown = transcript::encode(&compared.rendered.outcome);
+    let mut diffs = Vec::new();
+    if let Some(SnapshotStatus::Changed(accepted)) = &compared.comparison {
+        let diff = diff("Different from the snapshot", &Diff::new(accepted, &shown));
+        diffs.push(diff);
+    }
+    if let Verdict::Differs(difference) = &compared.verdict
+        && let Some(expected) = &difference.transcript
+    {
+        let title = "Different from the reference";
+        diffs.push(diff(title, &Diff::new(expected, &shown)));
+    }
+    let (head, text) = shown.split_once('\n').unwrap_or((&shown, ""));
+    let mut pair = json!({"head": head, "transcript": text, "diffs": diffs});
+    if let Some(tokens) = tokenizers.and_then(|tokenizers| tokens(compared, tokenizers)) {
+        pair["tokens"] = tokens;
+    }
+    pair
+}
+
+/// The tokens of a prompt: number, kind and text of each. If a character is split over several
+/// tokens, it belongs to the first.
+fn tokens(compared: &Compared<'_>, tokenizers: &Tokenizers) -> Option<Value> {
+    let pair = &compared.rendered.pair;
+    let tokenizer = tokenizers.of(pair.chosen().unwrap_or(pair.template))?;
+    let Outcome::Rendered { text } = &compared.rendered.outcome else {
+        return None;
+    };
+    let mut end = 0;
+    let tokens = tokenizer.encode(text).ok()?.into_iter().map(|token| {
+        let own = token.range.start.max(end)..token.range.end.max(end);
+        end = own.end;
+        json!([
+            token.id,
+            token.kind.name(),
+            visible(text.get(own).unwrap_or_default())
+        ])
+    });
+    Some(tokens.collect())
+}
+
+fn outcome_letter(compared: &Compared<'_>) -> char {
+    match compared.rendered.outcome.kind() {
+        OutcomeKind::Rendered => 'r',
+        OutcomeKind::Raised => 'a',
+        OutcomeKind::Failed => 'f',
+        OutcomeKind::Exceeded => 'e',
+        OutcomeKind::Crashed => 'c',
+        OutcomeKind::NotAsked => 'n',
+    }
+}
+
+fn state_letter(compared: &Compared<'_>) -> char {
+    match (&compared.comparison, &compared.verdict) {
+        _ if compared.is_uncompared() => '-',
+        (Some(SnapshotStatus::Changed(_) | SnapshotStatus::Unreadable(_)), _) => 'c',
+        (Some(SnapshotStatus::New), _) => 'n',
+        (_, Verdict::Agrees) => '=',
+        (_, Verdict::Unverified(why)) if why.is_expected() => '=',
+        (_, Verdict::Unverified(_)) => '?',
+        (_, Verdict::Differs(_)) if compared.verdict.is_unexplained() => '!',
+        (_, Verdict::Differs(_)) => '~',
+    }
+}

@@ -1,0 +1,229 @@
+//! What a page starts with: the verdict, and everything that is wrong, by cause.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use rolecall_core::Template;
+use serde_json::{Value, json};
+
+use super::page_file::diff;
+use crate::report::difference::{FaultGroup, GroupedPair};
+use crate::report::numbers::counted;
+use crate::report::other_fault::OtherFault;
+use crate::report::run_report::{Ending, RunReport};
+use rolecall_check::card::Card;
+use rolecall_check::contract::Severity;
+use rolecall_core::diff::{Diff, Side};
+use rolecall_suite::held_text::{HeldText, TextStatus};
+
+/// The most causes that a page shows. Each has its difference.
+const MOST_CAUSES: usize = 200;
+
+/// How many lines of a template to show above and below the marked one.
+const AROUND: usize = 2;
+
+/// The longest transcript that stands with a cause, in lines.
+const MOST_LINES: usize = 60;
+
+/// A text of a difference is looked for in the template's source if it is this long.
+const TELLING: usize = 3;
+
+/// The verdict of a run.
+pub fn of_run(report: &RunReport<'_, '_>, engines: &str) -> Value {
+    let groups = report.groups.iter().take(MOST_CAUSES);
+    let causes = groups.filter_map(|group| cause(report, group));
+    let others = report.others();
+    let others: Vec<String> = others.iter().map(OtherFault::sentence).collect();
+    json!({
+        "sign": sign(report.ending()),
+        "headline": report.headline(),
+        "facts": facts(&[&report.extent(), engines]),
+        "causes": causes.collect::<Vec<_>>(),
+        "more": report.groups.len().saturating_sub(MOST_CAUSES),
+        "cards": report.conclusion.cards.iter().map(held).collect::<Vec<_>>(),
+        "others": others,
+    })
+}
+
+/// The verdict of report cards, with what else fails the check. `passes` says how the command ends.
+pub fn of_cards(cards: &[Card], others: &[OtherFault], passes: bool) -> Value {
+    let count = |severity| -> usize { cards.iter().map(|card| card.count(severity)).sum() };
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let with_errors = cards.iter().filter(|card| card.count(Severity::Error) > 0);
+    let what = format!(
+        "{}, {}",
+        counted(errors, "error", "errors"),
+        counted(warnings, "warning", "warnings")
+    );
+    let headline = match with_errors.count() {
+        0 => format!(
+            "{what} in {}",
+            counted(cards.len(), "template", "templates")
+        ),
+        some => format!(
+            "{what}; {some} of {} with errors",
+            counted(cards.len(), "template", "templates")
+        ),
+    };
+    let headline = match others.len() {
+        0 => headline,
+        count => format!(
+            "{headline}; {}",
+            counted(count, "other problem", "other problems")
+        ),
+    };
+    let mut engines: Vec<&str> = cards.iter().map(|card| card.engine.as_str()).collect();
+    engines.sort_unstable();
+    engines.dedup();
+    json!({
+        "sign": sign(passing(passes)),
+        "headline": headline,
+        "facts": facts(&[&format!("Engine: {}.", engines.join(", "))]),
+        "causes": [],
+        "more": 0,
+        "cards": [],
+        "others": others.iter().map(OtherFault::sentence).collect::<Vec<_>>(),
+    })
+}
+
+/// The verdict of a comparison, in a sentence.
+pub fn of_comparison(sentence: &str, is_same: bool) -> Value {
+    json!({
+        "sign": sign(passing(is_same)),
+        "headline": sentence,
+        "facts": facts(&[]),
+        "causes": [],
+        "more": 0,
+        "cards": [],
+        "others": [],
+    })
+}
+
+/// The ending of what passes or fails.
+fn passing(passes: bool) -> Ending {
+    if passes {
+        Ending::Passed
+    } else {
+        Ending::Failed
+    }
+}
+
+/// The colour of a verdict, and the sign before it.
+fn sign(ending: Ending) -> [&'static str; 2] {
+    match ending {
+        Ending::Passed => ["good", "✓"],
+        Ending::NotCompared => ["note", "?"],
+        Ending::Failed => ["bad", "✗"],
+    }
+}
+
+/// Sentences, and with which version and when the page was made.
+fn facts(sentences: &[&str]) -> String {
+    let sentences = sentences.iter().filter(|sentence| !sentence.is_empty());
+    let mut facts: Vec<String> = sentences.map(|sentence| (*sentence).to_owned()).collect();
+    let made = Timestamp::now().strftime("%Y-%m-%d %H:%M UTC");
+    facts.push(format!("Rolecall {}, {made}.", env!("CARGO_PKG_VERSION")));
+    facts.join(" ")
+}
+
+fn cause(report: &RunReport<'_, '_>, group: &FaultGroup<'_>) -> Option<Value> {
+    let (first, others) = group.pairs.split_first()?;
+    let pair = &first.pair;
+    let mut of_template: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for GroupedPair { pair, .. } in others {
+        let name = pair.template.name.as_str();
+        of_template
+            .entry(name)
+            .or_default()
+            .push(pair.case.id.to_string());
+    }
+    let case = pair.case;
+    let messages = case.messages.iter().map(ToString::to_string);
+    let tools = case
+        .tools
+        .iter()
+        .map(|tools| format!("tools: {}", json!(tools)));
+    let shown = group.shown().map(|shown| {
+        let lines: Vec<&str> = shown.lines().take(MOST_LINES).collect();
+        lines.join("\n")
+    });
+    let template = pair.chosen().unwrap_or(pair.template);
+    Some(json!({
+        "fault": group.fault().name(),
+        "faults": group.fault().of_many(group.pairs.len()),
+        "about": group.fault().about(),
+        "count": group.pairs.len(),
+        "template": pair.template.name.as_str(),
+        "case": pair.case.id.to_string(),
+        "case_about": case.about,
+        "word": group.word(),
+        "diff": group.diff().map(|found| diff("", found)),
+        "shown": shown,
+        "asked": messages.chain(tools).collect::<Vec<_>>(),
+        "path": template.path.display().to_string(),
+        "source": group.diff().and_then(|found| source_of(template, found)),
+        "others": of_template,
+        "command": report.command(group),
+    }))
+}
+
+/// The line of a template that writes a text of the difference, with the lines around it. Nothing
+/// if no line has the text, or several have it: a page does not guess.
+fn source_of(template: &Template, found: &Diff) -> Option<Value> {
+    let lines = found.hunks.iter().flatten();
+    let came = lines.filter(|line| line.side == Side::Found);
+    // The words around a change are in the source, too: the whole piece of the line is looked for
+    // first, then only what is new.
+    let mut texts: Vec<String> = Vec::new();
+    for line in came {
+        let marks = |c: char| ('\u{2400}'..='\u{2426}').contains(&c);
+        let whole: String = line
+            .pieces
+            .iter()
+            .map(|piece| piece.text.as_str())
+            .collect();
+        texts.extend(whole.split(marks).map(str::to_owned));
+        let changed = line.pieces.iter().filter(|piece| piece.changed);
+        texts.extend(changed.flat_map(|piece| piece.text.split(marks).map(str::to_owned)));
+    }
+    let source: Vec<&str> = template.source.lines().collect();
+    texts.retain(|text| text.trim().chars().count() >= TELLING);
+    let at = texts.iter().find_map(|text| {
+        let mut with = source
+            .iter()
+            .enumerate()
+            .filter(|(_, line)| line.contains(text.trim()));
+        let (at, _) = with.next()?;
+        with.next().is_none().then_some(at)
+    })?;
+    let from = at.saturating_sub(AROUND);
+    let shown = source.iter().enumerate().skip(from).take(2 * AROUND + 1);
+    let shown: Vec<Value> = shown
+        .map(|(number, line)| json!([number + 1, line, number == at]))
+        .collect();
+    Some(json!(shown))
+}
+
+fn held(held: &HeldText) -> Value {
+    let (word, found) = match &held.change {
+        TextStatus::Same => ("breaks contracts without a reason".to_owned(), None),
+        TextStatus::New => ("was never accepted".to_owned(), None),
+        TextStatus::Unreadable(why) => (why.to_string(), None),
+        TextStatus::Changed(found) => ("changed".to_owned(), Some(diff("", found))),
+    };
+    let forbidden = held.forbidden.iter().map(|found| {
+        json!({
+            "contract": found.contract.id,
+            "severity": found.severity.name(),
+            "what": found.what,
+            "page": found.contract.page,
+        })
+    });
+    json!({
+        "template": held.template,
+        "kind": held.kind.name(),
+        "word": word,
+        "diff": found,
+        "forbidden": forbidden.collect::<Vec<_>>(),
+    })
+}

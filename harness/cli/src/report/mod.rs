@@ -1,0 +1,90 @@
+//! Writes what Rolecall finds out about chat templates: for terminals, as pages, as JSON, JUnit,
+//! SARIF and Markdown, and as annotations of GitHub.
+//!
+//! No other crate but `matrix` writes results. Reports write to any stream. Their text always has
+//! colours, in a form that only [`clean`] knows: it makes real ones of them, and makes visible what a
+//! terminal would obey. The stream behind it removes colours where the user wants none.
+
+pub mod format;
+pub mod json;
+pub mod log_line;
+pub mod numbers;
+pub mod screen;
+
+pub mod clean;
+
+pub mod style;
+pub mod wrapping;
+
+pub mod columns;
+
+pub mod syntax_error;
+
+pub mod difference;
+pub mod problems;
+pub mod progress;
+pub mod references;
+pub mod tokens;
+pub mod transcripts;
+
+pub mod assumed;
+mod excerpt;
+
+pub mod other_fault;
+
+pub mod accepting;
+pub mod adding;
+pub mod card;
+pub mod explanation;
+pub mod export;
+pub mod failures;
+pub mod fixes;
+pub mod grid;
+pub mod initial;
+pub mod inspections;
+pub mod jsonl;
+pub mod lint;
+pub mod listing;
+pub mod parity;
+pub mod probe;
+pub mod readings;
+pub mod recorded;
+pub mod render_summary;
+pub mod repetition;
+pub mod returned;
+pub mod reviewing;
+pub mod summary;
+pub mod trial;
+pub mod trust;
+
+pub mod coverage;
+pub mod generation;
+pub mod mutation;
+pub mod proof;
+
+pub mod trace;
+
+pub mod decisions;
+pub mod trace_document;
+
+pub mod mask;
+
+mod place;
+
+pub mod run_report;
+
+pub mod markdown;
+
+pub mod html;
+
+pub mod comparison;
+
+pub mod cards;
+pub mod checked;
+pub mod github;
+pub mod held_texts;
+pub mod junit;
+pub mod sarif;
+
+pub use numbers::{counted, percent, thousands};
+pub use wrapping::wrapped;

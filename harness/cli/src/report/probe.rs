@@ -1,0 +1,24 @@
+//! A probe for people: its conversation and the template's result.
+
+use std::io::{self, Write};
+
+use super::card::{one_line, write_asked};
+use super::screen;
+use super::style::{QUIET, Styled};
+use super::transcripts;
+use super::wrapping::wrapped;
+use rolecall_check::contract::Render;
+use rolecall_check::probe::spaced;
+
+/// Writes the conversation, then the transcript.
+pub fn write(out: &mut dyn Write, render: &Render) -> io::Result<()> {
+    write_asked(out, render, 0, screen::width())?;
+    let entries = render.conversation.as_object().into_iter().flatten();
+    for (name, value) in entries.filter(|(name, _)| *name != "messages") {
+        let line = format!("  {name}: {}", one_line(&spaced(value)));
+        let line = Styled(QUIET, line).to_string();
+        writeln!(out, "{}", wrapped(&line, screen::width(), 4))?;
+    }
+    writeln!(out)?;
+    transcripts::write(out, &render.outcome)
+}

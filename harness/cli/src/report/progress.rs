@@ -1,0 +1,77 @@
+//! A progress bar for long runs, on a terminal.
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use rolecall_core::problem::shown;
+
+use super::screen;
+
+/// A bar on standard error; nothing if that is no terminal.
+#[derive(Debug)]
+pub struct Progress(ProgressBar);
+
+impl Progress {
+    /// A bar for a number of things, with a word for the work and a word for the things. It shows
+    /// nothing if the user wants only errors.
+    pub fn new(count: usize, what: &str, things: &'static str) -> Progress {
+        if screen::is_quiet() {
+            return Progress::hidden();
+        }
+        let bar = ProgressBar::new(u64::try_from(count).unwrap_or(u64::MAX));
+        if let Ok(style) = ProgressStyle::with_template(&template(things)) {
+            bar.set_style(style);
+        }
+        // The bar writes to the terminal itself, and the words may name somebody else's engine.
+        bar.set_message(shown(what));
+        Progress(bar)
+    }
+
+    /// The function to call when one more thing is done.
+    pub fn step(&self) -> impl Fn() + Send + Sync + 'static {
+        let bar = self.0.clone();
+        move || bar.inc(1)
+    }
+
+    /// A bar that shows nothing, for runs that are over at once.
+    pub fn hidden() -> Progress {
+        Progress(ProgressBar::hidden())
+    }
+
+    /// A bar for work that may be slow; a hidden one for work that is not.
+    pub fn of_slow(is_slow: bool, count: usize, what: &str, things: &'static str) -> Progress {
+        if is_slow {
+            Progress::new(count, what, things)
+        } else {
+            Progress::hidden()
+        }
+    }
+
+    /// Removes the bar.
+    pub fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// The layout of a bar that counts things of this name.
+fn template(things: &str) -> String {
+    format!("{{msg}} {{wide_bar}} {{human_pos}}/{{human_len}} {things} {{eta}} left")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bar writes to the terminal past `clean`.
+    #[test]
+    fn nothing_in_the_words_of_a_bar_is_obeyed() {
+        let bar = Progress::new(1, "asking \u{1b}]0;owned\u{7}\n::error::", "pairs");
+        let words = bar.0.message();
+        assert!(!words.contains(char::is_control), "{words}");
+    }
+
+    #[test]
+    fn a_bar_counts_what_it_names() {
+        assert!(template("templates").contains("{human_pos}/{human_len} templates "));
+        assert!(ProgressStyle::with_template(&template("templates")).is_ok());
+    }
+}

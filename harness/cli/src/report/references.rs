@@ -1,0 +1,141 @@
+//! Reports on the references: which records are current, and which change.
+
+use std::io::{self, Write};
+
+use rolecall_core::Outcome;
+
+use super::numbers::{counted, thousands};
+use super::screen::{self, whose};
+use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
+use super::wrapping::wrapped;
+use rolecall_core::invocation;
+use rolecall_suite::divergence::pair_name;
+use rolecall_suite::record::RecordedAnswer;
+use rolecall_suite::recording::{RecordStanding, Update};
+use rolecall_suite::run::Rendered;
+
+/// How many names to list before the rest is only counted.
+const MOST: usize = 20;
+
+/// Writes what an update changes, one line for each changed template.
+pub fn write_updates<'u>(
+    out: &mut dyn Write,
+    updates: impl Iterator<Item = &'u Update<'u>>,
+) -> io::Result<()> {
+    let mut same = 0;
+    for update in updates {
+        same += update.same;
+        let counts = [
+            (update.added.len(), "new"),
+            (update.changed.len(), "changed"),
+            (update.removed.len(), "removed"),
+        ];
+        let words: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{} {word}", thousands(*count)))
+            .collect();
+        if !words.is_empty() {
+            let name = Styled(HEADING, &update.template.name);
+            writeln!(out, "{name}: {}", words.join(", "))?;
+        }
+        // Neither the template nor the case changed, so somebody should look at this.
+        for id in update.changed.iter().take(MOST) {
+            writeln!(out, "  {} {id}", Styled(NOTE, "changed"))?;
+        }
+        for (id, outcome) in update.unanswered.iter().take(MOST) {
+            let kind = Styled(BAD, outcome.kind());
+            let text = format!("  {kind} {id}: {}", outcome.text());
+            writeln!(out, "{}", wrapped(&text, screen::width(), 4))?;
+        }
+    }
+    writeln!(
+        out,
+        "{}",
+        Styled(
+            QUIET,
+            counted(same, "record is unchanged", "records are unchanged")
+        )
+    )
+}
+
+/// The comparison of records with the references' current results: counts, and the first records
+/// that are wrong.
+#[derive(Debug, Default)]
+pub struct RecordStandings {
+    count: usize,
+    /// How many are not current.
+    pub wrong: usize,
+    shown: Vec<Vec<u8>>,
+}
+
+impl RecordStandings {
+    /// Adds the record of a pair.
+    pub fn add(&mut self, rendered: &Rendered<'_>, standing: &RecordStanding) -> io::Result<()> {
+        self.count += 1;
+        if *standing == RecordStanding::Current {
+            return Ok(());
+        }
+        self.wrong += 1;
+        if self.wrong > MOST {
+            return Ok(());
+        }
+        let mut out = Vec::new();
+        let name = pair_name(&rendered.pair);
+        match standing {
+            RecordStanding::Current => {}
+            RecordStanding::Missing(why) => {
+                let text = format!("{} {name}: {why}", Styled(BAD, "no record"));
+                writeln!(out, "{}", wrapped(&text, screen::width(), 2))?;
+            }
+            RecordStanding::Wrong { recorded } => {
+                writeln!(out, "{} {name}", Styled(BAD, "wrong record"))?;
+                let now = described_outcome(&rendered.outcome);
+                for text in [
+                    format!("  recorded: {}", described(recorded)),
+                    format!("  {} now: {now}", rendered.engine),
+                ] {
+                    writeln!(out, "{}", wrapped(&text, screen::width(), 4))?;
+                }
+            }
+        }
+        self.shown.push(out);
+        Ok(())
+    }
+
+    /// Writes which records of a suite differ from the references' current results, and how many.
+    pub fn write(&self, out: &mut dyn Write, origin: &str) -> io::Result<()> {
+        for shown in &self.shown {
+            out.write_all(shown)?;
+        }
+        if self.wrong > MOST {
+            writeln!(out, "… and {} more", thousands(self.wrong - MOST))?;
+        }
+        if self.wrong > 0 {
+            let command = invocation::command("reference update");
+            writeln!(out, "to record the references' current results: {command}")?;
+        }
+        let style = if self.wrong == 0 { GOOD } else { BAD };
+        let all = counted(self.count, "record", "records");
+        let good = format!("{} of {all} are", thousands(self.count - self.wrong));
+        writeln!(out, "{}{} current", whose(origin), Styled(style, good))
+    }
+}
+
+/// How a message about a wrong record describes an outcome: its kind, and its words or its checksum.
+fn described(answer: &RecordedAnswer) -> String {
+    match answer {
+        RecordedAnswer::Rendered(hash) => format!("rendered, SHA-256 {hash}…"),
+        RecordedAnswer::Raised(hash) => format!("raised, SHA-256 {hash}…"),
+        RecordedAnswer::Failed { stage, message, .. } => format!("failed at {stage}: {message}"),
+        RecordedAnswer::Exceeded(limit) => format!("exceeded {limit}"),
+    }
+}
+
+/// The same description for the reference's current outcome of a pair.
+fn described_outcome(outcome: &Outcome) -> String {
+    match RecordedAnswer::of(outcome) {
+        Some(answer) => described(&answer),
+        None => format!("{}: {}", outcome.kind(), outcome.text()),
+    }
+}

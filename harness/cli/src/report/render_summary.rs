@@ -1,0 +1,117 @@
+//! The summary of what was rendered: how many pairs gave a prompt, and why the others gave none.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+
+use rolecall_core::{Outcome, OutcomeKind};
+
+use super::numbers::{counted, thousands};
+use super::screen::{self, whose};
+use super::style::{self, HEADING, Styled};
+use super::wrapping::wrapped;
+use rolecall_core::problem::shown;
+use rolecall_suite::cause;
+use rolecall_suite::run::Rendered;
+
+/// How many causes to write.
+const MOST: usize = 20;
+
+/// What was rendered.
+#[derive(Debug, Default)]
+pub struct RenderSummary {
+    outcomes: BTreeMap<OutcomeKind, usize>,
+    /// Why pairs gave no prompt: the kind, the line of the template, and the message without what
+    /// changes from pair to pair.
+    causes: HashMap<(OutcomeKind, Option<usize>, String), NoPrompt>,
+}
+
+/// Pairs that gave no prompt for one reason.
+#[derive(Debug)]
+struct NoPrompt {
+    count: usize,
+    /// The first pair, by its place and its name.
+    first: (usize, String),
+    /// The message of the first pair.
+    message: String,
+}
+
+impl RenderSummary {
+    /// Adds a pair.
+    pub fn add(&mut self, rendered: &Rendered<'_>) {
+        let kind = rendered.outcome.kind();
+        let at = self.all();
+        *self.outcomes.entry(kind).or_default() += 1;
+        if kind == OutcomeKind::Rendered {
+            return;
+        }
+        let text = rendered.outcome.text();
+        let pair = &rendered.pair;
+        let line = match &rendered.outcome {
+            Outcome::Failed { line, .. } => *line,
+            _ => None,
+        };
+        let one = self.causes.entry((kind, line, cause::error(text)));
+        let one = one.or_insert_with(|| NoPrompt {
+            count: 0,
+            first: (at, format!("{} {}", pair.template.name, pair.case.id)),
+            message: text.to_owned(),
+        });
+        one.count += 1;
+    }
+
+    /// How many pairs there are.
+    fn all(&self) -> usize {
+        self.outcomes.values().sum()
+    }
+
+    fn count(&self, kind: OutcomeKind) -> usize {
+        self.outcomes.get(&kind).copied().unwrap_or_default()
+    }
+
+    /// Whether every pair gave a prompt.
+    pub fn is_whole(&self) -> bool {
+        self.count(OutcomeKind::Rendered) == self.all()
+    }
+
+    /// Whether the engine answered for every pair.
+    pub fn is_complete(&self) -> bool {
+        self.count(OutcomeKind::Crashed) + self.count(OutcomeKind::NotAsked) == 0
+    }
+
+    /// Writes why pairs gave no prompt, the most frequent reason first, and in the last line how many
+    /// pairs of which `origin` had which outcome. `wrong` is the number of problems with the input.
+    pub fn write(&self, out: &mut dyn Write, origin: &str, wrong: usize) -> io::Result<()> {
+        let mut causes: Vec<_> = self.causes.iter().collect();
+        causes.sort_by(|(_, a), (_, b)| b.count.cmp(&a.count).then(a.first.cmp(&b.first)));
+        for ((kind, at, _), one) in causes.iter().take(MOST) {
+            let count = format!("{} {kind}", thousands(one.count));
+            let (_, first) = &one.first;
+            let at = at.map_or_else(String::new, |at| format!("line {at}: "));
+            let text = format!(
+                "{}: {at}{}, such as {first}",
+                Styled(style::of_outcome(*kind), count),
+                shown(&one.message)
+            );
+            line(out, &text)?;
+        }
+        let left: usize = causes.iter().skip(MOST).map(|(_, one)| one.count).sum();
+        if left > 0 {
+            line(out, &format!("{} for other reasons", thousands(left)))?;
+        }
+        let outcomes = self.outcomes.iter();
+        let outcomes: Vec<String> = outcomes
+            .map(|(kind, count)| format!("{} {kind}", thousands(*count)))
+            .collect();
+        let all = Styled(HEADING, counted(self.all(), "pair", "pairs"));
+        let wrong = match wrong {
+            0 => String::new(),
+            count => format!("; {} with the input", counted(count, "problem", "problems")),
+        };
+        let text = format!("{}{all}: {}{wrong}", whose(origin), outcomes.join(", "));
+        line(out, &text)
+    }
+}
+
+fn line(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    writeln!(out, "{}", wrapped(text, screen::width(), 2))
+}

@@ -1,0 +1,221 @@
+//! The results of a run, as every format tells them: the verdict in a sentence, and the causes.
+
+use std::collections::BTreeMap;
+
+use super::difference::FaultGroup;
+use super::numbers::{counted, thousands};
+use super::other_fault::OtherFault;
+use super::summary::not_compared;
+use rolecall_core::diff::DiffLine;
+use rolecall_core::invocation;
+use rolecall_core::problem::Problem;
+use rolecall_suite::conclusion::{Conclusion, EngineFailure, EngineFault, Fault};
+use rolecall_suite::held_text::TextKind;
+
+/// The results of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct RunReport<'r, 's> {
+    /// The counts, and what fails the run.
+    pub conclusion: &'r Conclusion<'s>,
+    /// The pairs that are not as expected, by cause.
+    pub groups: &'r [FaultGroup<'s>],
+    /// Problems with files that the run needs.
+    pub input: &'r [Problem],
+    /// Templates that no engine can read.
+    pub unread: &'r [OtherFault],
+    /// Where templates and cases come from, in words.
+    pub origin: &'r str,
+    /// Who gives the verdicts, in words.
+    pub law: Option<&'r str>,
+    /// Whether these are the records of a reference.
+    pub is_recorded: bool,
+    /// The engine that the user chose, if it is not the usual one.
+    pub engine: Option<&'r str>,
+}
+
+/// How a run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Everything is as expected.
+    Passed,
+    /// Nothing fails, but nothing says what some pairs should give.
+    NotCompared,
+    /// Something is not as expected.
+    Failed,
+}
+
+impl RunReport<'_, '_> {
+    /// Whether the run passes, and no file that it needs is wrong.
+    pub fn passes(&self) -> bool {
+        self.input.is_empty() && self.conclusion.passes()
+    }
+
+    /// The verdict: `Failed: 12 pairs changed, 1 report card changed`, or `Passed: all 22 pairs are
+    /// as expected`.
+    pub fn headline(&self) -> String {
+        let tally = &self.conclusion.total;
+        let uncompared = self.conclusion.uncompared.len();
+        if self.passes() {
+            let compared = tally.all() - uncompared;
+            return match (not_compared(self.conclusion), compared) {
+                (None, _) => {
+                    let all = counted(tally.all(), "pair is", "pairs are");
+                    format!("Passed: all {all} as expected")
+                }
+                (Some(what), 0) => format!("Not compared: {what}"),
+                (Some(what), _) => {
+                    let others = counted(compared, "pair is", "pairs are");
+                    format!("Not compared: {what}; the other {others} as expected")
+                }
+            };
+        }
+        let mut parts = Vec::new();
+        let mut faults: BTreeMap<Fault, usize> = BTreeMap::new();
+        for group in self.groups {
+            *faults.entry(group.fault()).or_default() += group.pairs.len();
+        }
+        // The records of a stale template say nothing about it, so they come last.
+        for (fault, count) in faults {
+            parts.push(format!(
+                "{} {}",
+                counted(count, "pair", "pairs"),
+                fault.of_many(count)
+            ));
+        }
+        let cards = &self.conclusion.cards;
+        for kind in TextKind::ALL {
+            let of_kind = cards.iter().filter(|held| held.kind == kind);
+            let changed = of_kind.filter(|held| !held.change.is_same()).count();
+            if changed > 0 {
+                let count = counted(changed, kind.name(), kind.of_many());
+                parts.push(format!("{count} not as accepted"));
+            }
+        }
+        let forbidden: usize = cards.iter().map(|held| held.forbidden.len()).sum();
+        if forbidden > 0 {
+            let count = counted(forbidden, "contract", "contracts");
+            parts.push(format!("{count} broken without a reason"));
+        }
+        let files = self.input.len() + self.conclusion.problems.len();
+        if files > 0 {
+            parts.push(counted(files, "problem with a file", "problems with files"));
+        }
+        let gone = self.conclusion.gone.len();
+        if gone > 0 {
+            let count = counted(gone, "listed divergence", "listed divergences");
+            parts.push(format!("{count} that agree now"));
+        }
+        let bases = self.conclusion.bases.len();
+        if bases > 0 {
+            let count = counted(bases, "template", "templates");
+            parts.push(format!("{count} not as the base"));
+        }
+        let read_back = &self.conclusion.read_back;
+        let differing = read_back.differing.len();
+        if differing > 0 {
+            let count = counted(differing, "answer", "answers");
+            parts.push(format!("{count} not read as by the reference"));
+        }
+        let unverified = read_back.unverified.len();
+        if unverified > 0 {
+            let count = counted(unverified, "template", "templates");
+            parts.push(format!("{count} without a record of what is read back"));
+        }
+        let unread = self.conclusion.failures.unread().count();
+        if unread > 0 {
+            let count = counted(unread, "template", "templates");
+            parts.push(format!("{count} that cannot be read"));
+        }
+        for EngineFault { engine, what } in &self.conclusion.engines {
+            parts.push(match what {
+                EngineFailure::Died(deaths) => {
+                    let requests = counted(deaths.count, "request", "requests");
+                    format!("{engine} died in {requests}")
+                }
+                EngineFailure::AnswersNothing(_) => format!("{engine} answers nothing"),
+            });
+        }
+        if parts.is_empty() {
+            parts.push("no pair gave a prompt".to_owned());
+        }
+        if uncompared > 0 {
+            let count = counted(uncompared, "pair", "pairs");
+            parts.push(format!("{count} not compared with anything"));
+        }
+        format!("Failed: {}", parts.join(", "))
+    }
+
+    /// How the run ends.
+    pub(crate) fn ending(&self) -> Ending {
+        match (self.passes(), self.conclusion.uncompared.is_empty()) {
+            (true, true) => Ending::Passed,
+            (true, false) => Ending::NotCompared,
+            (false, _) => Ending::Failed,
+        }
+    }
+
+    /// Everything that fails the run, besides pairs and the texts about templates.
+    pub(crate) fn others(&self) -> Vec<OtherFault> {
+        let conclusion = self.conclusion;
+        let files = self.input.iter().chain(&conclusion.problems);
+        let mut others: Vec<OtherFault> = files.map(OtherFault::of_problem).collect();
+        others.extend(self.unread.iter().cloned());
+        others.extend(conclusion.bases.iter().flat_map(OtherFault::of_base));
+        others.extend(OtherFault::of_read_back(&conclusion.read_back));
+        others.extend(conclusion.engines.iter().map(OtherFault::of_engine));
+        let gone = conclusion.gone.iter();
+        others.extend(gone.map(|name| OtherFault::of_divergence(name)));
+        if !conclusion.failures.are_none() {
+            others.extend(conclusion.failures.total().map(OtherFault::of_total));
+        }
+        others
+    }
+
+    /// The command that shows the first pair of a cause beside what was expected of it.
+    pub(crate) fn command(&self, group: &FaultGroup<'_>) -> String {
+        let name = group.pairs.first().map_or_else(String::new, |first| {
+            let pair = &first.pair;
+            let template = invocation::word(pair.template.name.as_str());
+            format!(" {template} {}", pair.case.id)
+        });
+        let engine = self.engine.map_or_else(String::new, |engine| {
+            format!(" --engine {}", invocation::word(engine))
+        });
+        let how = match group.fault() {
+            Fault::Changed => " --diff",
+            Fault::Differs | Fault::OtherDivergence if self.is_recorded => " --reference --diff",
+            _ => "",
+        };
+        invocation::command(&format!("show{name}{engine}{how}"))
+    }
+
+    /// What was asked, and how much of it agrees with whom.
+    pub fn extent(&self) -> String {
+        let tally = &self.conclusion.total;
+        let templates = self.conclusion.by_template.len();
+        let all = format!(
+            "{}: {} of {}",
+            self.origin,
+            counted(tally.all(), "pair", "pairs"),
+            counted(templates, "template", "templates")
+        );
+        match self.law {
+            Some(law) if tally.agree + tally.differ + tally.diverge > 0 => format!(
+                "{all}; {} of {} agree with {law}.",
+                thousands(tally.agree),
+                thousands(tally.judged())
+            ),
+            _ => format!("{all}."),
+        }
+    }
+}
+
+/// The lines that show a cause: the difference, or the whole transcript if there is nothing to
+/// compare it with. At most so many.
+pub(super) fn first_lines(group: &FaultGroup<'_>, most: usize) -> Vec<DiffLine> {
+    match (group.diff(), group.shown()) {
+        (Some(diff), _) => diff.hunks.iter().flatten().take(most).cloned().collect(),
+        (None, Some(shown)) => shown.lines().take(most).map(DiffLine::found).collect(),
+        (None, None) => Vec::new(),
+    }
+}

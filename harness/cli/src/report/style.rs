@@ -1,0 +1,47 @@
+//! The few styles that reports use.
+
+use std::fmt;
+
+use anstyle::{AnsiColor, Style};
+
+use super::clean::write_style;
+use rolecall_core::OutcomeKind;
+
+/// Plain text.
+pub const PLAIN: Style = Style::new();
+/// Headings.
+pub const HEADING: Style = Style::new().bold();
+/// Details that readers can skip.
+pub const QUIET: Style = Style::new().dimmed();
+/// Good results.
+pub const GOOD: Style = AnsiColor::Green.on_default();
+/// Worth a look.
+pub const NOTE: Style = AnsiColor::Yellow.on_default();
+/// Bad results.
+pub const BAD: Style = AnsiColor::Red.on_default();
+/// The changed part of a removed line.
+pub(super) const GONE: Style = AnsiColor::Red.on_default().bold().underline();
+/// The changed part of an added line.
+pub(super) const CAME: Style = AnsiColor::Green.on_default().bold().underline();
+
+/// A text in a style.
+pub struct Styled<T>(pub Style, pub T);
+
+impl<T: fmt::Display> fmt::Display for Styled<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The padding goes to the text, so that escape codes do not count.
+        write_style(f, &self.0.render())?;
+        self.1.fmt(f)?;
+        write_style(f, &self.0.render_reset())
+    }
+}
+
+/// The style of an outcome: a refusal is as good as a prompt, a crash is not.
+pub(super) fn of_outcome(kind: OutcomeKind) -> Style {
+    match kind {
+        OutcomeKind::Rendered => GOOD,
+        OutcomeKind::Raised => AnsiColor::Cyan.on_default(),
+        OutcomeKind::Failed => NOTE,
+        OutcomeKind::Exceeded | OutcomeKind::Crashed | OutcomeKind::NotAsked => BAD,
+    }
+}

@@ -1,0 +1,104 @@
+//! How to ask one kind of server, and how to read its answers.
+
+use rolecall_core::{Dialect, Template};
+use rolecall_front::front::Front;
+use serde_json::{Map, Value};
+
+use super::api::ApiError;
+
+/// A server of one kind, with a model.
+pub(super) trait Application: Send + Sync {
+    /// The name of its kind.
+    fn name(&self) -> &'static str;
+
+    /// Its version, as it says itself.
+    fn version(&self) -> &str;
+
+    /// The dialect of its templates. For most kinds it is Jinja.
+    fn dialect(&self) -> Dialect {
+        Dialect::Jinja
+    }
+
+    /// The fronts that it implements. For most kinds they are those of transformers.
+    fn fronts(&self) -> &'static [Front] {
+        &[Front::Transformers, Front::TransformersProcessor]
+    }
+
+    /// The template that it has.
+    fn served(&self) -> &Served;
+
+    /// The text that its tokenizer puts before every prompt. The server removes it if the
+    /// template writes it, too.
+    fn before_prompts(&self) -> Option<&str> {
+        None
+    }
+
+    /// The prompt of a conversation.
+    fn prompt(&self, asked: &PromptRequest<'_>) -> Result<PromptAnswer, ApiError>;
+}
+
+/// Which template a server has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Served {
+    /// This one.
+    Source(String),
+    /// Any that it is sent.
+    Any,
+    /// It does not say.
+    Unknown,
+}
+
+/// A request for a prompt.
+pub(super) struct PromptRequest<'a> {
+    /// The template to render.
+    pub(super) template: &'a Template,
+    /// The front to apply, if there is one.
+    pub(super) front: Option<Front>,
+    /// The conversation, with the keys of the engine protocol.
+    pub(super) request: Map<String, Value>,
+}
+
+/// The server's answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum PromptAnswer {
+    /// A prompt.
+    Prompt(String),
+    /// The server refuses the conversation, with this message.
+    Refused(String),
+    /// The server has no request for this, and why.
+    Impossible(&'static str),
+}
+
+impl PromptRequest<'_> {
+    /// A part of the request; none if it is null.
+    pub(super) fn part(&self, name: &str) -> Option<Value> {
+        self.request
+            .get(name)
+            .filter(|part| !part.is_null())
+            .cloned()
+    }
+
+    /// Whether the prompt should end with the opening of the assistant's turn.
+    pub(super) fn opens_turn(&self) -> bool {
+        self.request.get("add_generation_prompt") != Some(&Value::Bool(false))
+    }
+
+    /// The variables of the template.
+    pub(super) fn variables(&self) -> Map<String, Value> {
+        let variables = self.request.get("variables").and_then(Value::as_object);
+        variables.cloned().unwrap_or_default()
+    }
+
+    /// Whether the model should continue the last message. None if it should continue
+    /// another field than the content.
+    pub(super) fn continues(&self) -> Option<bool> {
+        match self.request.get("continue_final_message") {
+            None => Some(false),
+            Some(field) if field == "content" => Some(true),
+            Some(_) => None,
+        }
+    }
+}
+
+/// Why a server cannot continue another field.
+pub(super) const ONLY_CONTENT: &str = "servers can continue only the content of a message";

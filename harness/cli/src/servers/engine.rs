@@ -1,0 +1,336 @@
+//! A server as an engine: turns its answers into outcomes.
+//!
+//! A server reports every refusal in its own words, and uses its own clock. The engines of this
+//! process know what the template itself does. If the template refuses with `raise_exception` and
+//! the server's message holds those words, the outcome is `raised`. If the prompt shows today's
+//! date where the template shows the date, it is replaced by the day of the case. A BOS that the
+//! server removed is put back.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
+
+use rolecall_core::{
+    Case, Conversation, Dialect, Engine, Moment, Observer, Outcome, Program, Refusal, Stage,
+    Template,
+};
+use rolecall_front::engines::Engines;
+use rolecall_front::front::Front;
+use rolecall_front::prepared_case::PreparedCase;
+use rolecall_front::program;
+use rolecall_io::protocol::request;
+
+use super::api::ApiError;
+use super::application::{Application, PromptAnswer, PromptRequest, Served};
+
+/// After this many pairs in a row without an answer, nothing more is asked.
+const MOST_FAILURES: usize = 3;
+
+/// The functions by which templates show the date.
+const CLOCKS: [&str; 3] = ["strftime_now", "currentDate", "yesterdayDate"];
+
+/// A server that renders with the template of its model.
+pub struct Server {
+    shared: Arc<ServerState>,
+}
+
+struct ServerState {
+    application: Box<dyn Application>,
+    address: String,
+    /// The engines that show what the template itself does.
+    engines: Engines,
+    failures: AtomicUsize,
+    given_up: OnceLock<String>,
+}
+
+/// A template that a server has.
+struct ServerTemplate {
+    shared: Arc<ServerState>,
+    template: Template,
+    front: Option<Front>,
+}
+
+/// Whether a server has a template.
+pub enum Serving {
+    /// It has the template, or accepts it in requests.
+    Yes,
+    /// It has another one.
+    No,
+    /// It does not say which one it has.
+    Unknown,
+}
+
+impl Server {
+    /// A server at an address.
+    pub(super) fn new(application: Box<dyn Application>, address: &str) -> Server {
+        Server {
+            shared: Arc::new(ServerState {
+                application,
+                address: address.to_owned(),
+                engines: Engines::default(),
+                failures: AtomicUsize::new(0),
+                given_up: OnceLock::new(),
+            }),
+        }
+    }
+
+    /// Whether it has a template.
+    pub fn serves(&self, template: &Template) -> Serving {
+        match self.shared.application.served() {
+            Served::Any => Serving::Yes,
+            Served::Unknown => Serving::Unknown,
+            Served::Source(source) => {
+                if is_same(&template.source, source, template.dialect) {
+                    Serving::Yes
+                } else {
+                    Serving::No
+                }
+            }
+        }
+    }
+
+    /// The text that its tokenizer puts before every prompt.
+    pub fn before_prompts(&self) -> Option<&str> {
+        self.shared.application.before_prompts()
+    }
+
+    /// Where it is.
+    pub fn address(&self) -> &str {
+        &self.shared.address
+    }
+
+    fn remote(
+        &self,
+        template: &Template,
+        front: Option<Front>,
+    ) -> Result<Box<dyn Program>, Refusal> {
+        if let Serving::No = self.serves(template) {
+            return Err(Refusal::Failed {
+                stage: Stage::Parse,
+                message: format!("the server at {} has another template", self.address()),
+                line: None,
+            });
+        }
+        let mut template = template.clone();
+        template.front = Some(front.unwrap_or(Front::Raw).name().to_owned());
+        Ok(Box::new(ServerTemplate {
+            shared: Arc::clone(&self.shared),
+            template,
+            front,
+        }))
+    }
+}
+
+/// Whether two sources are the same template. Servers report a Jinja template as they have read
+/// it: without the newline at the end, and with LF only.
+fn is_same(one: &str, other: &str, dialect: Dialect) -> bool {
+    let read = |source: &str| {
+        let source = source.replace("\r\n", "\n");
+        source.strip_suffix('\n').unwrap_or(&source).to_owned()
+    };
+    one == other || dialect == Dialect::Jinja && read(one) == read(other)
+}
+
+impl Engine for Server {
+    fn name(&self) -> &str {
+        self.shared.application.name()
+    }
+
+    fn version(&self) -> &str {
+        self.shared.application.version()
+    }
+
+    fn description(&self) -> String {
+        let application = &self.shared.application;
+        let text = format!("{} {}", application.name(), application.version());
+        format!("{} at {}", text.trim(), self.address())
+    }
+
+    fn dialect(&self) -> Dialect {
+        self.shared.application.dialect()
+    }
+
+    fn compile(&self, template: &Template) -> Result<Box<dyn Program>, Refusal> {
+        self.remote(template, None)
+    }
+
+    fn compile_behind(
+        &self,
+        front: &str,
+        template: &Template,
+    ) -> Option<Result<Box<dyn Program>, Refusal>> {
+        let front = Front::named(front);
+        let fronts = self.shared.application.fronts();
+        fronts
+            .contains(&front)
+            .then(|| self.remote(template, Some(front)))
+    }
+}
+
+impl ServerTemplate {
+    fn ask(&self, conversation: &Conversation<'_>) -> Result<Outcome, ApiError> {
+        let asked = PromptRequest {
+            template: &self.template,
+            front: self.front,
+            request: request(conversation, &self.template),
+        };
+        Ok(match self.shared.application.prompt(&asked)? {
+            PromptAnswer::Prompt(text) => {
+                let text = self.with_what_was_taken_off(conversation.case(), text);
+                let text = self.on_the_day_of(conversation.case(), text);
+                Outcome::Rendered { text }
+            }
+            PromptAnswer::Refused(words) => self.refusal(words, conversation.case()),
+            PromptAnswer::Impossible(why) => not_asked(why),
+        })
+    }
+
+    /// The outcome of a refusal: the template's own, if the server's message holds its
+    /// words.
+    fn refusal(&self, words: String, case: &Case) -> Outcome {
+        match self.here(case) {
+            Some(Outcome::Raised { message })
+                if !message.is_empty() && words.contains(&message) =>
+            {
+                Outcome::Raised { message }
+            }
+            _ => Outcome::Failed {
+                stage: Stage::Input,
+                message: words,
+                line: None,
+            },
+        }
+    }
+
+    /// A prompt with the beginning that the template writes and the server removes, because
+    /// its tokenizer adds it.
+    fn with_what_was_taken_off(&self, case: &Case, text: String) -> String {
+        let before = self.shared.application.before_prompts();
+        let Some(before) = before.filter(|before| !text.starts_with(before)) else {
+            return text;
+        };
+        match self.here(case) {
+            Some(Outcome::Rendered { text: here }) if here.starts_with(before) => {
+                format!("{before}{text}")
+            }
+            _ => text,
+        }
+    }
+
+    /// Today's prompt as it would be on the day of a case: a server's clock cannot be set.
+    fn on_the_day_of(&self, case: &Case, text: String) -> String {
+        if !shows_the_date(&self.template) {
+            return text;
+        }
+        let mut today = case.clone();
+        today.now = Moment::from(SystemTime::now());
+        match (self.here(&today), self.here(case)) {
+            (
+                Some(Outcome::Rendered { text: today }),
+                Some(Outcome::Rendered { text: that_day }),
+            ) => moved(text, &today, &that_day),
+            _ => text,
+        }
+    }
+
+    /// The outcome of the engine of this process.
+    fn here(&self, case: &Case) -> Option<Outcome> {
+        let engine = self.shared.engines.for_dialect(self.template.dialect)?;
+        let program = program::FrontProgram::load(engine, &self.template);
+        let input = PreparedCase::new(case, Front::of(&self.template), &program.model);
+        Some(program.outcome(&input))
+    }
+}
+
+/// Whether a template may show the date.
+pub(super) fn shows_the_date(template: &Template) -> bool {
+    CLOCKS.iter().any(|clock| template.source.contains(clock))
+}
+
+/// Replaces the date in a text. `today` and `that_day` are the prompts of both days; the text has
+/// to begin like today's, up to the end of the date.
+pub(super) fn moved(text: String, today: &str, that_day: &str) -> String {
+    let is_same = |(one, other): &(char, char)| one == other;
+    let same = today.chars().zip(that_day.chars()).take_while(is_same);
+    let begin: usize = same.map(|(one, _)| one.len_utf8()).sum();
+    let ends = today[begin..].chars().rev();
+    let same = ends
+        .zip(that_day[begin..].chars().rev())
+        .take_while(is_same);
+    let end: usize = same.map(|(one, _)| one.len_utf8()).sum();
+    match text.strip_prefix(&today[..today.len() - end]) {
+        Some(rest) => format!("{}{rest}", &that_day[..that_day.len() - end]),
+        None => text,
+    }
+}
+
+fn not_asked(message: impl Into<String>) -> Outcome {
+    Outcome::NotAsked {
+        message: message.into(),
+    }
+}
+
+impl Program for ServerTemplate {
+    fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
+        let shared = &self.shared;
+        if let Some(why) = shared.given_up.get() {
+            return not_asked(why);
+        }
+        match self.ask(conversation) {
+            Ok(outcome) => {
+                shared.failures.store(0, Ordering::Relaxed);
+                outcome
+            }
+            Err(error) if error.is_final() => {
+                not_asked(shared.given_up.get_or_init(|| error.to_string()))
+            }
+            Err(error) => {
+                let message = error.to_string();
+                // Parallel requests may be counted late, which does no harm: none is
+                // answered.
+                if shared.failures.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_FAILURES {
+                    let _ = shared
+                        .given_up
+                        .set(format!("it no longer answers: {message}"));
+                }
+                Outcome::Crashed { message }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_date_alone_is_moved() {
+        let (today, that_day) = ("a 22 Nov 2026 b", "a 02 Jan 2026 b");
+        for (text, expected) in [
+            (today, that_day),
+            ("a 22 Nov 2026 c", "a 02 Jan 2026 c"),
+            ("a 22 Nov 2026", "a 02 Jan 2026"),
+            ("a 23 Nov 2026 b", "a 23 Nov 2026 b"),
+            ("x 22 Nov 2026 b", "x 22 Nov 2026 b"),
+            ("", ""),
+        ] {
+            assert_eq!(moved(text.to_owned(), today, that_day), expected);
+        }
+        assert_eq!(moved("a".to_owned(), "a", "a"), "a");
+        assert_eq!(moved("é2".to_owned(), "é2", "é11"), "é11");
+    }
+
+    #[test]
+    fn a_template_is_the_same_as_servers_tell_it() {
+        for (one, other, jinja, go) in [
+            ("a", "a", true, true),
+            ("a\n", "a", true, false),
+            ("a\r\nb\n", "a\nb", true, false),
+            ("a\n\n", "a", false, false),
+            ("a", "b", false, false),
+        ] {
+            assert_eq!(is_same(one, other, Dialect::Jinja), jinja, "{one:?}");
+            assert_eq!(is_same(one, other, Dialect::Go), go, "{one:?}");
+        }
+    }
+}

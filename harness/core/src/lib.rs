@@ -1,0 +1,128 @@
+#![doc = include_str!("../README.md")]
+//!
+//! An [`Engine`] compiles a [`Template`] into a [`Program`]. The program renders a [`Case`]. Every
+//! render ends in an [`Outcome`]: a prompt, or the reason why there is none.
+//!
+//! The modules are listed in the order in which they build on each other; each one uses
+//! only those above it.
+
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+pub mod clock;
+pub mod limits;
+pub mod outcome;
+
+pub mod outcome_json;
+
+pub mod answer;
+
+pub mod coverage;
+
+pub mod template;
+
+pub mod case;
+
+pub mod conversation;
+
+pub mod provenance;
+
+pub mod decision;
+
+pub mod mutation;
+pub mod words;
+
+pub mod engine;
+
+#[cfg(feature = "guard")]
+pub mod guard;
+
+#[cfg(feature = "harness")]
+pub mod chance;
+
+#[cfg(feature = "harness")]
+pub mod environment;
+
+#[cfg(feature = "harness")]
+pub mod owner;
+
+#[cfg(feature = "harness")]
+pub mod invisible;
+
+#[cfg(feature = "harness")]
+pub mod lines;
+
+#[cfg(feature = "harness")]
+pub mod problem;
+
+#[cfg(feature = "harness")]
+pub mod file;
+
+#[cfg(feature = "harness")]
+pub mod folder;
+
+#[cfg(feature = "harness")]
+pub mod invocation;
+
+#[cfg(feature = "harness")]
+pub mod json;
+
+#[cfg(feature = "harness")]
+pub mod rows;
+
+#[cfg(feature = "harness")]
+pub mod root;
+
+#[cfg(feature = "harness")]
+pub mod fingerprint;
+
+#[cfg(feature = "harness")]
+pub mod naming;
+
+#[cfg(feature = "harness")]
+pub mod reason;
+
+#[cfg(feature = "harness")]
+pub mod wildcard;
+
+#[cfg(feature = "harness")]
+pub mod lock;
+
+#[cfg(feature = "harness")]
+pub mod wording;
+
+#[cfg(feature = "harness")]
+pub mod transcript;
+
+#[cfg(feature = "harness")]
+pub mod diff;
+
+#[cfg(feature = "harness")]
+pub mod patch;
+
+#[cfg(feature = "harness")]
+pub mod window;
+
+#[cfg(feature = "harness")]
+pub mod stream;
+
+#[cfg(feature = "harness")]
+pub mod smaller;
+
+pub use answer::{Answer, AnswerReader, ReadOutcome, TemplateReader};
+pub use case::{CONTENT, Case, CaseId, InvalidCaseId};
+pub use clock::{InvalidMoment, Moment};
+pub use conversation::Conversation;
+pub use coverage::{Hits, Recorder, Site, SiteKind, Way};
+pub use decision::Decisions;
+pub use engine::{
+    Coverage, Deaths, Engine, Examination, NameKind, Observer, OmittedVariable, OwnText, Program,
+    Provenance, UnknownName,
+};
+pub use limits::Limits;
+pub use mutation::{Mutation, MutationKind};
+pub use outcome::{Limit, Outcome, OutcomeKind, Refusal, Stage};
+pub use outcome_json::{InvalidOutcome, OutcomeJson};
+pub use template::{
+    Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Unreached, Variable,
+};
+pub use words::Words;

@@ -1,0 +1,343 @@
+//! Coverage: which places of a template the cases of a suite reach.
+
+use rolecall_core::{Engine, Hits, Outcome, Site, SiteKind, Template, Way};
+use rolecall_front::prepared_case::PreparedCase;
+use rolecall_front::program::FrontProgram;
+
+use rolecall_suite::suite::Pair;
+
+/// Which places of a template some cases reach.
+#[derive(Debug, Clone)]
+pub struct TemplateCoverage<'s> {
+    /// The template.
+    pub template: &'s Template,
+    /// Its places. A place stands before the places within it.
+    pub sites: Vec<CoveredSite>,
+    /// How many cases were rendered with it.
+    pub cases: usize,
+    /// The names of those that ran its code: `family/name`.
+    pub names: Vec<String>,
+    /// How many of them ran no code of this template: the front refused the case, or chose another
+    /// template of the model.
+    pub idle: usize,
+}
+
+/// A place of a template, and the cases that reach it.
+#[derive(Debug, Clone)]
+pub struct CoveredSite {
+    /// The place.
+    pub site: Site,
+    /// Its ways, in a fixed order.
+    pub ways: Vec<CoveredWay>,
+    /// How many cases reach it in any way.
+    pub cases: usize,
+}
+
+/// A way in which a place can be reached, and the cases that do.
+#[derive(Debug, Clone)]
+pub struct CoveredWay {
+    /// The way.
+    pub way: Way,
+    /// How many cases reach the place in this way.
+    pub cases: usize,
+    /// Which ones, in order: each as its index among [`TemplateCoverage::names`].
+    pub by: Vec<u32>,
+    /// Why no case need take it. It does not count while no case does.
+    pub excuse: Option<Excuse>,
+}
+
+/// Why no case need take a way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Excuse {
+    /// No render can: the template itself shows it.
+    Dead,
+    /// The template's sidecar says why, in these words.
+    Explained(String),
+}
+
+/// The reason why there is no coverage of a template.
+#[derive(Debug, thiserror::Error)]
+pub enum Uncovered {
+    /// The engine refuses the template.
+    #[error("the engine refuses the template: {}", .0.text())]
+    Refused(Outcome),
+    /// The engine cannot tell what a render reaches.
+    #[error("the engine {0} cannot tell what a render reaches")]
+    Unknown(String),
+}
+
+impl Uncovered {
+    /// The line of the template that the engine refuses, if it names one.
+    pub fn line(&self) -> Option<usize> {
+        match self {
+            Uncovered::Refused(Outcome::Failed { line, .. }) => *line,
+            _ => None,
+        }
+    }
+}
+
+/// Why an explanation explains nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdleExplanation {
+    /// The template has no place with this text.
+    NoPlace,
+    /// No such place lacks the way.
+    Taken,
+}
+
+/// How many ways there are, and how many of them some case takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WayCount {
+    /// The ways that some case takes.
+    pub reached: usize,
+    /// All ways.
+    pub all: usize,
+}
+
+impl<'s> TemplateCoverage<'s> {
+    /// Renders pairs of one template, and notes what each reaches. Calls `finished` for each outcome.
+    ///
+    /// # Errors
+    ///
+    /// The engine refuses the template, or cannot tell what a render reaches.
+    pub fn of<'p>(
+        engine: &dyn Engine,
+        template: &'s Template,
+        pairs: impl IntoIterator<Item = Pair<'p>>,
+        mut finished: impl FnMut(&Pair<'p>, &Outcome),
+    ) -> Result<TemplateCoverage<'s>, Uncovered> {
+        let program = FrontProgram::load(engine, template);
+        if let Some(refusal) = program.without_front().refusal() {
+            return Err(Uncovered::Refused(refusal.clone()));
+        }
+        let sites = program.without_front().sites();
+        let sites = sites.ok_or_else(|| Uncovered::Unknown(engine.name().to_owned()))?;
+        let mut coverage = TemplateCoverage {
+            template,
+            sites: sites
+                .into_iter()
+                .map(|site| CoveredSite::of(site, template))
+                .collect(),
+            cases: 0,
+            names: Vec::new(),
+            idle: 0,
+        };
+        for pair in pairs {
+            let model = program.model.with(pair.case);
+            let input = PreparedCase::new(pair.case, pair.front(), &model);
+            let (outcome, hits) = program.covered(&input);
+            coverage.cases += 1;
+            match hits {
+                Some(hits) => coverage.add(&pair.case.id.to_string(), &hits),
+                None => coverage.idle += 1,
+            }
+            finished(&pair, &outcome);
+        }
+        Ok(coverage)
+    }
+
+    /// Adds the hits of a case.
+    pub(crate) fn add(&mut self, case: &str, hits: &Hits) {
+        // More cases than that have no numbers, and no machine can hold them.
+        let index = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+        self.names.push(case.to_owned());
+        for (at, covered) in self.sites.iter_mut().enumerate() {
+            if !hits.has_any(at) {
+                continue;
+            }
+            covered.cases += 1;
+            for way in &mut covered.ways {
+                if hits.has(at, way.way) {
+                    way.cases += 1;
+                    way.by.push(index);
+                }
+            }
+        }
+    }
+
+    /// The names of the first cases that reach a place in a way.
+    pub fn first(&self, way: &CoveredWay, most: usize) -> Vec<&str> {
+        let names = way.by.iter().take(most);
+        let names = names.filter_map(|index| self.names.get(*index as usize));
+        names.map(String::as_str).collect()
+    }
+
+    /// The ways of the places of some kinds.
+    pub fn count(&self, kinds: &[SiteKind]) -> WayCount {
+        let sites = self.sites.iter();
+        let counted = sites.filter(|covered| kinds.contains(&covered.site.kind));
+        let ways = counted.flat_map(|covered| &covered.ways);
+        let ways = ways.filter(|way| way.cases > 0 || way.excuse.is_none());
+        ways.fold(WayCount::default(), |count, way| WayCount {
+            reached: count.reached + usize::from(way.cases > 0),
+            all: count.all + 1,
+        })
+    }
+
+    /// How many ways no case takes and need not take: those that no render can, and those that are
+    /// explained.
+    pub fn excused(&self) -> (usize, usize) {
+        let ways = self.sites.iter().flat_map(|covered| &covered.ways);
+        let excuses = ways.filter_map(|way| way.excuse.as_ref().filter(|_| way.cases == 0));
+        excuses.fold((0, 0), |(dead, explained), excuse| match excuse {
+            Excuse::Dead => (dead + 1, explained),
+            Excuse::Explained(_) => (dead, explained + 1),
+        })
+    }
+
+    /// The explanations in the template's sidecar that explain nothing: the template has no such
+    /// place, or some case takes the way. Each as its place and its way.
+    pub fn idle_explanations(&self) -> Vec<(&'s str, Way, IdleExplanation)> {
+        let explained = self.template.unreached.iter();
+        let idle = explained.filter_map(|unreached| {
+            let (place, way) = (unreached.place.as_str(), unreached.way);
+            let sites = self.sites.iter();
+            let mut sites = sites
+                .filter(|covered| covered.is_place(self.template, place))
+                .peekable();
+            let why = if sites.peek().is_none() {
+                IdleExplanation::NoPlace
+            } else if !sites
+                .flat_map(|covered| &covered.ways)
+                .any(|own| own.way == way && own.cases == 0)
+            {
+                IdleExplanation::Taken
+            } else {
+                return None;
+            };
+            Some((place, way, why))
+        });
+        idle.collect()
+    }
+
+    /// All ways of all places.
+    pub fn whole(&self) -> WayCount {
+        self.count(&[
+            SiteKind::Statement,
+            SiteKind::Condition,
+            SiteKind::Operand,
+            SiteKind::Loop,
+            SiteKind::Macro,
+        ])
+    }
+}
+
+impl CoveredSite {
+    fn of(site: Site, template: &Template) -> CoveredSite {
+        let text = text(&site, template);
+        let explained = |way: Way| {
+            let mut all = template.unreached.iter();
+            let own = all.find(|own| own.way == way && own.place == text)?;
+            Some(Excuse::Explained(own.why.clone()))
+        };
+        let ways = site.kind.ways().iter();
+        let ways = ways.map(|way| CoveredWay {
+            way: *way,
+            cases: 0,
+            by: Vec::new(),
+            excuse: if site.is_dead_in(*way) {
+                Some(Excuse::Dead)
+            } else {
+                explained(*way)
+            },
+        });
+        CoveredSite {
+            ways: ways.collect(),
+            cases: 0,
+            site,
+        }
+    }
+
+    fn is_place(&self, template: &Template, place: &str) -> bool {
+        text(&self.site, template) == place
+    }
+
+    /// The ways that no case takes.
+    pub fn missing(&self) -> impl Iterator<Item = Way> {
+        let missing = self.ways.iter().filter(|way| way.cases == 0);
+        missing.map(|way| way.way)
+    }
+
+    /// The ways that no case takes, although nothing excuses it.
+    pub fn open(&self) -> impl Iterator<Item = Way> {
+        let missing = self.ways.iter().filter(|way| way.cases == 0);
+        missing
+            .filter(|way| way.excuse.is_none())
+            .map(|way| way.way)
+    }
+}
+
+/// The text of a place, as a sidecar has it: each run of white space is one space.
+fn text(site: &Site, template: &Template) -> String {
+    let text = template.source.get(site.span.clone()).unwrap_or_default();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl WayCount {
+    /// Whether at least this share is reached, in per cent.
+    pub fn is_at_least(self, percent: usize) -> bool {
+        self.reached * 100 >= percent * self.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rolecall_core::{Case, Dialect};
+    use rolecall_front::engines::Engines;
+    use serde_json::json;
+
+    use super::*;
+
+    fn case(name: &str, role: &str) -> Case {
+        let mut case = Case::from_messages(vec![json!({"role": role, "content": "x"})]);
+        case.id = format!("family/{name}").parse().unwrap();
+        case
+    }
+
+    #[test]
+    fn each_way_names_the_first_cases_that_take_it() {
+        let source = "{% if messages[0].role == 'user' %}{{ 1 }}{% else %}{{ 2 }}{% endif %}";
+        let template = Template::from_source("t", Dialect::Jinja, source);
+        let engines = Engines::default();
+        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let cases = ["a", "b", "c", "d"].map(|name| case(name, "user"));
+        let pairs = cases.iter().map(|case| Pair {
+            template: &template,
+            case,
+        });
+        let coverage = TemplateCoverage::of(engine, &template, pairs, |_, _| {}).unwrap();
+        let shown = coverage.sites.iter().map(|covered| {
+            let ways = covered.ways.iter();
+            let ways = ways.map(|way| {
+                let first = coverage.first(way, 3).join(" ");
+                (way.way.name(), way.cases, first)
+            });
+            ways.collect::<Vec<_>>()
+        });
+        let first = || "family/a family/b family/c".to_owned();
+        assert_eq!(
+            shown.collect::<Vec<_>>(),
+            [
+                vec![("true", 4, first()), ("false", 0, String::new())],
+                vec![("reached", 4, first())],
+                vec![("reached", 0, String::new())],
+            ]
+        );
+        let whole = coverage.whole();
+        assert_eq!((whole.reached, whole.all), (2, 4));
+        assert!(whole.is_at_least(50) && !whole.is_at_least(51));
+    }
+
+    #[test]
+    fn a_template_that_does_not_compile_has_no_coverage() {
+        let template = Template::from_source("t", Dialect::Jinja, "{% if %}");
+        let engines = Engines::default();
+        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let refused = TemplateCoverage::of(engine, &template, [], |_, _| {});
+        assert!(matches!(refused, Err(Uncovered::Refused(_))));
+        let plain = engines.by_name("minijinja").unwrap();
+        let fine = Template::from_source("t", Dialect::Jinja, "{{ 1 }}");
+        let unknown = TemplateCoverage::of(plain, &fine, [], |_, _| {});
+        assert!(matches!(unknown, Err(Uncovered::Unknown(name)) if name == "minijinja"));
+    }
+}

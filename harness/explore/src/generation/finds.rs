@@ -1,0 +1,327 @@
+//! The cases that a search finds, as a case file has them.
+
+use std::collections::BTreeMap;
+
+use rolecall_core::lines::Lines;
+use rolecall_core::{Case, CaseId, Dialect, Engine, Moment, Outcome, Template, Way};
+use rolecall_front::program::FrontProgram;
+use rolecall_io::template_file::line_in_file;
+use serde_json::{Map, Value};
+
+use super::likelihood::{Rank, oddities};
+use super::reduction::reduced;
+use super::search::{Effort, Found, Rendered, Search, Subject, Target};
+use crate::coverage::{TemplateCoverage, Uncovered};
+use rolecall_suite::adding::new_file;
+use rolecall_suite::conversation::case_name;
+use rolecall_suite::suite::Pair;
+
+/// How many lines the description of a case names.
+const MOST_LINES: usize = 6;
+
+/// What a search found for a template.
+#[derive(Debug)]
+pub struct Generation<'s> {
+    /// What the cases reach.
+    pub before: TemplateCoverage<'s>,
+    /// What they reach together with the new ones.
+    pub after: TemplateCoverage<'s>,
+    /// The new cases, in the order of the lines that they reach.
+    pub cases: Vec<GeneratedCase>,
+    /// How many ways there are that no conversation can take, as the template shows.
+    pub dead: usize,
+    /// How many conversations were tried.
+    pub tries: usize,
+}
+
+/// A new case.
+#[derive(Debug)]
+pub struct GeneratedCase {
+    /// The case. Its description names the lines that it reaches.
+    pub case: Case,
+    /// What the template makes of it.
+    pub outcome: Outcome,
+    /// What is unusual about it, in words. Nothing if it is an ordinary chat.
+    pub oddities: Vec<&'static str>,
+    /// The ways that it takes, and that neither the old cases nor the new ones before it take.
+    pub ways: Vec<ReachedWay>,
+}
+
+/// A way that a new case takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReachedWay {
+    /// The place, by its index among the places of the coverage.
+    pub site: usize,
+    /// The way.
+    pub way: Way,
+    /// The line of the template's file.
+    pub line: usize,
+}
+
+impl<'s> Generation<'s> {
+    /// Searches for conversations that take the ways which the cases of these pairs do not take. The
+    /// pairs are of one template.
+    ///
+    /// # Errors
+    ///
+    /// The engine refuses the template, or cannot tell what a render reaches.
+    pub fn of<'p>(
+        engine: &dyn Engine,
+        template: &'s Template,
+        pairs: &[Pair<'p>],
+        effort: Effort,
+    ) -> Result<Generation<'s>, Uncovered> {
+        let before = TemplateCoverage::of(engine, template, pairs.iter().copied(), |_, _| {})?;
+        let program = FrontProgram::load(engine, template);
+        let subject = Subject::new(&program);
+        let open = before.sites.iter().enumerate();
+        let open = open.flat_map(|(at, covered)| covered.open().map(move |way| (at, way)));
+        let targets: Vec<Target> = open.collect();
+        let (found, tries) = if targets.is_empty() {
+            (BTreeMap::new(), 0)
+        } else {
+            let own = pairs.iter().map(|pair| pair.case);
+            let own = own.filter(|case| case.front.is_none());
+            let rendered = own.filter_map(|case| subject.render(case.clone()));
+            let cases = rendered.map(|rendered| (rendered.case, rendered.hits));
+            let sites: Vec<_> = before
+                .sites
+                .iter()
+                .map(|covered| covered.site.clone())
+                .collect();
+            Search::new(
+                &subject,
+                &sites,
+                cases.collect(),
+                targets.iter().copied(),
+                effort,
+            )
+            .run()
+        };
+        let cases = smallest(&subject, &found);
+        let mut generation = Generation {
+            after: before.clone(),
+            dead: before.excused().0,
+            before,
+            cases: Vec::new(),
+            tries,
+        };
+        generation.name(cases, targets);
+        Ok(generation)
+    }
+
+    /// Makes cases of conversations: each gets a name and a description.
+    fn name(&mut self, found: Vec<(Target, Rendered)>, mut targets: Vec<Target>) {
+        let template = self.before.template;
+        let lines = Lines::of(&template.source);
+        let family = self.family();
+        for (target, rendered) in found {
+            let (taken, others): (Vec<_>, Vec<_>) = targets
+                .into_iter()
+                .partition(|(site, way)| rendered.hits.has(*site, *way));
+            targets = others;
+            let ways = taken.into_iter().map(|(site, way)| {
+                let covered = &self.before.sites[site];
+                let line = lines.line(covered.site.span.start);
+                ReachedWay {
+                    site,
+                    way,
+                    line: line_in_file(template, Some(line)).unwrap_or(line),
+                }
+            });
+            let mut ways: Vec<ReachedWay> = ways.collect();
+            // The places within another one stand behind it.
+            ways.sort_by_key(|way| (way.line, way.site));
+            let own = ways.iter().find(|way| (way.site, way.way) == target);
+            let Some(first) = own.or(ways.first()) else {
+                continue;
+            };
+            let name = self.free_name(first);
+            let oddities = oddities(&rendered.case);
+            let about = self.about(&ways, &oddities, &rendered.outcome);
+            let case = Case {
+                id: CaseId::new(&family, &name),
+                about: Some(about),
+                path: std::path::PathBuf::new(),
+                dialects: vec![template.dialect],
+                ..rendered.case
+            };
+            self.after.cases += 1;
+            self.after.add(&case.id.to_string(), &rendered.hits);
+            self.cases.push(GeneratedCase {
+                case,
+                outcome: rendered.outcome,
+                oddities,
+                ways,
+            });
+        }
+    }
+
+    /// The name of the family of the new cases, which is also the name of their file.
+    pub fn family(&self) -> String {
+        let name = format!("generated-{}", self.before.template.name);
+        case_name(&name).unwrap_or_else(|| "generated".to_owned())
+    }
+
+    /// `line-12-condition-true`, with a number if there is such a case.
+    fn free_name(&self, way: &ReachedWay) -> String {
+        let kind = self.before.sites[way.site].site.kind;
+        let name = format!("line-{}-{}-{}", way.line, kind.name(), way.way.name());
+        let is_free = |name: &str| self.cases.iter().all(|one| one.case.id.name() != name);
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let mut names = [name.clone()].into_iter().chain(numbered);
+        names.find(|name| is_free(name)).unwrap_or(name)
+    }
+
+    /// What a case is for: the lines that it reaches, and what is unusual about it.
+    fn about(&self, ways: &[ReachedWay], oddities: &[&str], outcome: &Outcome) -> String {
+        let mut by_line: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        for way in ways {
+            let kind = self.before.sites[way.site].site.kind.name();
+            let words = match way.way {
+                Way::Reached => kind.to_owned(),
+                Way::True => format!("{kind} true"),
+                Way::False => format!("{kind} false"),
+                Way::Empty => format!("{kind} without items"),
+                Way::Once => format!("{kind} with one item"),
+                Way::Several => format!("{kind} with several items"),
+            };
+            let of_line = by_line.entry(way.line).or_default();
+            if !of_line.contains(&words) {
+                of_line.push(words);
+            }
+        }
+        let noun = if by_line.len() == 1 { "line" } else { "lines" };
+        let more = match by_line.len().saturating_sub(MOST_LINES) {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        let lines = by_line.iter().take(MOST_LINES);
+        let lines = lines.map(|(line, words)| format!("{line} ({})", words.join(", ")));
+        let lines: Vec<String> = lines.collect();
+        let odd = match oddities {
+            [] => String::new(),
+            odd => format!(" No ordinary chat: {}.", odd.join(", and ")),
+        };
+        let refused = match outcome {
+            Outcome::Rendered { .. } => "",
+            _ => " There is no prompt.",
+        };
+        format!(
+            "Reaches {noun} {}{more} of {}.{odd}{refused}",
+            lines.join(", "),
+            self.before.template.name
+        )
+    }
+
+    /// The text of a case file with the new cases. None if there are none.
+    pub fn case_file(&self) -> Option<String> {
+        if self.cases.is_empty() {
+            return None;
+        }
+        let about = format!(
+            "Conversations that reach places of {} which no other case reaches. \
+             `rolecall generate` has made them.",
+            self.before.template.name
+        );
+        let fields: Vec<_> = self
+            .cases
+            .iter()
+            .map(|one| (one.case.id.name(), one.fields()))
+            .collect();
+        Some(new_file(
+            &about,
+            fields.iter().map(|(name, fields)| (*name, fields)),
+        ))
+    }
+
+    /// How many ways neither the old cases nor the new ones take. Those that no case need take do not
+    /// count.
+    pub fn unreached(&self) -> usize {
+        let whole = self.after.whole();
+        whole.all - whole.reached
+    }
+}
+
+/// The smallest conversations that together take all the ways that were found, each with the way for
+/// which it was made.
+fn smallest(
+    subject: &Subject<'_>,
+    found: &BTreeMap<Target, Option<Found>>,
+) -> Vec<(Target, Rendered)> {
+    let found: Vec<_> = found
+        .iter()
+        .filter_map(|(target, found)| Some((*target, found.as_ref()?)))
+        .collect();
+    let rank = |rendered: &Rendered| Rank::of(&rendered.case, &rendered.outcome);
+    let mut cases: Vec<(Target, Rendered)> = Vec::new();
+    for (target, best) in &found {
+        let (site, way) = *target;
+        let is_taken = |one: &Rendered| one.hits.has(site, way) && rank(one) <= best.rank;
+        if !cases.iter().any(|(_, one)| is_taken(one)) {
+            let reduced = reduced(subject, best.case.clone(), &|one| one.hits.has(site, way));
+            cases.extend(reduced.map(|reduced| (*target, reduced)));
+        }
+    }
+    // A case goes if others take all of its ways and serve as well.
+    let mut at = 0;
+    while at < cases.len() {
+        let own = &cases[at].1;
+        let is_needed = found.iter().any(|((site, way), _)| {
+            let others = cases.iter().enumerate().filter(|(other, _)| *other != at);
+            let mut others = others.map(|(_, (_, other))| other);
+            own.hits.has(*site, *way)
+                && !others.any(|other| other.hits.has(*site, *way) && rank(other) <= rank(own))
+        });
+        if is_needed {
+            at += 1;
+        } else {
+            cases.remove(at);
+        }
+    }
+    cases
+}
+
+impl GeneratedCase {
+    /// The case as a case file has it.
+    pub fn fields(&self) -> Map<String, Value> {
+        fields(&self.case)
+    }
+}
+
+/// A case as a case file has it.
+pub fn fields(case: &Case) -> Map<String, Value> {
+    let mut fields = Map::new();
+    let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+    if let Some(about) = &case.about {
+        put("about", about.clone().into());
+    }
+    put("messages", case.messages.clone().into());
+    for (key, list) in [("tools", &case.tools), ("documents", &case.documents)] {
+        if let Some(list) = list {
+            put(key, list.clone().into());
+        }
+    }
+    if let Some(field) = &case.continue_final_message {
+        put("continue_final_message", field.clone().into());
+        if case.add_generation_prompt {
+            put("add_generation_prompt", true.into());
+        }
+    } else if !case.add_generation_prompt {
+        put("add_generation_prompt", false.into());
+    }
+    if !case.variables.is_empty() {
+        put("variables", case.variables.clone().into());
+    }
+    if case.now != Moment::default() {
+        put("now", case.now.to_string().into());
+    }
+    if case.dialects != Dialect::ALL {
+        let names = case
+            .dialects
+            .iter()
+            .map(|dialect| Value::from(dialect.name()));
+        put("dialects", names.collect());
+    }
+    fields
+}

@@ -1,0 +1,14 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+pub mod coverage;
+
+pub mod masks;
+
+pub mod marking;
+
+mod effect;
+
+pub mod generation;
+
+pub mod mutation;

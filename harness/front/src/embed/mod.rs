@@ -1,0 +1,30 @@
+#![doc = include_str!("../../EMBED.md")]
+//!
+//! A [`ChatTemplate`] is compiled once. Several threads may render with it at once. Every render
+//! ends in an [`Answer`]: a prompt, or the reason why there is none. No template and no
+//! conversation makes a call panic. JSON keeps what a template sees: the order of keys, nulls, and
+//! every digit of a number.
+//!
+//! The modules are listed in the order in which they build on each other; each one uses only those
+//! above it.
+
+pub mod answer;
+
+mod fields;
+
+mod conversation;
+
+mod options;
+
+pub mod compiled_template;
+
+pub mod chat_template;
+
+pub use answer::{Answer, AnswerKind};
+pub use chat_template::ChatTemplate;
+pub use compiled_template::CompiledTemplate;
+
+/// The examples of the page about other programs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embedding.md")]
+struct Page;

@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
+pub mod template_file;
+
+pub mod source;
+
+pub mod syntax_error;
+
+pub mod base;
+
+pub mod protocol;
+
+#[cfg(feature = "fetch")]
+pub mod http;
+
+pub mod remote;

@@ -1,0 +1,558 @@
+//! Template files, and the sidecars beside them.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use jsonc_parser::ast;
+use rolecall_core::{
+    Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Unreached, Variable, Way,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use rolecall_core::file::{MOST_CASES, read_text_if_there};
+use rolecall_core::json::{self, JsonDocument};
+use rolecall_core::problem::{Problem, did_you_mean, shown, shown_path};
+use rolecall_core::reason::is_reason;
+use rolecall_core::root::{Root, text_within};
+use rolecall_front::front::Front;
+
+/// A template's sidecar: `<name>.json` beside the template.
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+pub struct Sidecar {
+    /// The JSON Schema of this file, for editors.
+    #[serde(rename = "$schema")]
+    schema: Option<String>,
+    /// What the template is, in a sentence.
+    about: Option<String>,
+    /// Where it came from, and its licence.
+    origin: Option<String>,
+    /// A name that templates share which are meant to give the same prompts, such as a
+    /// Jinja template and its port to Go.
+    family: Option<String>,
+    /// The tokenizer's special tokens: `bos_token`, `eos_token`, …
+    special_tokens: Option<std::collections::BTreeMap<String, String>>,
+    /// Variables that the template reads besides the standard ones. A value
+    /// `{"$json": "tools", "indent": 4}` stands for the JSON text of the case's tools.
+    variables: Option<Map<String, Value>>,
+    /// What the application of the template's users does before it and after: a name of
+    /// `rolecall list fronts`. That of most who have templates of its dialect unless said.
+    front: Option<String>,
+    /// Contracts of `rolecall check` that the template breaks on purpose, each with the
+    /// reason.
+    broken: Option<std::collections::BTreeMap<String, String>>,
+    /// Ways through the template that no conversation can take, for `rolecall cover`: by the text
+    /// of the place, with one space for each run of white space, and by the way, such as `false` or
+    /// `empty`, the reason.
+    unreached:
+        Option<std::collections::BTreeMap<String, std::collections::BTreeMap<String, String>>>,
+    /// What a server of Ollama knows of the model that a Go template belongs to.
+    setup: Option<SetupObject>,
+    /// How to read the model's answers, as `response_template` of `tokenizer_config.json`.
+    response_template: Option<Map<String, Value>>,
+}
+
+/// What a server of Ollama goes by before it asks a template.
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct SetupObject {
+    /// The model's name without registry, owner and tag, such as `deepseek-r1`.
+    model: Option<String>,
+    /// The family of its architecture, such as `qwen3`.
+    family: Option<String>,
+    /// The built-in parser of its answers, `PARSER` of a Modelfile.
+    parser: Option<String>,
+    /// The system text of conversations that bring none, `SYSTEM` of a Modelfile.
+    system: Option<String>,
+    /// The messages that stand before each conversation, `MESSAGE` of a Modelfile.
+    messages: Option<Vec<SetupMessage>>,
+}
+
+/// A message that a model brings itself.
+#[derive(Debug, JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct SetupMessage {
+    /// `system`, `user` or `assistant`.
+    role: String,
+    /// Its text.
+    content: String,
+}
+
+/// The extensions of templates.
+pub(crate) const EXTENSIONS: [&str; 4] = ["jinja", "jinja2", "j2", "gotmpl"];
+
+/// The dialect of a file, by its extension: `.jinja`, as models have it, or `.jinja2` or `.j2`, as
+/// other projects name Jinja templates; or `.gotmpl`. Capital letters mean the same.
+pub fn dialect_of(path: &Path) -> Option<Dialect> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    match extension.as_str() {
+        "jinja" | "jinja2" | "j2" => Some(Dialect::Jinja),
+        "gotmpl" => Some(Dialect::Go),
+        _ => None,
+    }
+}
+
+/// The place of a template or of a line in it: `path:line`, with the key if the template is a value
+/// in a file.
+pub fn place(template: &Template, line: Option<usize>) -> String {
+    let path = shown_path(&template.path);
+    match (&template.part, line) {
+        (TemplatePart::Whole, None) => path,
+        (TemplatePart::Whole, Some(line)) => format!("{path}:{line}"),
+        (TemplatePart::Line(first), line) => {
+            format!("{path}:{}", first + line.unwrap_or(1).saturating_sub(1))
+        }
+        (TemplatePart::Key(key), None) => format!("{path} ({})", key.escape_debug()),
+        (TemplatePart::Key(key), Some(line)) => {
+            format!("{path} ({}, line {line})", key.escape_debug())
+        }
+    }
+}
+
+/// The line of the file, from 1, for a line of the template. Without a line, the first line of the
+/// template, if it is known. None if the template is a value in a file of another kind, because its
+/// lines are not lines of that file.
+pub fn line_in_file(template: &Template, line: Option<usize>) -> Option<usize> {
+    match &template.part {
+        TemplatePart::Whole => line,
+        TemplatePart::Line(first) => Some(first + line.unwrap_or(1).saturating_sub(1)),
+        TemplatePart::Key(_) => None,
+    }
+}
+
+/// Reads a template and its sidecar.
+///
+/// A template whose sidecar is broken is not returned: rendered without its special
+/// tokens it would give prompts that mean nothing.
+pub fn read_template(path: &Path) -> Result<Template, Vec<Problem>> {
+    read_template_in(None, path)
+}
+
+/// Reads a template and its sidecar as [`read_template`] does. With a bound, both lie in that
+/// folder.
+pub(crate) fn read_template_in(
+    bound: Option<&Root>,
+    path: &Path,
+) -> Result<Template, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let Some(dialect) = dialect_of(path) else {
+        return Err(vec![
+            Problem::new(path, "not a template")
+                .help("a template is a .jinja, .jinja2, .j2 or .gotmpl file"),
+        ]);
+    };
+    let Some(name) = path.file_stem().and_then(|stem| stem.to_str()) else {
+        return Err(vec![Problem::new(path, "the file's name is not UTF-8")]);
+    };
+    let source = text_within(bound, path, MOST_CASES)
+        .map_err(|problem| problems.push(problem))
+        .ok();
+    let sidecar = read_sidecar(bound, &sidecar(path), dialect)
+        .map_err(|found| problems.extend(found))
+        .ok();
+    match (source, sidecar) {
+        (Some(source), Some(sidecar)) => Ok(Template {
+            name: TemplateName::new(&shown(name)),
+            path: path.to_path_buf(),
+            part: TemplatePart::Whole,
+            dialect,
+            source,
+            about: sidecar.about,
+            origin: sidecar.origin,
+            family: sidecar.family,
+            special_tokens: sidecar.special_tokens,
+            vocabulary: Vec::new(),
+            variables: sidecar.variables,
+            front: sidecar.front.map(|front| front.name().to_owned()),
+            named: Vec::new(),
+            broken: sidecar.broken,
+            unreached: sidecar.unreached,
+            setup: sidecar.setup,
+            response_template: sidecar.response_template,
+        }),
+        _ => Err(problems),
+    }
+}
+
+#[derive(Default)]
+struct SidecarContent {
+    about: Option<String>,
+    origin: Option<String>,
+    family: Option<String>,
+    special_tokens: Map<String, Value>,
+    variables: Vec<(String, Variable)>,
+    front: Option<Front>,
+    broken: Vec<(String, String)>,
+    unreached: Vec<Unreached>,
+    setup: OllamaSetup,
+    response_template: Option<Value>,
+}
+
+/// The file where the sidecar of a template stands, if it has one.
+pub fn sidecar(template: &Path) -> PathBuf {
+    // `with_extension` would leave the folder for a file named `...jinja`.
+    let mut name = template.file_stem().unwrap_or_default().to_owned();
+    name.push(".json");
+    template.with_file_name(name)
+}
+
+/// Whether a file with the path of a sidecar is transformers' own `chat_template.json`, in which
+/// processors keep a template.
+fn is_legacy_template(path: &Path, text: &str) -> bool {
+    path.file_name()
+        .is_some_and(|name| name == "chat_template.json")
+        && serde_json::from_str::<Map<String, Value>>(text)
+            .is_ok_and(|object| object.contains_key("chat_template"))
+}
+
+static SIDECAR_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<Sidecar>);
+static SETUP_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<SetupObject>);
+static SETUP_MESSAGE_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<SetupMessage>);
+
+/// The roles of messages that a model can bring.
+const ROLES: [&str; 3] = ["system", "user", "assistant"];
+
+fn read_sidecar(
+    bound: Option<&Root>,
+    path: &Path,
+    dialect: Dialect,
+) -> Result<SidecarContent, Vec<Problem>> {
+    let text = match bound {
+        Some(root) => root.text(path),
+        None => read_text_if_there(path),
+    };
+    let text = match text {
+        Ok(Some(text)) if !is_legacy_template(path, &text) => text,
+        Ok(_) => return Ok(SidecarContent::default()),
+        Err(problem) => return Err(vec![problem]),
+    };
+    let examined = json::examine(path, &text, |document, root| {
+        let fields = document.fields(root, "the sidecar", &SIDECAR_KEYS)?;
+        let mut content = SidecarContent::default();
+        if let Some(value) = fields.get("about") {
+            content.about = document.string(value, "`about`");
+        }
+        if let Some(value) = fields.get("origin") {
+            content.origin = document.string(value, "`origin`");
+        }
+        if let Some(value) = fields.get("family") {
+            content.family = document.string(value, "`family`");
+        }
+        if let Some(value) = fields.get("special_tokens") {
+            for (name, property) in document.entries(value, "`special_tokens`")? {
+                let token = document.string(&property.value, &format!("token `{name}`"))?;
+                content
+                    .special_tokens
+                    .insert(name.to_owned(), Value::String(token));
+            }
+        }
+        if let Some(value) = fields.get("variables") {
+            for (name, property) in document.entries(value, "`variables`")? {
+                let variable = read_variable(document, &property.value)?;
+                content.variables.push((name.to_owned(), variable));
+            }
+        }
+        if let Some(value) = fields.get("front") {
+            content.front = read_front(document, value, dialect);
+        }
+        if let Some(value) = fields.get("broken") {
+            for (name, property) in document.entries(value, "`broken`")? {
+                let why = document.string(&property.value, &format!("the reason for `{name}`"))?;
+                if !is_reason(&why) {
+                    let message = format!("the reason for `{name}` is not filled in");
+                    document.problem(&property.value, message);
+                }
+                content.broken.push((name.to_owned(), why));
+            }
+        }
+        if let Some(value) = fields.get("unreached") {
+            content.unreached = read_unreached(document, value)?;
+        }
+        if let Some(value) = fields.get("setup") {
+            content.setup = read_setup(document, value)?;
+        }
+        if let Some(value) = fields.get("response_template") {
+            // What is in it is checked where it is used: models have the same object.
+            let object = document.verbatim_object(value, "`response_template`")?;
+            content.response_template = Some(Value::Object(object));
+        }
+        Some(content)
+    });
+    match examined.value {
+        Some(content) if examined.problems.is_empty() => Ok(content),
+        _ => Err(examined.problems),
+    }
+}
+
+fn read_unreached(
+    document: &mut JsonDocument<'_>,
+    value: &ast::Value<'_>,
+) -> Option<Vec<Unreached>> {
+    let mut all = Vec::new();
+    for (place, ways) in document.entries(value, "`unreached`")? {
+        let what = format!("what is not reached of `{place}`");
+        for (name, reason) in document.entries(&ways.value, &what)? {
+            let why = document.string(&reason.value, &format!("the reason for `{name}`"))?;
+            if !is_reason(&why) {
+                let message = format!("the reason for `{name}` is not filled in");
+                document.problem(&reason.value, message);
+            }
+            let Some(way) = Way::by_name(name) else {
+                let names = Way::ALL.map(Way::name).join("`, `");
+                let message = format!("there is no way `{name}`; expected one of `{names}`");
+                document.problem(&reason.value, message);
+                continue;
+            };
+            all.push(Unreached {
+                place: place.to_owned(),
+                way,
+                why,
+            });
+        }
+    }
+    Some(all)
+}
+
+fn read_setup(document: &mut JsonDocument<'_>, value: &ast::Value<'_>) -> Option<OllamaSetup> {
+    let fields = document.fields(value, "`setup`", &SETUP_KEYS)?;
+    let mut text = |name: &str| {
+        let value = fields.get(name)?;
+        document.string(value, &format!("`{name}`"))
+    };
+    let mut setup = OllamaSetup {
+        model: text("model"),
+        family: text("family"),
+        parser: text("parser"),
+        system: text("system"),
+        ..OllamaSetup::default()
+    };
+    if let Some(value) = fields.get("messages") {
+        for message in document.array(value, "`messages`")? {
+            let fields = document.fields(message, "a message of `setup`", &SETUP_MESSAGE_KEYS)?;
+            let mut text = |name: &str| {
+                let Some(value) = fields.get(name) else {
+                    document.problem(message, format!("a message of `setup` needs a `{name}`"));
+                    return None;
+                };
+                document.string(value, &format!("`{name}`"))
+            };
+            let (role, content) = (text("role")?, text("content")?);
+            if !ROLES.contains(&role.as_str()) {
+                let roles = ROLES.join(", ");
+                document.problem(message, format!("a model brings messages of {roles} only"));
+            }
+            setup.messages.push((role, content));
+        }
+    }
+    Some(setup)
+}
+
+/// A front that there is, and that is for templates of a dialect.
+fn read_front(
+    document: &mut JsonDocument<'_>,
+    value: &ast::Value<'_>,
+    dialect: Dialect,
+) -> Option<Front> {
+    let name = document.string(value, "`front`")?;
+    let fitting = || Front::ALL.into_iter().filter(|front| front.is_for(dialect));
+    let (message, question) = match name.parse::<Front>() {
+        Ok(front) if front.is_for(dialect) => return Some(front),
+        Ok(front) => (
+            format!("the front `{front}` is not for {dialect} templates"),
+            None,
+        ),
+        Err(error) => (
+            error.to_string(),
+            did_you_mean(&name, fitting().map(Front::name)),
+        ),
+    };
+    let help = question.unwrap_or_else(|| {
+        let names: Vec<_> = fitting().map(|front| format!("`{front}`")).collect();
+        format!("fronts for {dialect} templates: {}", names.join(", "))
+    });
+    document.problem_with(value, message, Some(help));
+    None
+}
+
+fn read_variable(document: &mut JsonDocument<'_>, value: &ast::Value<'_>) -> Option<Variable> {
+    let is_generated = matches!(value, ast::Value::Object(object) if object.get("$json").is_some());
+    if !is_generated {
+        return document.verbatim(value).map(Variable::Value);
+    }
+    let known = ["$json".to_owned(), "indent".to_owned()];
+    let fields = document.fields(value, "a generated variable", &known)?;
+    let source = fields.get("$json")?;
+    if document.string(source, "`$json`")? != "tools" {
+        document.problem(source, "`$json` can only stand for \"tools\"");
+    }
+    let indent = match fields.get("indent") {
+        None => None,
+        Some(value) => {
+            let indent = document
+                .verbatim(value)?
+                .as_u64()
+                .filter(|indent| *indent <= 16);
+            if indent.is_none() {
+                document.problem(value, "`indent` must be a number from 0 to 16");
+            }
+            indent.and_then(|indent| usize::try_from(indent).ok())
+        }
+    };
+    Some(Variable::ToolsJson { indent })
+}
+
+/// Whether a template is written for Go. Such a template has no `{%`, without which Jinja has no
+/// statements, and some `{{` is followed by text that is an error in Jinja, such as `.Messages` or
+/// `range`.
+pub fn is_go(text: &str) -> bool {
+    const WORDS: [&str; 8] = [
+        "if", "range", "with", "end", "else", "define", "template", "block",
+    ];
+    let is_of_go = |action: &str| {
+        let action = action.strip_prefix('-').unwrap_or(action).trim_start();
+        let word = action
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .next()
+            .unwrap_or_default();
+        action.starts_with(['.', '$']) || action.starts_with("/*") || WORDS.contains(&word)
+    };
+    !text.contains("{%") && text.split("{{").skip(1).any(is_of_go)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sidecar_is_optional_and_a_broken_one_is_not_ignored() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jinja");
+        std::fs::write(&path, "a\r\nb\r\n").unwrap();
+        let template = read_template(&path).unwrap();
+        assert_eq!(template.source, "a\r\nb\r\n");
+        assert_eq!(template.name.as_str(), "t");
+
+        let sidecar = folder.path().join("t.json");
+        std::fs::write(
+            &sidecar,
+            r#"{"special_tokens": {"bos_token": "<s>"}, "variables": {"z": {"$json": "tools", "indent": 4}, "a": 1}}"#,
+        )
+        .unwrap();
+        let template = read_template(&path).unwrap();
+        assert_eq!(template.special_tokens["bos_token"], "<s>");
+        assert_eq!(
+            template.variables,
+            [
+                ("z".to_owned(), Variable::ToolsJson { indent: Some(4) }),
+                ("a".to_owned(), Variable::Value(1.into())),
+            ]
+        );
+
+        let response = r#"{"response_template": {"fields": {"b": 1.50, "a": null}}}"#;
+        std::fs::write(&sidecar, response).unwrap();
+        let read = read_template(&path).unwrap().response_template.unwrap();
+        assert_eq!(read.to_string(), r#"{"fields":{"b":1.50,"a":null}}"#);
+
+        std::fs::write(&sidecar, r#"{"special_token": {}, "origin": 3}"#).unwrap();
+        let problems: Vec<_> = read_template(&path)
+            .unwrap_err()
+            .iter()
+            .map(|problem| problem.message.clone())
+            .collect();
+        assert_eq!(
+            problems,
+            [
+                "unknown key `special_token` in the sidecar",
+                "`origin` must be a string, not a number"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_sidecar_names_a_front_that_is_for_the_template() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |extension: &str, front: &str| {
+            let path = folder.path().join(format!("t.{extension}"));
+            std::fs::write(&path, "x").unwrap();
+            let sidecar = format!("{{\n  \"front\": {front}\n}}");
+            std::fs::write(folder.path().join("t.json"), sidecar).unwrap();
+            read_template(&path)
+        };
+        let template = read("jinja", r#""transformers-processor""#).unwrap();
+        assert_eq!(Front::of(&template), Front::TransformersProcessor);
+        for (extension, front, expected) in [
+            (
+                "jinja",
+                r#""transformers-procesor""#,
+                "t.json:2:12: no front is named `transformers-procesor`\n  did you mean `transformers-processor`?",
+            ),
+            (
+                "gotmpl",
+                "3",
+                "t.json:2:12: `front` must be a string, not a number",
+            ),
+            (
+                "gotmpl",
+                r#""transformers""#,
+                "t.json:2:12: the front `transformers` is not for go templates\n  fronts for go templates: ",
+            ),
+        ] {
+            let problems = read(extension, front).unwrap_err();
+            let problem = problems[0].to_string();
+            assert!(problem.contains(expected), "{problem}");
+            assert_eq!(problems.len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_source_that_is_not_utf8_has_a_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jinja");
+        std::fs::write(&path, b"ok\nb\xFFd").unwrap();
+        let problems = read_template(&path).unwrap_err();
+        assert!(
+            problems[0]
+                .to_string()
+                .contains("t.jinja:2:2: not UTF-8: byte 0xFF at offset 4"),
+            "{}",
+            problems[0]
+        );
+    }
+
+    #[test]
+    fn what_processors_keep_beside_a_template_is_no_sidecar() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("chat_template.jinja");
+        std::fs::write(&path, "F").unwrap();
+        let beside = folder.path().join("chat_template.json");
+        std::fs::write(&beside, r#"{"chat_template": "L"}"#).unwrap();
+        assert_eq!(read_template(&path).unwrap().source, "F");
+        std::fs::write(&beside, r#"{"about": 1}"#).unwrap();
+        assert!(read_template(&path).is_err());
+    }
+
+    #[test]
+    fn the_dialect_is_seen_in_the_text() {
+        for go in [
+            "{{ .Prompt }}",
+            "a{{- range .Messages }}{{ .Role }}{{ end }}",
+            "{{/* words */}}x",
+            "{{ $x := 1 }}",
+            "{{if .System}}{{.System}}{{end}}",
+        ] {
+            assert!(is_go(go), "{go}");
+        }
+        for jinja in [
+            "",
+            "words",
+            "{{ messages[0].content }}",
+            "{% for m in messages %}{{ m.content }}{% endfor %}",
+            "{{ '{{ .Prompt }}' }}{% if x %}{% endif %}",
+            "{{ ending }}{{- iffy }}",
+        ] {
+            assert!(!is_go(jinja), "{jinja}");
+        }
+    }
+}
