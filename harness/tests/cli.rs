@@ -58,10 +58,7 @@ fn a_probe_of_the_report_card_is_shown_by_its_name() {
     }
     let ran = folder.rolecall(&["show", "chat", "probe/user", "--trace"]);
     let out = ran.stdout();
-    for expected in [
-        "chat probe/user ",
-        "askquill     messages[0].content",
-    ] {
+    for expected in ["chat probe/user ", "askquill     messages[0].content"] {
         assert!(out.contains(expected), "{out}{}", ran.stderr());
     }
     // One that a contract asks under its own name, and what others get.
