@@ -56,6 +56,11 @@ fn a_probe_of_the_report_card_is_shown_by_its_name() {
     for expected in ["\n  tools: [{\"type\": \"function\",", "\nrendered\n"] {
         assert!(ran.stdout().contains(expected), "{}", ran.stdout());
     }
+    let ran = folder.rolecall(&["show", "chat", "probe/user", "--trace"]);
+    let out = ran.stdout();
+    for expected in ["chat probe/user ", "askquill     messages[0].content"] {
+        assert!(out.contains(expected), "{out}{}", ran.stderr());
+    }
     // One that a contract asks under its own name, and what others get.
     let ran = folder.rolecall(&["show", "chat", "probe/control-tokens", "--raw"]);
     assert!(ran.stdout().contains("<assistant>"), "{}", ran.stdout());
@@ -98,9 +103,13 @@ fn run_tells_what_is_new_same_and_changed() {
         "the same difference in 1 other pair:\n    chat: plain/system\n",
         "  to look at it: rolecall show chat plain/user --diff\n",
         "2 pairs are not as accepted: run `rolecall review`\n",
+        "all pairs of 1 other template are as expected: --all shows them\n",
     ] {
         assert!(out.contains(expected), "missing {expected:?} in\n{out}");
     }
+    let rows = |out: &str| out.lines().filter(|line| line.ends_with(" agree")).count();
+    let all = folder.rolecall(&["run", "--all"]).stdout();
+    assert!(rows(&all) > rows(&out), "{out}\n{all}");
     let ran = folder.rolecall(&["show", "chat", "plain/user", "--diff"]);
     assert_eq!(ran.code(), 1);
     assert!(ran.stdout().contains("NO-BREAK SPACE"));

@@ -544,6 +544,12 @@ fn what_a_repository_does_not_have_is_told() {
         assert_eq!(ran.code(), 2, "{}", ran.stdout());
         assert!(says(&ran, expected), "{}", ran.stderr());
     }
+    let empty = Folder::new();
+    git(&empty, &["init", "--quiet"]);
+    empty.write("one.jinja", "x");
+    let ran = diff(&empty, &["HEAD:one.jinja", "one.jinja"]);
+    let help = "no revision of this Git repository `HEAD`\n  it has no commit on this branch yet\n";
+    assert!(says(&ran, help), "{}", ran.stderr());
     let elsewhere = Folder::new();
     elsewhere.write("one.jinja", "x");
     let output = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))

@@ -173,6 +173,7 @@ fn quiet_gives_the_last_line_and_errors_only() {
             "1 template in ",
         ),
         (&["--quiet", "lint"], " findings, see the help above"),
+        (&["cover", "-q"], "2 templates: "),
     ] {
         let ran = folder.rolecall(arguments);
         assert_eq!(

@@ -309,6 +309,11 @@ fn a_program_that_answers_nothing_is_given_up() {
     let message = "it answers nothing: it ended instead of answering (exit status: 1)".to_owned();
     assert_eq!(found, vec![Outcome::NotAsked { message }; 9]);
     assert_eq!(starts, 2);
+    let always = r#"start; while ask; do echo "{\"id\": $id, \"ok\": true}"; done"#;
+    let (found, starts) = counted(always, &["a"; 9]);
+    let message = "it answers nothing: it answered `render` with `ok`".to_owned();
+    assert_eq!(found, vec![Outcome::NotAsked { message }; 9]);
+    assert_eq!(starts, 2);
 }
 
 #[test]

@@ -182,7 +182,9 @@ fn nothing_is_recorded_without_the_reference() {
     assert_eq!(ran.code(), 1);
     has(
         &ran.stdout(),
-        &["2 pairs left: the reference's result is not known\n"],
+        &[
+            "2 pairs left: the reference's result is not known\n  to accept without it, name the pairs\n",
+        ],
     );
     assert!(!folder.path("snapshots").exists());
     // It dies at one of the cases.

@@ -82,10 +82,13 @@ impl<'t> Revision<'t> {
             let refs =
                 git::output(&["for-each-ref", "--format=%(refname:short)"]).unwrap_or_default();
             let refs = String::from_utf8_lossy(&refs).into_owned();
-            let help = closest(self.name, refs.lines().chain(["HEAD"])).map_or_else(
-                || "`git log --oneline` lists those of this branch".to_owned(),
-                |name| meant(format_args!("{name}:{}", self.path)),
-            );
+            let has_commits = git::output(&["rev-parse", "--verify", "--quiet", "HEAD"]).is_ok();
+            let near = closest(self.name, refs.lines().chain(has_commits.then_some("HEAD")));
+            let help = match near {
+                Some(name) => meant(format_args!("{name}:{}", self.path)),
+                None if has_commits => "`git log --oneline` lists those of this branch".to_owned(),
+                None => "it has no commit on this branch yet".to_owned(),
+            };
             return format!(
                 "no file is named `{}:{}`, and no revision of this Git repository `{}`\n  {help}",
                 self.name, self.path, self.name
@@ -205,7 +208,7 @@ impl<'t> Revision<'t> {
         let help = closest(path, names.iter().copied()).map_or_else(
             || {
                 format!(
-                    "`git ls-tree -r --name-only {}` lists what there is",
+                    "`git ls-tree -r --full-tree --name-only {}` lists what there is",
                     invocation::word(self.name)
                 )
             },

@@ -23,7 +23,7 @@ pub struct CaseId {
 pub struct InvalidCaseId(String);
 
 /// One named conversation with its rendering options.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
     /// Its name.
     pub id: CaseId,

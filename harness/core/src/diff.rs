@@ -96,6 +96,20 @@ impl Diff {
             first: first_difference(expected, found, words),
         }
     }
+
+    /// At most so many lines from its begin, and how many more there are.
+    pub fn begin(&self, lines: usize) -> (Diff, usize) {
+        let mut begin = self.clone();
+        let (mut left, mut more) = (lines, 0);
+        begin.hunks.retain_mut(|hunk| {
+            let all = hunk.len();
+            hunk.truncate(left);
+            left -= hunk.len();
+            more += all - hunk.len();
+            !hunk.is_empty()
+        });
+        (begin, more)
+    }
 }
 
 /// The edits that turn one text into another, word by word and across lines. None if the
@@ -402,6 +416,14 @@ mod tests {
         Diff::new(&rendered(expected), &rendered(found))
             .first
             .unwrap()
+    }
+
+    #[test]
+    fn a_long_diff_begins_with_its_first_lines() {
+        let diff = Diff::new("a\nb\nc\nd\ne\nf\ng\nh\n", "A\nb\nc\nd\ne\nf\ng\nH\n");
+        let (begin, more) = diff.begin(5);
+        assert_eq!([begin.hunks.len(), begin.hunks[1].len(), more], [2, 1, 3]);
+        assert_eq!(diff.begin(8), (diff, 0));
     }
 
     #[test]

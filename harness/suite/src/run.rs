@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use rolecall_core::guard::STACK;
-use rolecall_core::{Case, Dialect, Engine, Outcome, Template};
+use rolecall_core::{Case, Dialect, Engine, Outcome, OutcomeKind, Template};
 
 use crate::divergence::Divergences;
 use crate::opened::Opened;
@@ -563,15 +563,17 @@ impl Rendered<'_> {
 }
 
 impl<'s> Compared<'s> {
-    /// A rendered pair with its comparison and verdict.
+    /// A rendered pair with its comparison and verdict. A pair that was not asked has no result that
+    /// could have changed.
     pub fn new(
         rendered: Rendered<'s>,
         comparison: Option<SnapshotStatus>,
         verdict: Verdict,
     ) -> Compared<'s> {
+        let is_asked = rendered.outcome.kind() != OutcomeKind::NotAsked;
         Compared {
             rendered,
-            comparison,
+            comparison: comparison.filter(|_| is_asked),
             verdict,
             observed: None,
         }

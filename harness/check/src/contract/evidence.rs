@@ -1,6 +1,7 @@
 //! What shows that a contract is broken.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rolecall_core::{Case, Outcome, OutcomeJson, Stage};
 use schemars::JsonSchema;
@@ -64,6 +65,9 @@ pub struct Render {
     /// What was asked: `messages`, and where there are some `tools`, `documents` and `variables`,
     /// and `add_generation_prompt` where it is false.
     pub conversation: Value,
+    /// The same as a case, for those who render it again.
+    #[serde(skip)]
+    pub asked: Arc<Case>,
     /// What the template made of it.
     #[serde(flatten, serialize_with = "as_json")]
     #[schemars(with = "OutcomeJson<'static>")]
@@ -223,6 +227,7 @@ impl Render {
             probe: seen.probe,
             about: seen.about,
             conversation: conversation(&seen.asked),
+            asked: Arc::clone(&seen.asked),
             outcome: (*seen.outcome).clone(),
         }
     }

@@ -4,12 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use crate::report;
-use rolecall_core::Template;
+use rolecall_check::card::with_assumed_tokens;
 use rolecall_core::invocation;
 use rolecall_core::problem::{closest, meant};
-use rolecall_suite::suite::Suite;
+use rolecall_core::{Case, CaseId, Template};
+use rolecall_suite::suite::{Pair, Suite};
 
-use super::tokens;
+use super::{tokens, trace};
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
 use crate::{engines, home, inputs, setup};
@@ -31,10 +32,6 @@ pub(super) fn show(
             "a probe is no case of the suite: it has neither a snapshot nor a record".to_owned(),
         ));
     }
-    if arguments.trace || arguments.decisions {
-        let message = "a probe is no case of the suite: --trace and --decisions are for cases";
-        return Err(Failure::Request(message.to_owned()));
-    }
     let (mut suite, named) = suite(arguments)?;
     report_problems(&suite.problems)?;
     setup::put_behind(arguments.front.name, &mut suite);
@@ -52,6 +49,16 @@ pub(super) fn show(
         let known: Vec<&str> = probes.keys().copied().collect();
         return Err(unknown(name, &known));
     };
+    if arguments.trace || arguments.decisions {
+        let pair = Pair {
+            template: &with_assumed_tokens(template),
+            case: &Case {
+                id: CaseId::new(FAMILY.trim_end_matches('/'), name),
+                ..Case::clone(&render.asked)
+            },
+        };
+        return trace::show(arguments, &runner, &pair, out);
+    }
     if arguments.tokens {
         return tokens::show(arguments, template, &render.outcome, out);
     }

@@ -590,7 +590,7 @@ impl<'s> RunResults<'s> {
             report::problems::write_shared(out, &conclusion.problems)?;
             writeln!(out)?;
         }
-        summary::write_table(out, conclusion)?;
+        summary::write_table(out, conclusion, arguments.all)?;
         writeln!(out)?;
         if is_other {
             summary::write_parts(out, conclusion)?;

@@ -328,11 +328,8 @@ fn write_left(out: &mut dyn Write, counts: &AcceptedCounts) -> io::Result<()> {
         let count = counted(counts.unknown, "pair", "pairs");
         let left = Styled(BAD, format!("{count} left"));
         writeln!(out, "{left}: the reference's result is not known")?;
-        let help = format!(
-            "  `{}` installs the references; to accept without them, name the pairs",
-            invocation::set_up_references()
-        );
-        writeln!(out, "{}", wrapped(&help, screen::width(), 4))?;
+        // Above stands why it was not asked.
+        writeln!(out, "  to accept without it, name the pairs")?;
     }
     Ok(())
 }

@@ -517,7 +517,7 @@ fn write_beginnings(
 }
 
 /// Writes how many lines are not shown, if there are any.
-fn write_more(out: &mut dyn Write, count: usize, indent: &str) -> io::Result<()> {
+pub(super) fn write_more(out: &mut dyn Write, count: usize, indent: &str) -> io::Result<()> {
     if count == 0 {
         return Ok(());
     }

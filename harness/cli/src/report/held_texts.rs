@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::difference::{say, write_diff, write_whole_diff};
+use super::difference::{say, write_diff, write_more, write_whole_diff};
 use super::style::{BAD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::paragraph;
 use rolecall_check::contract::Severity;
@@ -10,8 +10,21 @@ use rolecall_core::invocation;
 use rolecall_core::problem::shown_path;
 use rolecall_suite::held_text::{HeldText, TextKind, TextStatus};
 
+/// How many changed lines of a text people read above the verdict.
+const MOST_LINES: usize = 20;
+
 /// Writes how a text differs from the accepted one. Nothing if it does not.
 pub fn write_change(out: &mut dyn Write, held: &HeldText, is_whole: bool) -> io::Result<()> {
+    write_begin(out, held, is_whole, usize::MAX)
+}
+
+/// Writes the first lines of how a text differs.
+fn write_begin(
+    out: &mut dyn Write,
+    held: &HeldText,
+    is_whole: bool,
+    most: usize,
+) -> io::Result<()> {
     let name = Styled(HEADING, format!("{} {}", held.template, held.kind.name()));
     match &held.change {
         TextStatus::Same => return Ok(()),
@@ -29,11 +42,13 @@ pub fn write_change(out: &mut dyn Write, held: &HeldText, is_whole: bool) -> io:
         }
         TextStatus::Changed(diff) => {
             paragraph(out, &format!("{} {name}", Styled(BAD, "changed")), 2)?;
+            let (begin, more) = diff.begin(most);
             if is_whole {
-                write_whole_diff(out, diff, "  ")?;
+                write_whole_diff(out, &begin, "  ")?;
             } else {
-                write_diff(out, diff, "  ")?;
+                write_diff(out, &begin, "  ")?;
             }
+            write_more(out, more, "  ")?;
         }
     }
     look(out, held)?;
@@ -41,10 +56,11 @@ pub fn write_change(out: &mut dyn Write, held: &HeldText, is_whole: bool) -> io:
 }
 
 /// Writes the texts that are not as demanded: how they changed, and which broken contracts the
-/// rule forbids.
+/// rule forbids. Long differences are cut, unless they are wanted whole.
 pub fn write(out: &mut dyn Write, cards: &[HeldText], is_whole: bool) -> io::Result<()> {
+    let most = if is_whole { usize::MAX } else { MOST_LINES };
     for held in cards {
-        write_change(out, held, is_whole)?;
+        write_begin(out, held, is_whole, most)?;
         write_forbidden(out, held)?;
     }
     Ok(())

@@ -64,8 +64,13 @@ fn list<const N: usize>(counts: [(usize, Style, &str); N]) -> Cell {
     cell
 }
 
-/// Writes the table.
-pub fn write_table(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::Result<()> {
+/// Writes the table. If pairs are not as expected, templates without such pairs are only counted,
+/// unless the table is wanted whole.
+pub fn write_table(
+    out: &mut dyn Write,
+    conclusion: &Conclusion<'_>,
+    is_whole: bool,
+) -> io::Result<()> {
     let Conclusion {
         by_template,
         total,
@@ -95,13 +100,24 @@ pub fn write_table(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::Resu
             .chain((*has_snapshots).then(|| heading("snapshots")))
             .chain([heading("reference")]),
     );
+    let mut others = 0;
     for (name, tally) in by_template {
-        table.row(row(Cell::new(PLAIN, name.as_str()), tally));
+        if is_whole || total.faults == 0 || tally.faults > 0 {
+            table.row(row(Cell::new(PLAIN, name.as_str()), tally));
+        } else {
+            others += 1;
+        }
     }
     if by_template.len() > 1 {
         table.row(row(heading("all"), total));
     }
-    table.write(out)
+    table.write(out)?;
+    if others > 0 {
+        let others = counted(others, "other template", "other templates");
+        let text = format!("all pairs of {others} are as expected: --all shows them");
+        line(out, &Styled(QUIET, text).to_string())?;
+    }
+    Ok(())
 }
 
 /// Writes what the total hides about an engine that is another program: how many differences come
