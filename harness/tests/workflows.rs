@@ -26,7 +26,7 @@ fn workflows() -> Vec<(PathBuf, String)> {
         .find(|file| file.path.ends_with("rolecall.yml"));
     let made = made.unwrap();
     all.push((made.path, made.text));
-    assert_eq!(all.len(), 5);
+    assert_eq!(all.len(), 6);
     all
 }
 
