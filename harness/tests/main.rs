@@ -32,6 +32,7 @@ mod inventory;
 mod manners;
 mod mask;
 mod matrix;
+mod mock_models;
 mod mutate;
 mod output;
 #[cfg(unix)]
@@ -45,7 +46,6 @@ mod parsers;
 mod probe_engine;
 #[cfg(unix)]
 mod protocol;
-mod puppets;
 mod read_back;
 #[cfg(unix)]
 mod recipe;

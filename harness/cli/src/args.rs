@@ -26,7 +26,7 @@ use rolecall_suite::selection::Filter;
 use crate::completion;
 use crate::data::Data;
 
-pub(crate) use answers::{InferArguments, PuppetArguments, ReadBackArguments};
+pub(crate) use answers::{InferArguments, MockModelArguments, ReadBackArguments};
 pub(crate) use common::{
     DialectArguments, FrontArguments, LimitsArguments, RenderingArguments, SelectionArguments,
     SetArguments, ShardArguments, SourceArguments,
@@ -141,7 +141,7 @@ pub(crate) enum Command {
     /// List templates, cases, engines, fronts, contracts or divergences
     List(ListArguments),
     /// Write a model that gives one answer, to test a server without a real model
-    Puppet(PuppetArguments),
+    MockModel(MockModelArguments),
     /// Find the mistakes of an engine that you write
     ProbeEngine(ProbeEngineArguments),
     /// See how engines score on the whole suite, or measure one
@@ -181,7 +181,7 @@ impl Command {
             | Command::Add(_)
             | Command::ReadBack(_)
             | Command::Infer(_)
-            | Command::Puppet(_)
+            | Command::MockModel(_)
             | Command::Mutate(_)
             | Command::Generate(_)
             | Command::Mask(_)
@@ -240,7 +240,7 @@ impl Command {
             Command::Run(arguments) => Data::of(arguments.format),
             Command::Render(RenderArguments { raw: true, .. })
             | Command::Show(ShowArguments { raw: true, .. })
-            | Command::Puppet(_) => Some(Data::Bytes),
+            | Command::MockModel(_) => Some(Data::Bytes),
             Command::Render(arguments) => Data::of(arguments.format),
             Command::Show(arguments) => Data::of(arguments.format),
             Command::Serve(_) => Some(Data::Json),

@@ -122,8 +122,8 @@ fn answer(error: &clap::Error) -> u8 {
     } else {
         clean::messages().write_all(text.as_bytes())
     };
-    if let Some(command) = meant {
-        failure::tell(&format!("\nto check a template or a model: {command}"));
+    if let Some(hint) = meant {
+        failure::tell(&format!("\n{hint}"));
     }
     match printed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -134,7 +134,10 @@ fn answer(error: &clap::Error) -> u8 {
     }
 }
 
-/// The command that a user probably meant who named a template in the place of a command.
+/// The names that commands had, and those that they have now.
+const RENAMED: [(&str, &str); 1] = [("puppet", "mock-model")];
+
+/// What a user probably meant: a command by its old name, or a template in the place of a command.
 fn meant(error: &clap::Error) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
@@ -142,9 +145,12 @@ fn meant(error: &clap::Error) -> Option<String> {
     let ContextValue::String(word) = error.get(ContextKind::InvalidSubcommand)? else {
         return None;
     };
+    if let Some((_, now)) = RENAMED.iter().find(|(old, _)| old == word) {
+        return Some(format!("`{word}` is now `{now}`"));
+    }
     inputs::is_place(word).then(|| {
         let command = invocation::command(&format!("check {}", invocation::word(word)));
-        shown(&command)
+        format!("to check a template or a model: {}", shown(&command))
     })
 }
 

@@ -76,9 +76,9 @@ impl Sink {
                         .to_owned(),
                 ));
             }
-            None if matches!(command, Command::Puppet(_)) && io::stdout().is_terminal() => {
+            None if matches!(command, Command::MockModel(_)) && io::stdout().is_terminal() => {
                 return Err(Failure::Request(
-                    "a model is no text for a terminal\n  name a file for it: --output puppet.gguf"
+                    "a model is no text for a terminal\n  name a file for it: --output mock.gguf"
                         .to_owned(),
                 ));
             }

@@ -12,7 +12,7 @@ pub const LONGEST: usize = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Uncut {
     /// The text is too long.
-    #[error("the text has {} bytes, and a puppet can hold {LONGEST} at most", .0.len())]
+    #[error("the text has {} bytes, and a mock model can hold {LONGEST} at most", .0.len())]
     TooLong(String),
     /// The token of one byte also stands for that byte in prompts, so that no other text may be in
     /// the same model.
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_puppet_can_say_is_refused() {
+    fn what_no_mock_model_can_say_is_refused() {
         assert_eq!(cut(&["7", "ab"], &[]), Err(Uncut::OneByte("7".into())));
         assert_eq!(cut(&["ab"], &["ab"]), Err(Uncut::Taken("ab".into())));
         assert_eq!(cut(&["<s>"], &[]), Err(Uncut::Taken("<s>".into())));

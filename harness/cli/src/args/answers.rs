@@ -1,4 +1,4 @@
-//! The arguments of the commands about the answers of models: `read-back`, `infer` and `puppet`.
+//! The arguments of the commands about the answers of models: `read-back`, `infer` and `mock-model`.
 
 use std::path::PathBuf;
 
@@ -66,7 +66,7 @@ pub(crate) struct InferArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct PuppetArguments {
+pub(crate) struct MockModelArguments {
     /// The text that the model answers with, without an end token
     #[arg(required_unless_present = "file")]
     pub(crate) text: Option<String>,

@@ -38,7 +38,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
             "matrix",
             "export",
             "serve",
-            "puppet",
+            "mock-model",
             "reference",
         ],
     ),

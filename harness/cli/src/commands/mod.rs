@@ -12,10 +12,10 @@ mod infer;
 mod init;
 mod list;
 mod manual;
+mod mock_model;
 mod mutate;
 mod parity;
 mod probe_engine;
-mod puppet;
 mod read_back;
 mod read_back_matrix;
 mod reference;
@@ -69,7 +69,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Lint(arguments) => lint::execute(arguments, out),
         Command::Completions(arguments) => manual::completions(arguments, out),
         Command::Man => manual::page(out),
-        Command::Puppet(arguments) => puppet::execute(arguments, out),
+        Command::MockModel(arguments) => mock_model::execute(arguments, out),
         Command::Serve(arguments) => serve::execute(arguments, out),
         Command::ProbeEngine(arguments) => probe_engine::execute(arguments, out),
         Command::Reference(command) => reference::execute(command, out),

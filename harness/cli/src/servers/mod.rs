@@ -22,14 +22,14 @@ mod started;
 
 mod chat;
 
-mod puppets;
+mod mock_models;
 
 use rolecall_core::problem::closest;
 use rolecall_io::protocol::ProtocolLimits;
 
 pub use credentials::Credentials;
 pub use engine::{Server, Serving};
-pub use puppets::ServerProgram;
+pub use mock_models::ServerProgram;
 
 use api::{Api, ApiError};
 use application::Application;

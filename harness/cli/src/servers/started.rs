@@ -57,7 +57,7 @@ impl Provision {
     ) -> Result<Provision, NotStarted> {
         let folder = tempfile::Builder::new().prefix("rolecall-").tempdir();
         let folder = folder
-            .map_err(|error| NotStarted::Broken(format!("no folder for a puppet: {error}")))?;
+            .map_err(|error| NotStarted::Broken(format!("no folder for a mock model: {error}")))?;
         let provision = Provision { folder, context };
         for (path, bytes) in [
             (provision.model(), model),
@@ -70,7 +70,7 @@ impl Provision {
     }
 
     fn model(&self) -> PathBuf {
-        self.folder.path().join("puppet.gguf")
+        self.folder.path().join("mock.gguf")
     }
 
     fn template(&self) -> PathBuf {

@@ -9,8 +9,8 @@
 //!   the same. The row of the piece that follows has the same signs. Two different pieces share about
 //!   half of their signs, so their product is near 0, and that of a piece with itself is 126;
 //! - a byte or a special token has its one number in the first place. Prompts end with one of them:
-//!   the tokenizer is byte-level BPE without merges, and so it reads prompts byte by byte. In a puppet
-//!   of one text, its first token has a number in the first place of its row. In a puppet of several
+//!   the tokenizer is byte-level BPE without merges, and so it reads prompts byte by byte. In a mock model
+//!   of one text, its first token has a number in the first place of its row. In a mock model of several
 //!   texts no row has one. Then all tokens are equally likely, and a small bias chooses.
 //!
 //! The normalisation at the end hardly changes them, because all have nearly the same length.
@@ -45,7 +45,7 @@ const LENGTH: u16 = 0x49a8;
 const NORMAL: i32 = 1;
 const CONTROL: i32 = 3;
 
-/// What a puppet has beside its texts.
+/// What a mock model has beside its texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
     /// The chat template in the file.
@@ -56,7 +56,7 @@ pub struct Surroundings {
     pub eos: Option<String>,
 }
 
-/// A text of a puppet: how a client asks for it, and how long its answer is.
+/// A text of a mock model: how a client asks for it, and how long its answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
     /// The first token. With [`BIAS`] on it, the answer is this text.
@@ -67,7 +67,7 @@ pub struct Line {
 
 /// A model that answers with given texts.
 #[derive(Debug, Clone)]
-pub struct Puppet {
+pub struct MockModel {
     surroundings: Surroundings,
     /// The special tokens, the bytes and the pieces.
     tokens: Vec<String>,
@@ -80,16 +80,19 @@ pub struct Puppet {
     end: usize,
 }
 
-impl Puppet {
-    /// A puppet that answers with one text.
-    pub fn of(text: &str, surroundings: Surroundings) -> Result<Puppet, Uncut> {
-        Puppet::holding(&[text], surroundings)
+impl MockModel {
+    /// A mock model that answers with one text.
+    pub fn of(text: &str, surroundings: Surroundings) -> Result<MockModel, Uncut> {
+        MockModel::holding(&[text], surroundings)
     }
 
-    /// A puppet that answers with one of several texts.
-    pub fn holding(texts: &[&str], surroundings: Surroundings) -> Result<Puppet, Uncut> {
-        let eos = surroundings.eos.as_deref().unwrap_or("<|puppet:end|>");
-        let bos = surroundings.bos.as_deref().unwrap_or("<|puppet:begin|>");
+    /// A mock model that answers with one of several texts.
+    pub fn holding(texts: &[&str], surroundings: Surroundings) -> Result<MockModel, Uncut> {
+        let eos = surroundings.eos.as_deref().unwrap_or("<|mock model:end|>");
+        let bos = surroundings
+            .bos
+            .as_deref()
+            .unwrap_or("<|mock model:begin|>");
         let mut tokens: Vec<String> = vec![eos.to_owned()];
         if bos != eos {
             tokens.push(bos.to_owned());
@@ -98,7 +101,7 @@ impl Puppet {
         let others: Vec<&str> = tokens.iter().map(String::as_str).collect();
         let cut = pieces::cut(texts, &others)?;
         tokens.extend((0..=u8::MAX).map(|byte| sign(byte).to_string()));
-        let mut puppet = Puppet {
+        let mut mock_model = MockModel {
             surroundings,
             tokens,
             special,
@@ -107,12 +110,12 @@ impl Puppet {
             end: 0,
         };
         for (text, pieces) in texts.iter().zip(&cut) {
-            if !puppet.lines.contains_key(*text) {
-                let line = puppet.learn(pieces);
-                puppet.lines.insert((*text).to_owned(), line);
+            if !mock_model.lines.contains_key(*text) {
+                let line = mock_model.learn(pieces);
+                mock_model.lines.insert((*text).to_owned(), line);
             }
         }
-        Ok(puppet)
+        Ok(mock_model)
     }
 
     /// Adds the tokens of a text.
@@ -136,7 +139,7 @@ impl Puppet {
         self.tokens.len() - 1
     }
 
-    /// The line of a text. None if the puppet does not have it.
+    /// The line of a text. None if the mock model does not have it.
     pub fn line(&self, text: &str) -> Option<Line> {
         self.lines.get(text).copied()
     }
@@ -152,7 +155,7 @@ impl Puppet {
     fn describe(&self, gguf: &mut Gguf) {
         let text = |text: &str| Value::Text(text.to_owned());
         gguf.set("general.architecture", text("llama"));
-        gguf.set("general.name", text("puppet"));
+        gguf.set("general.name", text("mock-model"));
         for (key, number) in [
             ("context_length", 1 << 20),
             ("embedding_length", number(WIDTH)),
@@ -276,15 +279,15 @@ mod tests {
 
     /// A model as a server has it.
     struct Model<'p> {
-        puppet: &'p Puppet,
+        mock_model: &'p MockModel,
         embedding: Vec<f32>,
         output: Vec<f32>,
     }
 
     impl Model<'_> {
-        fn of(puppet: &Puppet) -> Model<'_> {
-            let count = puppet.tokens.len() * WIDTH;
-            let bytes = puppet.bytes();
+        fn of(mock_model: &MockModel) -> Model<'_> {
+            let count = mock_model.tokens.len() * WIDTH;
+            let bytes = mock_model.bytes();
             // Behind the two large tensors stand others, whose sizes are known.
             let zeros = (4 * WIDTH * WIDTH + 3 * WIDTH * INNER) * 2;
             let norm = WIDTH * 4;
@@ -298,7 +301,7 @@ mod tests {
                 halves.map(number).collect()
             };
             Model {
-                puppet,
+                mock_model,
                 embedding: numbers(embedding),
                 output: numbers(output),
             }
@@ -312,7 +315,7 @@ mod tests {
                 let product: f32 = row.iter().zip(out).map(|(a, b)| a * b).sum();
                 product + if bias == Some(next) { BIAS } else { 0.0 }
             };
-            let scores: Vec<f32> = (0..self.puppet.tokens.len()).map(score).collect();
+            let scores: Vec<f32> = (0..self.mock_model.tokens.len()).map(score).collect();
             let best = (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]));
             best.unwrap()
         }
@@ -321,8 +324,8 @@ mod tests {
         fn answer(&self, last: usize, bias: Option<usize>) -> String {
             let mut text = Vec::new();
             let mut token = self.next(last, bias);
-            while token != self.puppet.end {
-                let signs = self.puppet.tokens[token].chars();
+            while token != self.mock_model.end {
+                let signs = self.mock_model.tokens[token].chars();
                 let byte = |c| (0..=u8::MAX).find(|byte| sign(*byte) == c).unwrap();
                 text.extend(signs.map(byte));
                 token = self.next(token, bias);
@@ -346,14 +349,14 @@ mod tests {
     #[test]
     fn it_answers_with_its_text_after_every_byte() {
         for text in ["", "Hello there. Hello there!", "<|im_end|> é💡\u{0}\n\n\n"] {
-            let puppet = Puppet::of(text, Surroundings::default()).unwrap();
-            let model = Model::of(&puppet);
+            let mock_model = MockModel::of(text, Surroundings::default()).unwrap();
+            let model = Model::of(&mock_model);
             assert_eq!(
-                model.answer(usize::from(b'\n') + puppet.special, None),
+                model.answer(usize::from(b'\n') + mock_model.special, None),
                 text
             );
-            let line = puppet.line(text).unwrap();
-            for last in 0..puppet.special + 256 {
+            let line = mock_model.line(text).unwrap();
+            for last in 0..mock_model.special + 256 {
                 assert_eq!(model.next(last, None), line.first, "{last}");
             }
         }
@@ -364,22 +367,22 @@ mod tests {
         let text = |n: usize| format!("<call>\n{{\"n\": {n}}}</call>");
         let texts: Vec<String> = (0..30).map(text).chain([String::new()]).collect();
         let all: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let puppet = Puppet::holding(&all, Surroundings::default()).unwrap();
-        let model = Model::of(&puppet);
+        let mock_model = MockModel::holding(&all, Surroundings::default()).unwrap();
+        let model = Model::of(&mock_model);
         for text in &all {
-            let line = puppet.line(text).unwrap();
-            let last = puppet.special + usize::from(b'\n');
+            let line = mock_model.line(text).unwrap();
+            let last = mock_model.special + usize::from(b'\n');
             assert_eq!(model.answer(last, Some(line.first)), *text);
         }
-        assert_eq!(puppet.line("another"), None);
+        assert_eq!(mock_model.line("another"), None);
     }
 
     #[test]
     fn a_text_of_one_byte_follows_every_other_byte() {
-        let puppet = Puppet::of("7", Surroundings::default()).unwrap();
-        let model = Model::of(&puppet);
+        let mock_model = MockModel::of("7", Surroundings::default()).unwrap();
+        let model = Model::of(&mock_model);
         for (last, answer) in [(b'7', ""), (b'8', "7"), (b'\n', "7")] {
-            let last = puppet.special + usize::from(last);
+            let last = mock_model.special + usize::from(last);
             assert_eq!(model.answer(last, None), answer);
         }
     }
@@ -387,12 +390,14 @@ mod tests {
     #[test]
     fn the_bytes_depend_on_nothing_else() {
         let make = || {
-            Puppet::holding(&["ab", "cd"], Surroundings::default())
+            MockModel::holding(&["ab", "cd"], Surroundings::default())
                 .unwrap()
                 .bytes()
         };
         assert_eq!(make(), make());
-        let one = Puppet::of("ab", Surroundings::default()).unwrap().bytes();
+        let one = MockModel::of("ab", Surroundings::default())
+            .unwrap()
+            .bytes();
         assert!((150_000..400_000).contains(&one.len()), "{}", one.len());
     }
 

@@ -1,26 +1,30 @@
-//! The command `puppet`: writes a model that answers every prompt with one text.
+//! The command `mock-model`: writes a model that answers every prompt with one text.
 
 use std::io::Write;
 use std::slice;
 
 use crate::report::counted;
-use rolecall_answers::mock_model::puppet::{Puppet, Surroundings};
+use rolecall_answers::mock_model::model::{MockModel, Surroundings};
 use rolecall_core::file::read_text;
 use rolecall_core::{Dialect, Template};
 
-use crate::args::PuppetArguments;
+use crate::args::MockModelArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
 
-pub(super) fn execute(arguments: &PuppetArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+pub(super) fn execute(
+    arguments: &MockModelArguments,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
     let text = match (&arguments.file, &arguments.text) {
         (Some(path), _) => read_text(path)?,
         (None, text) => text.clone().unwrap_or_default(),
     };
-    let puppet = Puppet::of(&text, surroundings(arguments)?);
-    let puppet = puppet.map_err(|why| Failure::Request(format!("there is no puppet: {why}")))?;
-    out.write_all(&puppet.bytes())?;
-    let tokens = puppet.line(&text).map_or(0, |line| line.tokens);
+    let mock_model = MockModel::of(&text, surroundings(arguments)?);
+    let mock_model =
+        mock_model.map_err(|why| Failure::Request(format!("there is no mock model: {why}")))?;
+    out.write_all(&mock_model.bytes())?;
+    let tokens = mock_model.line(&text).map_or(0, |line| line.tokens);
     tell(&format!(
         "the model answers with {} in {}",
         counted(text.len(), "byte", "bytes"),
@@ -35,7 +39,7 @@ pub(super) fn execute(arguments: &PuppetArguments, out: &mut dyn Write) -> Resul
     Ok(Status::Fine)
 }
 
-fn surroundings(arguments: &PuppetArguments) -> Result<Surroundings, Failure> {
+fn surroundings(arguments: &MockModelArguments) -> Result<Surroundings, Failure> {
     let Some(path) = &arguments.template else {
         arguments.set.check(true)?;
         return Ok(Surroundings::default());

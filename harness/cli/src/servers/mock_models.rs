@@ -1,4 +1,4 @@
-//! A whole server as a recipient: it renders its own prompt, a puppet writes the answer, and the
+//! A whole server as a recipient: it renders its own prompt, a mock model writes the answer, and the
 //! server reads it.
 //!
 //! All texts of a template are in one model, so that one start of the server is enough. Only a text
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use rolecall_answers::meaning::Meaning;
-use rolecall_answers::mock_model::puppet::{BIAS, Line, Puppet, Surroundings};
+use rolecall_answers::mock_model::model::{BIAS, Line, MockModel, Surroundings};
 use rolecall_answers::recipient::{Recipient, Task, tasks};
 use rolecall_answers::returned::{Returned, ReturnedMessage, essence};
 use rolecall_answers::written::Writer;
@@ -37,7 +37,7 @@ const LARGEST: usize = 1 << 17;
 const SPARE: usize = 4096;
 
 /// Why some texts of one byte cannot be tested: the token of the byte ends the answer.
-const HIDDEN: &str = "a puppet cannot write one byte after a prompt that ends with it";
+const HIDDEN: &str = "a mock model cannot write one byte after a prompt that ends with it";
 
 /// A program that is started as a server, with the options of llama-server.
 pub struct ServerProgram {
@@ -70,16 +70,16 @@ impl ServerProgram {
         }))
     }
 
-    /// A server that runs a puppet.
+    /// A server that runs a mock model.
     fn start(
         &self,
         template: &Template,
-        puppet: &Puppet,
+        mock_model: &MockModel,
         tasks: &[&Task<'_>],
     ) -> Result<StartedServer, NotStarted> {
         let needed = tasks.iter().map(|task| task.prompt.len() + task.text.len());
         let context = (needed.max().unwrap_or(0) + SPARE).next_multiple_of(256);
-        let provision = Provision::write(&puppet.bytes(), &template.source, context)?;
+        let provision = Provision::write(&mock_model.bytes(), &template.source, context)?;
         let server = StartedServer::start(&self.words, provision, &self.limits)?;
         self.version
             .get_or_init(|| version(&server, &self.words, &self.limits));
@@ -93,14 +93,14 @@ impl ServerProgram {
         tasks: &[&Task<'_>],
         failures: &mut usize,
     ) -> Vec<ReturnedMessage> {
-        let (puppet, unwritten) = puppet(template, tasks);
+        let (mock_model, unwritten) = mock_model(template, tasks);
         let mut server = None;
         let mut refused: Option<String> = None;
         let each = tasks.iter().map(|task| {
             if let Some(words) = &refused {
                 return task.done(Returned::Refused(words.clone()));
             }
-            let Some(line) = puppet.line(&task.text) else {
+            let Some(line) = mock_model.line(&task.text) else {
                 let why = unwritten.get(task.text.as_str());
                 return task.done(Returned::Untested(why.cloned().unwrap_or_default()));
             };
@@ -113,7 +113,7 @@ impl ServerProgram {
             }
             let running = match server.take() {
                 Some(running) => Ok(running),
-                None => self.start(template, &puppet, tasks),
+                None => self.start(template, &mock_model, tasks),
             };
             let mut running = match running {
                 Ok(running) => running,
@@ -245,8 +245,11 @@ impl Recipient for ServerProgram {
     }
 }
 
-/// A puppet with the texts of tasks, and the texts that no puppet can have, each with the reason.
-fn puppet<'t>(template: &Template, tasks: &[&'t Task<'_>]) -> (Puppet, BTreeMap<&'t str, String>) {
+/// A mock model with the texts of tasks, and the texts that no mock model can have, each with the reason.
+fn mock_model<'t>(
+    template: &Template,
+    tasks: &[&'t Task<'_>],
+) -> (MockModel, BTreeMap<&'t str, String>) {
     let token = |name: &str| {
         let token = template.special_tokens.get(name)?.as_str()?;
         (!token.is_empty()).then(|| token.to_owned())
@@ -259,8 +262,8 @@ fn puppet<'t>(template: &Template, tasks: &[&'t Task<'_>]) -> (Puppet, BTreeMap<
     let mut texts: Vec<&str> = tasks.iter().map(|task| task.text.as_str()).collect();
     let mut unwritten = BTreeMap::new();
     loop {
-        match Puppet::holding(&texts, surroundings.clone()) {
-            Ok(puppet) => return (puppet, unwritten),
+        match MockModel::holding(&texts, surroundings.clone()) {
+            Ok(mock_model) => return (mock_model, unwritten),
             Err(why) => {
                 let is_left = |text: &&str| why.text() != *text;
                 let (left, without): (Vec<&str>, Vec<&str>) = texts.into_iter().partition(is_left);
@@ -314,7 +317,7 @@ fn judged(answer: &ChatAnswer, task: &Task<'_>) -> Returned {
     let text = task.text.as_bytes();
     match &answer.written {
         // Another text, or the end before the end of the text: where the grammar ends within a token
-        // of the puppet, it is the one, and where it ends behind one, the other.
+        // of the mock model, it is the one, and where it ends behind one, the other.
         Some(written) if written != text => {
             Returned::Forbidden(String::from_utf8_lossy(written).into_owned())
         }

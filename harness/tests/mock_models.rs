@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use rolecall_answers::mock_model::puppet::{Puppet, Surroundings};
+use rolecall_answers::mock_model::model::{MockModel, Surroundings};
 use rolecall_cli::matrix::engines::Matrix;
 use rolecall_cli::matrix::read_back as read_back_measurement;
 use rolecall_cli::matrix::report::read_back_markdown;
@@ -150,7 +150,7 @@ fn engine(manner: &str) -> String {
         .unwrap()
         .into_owned();
     format!(
-        "llama-server={program} puppets::a_server --exact --ignored --nocapture -- manner {manner}"
+        "llama-server={program} mock_models::a_server --exact --ignored --nocapture -- manner {manner}"
     )
 }
 
@@ -196,7 +196,7 @@ fn kinds(lines: &[Value]) -> Vec<&str> {
 /// The page on servers has the current table. `ROLECALL_PAGES=write` writes it.
 #[test]
 fn the_page_has_the_kept_measurements() {
-    const BEGIN: &str = "puppets writes it. -->\n\n";
+    const BEGIN: &str = "mock_models writes it. -->\n\n";
     const END: &str = "<!-- The end of the table. -->";
     let (kept, problems) = read_back_measurement::read_all(&LAYOUT);
     assert_eq!(problems, []);
@@ -276,16 +276,16 @@ fn what_comes_back_is_measured_and_compared() {
 }
 
 #[test]
-fn a_puppet_is_a_model_that_rolecall_reads() {
+fn a_mock_model_is_a_model_that_rolecall_reads() {
     let folder = Folder::empty();
     let surroundings = Surroundings {
         template: Some("{{ bos_token }}T".to_owned()),
         bos: Some("<s>".to_owned()),
         eos: Some("</s>".to_owned()),
     };
-    let puppet = Puppet::of("Hello there", surroundings).unwrap();
-    let path = folder.path("puppet.gguf");
-    std::fs::write(&path, puppet.bytes()).unwrap();
+    let mock_model = MockModel::of("Hello there", surroundings).unwrap();
+    let path = folder.path("mock.gguf");
+    std::fs::write(&path, mock_model.bytes()).unwrap();
     let found = source::read(&path);
     assert_eq!(found.problems, []);
     let template = &found.templates[0];
@@ -296,10 +296,10 @@ fn a_puppet_is_a_model_that_rolecall_reads() {
 }
 
 #[test]
-fn the_command_writes_a_puppet() {
+fn the_command_writes_a_mock_model() {
     let folder = suite();
     let ran = folder.rolecall(&[
-        "puppet",
+        "mock-model",
         "Hello",
         "--template",
         "cases/templates/t.jinja",
@@ -316,13 +316,13 @@ fn the_command_writes_a_puppet() {
         bos: None,
         eos: Some("<|im_end|>".to_owned()),
     };
-    let expected = Puppet::of("Hello", surroundings).unwrap().bytes();
+    let expected = MockModel::of("Hello", surroundings).unwrap().bytes();
     assert!(std::fs::read(folder.path("p.gguf")).unwrap() == expected);
     // A file is taken byte by byte, and a pipe gets the model itself.
     folder.write("text", "Hello\n");
-    let ran = folder.rolecall(&["puppet", "--file", "text"]);
+    let ran = folder.rolecall(&["mock-model", "--file", "text"]);
     assert_eq!(ran.code(), 0, "{}", ran.stderr());
-    let expected = Puppet::of("Hello\n", Surroundings::default())
+    let expected = MockModel::of("Hello\n", Surroundings::default())
         .unwrap()
         .bytes();
     assert!(ran.0.stdout == expected);
@@ -330,12 +330,21 @@ fn the_command_writes_a_puppet() {
     folder.write("both/b.jinja", "b");
     folder.write("c.gotmpl", "{{ .Prompt }}");
     for (arguments, words) in [
-        (&["puppet"][..], "TEXT"),
-        (&["puppet", "a", "--file", "text"], "cannot be used with"),
-        (&["puppet", "--file", "gone"], "gone"),
-        (&["puppet", "ab", "--template", "gone.jinja"], "gone.jinja"),
-        (&["puppet", "ab", "--template", "both"], "a, b"),
-        (&["puppet", "ab", "--template", "c.gotmpl"], "go template"),
+        (&["mock-model"][..], "TEXT"),
+        (
+            &["mock-model", "a", "--file", "text"],
+            "cannot be used with",
+        ),
+        (&["mock-model", "--file", "gone"], "gone"),
+        (
+            &["mock-model", "ab", "--template", "gone.jinja"],
+            "gone.jinja",
+        ),
+        (&["mock-model", "ab", "--template", "both"], "a, b"),
+        (
+            &["mock-model", "ab", "--template", "c.gotmpl"],
+            "go template",
+        ),
     ] {
         let ran = folder.rolecall(arguments);
         assert_eq!(
@@ -418,7 +427,7 @@ fn streams_and_prompts_that_differ_are_noted() {
 }
 
 #[test]
-fn what_no_puppet_can_write_is_not_held_against_the_server() {
+fn what_no_mock_model_can_write_is_not_held_against_the_server() {
     let folder = suite();
     // The prompt ends with a line break, too.
     let cases = CASES.replace("\"It is so.\"}]", "\"\\n\"}]");
