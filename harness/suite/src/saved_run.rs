@@ -52,7 +52,7 @@ pub struct SavedOutcome {
     pub outcome: Outcome,
 }
 
-/// The fields of a line of `report::jsonl`, without its outcome. A line of `run` has more.
+/// The fields of a line of `cli::report::jsonl`, without its outcome. A line of `run` has more.
 #[derive(Debug, Deserialize)]
 struct SavedLine {
     template: String,

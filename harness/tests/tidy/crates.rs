@@ -74,14 +74,14 @@ fn the_crates_are_few() {
 #[test]
 fn a_crate_that_uses_one_above_it_is_reported() {
     let manifest_of = |name: &str| match name {
-        "base" => "[package]\n\n[dependencies]\nrolecall-report.workspace = true\n".to_owned(),
-        _ => "[package]\n\n[dependencies]\nrolecall-base = { workspace = true }\n\n\
+        "core" => "[package]\n\n[dependencies]\nrolecall-cli.workspace = true\n".to_owned(),
+        _ => "[package]\n\n[dependencies]\nrolecall-core = { workspace = true }\n\n\
               [dev-dependencies]\nrolecall-suite.workspace = true\n"
             .to_owned(),
     };
     assert_eq!(
-        upwards(&["base", "report", "suite"], manifest_of),
-        ["base uses report, which stands above it"]
+        upwards(&["core", "cli", "suite"], manifest_of),
+        ["core uses cli, which stands above it"]
     );
 }
 

@@ -1,7 +1,7 @@
 //! Writes what Rolecall finds out about chat templates: for terminals, as pages, as JSON, JUnit,
 //! SARIF and Markdown, and as annotations of GitHub.
 //!
-//! No other crate but `matrix` writes results. Reports write to any stream. Their text always has
+//! Only this module and `matrix` write results. Reports write to any stream. Their text always has
 //! colours, in a form that only [`clean`] knows: it makes real ones of them, and makes visible what a
 //! terminal would obey. The stream behind it removes colours where the user wants none.
 
