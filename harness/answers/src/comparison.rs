@@ -50,9 +50,7 @@ impl Verdict {
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Part {
-    /// The reasoning.
     Reasoning,
-    /// The content.
     Content,
     /// A call, by its index.
     Call(usize),
@@ -121,7 +119,6 @@ impl Change {
 /// A part of a message that is not as it was meant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// The part.
     pub part: Part,
     /// How it differs.
     pub change: Change,

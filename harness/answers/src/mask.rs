@@ -26,7 +26,6 @@ use crate::written::{THINKING, variables};
 /// A prompt, and what the model writes of it.
 #[derive(Debug, Clone)]
 pub struct Mask {
-    /// The prompt.
     pub prompt: String,
     /// Where its bytes come from.
     pub spans: Vec<Span>,

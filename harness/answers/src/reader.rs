@@ -116,9 +116,7 @@ fn options<'a>(answer: &Answer<'a>) -> Options<'a> {
 
 /// Reads the answers of one chat template with its response template.
 pub struct ToldReader<'r> {
-    /// The reader.
     pub reader: &'r dyn AnswerReader,
-    /// The response template.
     pub response_template: &'r Value,
 }
 

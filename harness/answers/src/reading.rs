@@ -16,9 +16,7 @@ use crate::written::{Writer, Written, variables};
 /// The name of an assistant's message: its case, and its index among the messages of the case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MessageId {
-    /// The case.
     pub case: CaseId,
-    /// The index, from 0.
     pub index: usize,
 }
 
@@ -96,9 +94,7 @@ impl MessageReading {
 /// A form of an answer, and what was read from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FormReading {
-    /// The form.
     pub form: Form,
-    /// Its text.
     pub text: String,
     /// What the reader made of it.
     pub outcome: ReadOutcome,
@@ -160,9 +156,7 @@ pub trait FormsReader {
 /// Reads all forms of answers with a response template.
 #[derive(Clone, Copy)]
 pub struct WithResponseTemplate<'r> {
-    /// The reader.
     pub reader: &'r dyn AnswerReader,
-    /// The response template.
     pub response_template: &'r Value,
 }
 

@@ -12,10 +12,8 @@ use crate::written::{Writer, Written, variables};
 
 /// Somebody who reads the answers of models back as messages.
 pub trait Recipient: Send + Sync {
-    /// Its name.
     fn name(&self) -> &str;
 
-    /// Its version.
     fn version(&self) -> &str;
 
     /// What comes back of the answers that a template writes in some cases.
@@ -25,11 +23,9 @@ pub trait Recipient: Send + Sync {
 /// A text that a model has to write, and where it belongs.
 #[derive(Debug, Clone)]
 pub struct Task<'c> {
-    /// The case.
     pub case: &'c Case,
     /// The index of the message in the case.
     pub index: usize,
-    /// What is meant.
     pub meant: Meaning,
     /// The prompt before the text.
     pub prompt: String,
@@ -139,9 +135,7 @@ fn name(case: &CaseId, index: usize) -> MessageId {
 
 /// A parser as a recipient.
 pub struct Parser<'r> {
-    /// Its name.
     pub name: String,
-    /// Its version.
     pub version: String,
     /// The parser.
     pub reader: &'r dyn AnswerReader,
@@ -190,11 +184,8 @@ impl Recipient for Parser<'_> {
 
 /// A program as a recipient that chooses its parser by the chat template, as a server does.
 pub struct OwnParsers<'r> {
-    /// Its name.
     pub name: String,
-    /// Its version.
     pub version: String,
-    /// The parser for a template.
     pub parser: &'r (dyn Fn(&Template) -> Box<dyn TemplateReader + 'r> + Send + Sync),
 }
 

@@ -14,10 +14,8 @@ use serde_json::{Value, json};
 use crate::meaning::{Call, Meaning, is_same};
 use crate::reading::MessageReading;
 
-/// A part of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnswerPart {
-    /// Reasoning.
     Reasoning(String),
     /// Text for the user.
     Text(String),
@@ -39,7 +37,6 @@ pub enum Start {
 /// An answer, and what was recorded of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedAnswer {
-    /// Its name.
     pub name: String,
     /// What the prompt says.
     pub start: Start,
@@ -274,7 +271,6 @@ impl fmt::Display for AnswerPart {
     }
 }
 
-/// Parts on one line.
 pub fn line_of(parts: &Result<Vec<AnswerPart>, String>) -> String {
     match parts {
         Ok(parts) if parts.is_empty() => "nothing".to_owned(),

@@ -48,9 +48,7 @@ impl ReturnedMessage {
 /// What came back of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Returned {
-    /// A message.
     Message {
-        /// The message.
         message: Value,
         /// How well it was read back.
         verdict: Verdict,
@@ -184,7 +182,6 @@ impl Returned {
         }
     }
 
-    /// Its kind.
     pub fn kind(&self) -> Kind {
         match self {
             Returned::Message { verdict, .. } => match verdict {
@@ -238,7 +235,6 @@ pub fn essence(words: &str) -> &str {
 pub struct KindCounts([usize; Kind::ALL.len()]);
 
 impl KindCounts {
-    /// The counts of some messages.
     pub fn of(messages: &[ReturnedMessage]) -> KindCounts {
         let mut counts = KindCounts::default();
         for message in messages {
@@ -252,7 +248,6 @@ impl KindCounts {
         self.0[kind as usize] += count;
     }
 
-    /// Adds other counts.
     pub fn add_all(&mut self, other: &KindCounts) {
         for kind in Kind::ALL {
             self.add(kind, other.count(kind));

@@ -53,7 +53,6 @@ impl Counts {
         self.by_verdict.iter().sum()
     }
 
-    /// Adds other counts.
     pub fn add(&mut self, other: &Counts) {
         for (sum, count) in self.by_verdict.iter_mut().zip(other.by_verdict) {
             *sum += count;

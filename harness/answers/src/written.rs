@@ -40,7 +40,6 @@ pub enum Written {
     Text {
         /// The prompt before it.
         prompt: String,
-        /// The text.
         text: String,
         /// The setting under which the finished turn continues the prompt, such as
         /// `enable_thinking=false`, if it does not do so under the case's own.
@@ -101,7 +100,6 @@ impl<'p, 't> Writer<'p, 't> {
         self.program.template.dialect
     }
 
-    /// The template.
     pub fn template(&self) -> &Template {
         self.program.template
     }

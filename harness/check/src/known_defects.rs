@@ -97,7 +97,6 @@ fn seen_from(folder: &Path, path: &Path) -> String {
     path.display().to_string().replace('\\', "/")
 }
 
-/// The template of a card.
 fn template_of<'t>(card: &Card, templates: &'t [Template]) -> Option<&'t Template> {
     let mut templates = templates.iter();
     templates.find(|template| template.name.as_str() == card.template)

@@ -23,7 +23,6 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// The answer of a key.
     fn of(key: char) -> Option<Answer> {
         match key {
             'a' | 'y' => Some(Answer::Accept),

@@ -43,7 +43,6 @@ pub(crate) enum ChosenEngine<'e> {
     InProcess(&'e dyn Engine),
     /// Another program.
     Program(Box<ProtocolEngine>),
-    /// A server.
     #[cfg(feature = "fetch")]
     Server(Server),
     /// Saved results.
@@ -51,7 +50,6 @@ pub(crate) enum ChosenEngine<'e> {
 }
 
 impl ChosenEngine<'_> {
-    /// The engine.
     pub(crate) fn engine(&self) -> &dyn Engine {
         match self {
             ChosenEngine::InProcess(engine) => *engine,

@@ -22,7 +22,6 @@ use crate::{home, inputs, likeness, program, setup};
 /// The templates of a place.
 #[derive(Debug)]
 pub struct FoundTemplates {
-    /// The templates.
     pub templates: Vec<Template>,
     /// What there is to say about the place and its files.
     pub notes: Vec<String>,

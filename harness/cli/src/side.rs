@@ -14,12 +14,10 @@ use crate::revision::{Revision, RevisionFiles};
 use crate::sources::{NOT_THERE, near};
 use crate::{home, inputs};
 
-/// A side of `diff`.
 pub(crate) enum DiffSide {
     /// Templates with their cases, and the files of the revision that they come from: their models'
     /// tokenizers are read later.
     Templates(Box<Suite>, Option<RevisionFiles>),
-    /// A saved run.
     Run(SavedRun),
 }
 

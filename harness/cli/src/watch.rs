@@ -21,7 +21,6 @@ use notify::{RecursiveMode, Watcher as _};
 use crate::failure::{Failure, Status, tell};
 use crate::{home, program};
 
-/// The option.
 const OPTION: &str = "--watch";
 
 /// How long no file has to change until the command is done again: an editor writes more than once.

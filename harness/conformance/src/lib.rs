@@ -2,6 +2,7 @@
 //!
 //! [`Conformance::only`] limits the suite to some templates and cases.
 
+#![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod error;

@@ -6,6 +6,7 @@
 //! The modules are listed in the order in which they build on each other; each one uses
 //! only those above it.
 
+#![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod clock;

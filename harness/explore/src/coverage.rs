@@ -9,7 +9,6 @@ use rolecall_suite::suite::Pair;
 /// Which places of a template some cases reach.
 #[derive(Debug, Clone)]
 pub struct TemplateCoverage<'s> {
-    /// The template.
     pub template: &'s Template,
     /// Its places. A place stands before the places within it.
     pub sites: Vec<CoveredSite>,
@@ -36,7 +35,6 @@ pub struct CoveredSite {
 /// A way in which a place can be reached, and the cases that do.
 #[derive(Debug, Clone)]
 pub struct CoveredWay {
-    /// The way.
     pub way: Way,
     /// How many cases reach the place in this way.
     pub cases: usize,

@@ -15,7 +15,6 @@ use rolecall_suite::suite::Pair;
 /// The masks of a template's prompts.
 #[derive(Debug)]
 pub struct TemplateMasks<'s> {
-    /// The template.
     pub template: &'s Template,
     /// The special tokens that are not set, each with the text that Rolecall used for it.
     pub assumed: BTreeMap<&'static str, &'static str>,
@@ -26,7 +25,6 @@ pub struct TemplateMasks<'s> {
 /// The mask of a case's prompt.
 #[derive(Debug)]
 pub struct CaseMask<'s> {
-    /// The case.
     pub case: &'s Case,
     /// What the model writes, or why there is no mask.
     pub mask: Result<Mask, NoMask>,

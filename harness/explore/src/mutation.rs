@@ -15,10 +15,8 @@ use rolecall_suite::suite::Pair;
 /// together. Of a template with very many places, each gets fewer.
 const MOST_RENDERS: usize = 60_000;
 
-/// A template with its mutants.
 #[derive(Debug)]
 pub struct TemplateMutants<'s> {
-    /// The template.
     pub template: &'s Template,
     /// How many cases were rendered with it.
     pub cases: usize,

@@ -64,6 +64,7 @@
 //! minijinja has its own semantics. If they differ from Python's, the engine replaces them. The
 //! modules are listed from the ground up; each one uses only those above it.
 
+#![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 // Objects that a render leaves behind, and marks of the model's own text.

@@ -39,6 +39,8 @@
 //! conversation, such as a delimiter that is found too early while an answer arrives. Each [`Finding`]
 //! has the text that shows it.
 
+#![warn(missing_docs)]
+
 mod characters;
 
 mod text;

@@ -18,7 +18,6 @@ use rolecall_core::file::is_there;
 use rolecall_core::problem::Problem;
 use rolecall_core::transcript;
 
-/// A pair by its names.
 pub type PairKey<'s> = (&'s TemplateName, &'s CaseId);
 
 /// What becomes of files of snapshots.
@@ -28,7 +27,6 @@ pub struct Changes<'s> {
     pub transcripts: HashMap<PairKey<'s>, String>,
     /// The lines that are accepted about what is read back of the answers of pairs.
     pub answers: HashMap<PairKey<'s>, String>,
-    /// The new records of templates.
     pub records: HashMap<&'s TemplateName, &'s Record>,
     /// The reference's own transcripts where an engine is listed to differ from it.
     pub references: Option<ReferenceTranscripts<'s>>,
@@ -46,7 +44,6 @@ pub struct ReferenceTranscripts<'s> {
 /// A file of snapshots to write.
 #[derive(Debug)]
 pub struct AcceptedFile {
-    /// The family.
     pub family: String,
     /// The file.
     pub path: PathBuf,

@@ -69,7 +69,6 @@ pub fn new_file<'c>(
     )
 }
 
-/// A case with its name.
 fn entry(name: &str, case: &Map<String, Value>) -> String {
     format!("{}: {}", Value::from(name), shown(case))
 }

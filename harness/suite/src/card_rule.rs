@@ -35,7 +35,6 @@ impl CardRule {
         }
     }
 
-    /// The rule with a name.
     pub fn named(name: &str) -> Option<CardRule> {
         CardRule::ALL.into_iter().find(|rule| rule.name() == name)
     }

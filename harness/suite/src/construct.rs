@@ -94,7 +94,6 @@ impl ConstructTable {
         ConstructTable::parse(&path, &read_text(&path)?, dialect)
     }
 
-    /// The file of a dialect.
     pub fn file(layout: &Layout, dialect: Dialect) -> PathBuf {
         let name = format!("{}.json", dialect.name());
         layout.cases().join("constructs").join(name)

@@ -27,7 +27,6 @@ pub struct Divergences {
     entries: Vec<Divergence>,
 }
 
-/// One divergence.
 #[derive(Debug)]
 pub struct Divergence {
     /// The engine that differs.

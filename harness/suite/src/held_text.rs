@@ -26,7 +26,6 @@ pub struct HeldText {
     pub kind: TextKind,
     /// The file of the accepted text; of readings the folder with the files that have its lines.
     pub path: PathBuf,
-    /// The text.
     pub text: String,
     /// How it compares with the accepted one.
     pub change: TextStatus,
@@ -112,7 +111,6 @@ impl TextStatus {
 /// A broken contract that the rule forbids.
 #[derive(Debug)]
 pub struct ForbiddenFinding {
-    /// The contract.
     pub contract: &'static Contract,
     /// How bad it is.
     pub severity: Severity,

@@ -16,18 +16,15 @@ use rolecall_io::template_file::dialect_of;
 /// A file that is to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InitialFile {
-    /// Where.
     pub path: PathBuf,
     /// The folder that it is written into or below. Nothing is written outside of it.
     root: PathBuf,
-    /// What.
     pub text: String,
 }
 
 /// The first files of a suite of one's own, and the templates in them.
 #[derive(Debug)]
 pub struct Initial {
-    /// The files.
     pub files: Vec<InitialFile>,
     /// The `rolecall.toml` of a folder above, whose suite ends here.
     pub above: Option<PathBuf>,

@@ -31,18 +31,15 @@ pub struct Twins<'s> {
     pub family: String,
     /// The twin that the others are compared with: a Jinja template, if there is one.
     pub first: &'s Template,
-    /// The others.
     pub others: Vec<&'s Template>,
 }
 
 /// A twin beside the first of its family.
 #[derive(Debug)]
 pub struct Parity<'s> {
-    /// The family.
     pub family: String,
     /// The first twin.
     pub first: &'s Template,
-    /// The other.
     pub other: &'s Template,
     /// The outcomes of both twins for their common cases, in the order of the suite. A is the
     /// first twin.

@@ -18,7 +18,6 @@ use serde_json::{Map, Number, Value};
 pub struct PrivateText {
     /// What it looks like.
     pub kind: &'static str,
-    /// The text.
     pub text: String,
 }
 
@@ -27,7 +26,6 @@ pub const LOOKED_FOR: &str = "keys and tokens of services, private keys, passwor
                               addresses, telephone, account, card and social security numbers, \
                               network addresses, and folders of users";
 
-/// What is not looked for.
 pub const NOT_LOOKED_FOR: &str = "names, postal addresses, birthdays, and anything else that only \
                                   a reader can recognise";
 

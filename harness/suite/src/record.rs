@@ -144,7 +144,6 @@ impl RecordedAnswer {
         })
     }
 
-    /// Its kind.
     pub fn kind(&self) -> OutcomeKind {
         match self {
             RecordedAnswer::Rendered(_) => OutcomeKind::Rendered,

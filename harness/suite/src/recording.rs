@@ -22,7 +22,6 @@ use rolecall_core::transcript;
 /// The new record of one template.
 #[derive(Debug)]
 pub struct Update<'s> {
-    /// The template.
     pub template: &'s Template,
     /// Cases that had no record, or none that still counted.
     pub added: Vec<CaseId>,
@@ -127,7 +126,6 @@ impl<'s> Updates<'s> {
             .or_insert_with(|| update(&self.old, self.suite, template))
     }
 
-    /// The new records.
     pub fn records(&self) -> impl Iterator<Item = &Update<'s>> {
         self.by_template.values()
     }

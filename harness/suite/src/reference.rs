@@ -21,7 +21,6 @@ pub struct Reference {
     pub name: &'static str,
     /// The dialect for which its output counts as correct.
     pub dialect: Dialect,
-    /// Its version.
     pub version: &'static str,
     /// The components that also decide its output, with versions.
     pub components: &'static [(&'static str, &'static str)],
@@ -50,7 +49,6 @@ pub const OLLAMA: Reference = Reference {
 pub struct Identity {
     /// The engine's name.
     pub engine: String,
-    /// Its version.
     pub version: String,
     /// Its components, with versions.
     pub components: BTreeMap<String, String>,
@@ -64,10 +62,7 @@ pub enum ReferenceError {
         "the reference {name} is not installed: run `{}` first",
         invocation::set_up_references()
     )]
-    NotInstalled {
-        /// Its name.
-        name: &'static str,
-    },
+    NotInstalled { name: &'static str },
     /// Another version is installed.
     #[error(
         "{found} is installed, the reference is {expected}: run `{}`",
@@ -85,7 +80,6 @@ impl Reference {
     /// Both references.
     pub const ALL: [Reference; 2] = [TRANSFORMERS, OLLAMA];
 
-    /// The reference for a dialect.
     pub fn of(dialect: Dialect) -> Reference {
         match dialect {
             Dialect::Jinja => TRANSFORMERS,
@@ -101,7 +95,6 @@ impl Reference {
         references
     }
 
-    /// A reference by name.
     pub fn by_name(name: &str) -> Option<Reference> {
         Reference::ALL
             .into_iter()

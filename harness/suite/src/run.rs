@@ -109,11 +109,9 @@ impl<'p, 's> RenderPlan<'p, 's> {
 /// A pair with an engine's outcome.
 #[derive(Debug)]
 pub struct Rendered<'s> {
-    /// The pair.
     pub pair: Pair<'s>,
     /// The engine's name.
     pub engine: &'s str,
-    /// The outcome.
     pub outcome: Outcome,
 }
 

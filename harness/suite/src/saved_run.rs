@@ -48,7 +48,6 @@ pub struct SavedOutcome {
     pub mark: Option<PairMark>,
     /// Its line in the file.
     pub line: usize,
-    /// The outcome.
     pub outcome: Outcome,
 }
 

@@ -38,9 +38,7 @@ pub struct Suite {
 /// One template with one case.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair<'s> {
-    /// The template.
     pub template: &'s Template,
-    /// The case.
     pub case: &'s Case,
 }
 
@@ -325,7 +323,6 @@ impl Suite {
             .collect()
     }
 
-    /// A template by name.
     pub fn template(&self, name: &TemplateName) -> Option<&Template> {
         self.templates
             .iter()

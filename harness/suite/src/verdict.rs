@@ -38,7 +38,6 @@ pub enum Truth<'t> {
     /// From nowhere: every pair is unverified.
     #[default]
     Unknown,
-    /// From records.
     Records {
         /// The records of the references.
         records: &'t Records,
@@ -50,7 +49,6 @@ pub enum Truth<'t> {
     /// From engines that render each pair. The first engine of a dialect renders its
     /// pairs.
     Engines {
-        /// The engines.
         engines: &'t [&'t dyn Engine],
         /// The listed differences from them.
         divergences: &'t Divergences,

@@ -8,7 +8,6 @@ use crate::reader::OwnReader;
 use crate::reading::{WithResponseTemplate, read_case};
 use crate::written::{Writer, Written};
 
-/// The question.
 pub(super) const QUESTION: &str = "askquill";
 /// The text of an answer.
 pub(super) const TEXT: &str = "saidquill";
@@ -20,7 +19,6 @@ pub(super) const TOOL: &str = "find_quill";
 pub(super) const KEYS: [&str; 2] = ["areaquill", "zonequill"];
 /// The values of the arguments: two for each call.
 pub(super) const VALUES: [&str; 4] = ["northquill", "southquill", "eastquill", "westquill"];
-/// The IDs of the calls.
 pub(super) const CALL_IDS: [&str; 2] = ["callquil1", "callquil2"];
 
 /// A pattern for the name of a tool.

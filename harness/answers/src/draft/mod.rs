@@ -20,7 +20,6 @@ use crate::written::{Writer, Written};
 /// A draft, and what could not be found out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    /// The response template.
     pub response_template: Value,
     /// What the draft lacks, in sentences.
     pub unknown: Vec<String>,

@@ -22,7 +22,6 @@ pub enum Value {
     F32(f32),
     /// True or false.
     Bool(bool),
-    /// A text.
     Text(String),
     /// A list of signed numbers.
     Numbers(Vec<i32>),
@@ -39,7 +38,6 @@ pub enum Numbers {
     F16(Vec<u16>),
 }
 
-/// A tensor.
 #[derive(Debug, Clone, PartialEq)]
 struct Tensor {
     name: String,

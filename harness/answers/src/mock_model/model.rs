@@ -130,7 +130,6 @@ impl MockModel {
         }
     }
 
-    /// The token of a piece.
     fn token(&mut self, piece: &str) -> usize {
         if let [byte] = piece.as_bytes() {
             return self.special + usize::from(*byte);
@@ -279,7 +278,7 @@ mod tests {
 
     /// A model as a server has it.
     struct Model<'p> {
-        mock_model: &'p MockModel,
+        written: &'p MockModel,
         embedding: Vec<f32>,
         output: Vec<f32>,
     }
@@ -301,7 +300,7 @@ mod tests {
                 halves.map(number).collect()
             };
             Model {
-                mock_model,
+                written: mock_model,
                 embedding: numbers(embedding),
                 output: numbers(output),
             }
@@ -315,7 +314,7 @@ mod tests {
                 let product: f32 = row.iter().zip(out).map(|(a, b)| a * b).sum();
                 product + if bias == Some(next) { BIAS } else { 0.0 }
             };
-            let scores: Vec<f32> = (0..self.mock_model.tokens.len()).map(score).collect();
+            let scores: Vec<f32> = (0..self.written.tokens.len()).map(score).collect();
             let best = (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]));
             best.unwrap()
         }
@@ -324,8 +323,8 @@ mod tests {
         fn answer(&self, last: usize, bias: Option<usize>) -> String {
             let mut text = Vec::new();
             let mut token = self.next(last, bias);
-            while token != self.mock_model.end {
-                let signs = self.mock_model.tokens[token].chars();
+            while token != self.written.end {
+                let signs = self.written.tokens[token].chars();
                 let byte = |c| (0..=u8::MAX).find(|byte| sign(*byte) == c).unwrap();
                 text.extend(signs.map(byte));
                 token = self.next(token, bias);

@@ -24,7 +24,6 @@ pub enum Uncut {
 }
 
 impl Uncut {
-    /// The text.
     pub fn text(&self) -> &str {
         match self {
             Uncut::TooLong(text) | Uncut::OneByte(text) | Uncut::Taken(text) => text,

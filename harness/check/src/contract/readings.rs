@@ -22,7 +22,6 @@ use crate::probe::{AnswerReading, NoReadings, Probe, Prober};
 /// The forms of an answer with its end token.
 pub(super) const WITH_END: [Form; 2] = [Form::Whole, Form::Ended];
 
-/// Probes of texts.
 const TEXT_PROBES: [Probe; 3] = [TEXT, PARAGRAPHS, JSON];
 /// Probes of single calls.
 const CALL_PROBES: [Probe; 4] = [CALL, TEXT_CALL, NO_ARGUMENTS, PROGRAM];

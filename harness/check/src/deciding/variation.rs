@@ -79,9 +79,7 @@ pub(super) fn pairs(case: &Case, comparison: &Comparison) -> Vec<(Case, Case)> {
 enum Way {
     /// In its place.
     Whole,
-    /// Before it.
     Before,
-    /// Behind it.
     Behind,
     /// In its place, so that it comes after the literal in the alphabet.
     Above,

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-/// What a tag is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TagKind {
     /// It prints an expression: `{{ … }}`.
@@ -14,7 +13,6 @@ pub(super) enum TagKind {
 /// A tag of a source.
 #[derive(Debug, Clone)]
 pub(super) struct Tag<'s> {
-    /// What it is for.
     pub(super) kind: TagKind,
     /// The byte of the source at which the tag begins, and the one behind it.
     pub(super) place: Range<usize>,

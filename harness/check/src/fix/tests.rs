@@ -63,7 +63,6 @@ fn fixed(source: &str) -> Fixes {
     fixed_with(source, false, |_| true)
 }
 
-/// The fix of a contract.
 #[track_caller]
 fn of<'f>(fixes: &'f Fixes, contract: &str) -> &'f Fix {
     let mut found = fixes.found.iter();

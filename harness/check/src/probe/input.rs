@@ -31,9 +31,7 @@ pub(super) struct ProbeInput {
 /// nothing else look the same to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Unread {
-    /// `tools`
     pub(super) tools: bool,
-    /// `documents`
     pub(super) documents: bool,
     /// `add_generation_prompt`
     pub(super) generation_prompt: bool,
@@ -43,7 +41,6 @@ impl Unread {
     /// How many there are.
     const COUNT: usize = 8;
 
-    /// The one with a number.
     fn of(number: usize) -> Unread {
         Unread {
             tools: number & 1 > 0,
@@ -52,7 +49,6 @@ impl Unread {
         }
     }
 
-    /// Its number.
     fn number(self) -> usize {
         let Unread {
             tools,
@@ -101,7 +97,6 @@ impl Hash for ProbeVariant {
 pub(crate) struct Setting {
     /// The variable's name.
     pub(crate) name: String,
-    /// Its value.
     pub(crate) value: Value,
 }
 
@@ -184,7 +179,6 @@ impl ProbeInputs {
         Arc::clone(input)
     }
 
-    /// The number of a setting.
     pub(super) fn number_of(&self, setting: &Setting) -> usize {
         let mut settings = self.settings.borrow_mut();
         let known = settings.iter().position(|known| known == setting);

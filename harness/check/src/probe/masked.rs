@@ -10,7 +10,6 @@ use super::outcome::ProbeOutcome;
 /// A probe with what a model learns of its prompt.
 #[derive(Debug, Clone)]
 pub(crate) struct MaskedProbe {
-    /// The probe.
     pub(crate) seen: Rc<ProbeOutcome>,
     /// What the model writes.
     pub(crate) mask: Mask,

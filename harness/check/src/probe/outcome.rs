@@ -27,7 +27,6 @@ pub struct ProbeOutcome {
 /// decisions of the template looked at.
 #[derive(Debug, Clone)]
 pub(crate) struct Examined {
-    /// The outcome.
     pub(crate) seen: Rc<ProbeOutcome>,
     /// The spans of the prompt, if there is one and the engine can tell.
     pub(crate) spans: Option<Vec<Span>>,

@@ -62,7 +62,6 @@ pub struct Prober<'t> {
 /// Whether the front prepares a probe for the template, found out on first use.
 type IsPrepared = Rc<OnceCell<bool>>;
 
-/// An outcome of a probe.
 type Seen = (Rc<ProbeOutcome>, IsPrepared);
 
 /// What is known of a template's source.
@@ -249,7 +248,6 @@ impl<'t> Prober<'t> {
         self.tokenizer
     }
 
-    /// The template.
     pub fn template(&self) -> &'t Template {
         self.program.template
     }
@@ -287,7 +285,6 @@ impl<'t> Prober<'t> {
         }
     }
 
-    /// Its dialect.
     pub fn dialect(&self) -> Dialect {
         self.program.template.dialect
     }

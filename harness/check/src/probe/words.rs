@@ -14,13 +14,10 @@ pub(crate) const DEVELOPER: &str = "devquill";
 pub const USER: &str = "askquill";
 /// A second user message.
 pub(crate) const SECOND_USER: &str = "morequill";
-/// A third one.
 pub(crate) const THIRD_USER: &str = "lastquill";
 /// The first assistant message.
 pub(crate) const ASSISTANT: &str = "saidquill";
-/// A second one.
 pub(crate) const SECOND_ASSISTANT: &str = "thenquill";
-/// A third one.
 pub(crate) const THIRD_ASSISTANT: &str = "stillquill";
 /// A message in a role that nobody knows.
 pub(crate) const NARRATOR: &str = "talequill";
@@ -41,11 +38,9 @@ pub(crate) const BEFORE: &str = "headquill";
 /// Text behind it.
 pub const BEHIND: &str = "tailquill";
 
-/// A tool.
 pub const TOOL: &str = "find_quill";
 /// What it does.
 pub(crate) const TOOL_ABOUT: &str = "seekquill";
-/// A second tool.
 pub(crate) const SECOND_TOOL: &str = "count_quill";
 /// The first parameter of the tools; the second comes before it in the alphabet.
 pub(crate) const FIRST_KEY: &str = "zonequill";
@@ -53,7 +48,6 @@ pub(crate) const FIRST_KEY: &str = "zonequill";
 pub(crate) const SECOND_KEY: &str = "areaquill";
 /// What the first call passes for the first parameter.
 pub(crate) const FIRST_VALUE: &str = "northquill";
-/// And for the second.
 pub(crate) const SECOND_VALUE: &str = "southquill";
 /// What the second call passes.
 pub(crate) const THIRD_VALUE: &str = "eastquill";

@@ -214,7 +214,6 @@ impl Tokenizer {
         self.marker(text).is_some() || is_piece()
     }
 
-    /// The marker of a text.
     pub fn marker(&self, text: &str) -> Option<&Marker> {
         self.markers.iter().find(|marker| marker.text == text)
     }

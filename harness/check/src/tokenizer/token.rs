@@ -11,11 +11,9 @@ pub struct Token {
     /// The bytes of the prompt that it stands for. A character of several bytes may be cut into
     /// several tokens, each of which stands for all of it.
     pub range: Range<usize>,
-    /// What it is.
     pub kind: TokenKind,
 }
 
-/// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
     /// A control token that is marked as special: a server can keep users from writing it.
@@ -43,7 +41,6 @@ impl TokenKind {
 pub struct Marker {
     /// Its number.
     pub id: u32,
-    /// Its text.
     pub text: String,
     /// Whether it is special.
     pub is_special: bool,

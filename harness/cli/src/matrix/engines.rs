@@ -21,7 +21,6 @@ pub struct Matrix {
 /// unless it agrees with the reference everywhere.
 #[derive(Debug)]
 pub struct CommonMistakes<'m> {
-    /// The engines.
     pub engines: Vec<&'m Measurement>,
     /// The pairs in which some engine differs from the reference, with those engines by their
     /// indexes in the list.
@@ -31,7 +30,6 @@ pub struct CommonMistakes<'m> {
 }
 
 impl Matrix {
-    /// The matrix of some measurements.
     pub fn new(mut measurements: Vec<Measurement>) -> Matrix {
         measurements.sort_by(|a, b| {
             let engines = a.engine.engine.cmp(&b.engine.engine);
@@ -83,7 +81,6 @@ impl Matrix {
         all.filter(move |one| one.dialect == dialect)
     }
 
-    /// The versions of an engine.
     pub fn versions(&self, engine: &str) -> Vec<&Measurement> {
         let all = self.measurements.iter();
         all.filter(|one| one.engine.engine == engine).collect()

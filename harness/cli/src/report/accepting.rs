@@ -28,7 +28,6 @@ pub struct AcceptedPairs {
 }
 
 impl AcceptedPairs {
-    /// One pair.
     pub fn of(compared: &Compared<'_>, is_confirmed: bool) -> AcceptedPairs {
         let is_new = matches!(compared.comparison, Some(SnapshotStatus::New));
         AcceptedPairs {
@@ -38,7 +37,6 @@ impl AcceptedPairs {
         }
     }
 
-    /// Adds others.
     pub fn add(&mut self, others: AcceptedPairs) {
         self.changed += others.changed;
         self.new += others.new;
@@ -49,7 +47,6 @@ impl AcceptedPairs {
 /// The files of a command, and how many of them could be written.
 #[derive(Debug, Clone, Copy)]
 pub struct AcceptedFiles<'f> {
-    /// All files.
     pub files: &'f [AcceptedFile],
     /// How many were written.
     pub written: usize,

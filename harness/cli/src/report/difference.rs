@@ -57,7 +57,6 @@ pub struct FaultGroup<'s> {
 /// A pair of a group.
 #[derive(Debug)]
 pub struct GroupedPair<'s> {
-    /// The pair.
     pub pair: Pair<'s>,
     /// The engine's name.
     pub engine: &'s str,

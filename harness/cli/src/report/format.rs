@@ -16,7 +16,6 @@ pub enum Format {
     Junit,
     /// Annotations for GitHub.
     Github,
-    /// SARIF 2.1.0.
     Sarif,
     /// Markdown for GitHub.
     Markdown,

@@ -13,7 +13,6 @@ pub enum LogLine {
     Start,
     /// One colon behind that.
     Colon,
-    /// One `#`.
     Hash,
     /// `##`, or more of them.
     Hashes,

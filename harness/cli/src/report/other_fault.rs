@@ -34,7 +34,6 @@ pub struct OtherFault {
     pub lines: Vec<DiffLine>,
 }
 
-/// The kinds of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
     /// A file that is needed is wrong.
@@ -54,7 +53,6 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// All kinds.
     pub const ALL: [FaultKind; 7] = [
         FaultKind::File,
         FaultKind::Syntax,

@@ -74,7 +74,6 @@ pub fn write(
     json::write(out, &log(&rules, &results))
 }
 
-/// A result of a run.
 fn run_result(rule: &str, message: &str, place: (&Path, &Path), line: usize, mark: &str) -> Value {
     let (path, folder) = place;
     json!({

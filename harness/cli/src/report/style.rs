@@ -9,7 +9,6 @@ use rolecall_core::OutcomeKind;
 
 /// Plain text.
 pub const PLAIN: Style = Style::new();
-/// Headings.
 pub const HEADING: Style = Style::new().bold();
 /// Details that readers can skip.
 pub const QUIET: Style = Style::new().dimmed();

@@ -27,9 +27,7 @@ pub struct Trace<'t> {
     pub lines: &'t Lines,
     /// The case as the template saw it.
     pub case: &'t Case,
-    /// The prompt.
     pub prompt: &'t str,
-    /// Its spans.
     pub spans: &'t [Span],
     /// What the decisions of the render looked at, if somebody asked for it.
     pub decisions: Option<&'t Decisions>,
@@ -90,7 +88,6 @@ impl Source {
 }
 
 impl Trace<'_> {
-    /// The text of a span.
     pub(super) fn text(&self, span: &Span) -> &str {
         self.prompt.get(span.prompt.clone()).unwrap_or_default()
     }
@@ -363,7 +360,6 @@ fn write_list(
     Ok(())
 }
 
-/// `12..40`
 fn bytes(span: &Span) -> String {
     format!("{}..{}", span.prompt.start, span.prompt.end)
 }

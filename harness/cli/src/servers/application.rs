@@ -48,7 +48,6 @@ pub(super) enum Served {
     Unknown,
 }
 
-/// A request for a prompt.
 pub(super) struct PromptRequest<'a> {
     /// The template to render.
     pub(super) template: &'a Template,
@@ -61,7 +60,6 @@ pub(super) struct PromptRequest<'a> {
 /// The server's answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PromptAnswer {
-    /// A prompt.
     Prompt(String),
     /// The server refuses the conversation, with this message.
     Refused(String),

@@ -15,7 +15,6 @@ const MORE: usize = 24;
 /// What a model wrote, and the message that the server read.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ChatAnswer {
-    /// The message.
     pub(super) message: Value,
     /// What the model wrote, if the server says it.
     pub(super) written: Option<Vec<u8>>,

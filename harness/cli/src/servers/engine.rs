@@ -94,7 +94,6 @@ impl Server {
         self.shared.application.before_prompts()
     }
 
-    /// Where it is.
     pub fn address(&self) -> &str {
         &self.shared.address
     }

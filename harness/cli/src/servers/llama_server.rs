@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use super::api::{Api, ApiAnswer, ApiError};
 use super::application::{Application, ONLY_CONTENT, PromptAnswer, PromptRequest, Served};
 
-/// A llama-server.
 pub(super) struct LlamaServer {
     api: Api,
     model: Option<String>,

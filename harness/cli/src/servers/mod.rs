@@ -34,7 +34,6 @@ pub use mock_models::ServerProgram;
 use api::{Api, ApiError};
 use application::Application;
 
-/// The kinds of servers.
 const KINDS: [&str; 4] = ["llama-server", "vllm", "ollama", "tgi"];
 
 /// A server's name on the command line: `KIND=URL`, or `KIND:MODEL=URL`.

@@ -34,7 +34,6 @@ pub(super) struct StartedServer {
 /// Why a server does not start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NotStarted {
-    /// It ended, and how.
     Ended(String),
     /// Something else is wrong, and what.
     Broken(String),

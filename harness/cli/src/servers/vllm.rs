@@ -61,7 +61,6 @@ impl Vllm {
         Ok(source.map_or(Served::Unknown, |source| Served::Source(source.to_owned())))
     }
 
-    /// The text of tokens.
     fn text(&self, tokens: &Value) -> Result<PromptAnswer, ApiError> {
         let body = json!({"model": self.model, "tokens": tokens});
         match self.api.ask(DETOKENIZE, &body)? {

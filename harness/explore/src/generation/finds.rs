@@ -34,7 +34,6 @@ pub struct Generation<'s> {
     pub tries: usize,
 }
 
-/// A new case.
 #[derive(Debug)]
 pub struct GeneratedCase {
     /// The case. Its description names the lines that it reaches.
@@ -52,7 +51,6 @@ pub struct GeneratedCase {
 pub struct ReachedWay {
     /// The place, by its index among the places of the coverage.
     pub site: usize,
-    /// The way.
     pub way: Way,
     /// The line of the template's file.
     pub line: usize,

@@ -212,7 +212,6 @@ impl Vocabulary {
         }
     }
 
-    /// A role.
     fn role(&self, focus: &Words, chance: &mut Chance) -> String {
         let compared = [
             focus.compared_with("role"),
@@ -312,7 +311,6 @@ impl Vocabulary {
         json!({"id": "call_0001", "type": "function", "function": {"name": name, "arguments": arguments(chance)}})
     }
 
-    /// A tool.
     pub(super) fn tool(&self, chance: &mut Chance) -> Value {
         let name = self.tool_name(chance);
         json!({"type": "function", "function": {"name": name, "description": "Tell the time.", "parameters": schema(chance, 2)}})
@@ -358,7 +356,6 @@ fn arguments(chance: &mut Chance) -> Value {
     one(chance, &all)
 }
 
-/// The schema of a value.
 fn schema(chance: &mut Chance, depth: usize) -> Value {
     match chance.below(if depth == 0 { 6 } else { 10 }) {
         0 => json!({"type": "string", "description": "A city."}),

@@ -15,7 +15,6 @@ use super::trial::Left;
 pub struct Blame {
     /// The first case in which it is written: `family/name`.
     pub case: String,
-    /// The text.
     pub text: String,
     /// The line of the template that writes it, if it is known.
     pub line: Option<usize>,

@@ -42,7 +42,6 @@ pub enum Unmarked {
     /// It is no Jinja template.
     #[error("only Jinja templates can have `{{% generation %}}` marks")]
     Dialect,
-    /// It has marks.
     #[error("the template has `{{% generation %}}` marks")]
     HasMarks,
     /// No case has an answer that the model writes.

@@ -22,7 +22,6 @@ impl Answer {
         }
     }
 
-    /// Its status.
     pub fn status(&self) -> u16 {
         self.response.status().as_u16()
     }
@@ -32,7 +31,6 @@ impl Answer {
         self.status() >= 400
     }
 
-    /// The headers.
     pub fn headers(&self) -> &HeaderMap {
         self.response.headers()
     }

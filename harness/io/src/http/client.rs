@@ -41,7 +41,6 @@ pub struct Settings {
     pub has_new_connections: bool,
 }
 
-/// A request.
 #[derive(Default)]
 pub struct Request<'a> {
     /// The media type that is accepted.
@@ -55,7 +54,6 @@ pub struct Request<'a> {
 }
 
 impl Client {
-    /// A client with these settings.
     pub fn new(settings: Settings) -> Client {
         let (tls, uncertified) = match tls::config() {
             Ok(tls) => (tls, None),

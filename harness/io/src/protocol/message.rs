@@ -51,8 +51,9 @@ pub(crate) enum Request<'r> {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum ReadWith<'r> {
-    /// A response template.
-    ResponseTemplate { response_template: &'r Value },
+    ResponseTemplate {
+        response_template: &'r Value,
+    },
     /// A chat template that was loaded: the program has parsers of its own for it. The variables are
     /// those with which a prompt was made.
     ChatTemplate {
@@ -124,7 +125,6 @@ pub(crate) struct Greeting {
 /// A kind of templates that can say how answers are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadingKind {
-    /// Response templates.
     ResponseTemplate,
     /// Chat templates: the program has parsers of its own for them.
     ChatTemplate,
@@ -254,7 +254,6 @@ fn values_in(line: &[u8]) -> usize {
 }
 
 impl ReceivedRequest {
-    /// Reads a request.
     pub(super) fn read(line: &[u8]) -> Result<ReceivedRequest, String> {
         if values_in(line) > MOST_VALUES {
             return Err(format!("it has more than {MOST_VALUES} values"));

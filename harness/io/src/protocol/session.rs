@@ -231,7 +231,6 @@ impl Session {
 /// What is wrong with a program that renders nothing.
 const LOADED_FOR_RENDERED: &str = "it answered `render` with `ok`";
 
-/// The smallest answer.
 const SMALLEST: Answer<'_> = Answer {
     prompt: "a",
     text: "x",

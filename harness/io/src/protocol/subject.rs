@@ -416,7 +416,6 @@ pub(super) fn compare(answer: Meaning, expected: &RightAnswer) -> Result<(), Che
     Err(CheckFailure::by(&outcome, told))
 }
 
-/// An outcome in words.
 fn words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Rendered { text } => format!("it gave the prompt {text:?}"),

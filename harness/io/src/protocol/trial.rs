@@ -29,15 +29,12 @@ pub struct Trial {
 /// One thing that an engine has to do.
 #[derive(Debug)]
 pub struct Check {
-    /// Its name.
     pub name: &'static str,
     /// What is right, in a few words.
     pub about: &'static str,
-    /// The result.
     pub finding: CheckResult,
 }
 
-/// The result of a check.
 #[derive(Debug, PartialEq, Eq)]
 pub enum CheckResult {
     /// The program did it right.

@@ -48,7 +48,6 @@ pub(super) struct Download<'a> {
     pub(super) is_known: &'a dyn Fn(&HeaderMap) -> bool,
 }
 
-/// A downloaded file.
 pub(super) struct DownloadedFile {
     /// The headers of the host that was asked, not of one that it redirects to.
     pub(super) headers: HeaderMap,
@@ -172,7 +171,6 @@ impl Downloader {
         }
     }
 
-    /// Gets a file.
     pub(super) fn get(&self, download: &Download<'_>) -> Result<DownloadedFile, DownloadError> {
         repeatedly(|| self.get_once(download), DownloadError::pause)
     }

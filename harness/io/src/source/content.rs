@@ -7,7 +7,6 @@ use rolecall_core::problem::{Note, Problem};
 /// The templates of a source, with notes and problems.
 #[derive(Debug, Default)]
 pub struct SourceContent {
-    /// The templates.
     pub templates: Vec<Template>,
     /// Notes about them, for example that two files disagree.
     pub notes: Vec<Note>,

@@ -27,7 +27,6 @@ impl JsonFile<'_> {
         serde_json::from_str(self.text.get(value.start()..value.end())?).ok()
     }
 
-    /// The place of an offset.
     pub(super) fn place(&self, offset: usize) -> Location {
         Position::of(self.text, offset).into()
     }

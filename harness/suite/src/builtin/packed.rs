@@ -5,7 +5,6 @@ use std::path::Path;
 
 use flate2::read::GzDecoder;
 
-/// The archive.
 const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/suite.tar.gz"));
 
 /// The bytes that the suite adds to the program. None if the program contains no suite.

@@ -20,7 +20,6 @@ pub struct CardChange {
 /// A contract that one side breaks and the other does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindingChange {
-    /// The contract.
     pub contract: &'static Contract,
     /// How bad it is.
     pub severity: Severity,
@@ -49,7 +48,6 @@ impl FindingChange {
 /// An ability in which the two templates differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CapabilityChange {
-    /// What it is.
     pub name: &'static str,
     /// The values for A and for B.
     pub sides: [String; 2],

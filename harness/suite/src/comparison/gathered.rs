@@ -12,7 +12,6 @@ use rolecall_core::transcript::encode;
 /// The outcomes of two sides for the same cases.
 #[derive(Debug)]
 pub struct Comparison {
-    /// What the sides are.
     pub subject: SideKind,
     /// What A and B are called.
     pub sides: [String; 2],
@@ -110,7 +109,6 @@ pub struct CaseGroup {
 pub struct Member {
     /// Which of [`Comparison::pairings`].
     pub pairing: usize,
-    /// The case.
     pub case: String,
 }
 

@@ -29,7 +29,6 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// All faults.
     pub const ALL: [Fault; 8] = [
         Fault::Changed,
         Fault::New,

@@ -76,9 +76,7 @@ pub enum EngineFailure {
 /// A pair that was rendered, and compared with nothing.
 #[derive(Debug)]
 pub struct Uncompared<'s> {
-    /// The pair.
     pub pair: Pair<'s>,
-    /// The kind of its outcome.
     pub kind: OutcomeKind,
     /// The message, if there is no prompt.
     pub message: Option<String>,

@@ -60,7 +60,6 @@ impl Snapshots {
         &self.root
     }
 
-    /// The file of a family.
     pub fn file(&self, family: &str) -> PathBuf {
         self.root.join(format!("{family}.snap"))
     }

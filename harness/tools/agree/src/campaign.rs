@@ -45,7 +45,6 @@ pub struct Campaign<'c> {
     pub material: &'c Material,
     /// The engine and the reference.
     pub examiner: &'c Examiner<'c>,
-    /// The known differences.
     pub known: &'c KnownDifferences,
 }
 
@@ -92,7 +91,6 @@ pub struct CampaignExample {
     pub number: u64,
     /// The source of the question's template.
     pub origin: String,
-    /// The template.
     pub template: Template,
     /// The conversation.
     pub case: Case,
@@ -111,7 +109,6 @@ struct CampaignState {
 }
 
 impl Campaign<'_> {
-    /// Runs the campaign.
     pub fn run(&self) -> CampaignTally {
         let begin = Instant::now();
         let first = match self.extent {

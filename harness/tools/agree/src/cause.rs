@@ -15,7 +15,6 @@ pub struct DifferenceShape {
 }
 
 impl DifferenceShape {
-    /// The shape of a difference.
     pub fn of(difference: &OutcomeDifference) -> DifferenceShape {
         DifferenceShape {
             expected: shape(&difference.expected),

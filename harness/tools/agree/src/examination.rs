@@ -15,9 +15,7 @@ static NOTHING: LazyLock<Option<Regex>> =
 /// An engine beside the reference.
 #[derive(Clone, Copy)]
 pub struct Examiner<'e> {
-    /// The engine.
     pub engine: &'e dyn Engine,
-    /// The reference.
     pub reference: &'e dyn Engine,
 }
 

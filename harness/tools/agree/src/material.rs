@@ -58,7 +58,6 @@ impl MaterialSources {
         })
     }
 
-    /// The material for a dialect.
     pub(crate) fn of(&self, dialect: Dialect, layout: &Layout) -> Result<Material, MaterialError> {
         let all = self.given.iter().chain(&self.suite.templates);
         let ConstructTable { rows, case, .. } =

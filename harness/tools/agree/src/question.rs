@@ -28,7 +28,6 @@ pub struct Question {
     pub number: u64,
     /// The source of its template.
     pub origin: String,
-    /// The template.
     pub template: Template,
     /// The conversations.
     pub cases: Vec<Case>,

@@ -17,7 +17,6 @@ const SMALL: usize = 400;
 
 /// A template and a conversation for which engine and reference differ.
 pub struct Counterexample {
-    /// The template.
     pub template: Template,
     /// The conversation.
     pub case: Case,

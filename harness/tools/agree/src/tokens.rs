@@ -2,7 +2,6 @@
 
 use rolecall_core::Dialect;
 
-/// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TokenKind {
     /// Text between tags.
@@ -17,7 +16,6 @@ pub enum TokenKind {
     Space,
     /// A name or a keyword; in Go with the dot or dollar sign before it.
     Name,
-    /// A number.
     Number,
     /// A string with its quotation marks, or a character of Go's.
     Quoted,
@@ -32,14 +30,12 @@ pub enum TokenKind {
 /// A part of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
     pub kind: TokenKind,
     /// Its characters.
     pub text: String,
 }
 
 impl Token {
-    /// A token of a kind.
     pub fn new(kind: TokenKind, text: &str) -> Token {
         Token {
             kind,
@@ -56,7 +52,6 @@ impl Token {
     }
 }
 
-/// The text of tokens.
 pub fn text_of(tokens: &[Token]) -> String {
     tokens.iter().map(|token| token.text.as_str()).collect()
 }

@@ -21,7 +21,6 @@ pub enum PairResult<'m> {
     },
 }
 
-/// A pair by its names.
 type PairName = (TemplateName, CaseId);
 
 /// The pairs in which two measurements differ.

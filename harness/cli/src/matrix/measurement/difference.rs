@@ -48,7 +48,6 @@ fn around(diff: &Diff, side: Side) -> String {
     joined(of_side)
 }
 
-/// The beginning of a transcript.
 fn beginning(transcript: &str) -> String {
     let lines: Vec<DiffLine> = transcript
         .lines()

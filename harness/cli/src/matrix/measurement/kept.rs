@@ -19,7 +19,6 @@ pub(crate) trait Kept: Sized {
     /// The text of its file.
     fn text(&self) -> String;
 
-    /// Its name.
     fn name(&self) -> String;
 }
 

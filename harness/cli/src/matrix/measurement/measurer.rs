@@ -55,7 +55,6 @@ pub enum MeasurementError {
         count: usize,
         /// The first of these pairs.
         first: String,
-        /// Why.
         why: String,
     },
     /// The run gave the engine up.
@@ -64,7 +63,6 @@ pub enum MeasurementError {
          whole suite; `rolecall run --engine` shows how far the engine gets"
     )]
     NotAsked {
-        /// The engine.
         engine: String,
         /// How many pairs are left.
         count: usize,

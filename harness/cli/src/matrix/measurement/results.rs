@@ -21,11 +21,8 @@ pub struct Measurement {
     /// In how many requests it died, and answered only when it was asked again. Another figure in
     /// another run is no change, either.
     pub deaths: usize,
-    /// The version of the suite.
     pub suite: SuiteVersion,
-    /// The results by template.
     pub templates: BTreeMap<TemplateName, TemplateResult>,
-    /// The results by family.
     pub families: BTreeMap<String, FamilyResult>,
     /// The pairs in which it differs from the reference, grouped by cause.
     pub groups: Vec<DifferenceGroup>,
@@ -83,9 +80,7 @@ pub struct DifferenceGroup {
 /// A pair with the lines that differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Example {
-    /// The template.
     pub template: TemplateName,
-    /// The case.
     pub case: CaseId,
     /// The reference's lines around the first difference, as transcripts show them. Empty if only
     /// the fingerprint of the result is known.
@@ -97,9 +92,7 @@ pub struct Example {
 /// A pair in which an engine differs from the reference.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DifferingPair {
-    /// The template.
     pub template: TemplateName,
-    /// The case.
     pub case: CaseId,
     /// The reference's outcome.
     pub expected: OutcomeKind,
@@ -120,7 +113,6 @@ pub struct ConstructResults {
 /// An engine's outcome for a construct.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConstructResult {
-    /// The kind.
     pub outcome: OutcomeKind,
     /// The text as transcripts show it, or the message of a failure without its places; cut if it
     /// is long.

@@ -66,7 +66,6 @@ pub fn problems(layout: &Layout) -> Vec<Problem> {
     kept::problems::<Measurement>(layout)
 }
 
-/// Reads a measurement.
 pub fn read(path: &Path) -> Result<Measurement, Problem> {
     let text = read_text(path)?;
     let file: File = serde_json::from_str(&text).map_err(|error: serde_json::Error| {

@@ -15,7 +15,6 @@ use rolecall_suite::reference::Identity;
 pub struct ReadBackMeasurement {
     /// The reader, its version and its components.
     pub reader: Identity,
-    /// The fingerprint of the cases.
     pub cases: Fingerprint,
     /// The results by template.
     pub templates: BTreeMap<TemplateName, Counted>,
@@ -24,7 +23,6 @@ pub struct ReadBackMeasurement {
 /// What comes back of the answers of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counted {
-    /// The fingerprint of the template.
     pub template: Fingerprint,
     /// How many messages are of each kind.
     pub counts: KindCounts,
@@ -53,9 +51,7 @@ pub struct Cause {
 /// A template and the cases whose answers are read.
 #[derive(Debug, Clone)]
 pub struct Subject<'s> {
-    /// The template.
     pub template: &'s Template,
-    /// The cases.
     pub cases: Vec<&'s Case>,
 }
 

@@ -164,7 +164,6 @@ pub fn problems(layout: &Layout) -> Vec<Problem> {
     kept::problems::<ReadBackMeasurement>(layout)
 }
 
-/// Reads a measurement.
 pub fn read(path: &Path) -> Result<ReadBackMeasurement, Problem> {
     let text = read_text(path)?;
     let wrong = |message: String| {

@@ -38,7 +38,6 @@ pub(super) fn cell(share: Share) -> Cell {
     Cell::new(style, percent(share.agree, share.all))
 }
 
-/// `7,201 of 9,792 (73.53 %)`.
 pub(super) fn words(share: Share) -> String {
     let Share { agree, all } = share;
     let (agree_words, all_words) = (thousands(agree), thousands(all));

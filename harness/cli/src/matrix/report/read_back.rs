@@ -16,7 +16,6 @@ use rolecall_suite::conclusion::Share;
 
 use crate::matrix::read_back::{Cause, Counted, ReadBackMeasurement, Subject};
 
-/// The templates of some measurements.
 pub(crate) fn templates(all: &[ReadBackMeasurement]) -> BTreeSet<&TemplateName> {
     all.iter().flat_map(|one| one.templates.keys()).collect()
 }

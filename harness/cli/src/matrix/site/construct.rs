@@ -47,7 +47,6 @@ fn kind(dialect: Dialect, name: &str) -> (String, &'static str) {
     (format!("{dialect}-{slug}"), title)
 }
 
-/// The pages of a dialect.
 pub(super) fn groups(matrix: &Matrix, dialect: Dialect) -> Vec<ConstructPage> {
     let mut groups: BTreeMap<String, ConstructPage> = BTreeMap::new();
     let rows = matrix
@@ -120,7 +119,6 @@ impl ConstructPage {
     }
 }
 
-/// The page.
 pub(super) fn page(
     pages: &Pages,
     matrix: &Matrix,

@@ -14,7 +14,6 @@ use crate::matrix::measurement::{DifferenceGroup, Example, Measurement, Share};
 use crate::matrix::report::by_construct;
 use rolecall_core::diff::{Diff, Side};
 
-/// The page.
 pub(super) fn page(pages: &Pages, matrix: &Matrix, engine: &Measurement) -> io::Result<String> {
     let components = engine.engine.components.iter();
     let components: Vec<_> = components

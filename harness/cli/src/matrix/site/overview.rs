@@ -12,7 +12,6 @@ use super::parts::{all_named, label, named, ranked, row, shown, slug, stale, tem
 use crate::matrix::engines::Matrix;
 use crate::report::numbers::counted;
 
-/// The page.
 pub(super) fn page(pages: &Pages, matrix: &Matrix) -> io::Result<String> {
     let dialects = matrix.dialects().into_iter();
     let dialects: Vec<_> = dialects

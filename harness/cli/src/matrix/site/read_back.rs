@@ -13,7 +13,6 @@ use crate::matrix::engines::Matrix;
 use crate::matrix::read_back::{Counted, ReadBackMeasurement};
 use crate::matrix::report::templates;
 
-/// The page.
 pub(super) fn page(pages: &Pages, matrix: &Matrix, suite: &Suite) -> io::Result<String> {
     let readers = matrix.read_back();
     let known: Vec<_> = matrix

@@ -12,7 +12,6 @@ use crate::matrix::engines::Matrix;
 use crate::matrix::measurement::{DifferenceGroup, DifferingPair, Measurement};
 use rolecall_suite::suite::Suite;
 
-/// The page.
 pub(super) fn page(
     pages: &Pages,
     matrix: &Matrix,

@@ -10,7 +10,6 @@ use rolecall_core::file::MOST_TEXT;
 const MOST_NAMED: usize = 64;
 const MOST_DIMENSIONS: u32 = 8;
 
-/// The key of the template.
 pub(in crate::source) const DEFAULT_KEY: &str = "tokenizer.chat_template";
 const NAMED_TEMPLATE: &str = "tokenizer.chat_template.";
 const TEMPLATE_NAMES: &str = "tokenizer.chat_templates";
@@ -39,7 +38,6 @@ pub(super) struct Metadata {
     pub(super) special_tokens: Map<String, Value>,
 }
 
-/// Where the tokens are.
 struct TokenArray {
     first: u64,
     count: u64,

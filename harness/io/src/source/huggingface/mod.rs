@@ -43,7 +43,6 @@ use tokens::SpecialTokens;
 
 /// The name of the template that a model uses by default.
 const DEFAULT: &str = "default";
-/// The file with the template.
 pub(super) const TEMPLATE_FILE: &str = "chat_template.jinja";
 /// The folder with further templates.
 const FOLDER: &str = "additional_chat_templates";
@@ -260,7 +259,6 @@ impl ModelFolder<'_> {
         Ok(named)
     }
 
-    /// The templates of the processor.
     fn processor(&self, files: &NamedTemplates) -> Result<NamedTemplates, Problem> {
         let read = |file: &str| -> Result<Option<(PathBuf, NamedTemplates)>, Problem> {
             let path = self.folder.join(file);

@@ -352,7 +352,6 @@ impl Store {
         found.notes.push(Note::new(path, message));
     }
 
-    /// The blob of a digest.
     fn blob(&self, manifest: &Path, digest: &str) -> Result<PathBuf, Problem> {
         let hex = digest
             .strip_prefix("sha256:")

@@ -44,7 +44,6 @@ pub struct AnswerDifference {
     pub number: u64,
     /// The source of the template.
     pub source: String,
-    /// The answer.
     pub asked: AskedAnswer,
     /// What the reference read.
     pub expected: Value,

@@ -14,7 +14,6 @@ pub struct AnswerQuestion {
     pub number: u64,
     /// The source of the template.
     pub source: String,
-    /// The answers.
     pub answers: Vec<AskedAnswer>,
 }
 
@@ -25,7 +24,6 @@ pub struct AskedAnswer {
     pub tools: Vec<Value>,
     /// The setting for thinking.
     pub think: Option<bool>,
-    /// The prompt.
     pub prompt: String,
     /// The text, in pieces.
     pub pieces: Vec<String>,

@@ -253,7 +253,6 @@ const FIELDS: &[&str] = &[
     ".Function.Parameters.Properties.city.Type",
 ];
 
-/// A template.
 pub(super) fn template(chance: &mut Chance) -> String {
     let mut out = String::new();
     // Ollama executes a template that does not mention messages turn by turn.
@@ -277,14 +276,12 @@ pub(super) fn template(chance: &mut Chance) -> String {
     out
 }
 
-/// Statements.
 pub(super) fn statements(chance: &mut Chance) -> String {
     let mut out = String::new();
     GoWriter { chance, loops: 0 }.body(1, &mut out);
     out
 }
 
-/// An expression.
 pub(super) fn expression(chance: &mut Chance) -> String {
     GoWriter { chance, loops: 0 }.pipeline(2)
 }

@@ -13,7 +13,6 @@ use rolecall_core::Dialect;
 
 use rolecall_core::chance::Chance;
 
-/// A template of a dialect.
 pub fn template(dialect: Dialect, chance: &mut Chance) -> String {
     match dialect {
         Dialect::Jinja => jinja::template(chance),
@@ -37,7 +36,6 @@ pub fn suffix(dialect: Dialect, chance: &mut Chance) -> String {
     }
 }
 
-/// Statements of a dialect.
 pub fn statements(dialect: Dialect, chance: &mut Chance) -> String {
     match dialect {
         Dialect::Jinja => jinja::statements(chance),

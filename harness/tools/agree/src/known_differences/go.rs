@@ -2,7 +2,6 @@
 
 use crate::known_differences::known_difference::{ADDRESS, KnownDifference, template};
 
-/// The differences.
 pub(super) const ROWS: &[KnownDifference] = &[
     template(r"\d[0-9_.]*i\b", "gotmpl's parser knows no complex numbers"),
     template(

@@ -17,7 +17,6 @@ const NO_DIGITS: &str = "Jinja2 writes a constant that it calculated as the name
 pub(super) const SET_AFTER: &str =
     r"(for|macro|call|with|filter|generation)\b.*\{%-?\s*set |set [^=%]*%\}";
 
-/// The differences.
 pub(super) const ROWS: &[KnownDifference] = &[
     template(r"\.\s*(encode|to_bytes|from_bytes)\b", "there are no bytes"),
     template(r"lipsum", RANDOM),

@@ -57,7 +57,6 @@ impl KnownDifferences {
         Some(row.reason)
     }
 
-    /// All reasons.
     pub fn reasons(&self) -> Vec<&'static str> {
         let mut reasons: Vec<_> = self.rows.iter().map(|(row, _)| row.reason).collect();
         reasons.sort_unstable();

@@ -11,7 +11,6 @@ use vocabulary::{METHODS, TEXT_BETWEEN};
 
 use ValueType::{Boolean, Dictionary, List, Text};
 
-/// A template.
 pub(super) fn template(chance: &mut Chance) -> String {
     let mut writer = JinjaWriter { chance, loops: 0 };
     let mut out = String::new();
@@ -33,14 +32,12 @@ pub(super) fn template(chance: &mut Chance) -> String {
     out
 }
 
-/// Statements.
 pub(super) fn statements(chance: &mut Chance) -> String {
     let mut out = String::new();
     JinjaWriter { chance, loops: 0 }.body(1, &mut out);
     out
 }
 
-/// An expression.
 pub(super) fn expression(chance: &mut Chance) -> String {
     let mut writer = JinjaWriter { chance, loops: 0 };
     let kind = writer.any_type();

@@ -91,7 +91,6 @@ pub(super) const FILTERS: &[CallableSignature] = &[
     callable("xmlattr", Dictionary, "?b/autospace", Text),
 ];
 
-/// Tests.
 pub(super) const TESTS: &[CallableSignature] = &[
     callable("boolean", Any, "", Boolean),
     callable("callable", Any, "", Boolean),
@@ -199,7 +198,6 @@ pub(super) const METHODS: &[CallableSignature] = &[
     callable("conjugate", Integer, "", Integer),
 ];
 
-/// Functions.
 pub(super) const FUNCTIONS: &[CallableSignature] = &[
     callable("range", Any, "s", List),
     callable("range", Any, "s?ss", List),
