@@ -166,9 +166,13 @@ impl Suite {
     /// Loads the cases of a layout. A suite of one's own has the built-in cases that it chose,
     /// and then its own.
     fn load_cases_of(&mut self, layout: &Layout) {
-        let tools = layout.tools();
-        self.load_cases(&layout.conversations(), std::slice::from_ref(&tools), None);
-        let Some(configuration) = layout.configuration() else {
+        let conversations = layout.conversations();
+        let configuration = layout.configuration();
+        // To read them all takes much longer than a small suite.
+        if configuration.is_none_or(|own| !own.builtin.is_empty()) {
+            self.load_cases(&conversations, &[layout.tools()], None);
+        }
+        let Some(configuration) = configuration else {
             return;
         };
         let chosen = &configuration.builtin;
@@ -179,7 +183,6 @@ impl Suite {
             .collect();
         let unmatched = chosen.unmatched(&configuration.path, &all);
         self.problems.extend(unmatched);
-        let builtin: HashSet<String> = self.families.iter().map(|(name, _)| name.clone()).collect();
         self.cases
             .retain(|case| chosen.has(case.id.family(), case.id.name()));
         let has_case = |name: &str| self.cases.iter().any(|case| case.id.family() == name);
@@ -195,7 +198,7 @@ impl Suite {
         let mut told = HashSet::new();
         for case in self.cases.split_off(count) {
             let family = case.id.family();
-            if !builtin.contains(family) {
+            if !is_there(&conversations.join(format!("{family}.json"))) {
                 self.cases.push(case);
             } else if told.insert(family.to_owned()) {
                 let message = format!("a built-in family is also named `{family}`");
