@@ -441,20 +441,20 @@ impl Suite {
         let canonical = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let (files, folder) = self.files(path, &["json"], "case file (.json)");
         let bound = folder.as_ref().or(suite);
+        // Tools of case files outside the suite are beside their folder, as in the suite.
+        let beside = files
+            .first()
+            .and_then(|file| file.parent())
+            .map(|folder| folder.join("../tools"))
+            .filter(|folder| folder.is_dir())
+            .filter(|folder| suite.is_none_or(|suite| suite.has(folder).is_ok()))
+            .filter(|folder| {
+                tools
+                    .iter()
+                    .all(|known| canonical(known) != canonical(folder))
+            });
+        let folders: Vec<_> = beside.into_iter().chain(tools.iter().cloned()).collect();
         for file in files {
-            // Tools of a case file outside the suite are beside its folder, as in the
-            // suite.
-            let beside = file
-                .parent()
-                .map(|folder| folder.join("../tools"))
-                .filter(|folder| folder.is_dir())
-                .filter(|folder| suite.is_none_or(|suite| suite.has(folder).is_ok()))
-                .filter(|folder| {
-                    tools
-                        .iter()
-                        .all(|known| canonical(known) != canonical(folder))
-                });
-            let folders: Vec<_> = beside.into_iter().chain(tools.iter().cloned()).collect();
             let family = match bound {
                 Some(root) => read_family_in(root, &file, &folders),
                 None => read_family(&file, &folders),
