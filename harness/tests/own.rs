@@ -258,10 +258,12 @@ fn everything_wrong_with_the_file_has_its_place() {
         &["rolecall.toml:1:13: `../elsewhere` is not a folder below this one"],
     );
     own.write("cases/plain.json", &own.read("cases/words.json"));
-    wrong(
-        "[templates]\na = \"model/echo.jinja\"\n",
-        &["plain.json: a built-in family is also named `plain`\n  rename the file"],
-    );
+    for cases in ["", "[cases]\nbuiltin = []\nown = [\"cases\"]\n"] {
+        wrong(
+            &format!("[templates]\na = \"model/echo.jinja\"\n{cases}"),
+            &["plain.json: a built-in family is also named `plain`\n  rename the file"],
+        );
+    }
 }
 
 #[test]

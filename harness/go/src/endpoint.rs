@@ -221,6 +221,13 @@ pub fn without_endpoint(case: &Case) -> Result<TemplateConversation, String> {
     ))
 }
 
+/// Whether both endpoints accept tools, and hand them on as they are to a model that takes them.
+pub fn keeps_tools(given: &[Json]) -> bool {
+    !given.is_empty()
+        && tools::tools(Some(given)).is_ok()
+        && tools::without_empty_lists(given) == given
+}
+
 fn read(case: &Case, endpoint: Endpoint) -> Result<NativeRequest, Error> {
     // A tool that does not fit Go's types fails the request.
     tools::tools(case.tools.as_deref())?;
@@ -485,5 +492,12 @@ mod tests {
             seen(Endpoint::OpenAi),
             json!({"properties": {"a": {"anyOf": [{}], "x": []}}})
         );
+        assert!(!keeps_tools(&case.tools.unwrap()));
+        assert!(keeps_tools(&[
+            json!({"function": {"parameters": {"required": ["a"]}}})
+        ]));
+        for other in [vec![], vec![json!({"function": 3})]] {
+            assert!(!keeps_tools(&other));
+        }
     }
 }

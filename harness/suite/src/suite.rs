@@ -164,9 +164,13 @@ impl Suite {
     /// Loads the cases of a layout. A suite of one's own has the built-in cases that it chose,
     /// and then its own.
     fn load_cases_of(&mut self, layout: &Layout) {
-        let tools = layout.tools();
-        self.load_cases(&layout.conversations(), std::slice::from_ref(&tools), None);
-        let Some(configuration) = layout.configuration() else {
+        let conversations = layout.conversations();
+        let configuration = layout.configuration();
+        // To read them all takes much longer than a small suite.
+        if configuration.is_none_or(|own| !own.builtin.is_empty()) {
+            self.load_cases(&conversations, &[layout.tools()], None);
+        }
+        let Some(configuration) = configuration else {
             return;
         };
         let chosen = &configuration.builtin;
@@ -177,7 +181,6 @@ impl Suite {
             .collect();
         let unmatched = chosen.unmatched(&configuration.path, &all);
         self.problems.extend(unmatched);
-        let builtin: HashSet<String> = self.families.iter().map(|(name, _)| name.clone()).collect();
         self.cases
             .retain(|case| chosen.has(case.id.family(), case.id.name()));
         let has_case = |name: &str| self.cases.iter().any(|case| case.id.family() == name);
@@ -193,7 +196,7 @@ impl Suite {
         let mut told = HashSet::new();
         for case in self.cases.split_off(count) {
             let family = case.id.family();
-            if !builtin.contains(family) {
+            if !is_there(&conversations.join(format!("{family}.json"))) {
                 self.cases.push(case);
             } else if told.insert(family.to_owned()) {
                 let message = format!("a built-in family is also named `{family}`");
@@ -435,20 +438,20 @@ impl Suite {
         let canonical = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let (files, folder) = self.files(path, &["json"], "case file (.json)");
         let bound = folder.as_ref().or(suite);
+        // Tools of case files outside the suite are beside their folder, as in the suite.
+        let beside = files
+            .first()
+            .and_then(|file| file.parent())
+            .map(|folder| folder.join("../tools"))
+            .filter(|folder| folder.is_dir())
+            .filter(|folder| suite.is_none_or(|suite| suite.has(folder).is_ok()))
+            .filter(|folder| {
+                tools
+                    .iter()
+                    .all(|known| canonical(known) != canonical(folder))
+            });
+        let folders: Vec<_> = beside.into_iter().chain(tools.iter().cloned()).collect();
         for file in files {
-            // Tools of a case file outside the suite are beside its folder, as in the
-            // suite.
-            let beside = file
-                .parent()
-                .map(|folder| folder.join("../tools"))
-                .filter(|folder| folder.is_dir())
-                .filter(|folder| suite.is_none_or(|suite| suite.has(folder).is_ok()))
-                .filter(|folder| {
-                    tools
-                        .iter()
-                        .all(|known| canonical(known) != canonical(folder))
-                });
-            let folders: Vec<_> = beside.into_iter().chain(tools.iter().cloned()).collect();
             let family = match bound {
                 Some(root) => read_family_in(root, &file, &folders),
                 None => read_family(&file, &folders),

@@ -34,7 +34,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use rolecall_core::{Case, Dialect, Outcome, Template};
-use rolecall_go::endpoint::Endpoint;
+use rolecall_go::endpoint::{Endpoint, keeps_tools};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -148,12 +148,15 @@ impl Front {
         if clients::is_plain(case) {
             return Vec::new();
         }
-        let mut case = Cow::Borrowed(case);
-        let is_unsaid = |name: &&str| case.variables.get(*name).is_none_or(Value::is_null);
+        let mut variables = case.variables.clone();
+        let is_unsaid = |name: &&str| variables.get(*name).is_none_or(Value::is_null);
         if clients::THINKING.iter().all(is_unsaid) {
-            let name = clients::THINKING[0].to_owned();
-            case.to_mut().variables.insert(name, false.into());
+            variables.insert(clients::THINKING[0].to_owned(), false.into());
         }
+        // Tools that all of them hand on alike make no difference, and are most of a case.
+        let tools = case.tools.as_ref();
+        let tools = tools.filter(|tools| !keeps_tools(tools)).cloned();
+        let case = case.saying(case.messages.clone(), tools, variables);
         let own = ollama::handed(&case, Some(endpoint), &model);
         beside
             .filter(|front| ollama::handed(&case, front.endpoint(), &model) != own)

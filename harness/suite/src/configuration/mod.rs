@@ -224,6 +224,11 @@ static ENGINES_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<EnginesT
 static COVERAGE_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<CoverageTable>);
 
 impl BuiltinCases {
+    /// Whether there are no patterns at all, so that no built-in case was chosen.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.with.is_empty() && self.without.is_empty()
+    }
+
     /// Whether a built-in case was chosen.
     pub fn has(&self, family: &str, name: &str) -> bool {
         let id = format!("{family}/{name}");

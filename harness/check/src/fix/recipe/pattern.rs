@@ -1,6 +1,8 @@
 //! What recipes look for in tags: patterns of code, and where they match.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use regex::{Captures, Regex};
 
@@ -11,9 +13,27 @@ pub(super) const NAME: &str = r#"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\['\w+'\]|\["\w+"
 
 /// A pattern of code. Whatever is not ASCII may be a part of a name: outside of its texts, a template
 /// has it nowhere else. Unicode's own list of letters takes much longer to compile than to search.
+///
+/// Most patterns are the same for every template, so they are kept. Those with names of a template
+/// are kept, too; the limits are for templates with very many, or very long ones.
 pub(super) fn compiled(pattern: &str) -> Option<Regex> {
-    let pattern = pattern.replace(r"\w", r"[0-9A-Za-z_\x{80}-\x{10FFFF}]");
-    Regex::new(&pattern.replace(r"\d", "[0-9]")).ok()
+    const MOST_KEPT: usize = 64;
+    const LONGEST_KEPT: usize = 2048;
+    static KEPT: LazyLock<Mutex<HashMap<String, Regex>>> = LazyLock::new(Mutex::default);
+    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = kept().get(pattern) {
+        return Some(known.clone());
+    }
+    let spelt_out = pattern.replace(r"\w", r"[0-9A-Za-z_\x{80}-\x{10FFFF}]");
+    let compiled = Regex::new(&spelt_out.replace(r"\d", "[0-9]")).ok()?;
+    if pattern.len() <= LONGEST_KEPT {
+        let mut kept = kept();
+        if kept.len() == MOST_KEPT {
+            kept.clear();
+        }
+        kept.insert(pattern.to_owned(), compiled.clone());
+    }
+    Some(compiled)
 }
 
 /// A pattern for a field of something, by its names in a regular expression: `content|name`.
