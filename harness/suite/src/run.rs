@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use rolecall_core::guard::STACK;
-use rolecall_core::{Case, Dialect, Engine, Outcome, OutcomeKind, Template};
+use rolecall_core::{Case, Dialect, Engine, Outcome, Template};
 
 use crate::divergence::Divergences;
 use crate::opened::Opened;
@@ -561,17 +561,15 @@ impl Rendered<'_> {
 }
 
 impl<'s> Compared<'s> {
-    /// A rendered pair with its comparison and verdict. A pair that was not asked has no result that
-    /// could have changed.
+    /// A rendered pair with its comparison and verdict.
     pub fn new(
         rendered: Rendered<'s>,
         comparison: Option<SnapshotStatus>,
         verdict: Verdict,
     ) -> Compared<'s> {
-        let is_asked = rendered.outcome.kind() != OutcomeKind::NotAsked;
         Compared {
             rendered,
-            comparison: comparison.filter(|_| is_asked),
+            comparison,
             verdict,
             observed: None,
         }

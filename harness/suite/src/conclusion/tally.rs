@@ -86,6 +86,8 @@ impl PairTally {
             share.agree += usize::from(compared.verdict == Verdict::Agrees);
         }
         match compared.comparison {
+            // A pair that was not asked has no result that could have changed.
+            _ if kind == OutcomeKind::NotAsked => {}
             None => {}
             Some(SnapshotStatus::Same) => self.same += 1,
             Some(SnapshotStatus::New) => self.new += 1,
