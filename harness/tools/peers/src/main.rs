@@ -15,11 +15,11 @@ use hf_chat_template::{ChatTemplate, Civil, Clock};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Rest};
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, Value};
-use rolecall_suite::layout::Layout;
-use rolecall_io::protocol::all_variables;
-use rolecall_suite::suite::Suite;
-use rolecall_jinja::{JinjaEngine, JinjaProgram};
 use rolecall_core::{Case, Conversation, Dialect, Outcome, Program, Template, guard};
+use rolecall_io::protocol::all_variables;
+use rolecall_jinja::{JinjaEngine, JinjaProgram};
+use rolecall_suite::layout::Layout;
+use rolecall_suite::suite::Suite;
 use serde_json::{Map, Value as Json};
 
 /// The rounds of each measurement.
