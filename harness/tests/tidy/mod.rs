@@ -5,6 +5,7 @@
 //! `mod.rs` of a folder that contains it. So there is no circle of files or folders. Code in
 //! `#[cfg(test)]` may import anything.
 
+mod architecture;
 mod crates;
 mod imports;
 mod modules;

@@ -88,11 +88,8 @@ impl MockModel {
 
     /// A mock model that answers with one of several texts.
     pub fn holding(texts: &[&str], surroundings: Surroundings) -> Result<MockModel, Uncut> {
-        let eos = surroundings.eos.as_deref().unwrap_or("<|mock model:end|>");
-        let bos = surroundings
-            .bos
-            .as_deref()
-            .unwrap_or("<|mock model:begin|>");
+        let eos = surroundings.eos.as_deref().unwrap_or("<|mock:end|>");
+        let bos = surroundings.bos.as_deref().unwrap_or("<|mock:begin|>");
         let mut tokens: Vec<String> = vec![eos.to_owned()];
         if bos != eos {
             tokens.push(bos.to_owned());

@@ -65,7 +65,7 @@ pub struct Render {
     /// What was asked: `messages`, and where there are some `tools`, `documents` and `variables`,
     /// and `add_generation_prompt` where it is false.
     pub conversation: Value,
-    /// The same as a case, for those who render it again.
+    /// The case itself, so that a caller can render it again with a trace.
     #[serde(skip)]
     pub asked: Arc<Case>,
     /// What the template made of it.

@@ -1,4 +1,15 @@
-#![doc = include_str!("../../EMBED.md")]
+//! Templates and conversations go in as JSON texts, prompts come out: the ground for bindings of
+//! Rolecall's chat template engines to other languages. The packages for Python, Node and C use it.
+//!
+//! ```rust
+//! use rolecall_front::embed::{AnswerKind, ChatTemplate};
+//!
+//! let source = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{{ eos_token }}{% endfor %}";
+//! let options = r#"{"special_tokens": {"eos_token": "</s>"}}"#;
+//! let chat = ChatTemplate::compile(source, options).expect("a template"); // once: keep it
+//! let answer = chat.render(r#"[{"role": "user", "content": "Hi"}]"#);
+//! assert_eq!((answer.kind, answer.text.as_str()), (AnswerKind::Rendered, "<user>Hi</s>"));
+//! ```
 //!
 //! A [`ChatTemplate`] is compiled once. Several threads may render with it at once. Every render
 //! ends in an [`Answer`]: a prompt, or the reason why there is none. No template and no

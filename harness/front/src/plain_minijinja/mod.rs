@@ -1,6 +1,6 @@
 //! Plain minijinja with the settings of transformers, as an engine of Rolecall. A Rust server that
-//! adds no semantics of Python gives these prompts. For the prompts of transformers use [`rolecall-
-//! jinja`](https://crates.io/crates/rolecall-jinja).
+//! adds no semantics of Python gives these prompts. For the prompts of transformers use
+//! [`rolecall-jinja`](https://crates.io/crates/rolecall-jinja).
 //!
 //! Only fuel, recursion and the length of a prompt have limits. A template can take more memory
 //! than [`Limits`] allow. Run templates from strangers in a separate process.

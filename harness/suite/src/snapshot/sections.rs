@@ -15,10 +15,10 @@
 //! reference 77ab01de3c55 raised 0f1e2d3c4b5a
 //! ```
 //!
-//! A section is a heading with the names of the case and the template, and the
-//! [transcript](rolecall_core::transcript) of what came of them, up to its `␃`. Lines may follow: what
-//! is read back of the pair's answers, and what the reference did. An empty line parts a section from
-//! the next. A heading is never taken for a line of a prompt, nor the other way round: lines of a
+//! A section begins with a heading that names the case and the template. The
+//! [transcript](rolecall_core::transcript) of the pair's outcome follows; it ends with `␃`. More lines may
+//! follow, which say what a parser makes of the pair's answers and what the reference did. An empty line
+//! separates a section from the next. A heading is never taken for a line of a prompt, nor the other way round: lines of a
 //! prompt end with `␊` or `␃`.
 //!
 //! A second section of a pair, with `, reference` behind the template, has the reference's own
