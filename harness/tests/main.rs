@@ -46,11 +46,11 @@ mod parsers;
 mod probe_engine;
 #[cfg(unix)]
 mod protocol;
-mod read_back;
 #[cfg(unix)]
 mod recipe;
 mod references;
 mod remote;
+mod roundtrip;
 mod sabotage;
 mod servers;
 mod shards;

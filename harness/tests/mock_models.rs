@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use rolecall_answers::mock_model::model::{MockModel, Surroundings};
 use rolecall_cli::matrix::engines::Matrix;
-use rolecall_cli::matrix::read_back as read_back_measurement;
-use rolecall_cli::matrix::report::read_back_markdown;
+use rolecall_cli::matrix::report::roundtrip_markdown;
+use rolecall_cli::matrix::roundtrip as roundtrip_measurement;
 use rolecall_cli::matrix::site;
 use rolecall_io::source;
 use rolecall_suite::suite::Suite;
@@ -154,12 +154,12 @@ fn engine(manner: &str) -> String {
     )
 }
 
-fn read_back(manner: &str, more: &[&str]) -> Ran {
+fn roundtrip(manner: &str, more: &[&str]) -> Ran {
     let folder = suite();
     let engine = engine(manner);
     let arguments = [
         "run",
-        "--read-back",
+        "--roundtrip",
         "--engine",
         &engine,
         "--limits",
@@ -180,7 +180,7 @@ fn read_back(manner: &str, more: &[&str]) -> Ran {
 
 /// What comes back of the text, of the text of one byte and of the call.
 fn returned(manner: &str) -> (i32, Vec<Value>) {
-    let ran = read_back(manner, &["--format", "jsonl"]);
+    let ran = roundtrip(manner, &["--format", "jsonl"]);
     let lines = ran.json_lines();
     assert_eq!(lines.len(), 3, "{manner}: {}{}", ran.stdout(), ran.stderr());
     (ran.code(), lines)
@@ -198,27 +198,27 @@ fn kinds(lines: &[Value]) -> Vec<&str> {
 fn the_page_has_the_kept_measurements() {
     const BEGIN: &str = "mock_models writes it. -->\n\n";
     const END: &str = "<!-- The end of the table. -->";
-    let (kept, problems) = read_back_measurement::read_all(&LAYOUT);
+    let (kept, problems) = roundtrip_measurement::read_all(&LAYOUT);
     assert_eq!(problems, []);
     assert!(kept.len() >= 3);
     assert_eq!(kept[0].reader.engine, "transformers");
     // So has the site.
     let suite = Suite::load_layout(&LAYOUT);
-    let matrix = Matrix::new(Vec::new()).with_read_back(kept.clone());
+    let matrix = Matrix::new(Vec::new()).with_roundtrip(kept.clone());
     let pages = site::files(&matrix, &suite).unwrap();
     for words in [
         "<a href=\"#r1\">llama-server ",
         "Callee is not a function: got Undefined (hint: &#39;cycle&#39;)",
         "/782</td>",
     ] {
-        assert!(pages["read-back.html"].contains(words), "{words}");
+        assert!(pages["roundtrip.html"].contains(words), "{words}");
     }
-    assert!(pages["index.html"].contains("read-back.html"));
-    let path = LAYOUT.root().join("harness/docs/servers-read-back.md");
+    assert!(pages["index.html"].contains("roundtrip.html"));
+    let path = LAYOUT.root().join("harness/docs/roundtrip-servers.md");
     let page = std::fs::read_to_string(&path).unwrap();
     let (before, rest) = page.split_once(BEGIN).unwrap();
     let (table, after) = rest.split_once(END).unwrap();
-    let current = read_back_markdown(&kept) + "\n";
+    let current = roundtrip_markdown(&kept) + "\n";
     if std::env::var("ROLECALL_PAGES").as_deref() == Ok("write") {
         std::fs::write(&path, format!("{before}{BEGIN}{current}{END}{after}")).unwrap();
     } else {
@@ -233,7 +233,7 @@ fn what_comes_back_is_measured_and_compared() {
     let update = [
         "matrix",
         "update",
-        "--read-back",
+        "--roundtrip",
         "rolecall-response",
         &engine,
     ];
@@ -246,12 +246,12 @@ fn what_comes_back_is_measured_and_compared() {
             "rolecall-response@",
         ],
     );
-    let path = folder.path("snapshots/engines/read-back/llama-server@b1-fake.json");
+    let path = folder.path("snapshots/engines/roundtrip/llama-server@b1-fake.json");
     let text = std::fs::read_to_string(&path).unwrap();
     has(&text, &["\"counts\": {\"read-back\": 3}"]);
-    let ran = folder.rolecall(&["matrix", "--read-back"]);
+    let ran = folder.rolecall(&["matrix", "--roundtrip"]);
     has(&ran.stdout(), &["template", "llama-server", "3/3", "0/3"]);
-    let verify = |engine: &str| folder.rolecall(&["matrix", "verify", "--read-back", engine]);
+    let verify = |engine: &str| folder.rolecall(&["matrix", "verify", "--roundtrip", engine]);
     let ran = verify(&engine);
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
     has(&ran.stdout(), &["unchanged in 3 messages"]);
@@ -270,7 +270,7 @@ fn what_comes_back_is_measured_and_compared() {
         &folder.rolecall(&["lint"]).stdout(),
         &["edited after it was written"],
     );
-    let ran = folder.rolecall(&["matrix", "update", "--read-back", "rolecall-jinja"]);
+    let ran = folder.rolecall(&["matrix", "update", "--roundtrip", "rolecall-jinja"]);
     assert_eq!(ran.code(), 2);
     has(&ran.stderr(), &["`rolecall-jinja` reads no answers"]);
 }
@@ -364,7 +364,7 @@ fn what_a_server_reads_back_is_counted() {
     assert_eq!(lines[0]["version"], "b1-fake");
     assert_eq!(lines[0]["text"], "It is so.");
     assert_eq!(lines[0].get("prompt"), None);
-    let ran = read_back("answers", &[]);
+    let ran = roundtrip("answers", &[]);
     has(
         &ran.stdout(),
         &[
@@ -374,13 +374,13 @@ fn what_a_server_reads_back_is_counted() {
         ],
     );
     // A filter chooses cases.
-    let ran = read_back("answers", &["t:answers/text"]);
+    let ran = roundtrip("answers", &["t:answers/text"]);
     has(&ran.stdout(), &["1 message of 1 template: 1 read back\n"]);
 }
 
 #[test]
 fn a_call_that_a_server_drops_is_named() {
-    let ran = read_back("drops-calls", &[]);
+    let ran = roundtrip("drops-calls", &[]);
     assert_eq!(ran.code(), 1);
     has(
         &ran.stdout(),
@@ -436,7 +436,7 @@ fn what_no_mock_model_can_write_is_not_held_against_the_server() {
     let engine = engine("answers");
     let run = [
         "run",
-        "--read-back",
+        "--roundtrip",
         "--engine",
         &engine,
         "--format",
@@ -477,15 +477,15 @@ fn a_server_that_misbehaves_never_stops_the_run() {
 fn requests_that_cannot_be_met_are_refused() {
     let folder = suite();
     for (arguments, words) in [
-        (&["run", "--read-back"][..], "--engine"),
+        (&["run", "--roundtrip"][..], "--engine"),
         (
-            &["run", "--read-back", "--engine", "minijinja"],
+            &["run", "--roundtrip", "--engine", "minijinja"],
             "none that it can start",
         ),
         (
             &[
                 "run",
-                "--read-back",
+                "--roundtrip",
                 "--engine",
                 "llama-server=http://127.0.0.1:1",
             ],
@@ -494,7 +494,7 @@ fn requests_that_cannot_be_met_are_refused() {
         (
             &[
                 "run",
-                "--read-back",
+                "--roundtrip",
                 "--engine",
                 "llama-server=x",
                 "--format",
@@ -503,13 +503,13 @@ fn requests_that_cannot_be_met_are_refused() {
             "human and jsonl",
         ),
         (
-            &["run", "--read-back", "--engine", "llama-server=x 'y"],
+            &["run", "--roundtrip", "--engine", "llama-server=x 'y"],
             "x 'y",
         ),
         (
             &[
                 "run",
-                "--read-back",
+                "--roundtrip",
                 "--engine",
                 "llama-server=x",
                 "nothing",
@@ -523,7 +523,7 @@ fn requests_that_cannot_be_met_are_refused() {
     }
     let ran = folder.rolecall(&[
         "run",
-        "--read-back",
+        "--roundtrip",
         "--engine",
         "llama-server=no-such-program",
     ]);

@@ -1,5 +1,5 @@
 //! Programs that read answers with parsers of their own, over the engine protocol: the command
-//! `read-back` with `--engine`, and programs that misbehave.
+//! `roundtrip` with `--engine`, and programs that misbehave.
 
 use std::time::Duration;
 
@@ -224,11 +224,11 @@ fn suite() -> Folder {
     folder
 }
 
-/// What `read-back` with a script as its engine prints, and its exit code.
-fn read_back(folder: &Folder, script: &str, more: &[&str]) -> (String, i32) {
+/// What `roundtrip` with a script as its engine prints, and its exit code.
+fn roundtrip(folder: &Folder, script: &str, more: &[&str]) -> (String, i32) {
     let path = folder.write("engine.sh", &format!("{PRELUDE}\n{script}\n"));
     let command = format!("sh '{}'", path.display());
-    let arguments = ["read-back", "--engine", command.as_str()];
+    let arguments = ["roundtrip", "--engine", command.as_str()];
     let ran = folder.rolecall(&[&arguments[..], more].concat());
     (format!("{}{}", ran.stdout(), ran.stderr()), ran.code())
 }
@@ -236,7 +236,7 @@ fn read_back(folder: &Folder, script: &str, more: &[&str]) -> (String, i32) {
 #[test]
 fn a_program_reads_all_templates_without_the_end_token() {
     let folder = suite();
-    let (said, code) = read_back(&folder, "misbehave() { read_as b; }\nserve", &[]);
+    let (said, code) = roundtrip(&folder, "misbehave() { read_as b; }\nserve", &[]);
     let one = "read with tags\n      1 read back\n      1 changed\n\nplain/short#1: changed\n  \
         content: changed\n    meant \"a\"\n    read \"b\"\n  text \"a\"\n\n";
     assert_eq!(said, format!("plain, {one}told, {one}"));
@@ -245,7 +245,7 @@ fn a_program_reads_all_templates_without_the_end_token() {
     let unsupported = "misbehave() { \
         echo \"{\\\"id\\\": $id, \\\"outcome\\\": \\\"unsupported\\\", \\\"message\\\": \\\"no parser\\\"}\"; }\n\
         serve";
-    let (said, code) = read_back(&folder, unsupported, &["told"]);
+    let (said, code) = roundtrip(&folder, unsupported, &["told"]);
     let told = "told, read with tags\n      1 read back\n      1 unsupported by the reader\n        \
         no parser\n\n";
     assert_eq!((said.as_str(), code), (told, 0));
@@ -255,7 +255,7 @@ fn a_program_reads_all_templates_without_the_end_token() {
 fn a_program_is_asked_only_for_what_it_reads() {
     let folder = suite();
     let refused = |script: &str, more: &[&str], words: &str| {
-        let (said, code) = read_back(&folder, script, more);
+        let (said, code) = roundtrip(&folder, script, more);
         assert!(code == 2 && said.contains(words), "{code}: {said}");
     };
     refused("greet '[]'; ask", &[], "`fake` reads no answers");
@@ -264,7 +264,7 @@ fn a_program_is_asked_only_for_what_it_reads() {
     let own = "misbehave() { exit 1; }\nserve";
     let words = "`fake` reads no answers with response templates";
     refused(own, &["--response-templates"], words);
-    let ran = folder.rolecall(&["read-back", "--engine", "rolecall-jinja"]);
+    let ran = folder.rolecall(&["roundtrip", "--engine", "rolecall-jinja"]);
     assert!(ran.stderr().contains("`rolecall-jinja` reads no answers"));
 
     // A program that reads in both ways uses its own parsers, unless it shall not.
@@ -277,9 +277,9 @@ while ask; do
     *) read_as "with its own parsers" ;;
   esac
 done"#;
-    let (said, _) = read_back(&folder, both, &["told"]);
+    let (said, _) = roundtrip(&folder, both, &["told"]);
     assert!(said.contains("read \"with its own parsers\""), "{said}");
-    let (said, _) = read_back(&folder, both, &["--response-templates"]);
+    let (said, _) = roundtrip(&folder, both, &["--response-templates"]);
     assert!(
         said.contains("read \"with the response template\""),
         "{said}"

@@ -13,7 +13,7 @@ use crate::choice::ContractChoice;
 use crate::contract::{self, Contract, Finding, Judgement, Render, Severity};
 use crate::deciding;
 use crate::probe::{ContentComparison, ProbeInputs, Prober, catalogue};
-use crate::read_back::{self, ReadBack};
+use crate::roundtrip::{self, Roundtrip};
 use crate::tokenizer::Tokenizer;
 use rolecall_front::front::Front;
 use rolecall_io::source::unset_tokens;
@@ -61,7 +61,7 @@ pub struct Card {
     /// response template.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
-    pub read_back: Vec<ReadBack>,
+    pub read_back: Vec<Roundtrip>,
 }
 
 /// Examines a template. It is compiled once, and rendered about a hundred times.
@@ -166,7 +166,7 @@ impl Examiner {
             },
             findings,
             without_front,
-            read_back: read_back::of(&prober),
+            read_back: roundtrip::of(&prober),
         }
     }
 }

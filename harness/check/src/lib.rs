@@ -11,7 +11,7 @@ mod deciding;
 
 pub mod contract;
 
-pub mod read_back;
+pub mod roundtrip;
 
 pub mod choice;
 

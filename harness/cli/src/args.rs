@@ -26,7 +26,7 @@ use rolecall_suite::selection::Filter;
 use crate::completion;
 use crate::data::Data;
 
-pub(crate) use answers::{InferArguments, MockModelArguments, ReadBackArguments};
+pub(crate) use answers::{InferArguments, MockModelArguments, RoundtripArguments};
 pub(crate) use common::{
     DialectArguments, FrontArguments, LimitsArguments, RenderingArguments, SelectionArguments,
     SetArguments, ShardArguments, SourceArguments,
@@ -111,7 +111,7 @@ pub(crate) enum Command {
     /// See what differs between two templates, engines, fronts or saved runs
     Diff(DiffArguments),
     /// See which answers of a model come back as they were meant
-    ReadBack(ReadBackArguments),
+    Roundtrip(RoundtripArguments),
     /// Prove a response template, or write a first draft of one
     Infer(InferArguments),
     /// See which places of a template no case reaches
@@ -179,7 +179,7 @@ impl Command {
             | Command::Completions(_)
             | Command::Man
             | Command::Add(_)
-            | Command::ReadBack(_)
+            | Command::Roundtrip(_)
             | Command::Infer(_)
             | Command::MockModel(_)
             | Command::Mutate(_)
@@ -266,7 +266,7 @@ impl Command {
             | Command::Init(_)
             | Command::Export(_)
             | Command::Explain(_)
-            | Command::ReadBack(_)
+            | Command::Roundtrip(_)
             | Command::Trust(_)
             | Command::WatchGroups
             | Command::Reference(_) => None,
@@ -299,7 +299,7 @@ pub(crate) struct RunArguments {
     /// gives a message, and the server reads it. --engine names the program, such as
     /// 'llama-server=llama-server'; default: the cases answer*/* with all Jinja templates
     #[arg(long, requires = "engine", conflicts_with_all = ["against", "shard", "results", "html", "pairs", "watch"])]
-    pub(crate) read_back: bool,
+    pub(crate) roundtrip: bool,
     /// Also write a page with everything: one file that needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
@@ -662,7 +662,7 @@ pub(crate) struct MeasuringArguments {
     /// Measure what comes back of answers instead. The engines are rolecall-response, references and
     /// programs that read answers, and servers to start, such as 'llama-server=llama-server'
     #[arg(long, conflicts_with = "results")]
-    pub(crate) read_back: bool,
+    pub(crate) roundtrip: bool,
     /// Threads to render on; default: one a core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
@@ -684,7 +684,7 @@ pub(crate) struct ShownArguments {
     pub(crate) common: bool,
     /// Show who reads back which template's answers
     #[arg(long, conflicts_with_all = ["engines", "differ", "common", "html", "format", "all"])]
-    pub(crate) read_back: bool,
+    pub(crate) roundtrip: bool,
     /// Instead, write a site with everything into a folder: pages and badges that need no network
     #[arg(long, value_name = "DIR", conflicts_with_all = ["engines", "format"])]
     pub(crate) html: Option<PathBuf>,

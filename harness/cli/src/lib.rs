@@ -36,7 +36,7 @@ mod terminal;
 
 mod args;
 
-mod answers;
+mod interactive;
 mod stdin;
 
 mod conversations;
@@ -65,7 +65,7 @@ mod setup;
 
 mod cards;
 
-mod readings;
+mod roundtrip;
 
 mod fixing;
 mod likeness;
@@ -135,7 +135,7 @@ fn answer(error: &clap::Error) -> u8 {
 }
 
 /// The names that commands had, and those that they have now.
-const RENAMED: [(&str, &str); 1] = [("puppet", "mock-model")];
+const RENAMED: [(&str, &str); 2] = [("puppet", "mock-model"), ("read-back", "roundtrip")];
 
 /// What a user probably meant: a command by its old name, or a template in the place of a command.
 fn meant(error: &clap::Error) -> Option<String> {

@@ -49,7 +49,7 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     twins(suite, &mut findings);
     findings.extend(known_defects::unknown_contracts(&suite.templates));
     findings.extend(measurement::problems(layout));
-    findings.extend(crate::matrix::read_back::problems(layout));
+    findings.extend(crate::matrix::roundtrip::problems(layout));
     cases(layout, suite, &mut findings);
     drafts(layout, &mut findings);
     // Only the published suite has to have these.

@@ -3,7 +3,7 @@
 use crate::matrix::report as matrix;
 use crate::report::checked::CheckDocument;
 use crate::report::jsonl::OutcomeLine;
-use crate::report::returned::ReturnedLine;
+use crate::report::roundtrip_servers::ReturnedLine;
 use crate::report::{
     comparison, coverage, generation, inspections, listing, mask, mutation, proof, trace_document,
     trial,
@@ -25,7 +25,7 @@ pub fn files() -> [SchemaFile; 14] {
         file::<OutcomeLine<'_>>("schema/outcome.schema.json"),
         file::<proof::ProofDocument<'_>>("schema/proof.schema.json"),
         file::<trial::TrialDocument>("schema/probe.schema.json"),
-        file::<ReturnedLine<'_>>("schema/returned.schema.json"),
+        file::<ReturnedLine<'_>>("schema/roundtrip-servers.schema.json"),
         file::<trace_document::TraceDocument<'_>>("schema/trace.schema.json"),
     ]
 }

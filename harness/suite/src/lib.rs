@@ -50,11 +50,9 @@ pub mod run;
 
 pub mod held_text;
 
-pub mod read_back;
-
 pub mod response_file;
 
-pub mod readings;
+pub mod roundtrip;
 
 pub mod proof;
 

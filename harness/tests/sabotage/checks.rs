@@ -15,7 +15,7 @@ use rolecall_suite::expectations::Expectations;
 use rolecall_suite::held_text::HeldText;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::parity::{self, Explanations};
-use rolecall_suite::readings::{self, read_each};
+use rolecall_suite::roundtrip::{self, read_each};
 use rolecall_suite::run::{Acceptance, Expected, Runner};
 use rolecall_suite::snapshot::{Snapshots, contents};
 use rolecall_suite::suite::{Pair, Suite};
@@ -170,7 +170,7 @@ impl<'e> Checks<'e> {
         let Ok(expectations) = Expectations::read(layout, &suite.templates) else {
             return true;
         };
-        let all = readings::hold(suite, &expectations, &readings);
+        let all = roundtrip::hold(suite, &expectations, &readings);
         let are_held = all.held.iter().all(HeldText::is_as_expected);
         !are_held || !all.tally.passes() || !all.problems.is_empty()
     }

@@ -22,7 +22,7 @@ pub(crate) enum Kind {
     /// What is read back of answers, there.
     Readings,
     /// What the reference reads back, there.
-    ReadBackRecord,
+    RoundtripRecord,
     Card,
     /// What the references were asked with.
     Asked,
@@ -70,7 +70,7 @@ impl Kind {
             heading.contains(", reference: ")
         };
         match line(at) {
-            line if line.starts_with(b"reference #") => Kind::ReadBackRecord,
+            line if line.starts_with(b"reference #") => Kind::RoundtripRecord,
             line if line.starts_with(b"reference ") => Kind::Record,
             line if line.starts_with(b"#") => Kind::Readings,
             _ if heading.is_some_and(is_of_reference) => Kind::ReferenceSnapshot,
@@ -86,7 +86,7 @@ impl Kind {
                 | Kind::ReferenceSnapshot
                 | Kind::Record
                 | Kind::Readings
-                | Kind::ReadBackRecord
+                | Kind::RoundtripRecord
         )
     }
 
@@ -132,7 +132,7 @@ impl fmt::Display for Kind {
             Kind::Card => "cards",
             Kind::Record => "records",
             Kind::Readings => "readings",
-            Kind::ReadBackRecord => "read-back records",
+            Kind::RoundtripRecord => "roundtrip records",
             Kind::Asked => "what references were asked",
             Kind::Divergences => "divergences",
             Kind::Parity => "parity",

@@ -122,7 +122,7 @@ impl<'e> Victim<'e> {
         };
         let reader = match kind {
             Kind::Card => Some(Check::Cards),
-            Kind::Readings | Kind::ReadBackRecord => Some(Check::Readings),
+            Kind::Readings | Kind::RoundtripRecord => Some(Check::Readings),
             _ => None,
         };
         self.checks.noticed(&self.layout, suite, is_first, reader)

@@ -14,9 +14,9 @@ use rolecall_suite::accepting::{Changes, ReferenceTranscripts};
 use rolecall_suite::divergence::Divergences;
 use rolecall_suite::held_text::HeldText;
 use rolecall_suite::layout::Layout;
-use rolecall_suite::readings::read_each;
 use rolecall_suite::record::{Asked, Record, RecordedAnswer, RecordedReading};
 use rolecall_suite::records::{AskedTemplates, Records};
+use rolecall_suite::roundtrip::read_each;
 use rolecall_suite::run::Runner;
 use rolecall_suite::snapshot::Snapshots;
 use rolecall_suite::suite::{Pair, Suite};
@@ -109,7 +109,7 @@ fn accept(from: &Layout, to: &Layout, suite: &Suite) {
             .or_insert_with(|| Record::new(pair.template));
         record.cases.insert(case.clone(), recorded.clone());
     }
-    for (template, readings) in read_back(suite) {
+    for (template, readings) in roundtrip(suite) {
         let recorded = readings.iter();
         let recorded = recorded.map(|one| (one.id.clone(), RecordedReading::of(one)));
         let record = records.get_mut(&template.name).unwrap();
@@ -144,7 +144,7 @@ fn accept(from: &Layout, to: &Layout, suite: &Suite) {
 }
 
 /// What is read back of the sample's answers.
-fn read_back(suite: &Suite) -> Vec<(&Template, Vec<MessageReading>)> {
+fn roundtrip(suite: &Suite) -> Vec<(&Template, Vec<MessageReading>)> {
     let templates: Vec<_> = suite.templates.iter().collect();
     let engine = |template: &Template| ENGINES.for_dialect(template.dialect);
     let readings = read_each(suite, &templates, &engine, &OwnReader::default());

@@ -23,8 +23,8 @@ use rolecall_suite::accepting::{Changes, PairKey};
 use rolecall_suite::conclusion::Conclusion;
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
-use rolecall_suite::read_back::{ReadBackTruth, truth};
 use rolecall_suite::records::AskedTemplates;
+use rolecall_suite::roundtrip::{RoundtripTruth, truth};
 use rolecall_suite::run::{Expected, Programs, Runner};
 use rolecall_suite::snapshot::{FamilyFile, SnapshotStatus, text};
 use rolecall_suite::suite::{Pair, Suite};
@@ -193,9 +193,9 @@ fn compare_readings(
         return Vec::new();
     };
     let differing = match truth(&expectations.records, template, &all) {
-        ReadBackTruth::Recorded { differing } => differing,
-        ReadBackTruth::Unverified(why) => return vec![unconfirmed(template, &why)],
-        ReadBackTruth::NeverAsked => return vec![unconfirmed(template, "it was never asked")],
+        RoundtripTruth::Recorded { differing } => differing,
+        RoundtripTruth::Unverified(why) => return vec![unconfirmed(template, &why)],
+        RoundtripTruth::NeverAsked => return vec![unconfirmed(template, "it was never asked")],
     };
     let mut wrong = Vec::new();
     for pair in pairs {

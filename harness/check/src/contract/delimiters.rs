@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::read_answer::{evidence, response_template};
-use super::readings::{WITH_END, writes_calls};
+use super::roundtrip::{WITH_END, writes_calls};
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::probe::answers::{calls, says, thinks};

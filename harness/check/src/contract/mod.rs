@@ -31,7 +31,7 @@ mod leaks;
 
 mod read_answer;
 
-mod readings;
+mod roundtrip;
 
 mod answers;
 mod arguments;
@@ -159,12 +159,12 @@ pub const ALL: &[&Contract] = &[
     &mask::TURN_END_LEARNED,
     &mask::ONLY_ANSWERS_LEARNED,
     &training::TRAINED_AS_ASKED,
-    &readings::READS_BACK,
-    &readings::READS_BACK_WITHOUT_END_TOKEN,
-    &readings::PARALLEL_CALLS_READ_BACK,
-    &readings::ARGUMENT_TYPES_KEPT,
-    &readings::UNION_TYPES_KEPT,
-    &readings::REASONING_READ_BACK,
+    &roundtrip::READS_BACK,
+    &roundtrip::READS_BACK_WITHOUT_END_TOKEN,
+    &roundtrip::PARALLEL_CALLS_READ_BACK,
+    &roundtrip::ARGUMENT_TYPES_KEPT,
+    &roundtrip::UNION_TYPES_KEPT,
+    &roundtrip::REASONING_READ_BACK,
     &delimiters::DELIMITERS_INERT,
     &streams::STREAMS_ALIKE,
     &streams::STREAMS_EARLY,
@@ -174,7 +174,7 @@ pub const ALL: &[&Contract] = &[
 
 /// The contracts about answers that are read with a response template: the last ones of [`ALL`].
 pub fn on_read_answers() -> &'static [&'static Contract] {
-    let first = ALL.iter().position(|one| **one == readings::READS_BACK);
+    let first = ALL.iter().position(|one| **one == roundtrip::READS_BACK);
     &ALL[first.unwrap_or(ALL.len())..]
 }
 

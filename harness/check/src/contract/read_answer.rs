@@ -65,7 +65,7 @@ pub(super) fn look(
 
 /// Demands that these probes are read back in some forms. What the template does not write is not
 /// the response template's fault, and the probe then says nothing.
-pub(super) fn demand_read_back(
+pub(super) fn demand_roundtrip(
     tally: &mut Tally,
     prober: &Prober<'_>,
     chosen: &[Probe],

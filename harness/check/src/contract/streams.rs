@@ -8,7 +8,7 @@ use rolecall_response::{Event, Options, ParseError, ResponseTemplate};
 
 use super::definition::Contract;
 use super::read_answer::{in_answer, look, refused, response_template};
-use super::readings::writes_calls;
+use super::roundtrip::writes_calls;
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::probe::answers::{CALL, LONG_THOUGHTS, PARAGRAPHS, TEXT, TEXT_CALL, THOUGHTS, TYPED};

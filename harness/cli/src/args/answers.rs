@@ -1,4 +1,4 @@
-//! The arguments of the commands about the answers of models: `read-back`, `infer` and `mock-model`.
+//! The arguments of the commands about the answers of models: `roundtrip`, `infer` and `mock-model`.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use super::formats::{LISTS, format};
 use crate::completion;
 
 #[derive(Debug, Args)]
-pub(crate) struct ReadBackArguments {
+pub(crate) struct RoundtripArguments {
     /// Templates with a response template, as `check` takes them; default: the suite's own
     #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) paths: Vec<PathBuf>,

@@ -17,7 +17,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
             "show",
             "render",
             "diff",
-            "read-back",
+            "roundtrip",
             "infer",
             "cover",
             "mutate",

@@ -20,10 +20,10 @@ use rolecall_suite::accepting::{
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::held_text::{HeldText, TextKind};
 use rolecall_suite::layout::Layout;
-use rolecall_suite::readings::SuiteReadings;
 use rolecall_suite::record::Unverified;
 use rolecall_suite::records::AskedTemplates;
 use rolecall_suite::reference::Reference;
+use rolecall_suite::roundtrip::SuiteReadings;
 use rolecall_suite::run::{Acceptance, Compared, Expected, Runner};
 use rolecall_suite::selection::select;
 use rolecall_suite::snapshot::Snapshots;
@@ -33,8 +33,8 @@ use rolecall_suite::verdict::Verdict;
 use crate::args::{AcceptArguments, AlsoAccepted};
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
-use crate::readings::ReferenceReadings;
-use crate::{cards, engines, home, inputs, readings, references};
+use crate::roundtrip::ReferenceReadings;
+use crate::{cards, engines, home, inputs, references, roundtrip};
 
 pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = home::writable_layout()?;
@@ -162,7 +162,7 @@ pub(super) fn texts(
 ) -> Result<Vec<HeldText>, Failure> {
     let rule = cards::rule_of_accepting(layout);
     let mut texts = cards::held(rule, layout, suite, pairs, engines, jobs)?.sound()?;
-    let readings = readings::held(expectations, suite, pairs, engines, jobs)?;
+    let readings = roundtrip::held(expectations, suite, pairs, engines, jobs)?;
     if !readings.problems.is_empty() {
         return Err(Failure::Problems(readings.problems));
     }

@@ -27,7 +27,7 @@ use rolecall_suite::run::{Expected, Runner};
 use rolecall_suite::suite::{Pair, Suite};
 use rolecall_suite::verdict::Truth;
 
-use super::read_back_matrix;
+use super::roundtrip_matrix;
 use crate::args::{MatrixArguments, MatrixCommand, MeasuringArguments, ShownArguments};
 use crate::engines::{self, ChosenEngine};
 use crate::failure::{Failure, Status, report_problems, tell};
@@ -35,13 +35,13 @@ use crate::{home, inputs};
 
 pub(super) fn execute(arguments: &MatrixArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     match &arguments.command {
-        Some(MatrixCommand::Update(arguments)) if arguments.read_back => {
-            read_back_matrix::update(arguments, out)
+        Some(MatrixCommand::Update(arguments)) if arguments.roundtrip => {
+            roundtrip_matrix::update(arguments, out)
         }
-        Some(MatrixCommand::Verify(arguments)) if arguments.read_back => {
-            read_back_matrix::verify(arguments, out)
+        Some(MatrixCommand::Verify(arguments)) if arguments.roundtrip => {
+            roundtrip_matrix::verify(arguments, out)
         }
-        None if arguments.shown.read_back => read_back_matrix::show(&shown_layout()?, out),
+        None if arguments.shown.roundtrip => roundtrip_matrix::show(&shown_layout()?, out),
         Some(MatrixCommand::Update(arguments)) => update(arguments, out),
         Some(MatrixCommand::Verify(arguments)) => verify(arguments, out),
         None => show(&arguments.shown, out),
@@ -111,8 +111,8 @@ impl JudgedSuite {
                 "there is no table of measurements that cannot be read".to_owned(),
             ));
         }
-        let read_back = read_back_matrix::kept(&self.layout)?;
-        let mut matrix = Matrix::new(measurements).with_read_back(read_back);
+        let roundtrip = roundtrip_matrix::kept(&self.layout)?;
+        let mut matrix = Matrix::new(measurements).with_roundtrip(roundtrip);
         for dialect in Dialect::ALL {
             let constructs = self.constructs(dialect)?;
             let version = self.suite_version(constructs.as_ref(), dialect);

@@ -16,13 +16,13 @@ mod mock_model;
 mod mutate;
 mod parity;
 mod probe_engine;
-mod read_back;
-mod read_back_matrix;
 mod reference;
 mod render;
-#[cfg(feature = "fetch")]
-mod returned;
 mod review;
+mod roundtrip;
+mod roundtrip_matrix;
+#[cfg(feature = "fetch")]
+mod roundtrip_servers;
 mod serve;
 mod tokens;
 mod trace;
@@ -60,7 +60,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Mutate(arguments) => mutate::execute(arguments, out),
         Command::Mask(arguments) => mask::execute(arguments, out),
         Command::Generate(arguments) => generate::execute(arguments, out),
-        Command::ReadBack(arguments) => read_back::execute(arguments, out),
+        Command::Roundtrip(arguments) => roundtrip::execute(arguments, out),
         Command::Export(arguments) => export::execute(arguments, out),
         Command::Diff(arguments) => diff::execute(arguments, out),
         Command::Matrix(arguments) => matrix::execute(arguments, out),

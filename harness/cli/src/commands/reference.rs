@@ -24,7 +24,7 @@ use rolecall_suite::suite::{Pair, Suite};
 
 use crate::args::{ReferenceArguments, ReferenceCommand, SetupArguments};
 use crate::failure::{Failure, Status, report_problems};
-use crate::readings::ReferenceReadings;
+use crate::roundtrip::ReferenceReadings;
 use crate::{engines, home, inputs, references, trust};
 
 pub(super) fn execute(command: &ReferenceCommand, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -204,7 +204,7 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let read = ReferenceReadings::ask(&programs, (&engines, jobs), &suite, &pairs)?;
     let read = read.verify(&suite, &expectations);
     conclusion.problems.extend(read.problems);
-    conclusion.read_back = read.tally;
+    conclusion.roundtrip = read.tally;
     for program in &programs {
         conclusion.add_engine(program);
     }

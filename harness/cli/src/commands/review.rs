@@ -24,9 +24,9 @@ use super::accept::{
     Choice, PairJudge, is_of_readings, other_untidy, remove_settled, same_cards, sound_suite,
     texts, tidy_cards, write_card, write_tidy,
 };
-use crate::answers::{Answer, ask};
 use crate::args::{AcceptArguments, ReviewArguments};
 use crate::failure::{Failure, Status, report_problems};
+use crate::interactive::{Answer, ask};
 use crate::{engines, home};
 
 pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Result<Status, Failure> {

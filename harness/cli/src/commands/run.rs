@@ -47,19 +47,19 @@ use rolecall_suite::verdict::Truth;
 
 use super::cover;
 #[cfg(feature = "fetch")]
-use super::returned;
+use super::roundtrip_servers;
 use crate::args::RunArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::last_failed::LastFailed;
 #[cfg(feature = "fetch")]
 use crate::served;
 use crate::setup::OneDialect;
-use crate::{cards, engines, home, inputs, likeness, page, readings, setup};
+use crate::{cards, engines, home, inputs, likeness, page, roundtrip, setup};
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     hold_meant(arguments)?;
-    if arguments.read_back {
-        return read_back(arguments, out);
+    if arguments.roundtrip {
+        return roundtrip(arguments, out);
     }
     let mut inputs = inputs::load(&arguments.selection.sources)?;
     // Only the pairs with a template's own front have records.
@@ -233,13 +233,13 @@ impl<'h> Home<'h> {
 
 /// Tests a server both ways.
 #[cfg(feature = "fetch")]
-fn read_back(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    returned::execute(arguments, out)
+fn roundtrip(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    roundtrip_servers::execute(arguments, out)
 }
 
 /// This program has no servers.
 #[cfg(not(feature = "fetch"))]
-fn read_back(_: &RunArguments, _: &mut dyn Write) -> Result<Status, Failure> {
+fn roundtrip(_: &RunArguments, _: &mut dyn Write) -> Result<Status, Failure> {
     Err(Failure::Request(
         "this program was built without the feature `fetch`, and asks no servers\n  in the \
          repository, `cargo run --package rolecall-cli --` has it"
@@ -504,12 +504,12 @@ impl<'s> RunResults<'s> {
             .filter(|held: &HeldText| !held.is_as_expected())
             .collect();
         conclusion.problems.extend(cards.idle);
-        let readings = readings::held(expectations, suite, pairs, engines, jobs)?;
+        let readings = roundtrip::held(expectations, suite, pairs, engines, jobs)?;
         let changed = readings.held.into_iter();
         conclusion
             .cards
             .extend(changed.filter(|held| !held.is_as_expected()));
-        conclusion.read_back = readings.tally;
+        conclusion.roundtrip = readings.tally;
         let (bases, problems) = likeness::held(layout, suite, pairs, engines, jobs)?;
         conclusion.bases = bases;
         let of_files = cards.problems.into_iter().chain(readings.problems);

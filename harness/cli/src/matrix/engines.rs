@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use rolecall_core::{CaseId, Dialect, TemplateName};
 
 use crate::matrix::measurement::{Measurement, Staleness, SuiteVersion};
-use crate::matrix::read_back::ReadBackMeasurement;
+use crate::matrix::roundtrip::RoundtripMeasurement;
 use rolecall_suite::construct::ConstructTable;
 
 /// The measurements, and the suite's present version.
 #[derive(Debug)]
 pub struct Matrix {
     measurements: Vec<Measurement>,
-    read_back: Vec<ReadBackMeasurement>,
+    roundtrip: Vec<RoundtripMeasurement>,
     states: BTreeMap<Dialect, (SuiteVersion, Option<ConstructTable>)>,
 }
 
@@ -37,21 +37,21 @@ impl Matrix {
         });
         Matrix {
             measurements,
-            read_back: Vec::new(),
+            roundtrip: Vec::new(),
             states: BTreeMap::new(),
         }
     }
 
     /// The matrix with what comes back of answers.
     #[must_use]
-    pub fn with_read_back(mut self, read_back: Vec<ReadBackMeasurement>) -> Matrix {
-        self.read_back = read_back;
+    pub fn with_roundtrip(mut self, roundtrip: Vec<RoundtripMeasurement>) -> Matrix {
+        self.roundtrip = roundtrip;
         self
     }
 
     /// What comes back of answers, by reader.
-    pub fn read_back(&self) -> &[ReadBackMeasurement] {
-        &self.read_back
+    pub fn roundtrip(&self) -> &[RoundtripMeasurement] {
+        &self.roundtrip
     }
 
     /// Sets the suite's present version for the engines of a dialect.

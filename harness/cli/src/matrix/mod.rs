@@ -3,7 +3,7 @@
 
 pub mod measurement;
 
-pub mod read_back;
+pub mod roundtrip;
 
 pub mod engines;
 

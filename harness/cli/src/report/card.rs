@@ -19,7 +19,7 @@ use rolecall_check::card::Card;
 use rolecall_check::contract::{Evidence, Finding, Judgement, Render, Severity};
 use rolecall_check::probe::spaced;
 use rolecall_check::probe::{ContentComparison, LiteralKind};
-use rolecall_check::read_back::ReadBack;
+use rolecall_check::roundtrip::Roundtrip;
 use rolecall_core::invocation;
 use rolecall_core::transcript::{self, encode_char};
 use rolecall_front::front::Front;
@@ -93,7 +93,7 @@ pub fn write(out: &mut dyn Write, card: &Card, detail: CardDetail) -> io::Result
     write_capabilities(out, &card.capabilities)?;
     write_switches(out, &card.capabilities.switches, ENDLESS)?;
     write_content_decides(out, &card.content_decides, ENDLESS)?;
-    write_read_back(out, &card.read_back, ENDLESS)
+    write_roundtrip(out, &card.read_back, ENDLESS)
 }
 
 /// Writes what content decides: the literals by their lines, and where the template asks whether
@@ -135,9 +135,9 @@ pub(super) fn write_content_decides(
 }
 
 /// Writes how answers are read back: each verdict with the answers that have it.
-pub(super) fn write_read_back(
+pub(super) fn write_roundtrip(
     out: &mut dyn Write,
-    answers: &[ReadBack],
+    answers: &[Roundtrip],
     width: usize,
 ) -> io::Result<()> {
     if answers.is_empty() {

@@ -10,7 +10,7 @@ use anstyle::Style;
 use super::assumed;
 use super::card::{
     ALONE, CardDetail, FindingStyle, one_line, setting, style_of as style_of_severity, write_alone,
-    write_broken, write_content_decides, write_read_back, write_switches,
+    write_broken, write_content_decides, write_roundtrip, write_switches,
 };
 use super::columns::{Cell, Columns};
 use super::numbers::{counted, thousands};
@@ -71,7 +71,7 @@ pub fn write_card(
     write_capabilities(out, &card.capabilities)?;
     write_switches(out, &card.capabilities.switches, screen::width())?;
     write_content_decides(out, &card.content_decides, screen::width())?;
-    write_read_back(out, &card.read_back, screen::width())?;
+    write_roundtrip(out, &card.read_back, screen::width())?;
     for severity in Severity::ALL {
         for finding in card.broken().filter(|finding| !is_first(finding)) {
             // Limitations and notes are facts; whoever wants their evidence asks for everything.

@@ -111,7 +111,7 @@ fn look(out: &mut dyn Write, held: &HeldText) -> io::Result<()> {
     let template = invocation::word(&held.template);
     let command = match held.kind {
         TextKind::Card => format!("check {template}"),
-        TextKind::Readings => format!("read-back {template}"),
+        TextKind::Readings => format!("roundtrip {template}"),
     };
     say(out, "to look at it:", &invocation::command(&command))
 }

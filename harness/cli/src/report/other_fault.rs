@@ -12,7 +12,7 @@ use rolecall_core::problem::{Location, Position, Problem};
 use rolecall_io::syntax_error::SyntaxError;
 use rolecall_suite::conclusion::{EngineFailure, EngineFault};
 use rolecall_suite::held_base::HeldBase;
-use rolecall_suite::readings::ReadBackTally;
+use rolecall_suite::roundtrip::RoundtripTally;
 
 /// How many lines of a difference to keep.
 const MOST_LINES: usize = 60;
@@ -47,7 +47,7 @@ pub enum FaultKind {
     /// A listed divergence is none any more.
     NoDivergence,
     /// An answer is not read as the reference reads it.
-    ReadBack,
+    Roundtrip,
     /// An engine died, or answers nothing.
     Died,
 }
@@ -59,7 +59,7 @@ impl FaultKind {
         FaultKind::NoPrompt,
         FaultKind::Base,
         FaultKind::NoDivergence,
-        FaultKind::ReadBack,
+        FaultKind::Roundtrip,
         FaultKind::Died,
     ];
 
@@ -71,7 +71,7 @@ impl FaultKind {
             FaultKind::NoPrompt => "no prompt",
             FaultKind::Base => "base",
             FaultKind::NoDivergence => "no divergence",
-            FaultKind::ReadBack => "read back",
+            FaultKind::Roundtrip => "read back",
             FaultKind::Died => "died",
         }
     }
@@ -84,7 +84,7 @@ impl FaultKind {
             FaultKind::NoPrompt => "no pair gave a prompt",
             FaultKind::Base => "the template differs from its base, and nothing gives the reason",
             FaultKind::NoDivergence => "the reference agrees, although a divergence is listed",
-            FaultKind::ReadBack => "an answer is not read as the reference reads it",
+            FaultKind::Roundtrip => "an answer is not read as the reference reads it",
             FaultKind::Died => "an engine died in a request, or answers none",
         }
     }
@@ -162,14 +162,14 @@ impl OtherFault {
     }
 
     /// What differs from the reference's record of what is read back: one fault for each template.
-    pub fn of_read_back(tally: &ReadBackTally) -> Vec<OtherFault> {
+    pub fn of_read_back(tally: &RoundtripTally) -> Vec<OtherFault> {
         let none = Path::new("");
         let unverified = tally.unverified.iter().map(|(template, why)| {
             let what = format!("{template}: nothing confirms what is read back: {why}");
             let command = invocation::command("reference update");
             OtherFault {
                 help: Some(format!("`{command}` asks the reference")),
-                ..OtherFault::new(FaultKind::ReadBack, none, what)
+                ..OtherFault::new(FaultKind::Roundtrip, none, what)
             }
         });
         let of_template = tally
@@ -181,7 +181,7 @@ impl OtherFault {
             let what = format!(
                 "{template}: {count} not read back as by the reference, such as {message}: {fault}"
             );
-            Some(OtherFault::new(FaultKind::ReadBack, none, what))
+            Some(OtherFault::new(FaultKind::Roundtrip, none, what))
         });
         unverified.chain(differing).collect()
     }

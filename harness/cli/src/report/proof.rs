@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::card::{CardDetail, FindingStyle, one_line, write_broken};
 use super::json::{self, VERSION};
 use super::numbers::{counted, thousands};
-use super::readings::write_counts;
+use super::roundtrip::write_counts;
 use super::screen;
 use super::style::{GOOD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::wrapped;

@@ -110,13 +110,13 @@ impl RunReport<'_, '_> {
             let count = counted(bases, "template", "templates");
             parts.push(format!("{count} not as the base"));
         }
-        let read_back = &self.conclusion.read_back;
-        let differing = read_back.differing.len();
+        let roundtrip = &self.conclusion.roundtrip;
+        let differing = roundtrip.differing.len();
         if differing > 0 {
             let count = counted(differing, "answer", "answers");
             parts.push(format!("{count} not read as by the reference"));
         }
-        let unverified = read_back.unverified.len();
+        let unverified = roundtrip.unverified.len();
         if unverified > 0 {
             let count = counted(unverified, "template", "templates");
             parts.push(format!("{count} without a record of what is read back"));
@@ -161,7 +161,7 @@ impl RunReport<'_, '_> {
         let mut others: Vec<OtherFault> = files.map(OtherFault::of_problem).collect();
         others.extend(self.unread.iter().cloned());
         others.extend(conclusion.bases.iter().flat_map(OtherFault::of_base));
-        others.extend(OtherFault::of_read_back(&conclusion.read_back));
+        others.extend(OtherFault::of_read_back(&conclusion.roundtrip));
         others.extend(conclusion.engines.iter().map(OtherFault::of_engine));
         let gone = conclusion.gone.iter();
         others.extend(gone.map(|name| OtherFault::of_divergence(name)));

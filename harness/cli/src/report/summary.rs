@@ -16,7 +16,7 @@ use rolecall_core::invocation;
 use rolecall_core::problem::shown;
 use rolecall_suite::conclusion::{Conclusion, EngineFailure, PairTally, Share};
 use rolecall_suite::held_text::TextKind;
-use rolecall_suite::readings::ReadBackTally;
+use rolecall_suite::roundtrip::RoundtripTally;
 use rolecall_suite::run::per_second;
 
 /// How many pairs equal their snapshots: `2 changed, 351 same`.
@@ -165,7 +165,7 @@ pub fn write_close(
     origin: &str,
     law: Option<&str>,
 ) -> io::Result<()> {
-    write_read_back(out, &conclusion.read_back)?;
+    write_roundtrip(out, &conclusion.roundtrip)?;
     let (tally, elapsed) = (&conclusion.total, conclusion.elapsed);
     let per_second = per_second(tally.all(), elapsed);
     let extent = format!(
@@ -334,7 +334,7 @@ fn write_not_accepted(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::R
 
 /// Writes how well answers are read back. Nothing if no template can read any. What the templates do
 /// not write is left out: report cards are about that.
-fn write_read_back(out: &mut dyn Write, tally: &ReadBackTally) -> io::Result<()> {
+fn write_roundtrip(out: &mut dyn Write, tally: &RoundtripTally) -> io::Result<()> {
     if tally.templates == 0 {
         return Ok(());
     }

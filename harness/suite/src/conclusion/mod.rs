@@ -16,7 +16,7 @@ use rolecall_core::{Deaths, Engine, OutcomeKind, TemplateName};
 use crate::divergence::{Divergences, pair_name};
 use crate::held_base::HeldBase;
 use crate::held_text::HeldText;
-use crate::readings::ReadBackTally;
+use crate::roundtrip::RoundtripTally;
 use crate::run::{Compared, RunInfo};
 use crate::suite::Pair;
 use crate::verdict::Verdict;
@@ -50,7 +50,7 @@ pub struct Conclusion<'s> {
     /// Templates that depart from their bases.
     pub bases: Vec<HeldBase>,
     /// What is read back of the templates' answers.
-    pub read_back: ReadBackTally,
+    pub roundtrip: RoundtripTally,
     /// How long the run took.
     pub elapsed: Duration,
 }
@@ -149,7 +149,7 @@ impl<'s> Conclusion<'s> {
             && self.cards.is_empty()
             && self.bases.is_empty()
             && self.engines.is_empty()
-            && self.read_back.passes()
+            && self.roundtrip.passes()
             && self.failures.are_none()
     }
 }

@@ -28,12 +28,12 @@ pub fn folder(layout: &Layout) -> PathBuf {
 }
 
 /// The folder below, for the measurements of what comes back of answers.
-pub(crate) const READ_BACK: &str = "read-back";
+pub(crate) const ROUNDTRIP: &str = "roundtrip";
 
 /// Whether a path in a folder of measurements is another one's.
 fn is_other(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    is_draft(&name) || name == READ_BACK
+    is_draft(&name) || name == ROUNDTRIP
 }
 
 /// The folder of measurements over the built-in suite, which itself is not written to.

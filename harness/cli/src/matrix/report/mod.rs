@@ -14,7 +14,7 @@ mod updated;
 
 mod json;
 
-mod read_back;
+mod roundtrip;
 
 pub use common::write_common;
 pub(crate) use detail::by_construct;
@@ -22,9 +22,9 @@ pub use detail::write_detail;
 pub use differ::write_differ;
 pub use json::MatrixDocument;
 pub use json::write_json;
-pub(crate) use read_back::templates;
-pub use read_back::{
-    read_back_markdown, write_read_back, write_read_back_updated, write_read_back_verified,
+pub(crate) use roundtrip::templates;
+pub use roundtrip::{
+    roundtrip_markdown, write_roundtrip, write_roundtrip_updated, write_roundtrip_verified,
 };
 pub use table::write_table;
 pub use updated::{write_updated, write_verified};

@@ -12,7 +12,7 @@ mod badge;
 mod construct;
 mod engine;
 mod overview;
-mod read_back;
+mod roundtrip;
 mod template;
 
 use std::collections::BTreeMap;
@@ -26,10 +26,10 @@ use rolecall_suite::suite::Suite;
 pub const MARK: &str = "rolecall matrix";
 
 /// The files of the site, by their paths with slashes: `index.html`, a page for each engine, each
-/// template and each kind of construct, a badge for each engine, and `read-back.html` if what comes back
+/// template and each kind of construct, a badge for each engine, and `roundtrip.html` if what comes back
 /// of answers was measured.
 pub fn files(matrix: &Matrix, suite: &Suite) -> io::Result<BTreeMap<String, String>> {
-    let pages = Pages::new(!matrix.read_back().is_empty())?;
+    let pages = Pages::new(!matrix.roundtrip().is_empty())?;
     let mut files = BTreeMap::new();
     files.insert("index.html".to_owned(), overview::page(&pages, matrix)?);
     for engine in matrix.measurements() {
@@ -38,9 +38,9 @@ pub fn files(matrix: &Matrix, suite: &Suite) -> io::Result<BTreeMap<String, Stri
         files.insert(format!("engines/{slug}.html"), page);
         files.insert(format!("badges/{slug}.json"), badge::json(engine));
     }
-    if !matrix.read_back().is_empty() {
-        let page = read_back::page(&pages, matrix, suite)?;
-        files.insert("read-back.html".to_owned(), page);
+    if !matrix.roundtrip().is_empty() {
+        let page = roundtrip::page(&pages, matrix, suite)?;
+        files.insert("roundtrip.html".to_owned(), page);
     }
     for dialect in matrix.dialects() {
         for name in parts::templates(matrix, dialect) {

@@ -17,7 +17,7 @@ const TEMPLATES: [(&str, &str); 7] = [
     ("engine.html", include_str!("pages/engine.html")),
     ("template.html", include_str!("pages/template.html")),
     ("construct.html", include_str!("pages/construct.html")),
-    ("read_back.html", include_str!("pages/read_back.html")),
+    ("roundtrip.html", include_str!("pages/roundtrip.html")),
 ];
 
 /// The styles that only the site needs.
@@ -30,8 +30,8 @@ pub(super) struct Pages(Environment<'static>);
 impl Pages {
     /// The renderer, with all templates loaded.
     ///
-    /// `has_read_back`: whether there is a page of what comes back of answers.
-    pub(super) fn new(has_read_back: bool) -> io::Result<Pages> {
+    /// `has_roundtrip`: whether there is a page of what comes back of answers.
+    pub(super) fn new(has_roundtrip: bool) -> io::Result<Pages> {
         let mut pages = Environment::new();
         pages.set_undefined_behavior(UndefinedBehavior::SemiStrict);
         let mut syntax = SyntaxConfig::builder();
@@ -55,7 +55,7 @@ impl Pages {
         });
         pages.add_global("style", Value::from_safe_string(style()));
         pages.add_global("script", Value::from_safe_string(SCRIPT.to_owned()));
-        pages.add_global("has_read_back", has_read_back);
+        pages.add_global("has_roundtrip", has_roundtrip);
         for (name, source) in TEMPLATES {
             pages.add_template(name, source).map_err(io::Error::other)?;
         }

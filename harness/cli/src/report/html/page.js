@@ -510,13 +510,13 @@ function card(known) {
     element('dl', { class: 'grid' }, capabilities(able)),
     switches.length > 0 && element('h2', {}, 'Switches'),
     switches.map(switched),
-    readBack(known.card.read_back || []),
+    roundtrip(known.card.read_back || []),
   ];
 }
 
 // The answers that the chat template writes, as the response template reads them: the prompt, the text
 // and the message side by side.
-function readBack(answers) {
+function roundtrip(answers) {
   if (answers.length === 0) return null;
   const whole = answers.filter((one) => one.verdict === 'read back').length;
   const column = (title, ...content) => element('div', {}, element('h3', {}, title), content);

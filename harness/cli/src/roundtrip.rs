@@ -7,8 +7,8 @@ use rolecall_core::{AnswerReader, Engine, Template};
 use rolecall_front::engines::Engines;
 use rolecall_io::protocol::ProtocolEngine;
 use rolecall_suite::expectations::Expectations;
-use rolecall_suite::readings::{SuiteReadings, hold, read_each};
 use rolecall_suite::recording::Updates;
+use rolecall_suite::roundtrip::{SuiteReadings, hold, read_each};
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::{Pair, Suite};
 

@@ -1,12 +1,12 @@
-//! The command `read-back`: reads the answers that templates write with their response templates, or
+//! The command `roundtrip`: reads the answers that templates write with their response templates, or
 //! lets another program read them.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use crate::report::readings as report;
-use crate::report::recorded as report_recorded;
+use crate::report::roundtrip as report;
+use crate::report::roundtrip_recorded as report_recorded;
 use rolecall_answers::reader::{OwnReader, ToldReader};
 use rolecall_answers::reading::MessageReading;
 use rolecall_answers::recorded::RecordedAnswer;
@@ -15,21 +15,21 @@ use rolecall_core::{Engine, Template, TemplateName, TemplateReader};
 use rolecall_io::protocol::{ProgramParsers, ProtocolEngine};
 use rolecall_io::template_file::place;
 use rolecall_response::{ResponseTemplate, TRANSFORMERS};
-use rolecall_suite::readings::{read_each, read_each_as_server};
 use rolecall_suite::recorded_answers::{read_families, write_family};
 use rolecall_suite::reference::Identity;
 use rolecall_suite::response_file::{read_file, unusable};
+use rolecall_suite::roundtrip::{read_each, read_each_as_server};
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::Suite;
 use serde_json::Value;
 
-use crate::args::ReadBackArguments;
+use crate::args::RoundtripArguments;
 use crate::engines::{self, ChosenEngine};
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
 
 pub(super) fn execute(
-    arguments: &ReadBackArguments,
+    arguments: &RoundtripArguments,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
     if let Some(recorded) = &arguments.recorded {
@@ -223,7 +223,7 @@ fn of_its_dialect<'t>(program: &ProtocolEngine, templates: Vec<&'t Template>) ->
 /// The templates that have a response template.
 fn readable<'s>(
     suite: &'s Suite,
-    arguments: &ReadBackArguments,
+    arguments: &RoundtripArguments,
 ) -> Result<Vec<&'s Template>, Failure> {
     let (readable, others): (Vec<&Template>, Vec<&Template>) = suite
         .templates
@@ -249,7 +249,7 @@ fn readable<'s>(
 
 /// Reads the answers that somebody else recorded.
 fn read_recorded(
-    arguments: &ReadBackArguments,
+    arguments: &RoundtripArguments,
     recorded: &Path,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {

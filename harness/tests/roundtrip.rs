@@ -1,4 +1,4 @@
-//! What is read back of answers: the command `read-back`, and suites that hold it.
+//! What is read back of answers: the command `roundtrip`, and suites that hold it.
 
 use rolecall_answers::reader::OwnReader;
 use rolecall_answers::reading::read_all;
@@ -207,7 +207,7 @@ fn a_response_template_is_tried_on_a_template() {
     let folder = suite();
     let read = |response: &str| {
         let file = folder.write("response.json", response);
-        folder.rolecall(&["read-back", "t", "--with", file.to_str().unwrap()])
+        folder.rolecall(&["roundtrip", "t", "--with", file.to_str().unwrap()])
     };
     says(&read(RESPONSE), 0, "1 read back");
     // It may end at any place, so a stream ends it at once.
@@ -252,13 +252,13 @@ fn a_response_template_is_tried_on_a_template() {
     ] {
         says(&read(response), 2, words);
     }
-    let missing = folder.rolecall(&["read-back", "t", "--with", "nowhere.json"]);
+    let missing = folder.rolecall(&["roundtrip", "t", "--with", "nowhere.json"]);
     says(&missing, 2, "nowhere.json: ");
 
     let misspelt = sidecar(&RESPONSE.replace("start_anchor", "start_achor"));
     folder.write("cases/templates/t.json", &misspelt);
     for (arguments, code) in [
-        (&["read-back", "t"][..], 2),
+        (&["roundtrip", "t"][..], 2),
         (&["run"], 2),
         (&["accept"], 2),
         (&["lint"], 1),
@@ -274,7 +274,7 @@ fn a_response_template_is_tried_on_a_template() {
     }
     folder.write("cases/templates/t.json", "{}");
     says(
-        &folder.rolecall(&["read-back", "t"]),
+        &folder.rolecall(&["roundtrip", "t"]),
         2,
         "none of these templates has a response template",
     );
@@ -497,7 +497,7 @@ fn recorded_answers_are_read_and_compared_in_order() {
         "thinking": {"open": "<t>", "close": "</t>"}, "content": {"close_pattern": "</s>\\s*"}}}"#;
     folder.write("response.json", response);
     let read = |arguments: &[&str]| {
-        folder.rolecall(&[&["read-back", "--recorded"][..], arguments].concat())
+        folder.rolecall(&[&["roundtrip", "--recorded"][..], arguments].concat())
     };
     let good = read(&["families", "--with", "response.json"]);
     for words in [
@@ -562,9 +562,9 @@ fn answers_that_are_written_for_other_parsers_are_read_as_recorded() {
     let folder = Folder::empty();
     folder.write("t.jinja", TEMPLATE);
     folder.write("t.json", &sidecar(RESPONSE));
-    let written = folder.rolecall(&["read-back", "t.jinja", "--write-recorded", "families"]);
+    let written = folder.rolecall(&["roundtrip", "t.jinja", "--write-recorded", "families"]);
     says(&written, 0, "wrote families/t/inputs_and_golden.yaml with");
-    let read = folder.rolecall(&["read-back", "t.jinja", "--recorded", "families"]);
+    let read = folder.rolecall(&["roundtrip", "t.jinja", "--recorded", "families"]);
     says(&read, 0, "0 read otherwise");
     says(&read, 0, "0 refused");
     let text = std::fs::read_to_string(folder.path("families/t/inputs_and_golden.yaml")).unwrap();
@@ -573,7 +573,7 @@ fn answers_that_are_written_for_other_parsers_are_read_as_recorded() {
     assert!(cases.len() > 100, "{}", cases.len());
     // Another parser would be noticed.
     folder.write("t.json", &sidecar(&RESPONSE.replace("</s>", "[ ,]")));
-    let other = folder.rolecall(&["read-back", "t.jinja", "--recorded", "families"]);
+    let other = folder.rolecall(&["roundtrip", "t.jinja", "--recorded", "families"]);
     let words = other.stdout();
     assert!(!words.contains("0 read otherwise"), "{words}");
 }

@@ -10,7 +10,7 @@ use crate::probe::{AnswerReading, Prober};
 
 /// An answer that the chat template writes, and what the response template reads in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ReadBack {
+pub struct Roundtrip {
     /// The probe's name.
     pub probe: &'static str,
     /// What the probe is.
@@ -38,13 +38,17 @@ pub struct ReadBack {
 }
 
 /// The answers of all probes that a template writes, if it has a response template that can be used.
-pub(crate) fn of(prober: &Prober<'_>) -> Vec<ReadBack> {
+pub(crate) fn of(prober: &Prober<'_>) -> Vec<Roundtrip> {
     let readings = prober.readings();
-    readings.iter().flatten().filter_map(ReadBack::of).collect()
+    readings
+        .iter()
+        .flatten()
+        .filter_map(Roundtrip::of)
+        .collect()
 }
 
-impl ReadBack {
-    fn of(reading: &AnswerReading) -> Option<ReadBack> {
+impl Roundtrip {
+    fn of(reading: &AnswerReading) -> Option<Roundtrip> {
         let answer = reading.answer().ok()?;
         let forms = answer.forms.iter().rev();
         let worst = forms.max_by_key(|read| read.verdict)?;
@@ -57,7 +61,7 @@ impl ReadBack {
             ReadOutcome::Failed { kind, message } => Some(format!("{kind}: {message}")),
             other => Some(other.essence()),
         };
-        Some(ReadBack {
+        Some(Roundtrip {
             probe: reading.probe,
             about: reading.about,
             message: reading.asked.messages.last()?.clone(),

@@ -8,7 +8,7 @@ use rolecall_core::Dialect;
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
-use super::read_answer::{demand_one, demand_read_back, evidence, look};
+use super::read_answer::{demand_one, demand_roundtrip, evidence, look};
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
@@ -40,9 +40,9 @@ pub(super) static READS_BACK: Contract = Contract {
             tally.broken(Evidence::of_source(what));
             return tally.judgement();
         }
-        demand_read_back(&mut tally, prober, &TEXT_PROBES, &WITH_END);
+        demand_roundtrip(&mut tally, prober, &TEXT_PROBES, &WITH_END);
         if writes_calls(capabilities) {
-            demand_read_back(&mut tally, prober, &CALL_PROBES, &WITH_END);
+            demand_roundtrip(&mut tally, prober, &CALL_PROBES, &WITH_END);
         }
         // Models often write white space around a text that is no part of it.
         look(
@@ -124,7 +124,7 @@ pub(super) static PARALLEL_CALLS_READ_BACK: Contract = Contract {
             return tally.judgement();
         }
         let probes = [PARALLEL, TEXT_PARALLEL, TWICE, THREE];
-        demand_read_back(&mut tally, prober, &probes, &WITH_END);
+        demand_roundtrip(&mut tally, prober, &probes, &WITH_END);
         tally.judgement()
     },
 };
@@ -142,10 +142,10 @@ pub(super) static REASONING_READ_BACK: Contract = Contract {
             tally.skip("reasoning is not in the prompt");
             return tally.judgement();
         }
-        demand_read_back(&mut tally, prober, &[THOUGHTS, LONG_THOUGHTS], &WITH_END);
+        demand_roundtrip(&mut tally, prober, &[THOUGHTS, LONG_THOUGHTS], &WITH_END);
         if writes_calls(capabilities) {
             let probes = [THOUGHTS_CALL, THOUGHTS_TEXT_CALL];
-            demand_read_back(&mut tally, prober, &probes, &WITH_END);
+            demand_roundtrip(&mut tally, prober, &probes, &WITH_END);
         }
         tally.judgement()
     },
@@ -169,6 +169,6 @@ fn judged_calls(prober: &Prober<'_>, capabilities: &Capabilities, chosen: &[Prob
         tally.skip("the template writes no calls");
         return tally.judgement();
     }
-    demand_read_back(&mut tally, prober, chosen, &WITH_END);
+    demand_roundtrip(&mut tally, prober, chosen, &WITH_END);
     tally.judgement()
 }

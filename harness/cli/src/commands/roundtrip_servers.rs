@@ -1,10 +1,10 @@
-//! The command `run --read-back`: tests a whole server both ways, with models that write given texts.
+//! The command `run --roundtrip`: tests a whole server both ways, with models that write given texts.
 
 use std::io::Write;
 
 use crate::report::format::Format;
 use crate::report::progress::Progress;
-use crate::report::returned as report;
+use crate::report::roundtrip_servers as report;
 use crate::servers::ServerProgram;
 use rayon::prelude::*;
 use rolecall_answers::recipient::Recipient;
@@ -17,7 +17,7 @@ use rolecall_suite::run::Runner;
 use rolecall_suite::selection::{Filter, select};
 use rolecall_suite::suite::{Pair, Suite};
 
-use super::read_back_matrix::PROBES;
+use super::roundtrip_matrix::PROBES;
 use crate::args::RunArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
@@ -25,7 +25,7 @@ use crate::inputs;
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     if !matches!(arguments.format, Format::Human | Format::Jsonl) {
         return Err(Failure::Request(
-            "--read-back has the formats human and jsonl".to_owned(),
+            "--roundtrip has the formats human and jsonl".to_owned(),
         ));
     }
     let program = program(arguments)?;
@@ -73,7 +73,7 @@ fn program(arguments: &RunArguments) -> Result<ServerProgram, Failure> {
     match ServerProgram::parse(name, &limits) {
         Some(program) => program.map_err(Failure::Request),
         None => Err(Failure::Request(format!(
-            "--read-back starts a server for each template, and `{name}` is none that it can \
+            "--roundtrip starts a server for each template, and `{name}` is none that it can \
              start\n  name its program, as in --engine 'llama-server=llama-server'"
         ))),
     }

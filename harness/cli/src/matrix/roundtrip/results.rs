@@ -12,7 +12,7 @@ use rolecall_suite::reference::Identity;
 
 /// A reader's results over a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadBackMeasurement {
+pub struct RoundtripMeasurement {
     /// The reader, its version and its components.
     pub reader: Identity,
     pub cases: Fingerprint,
@@ -134,7 +134,7 @@ impl Counted {
     }
 }
 
-impl ReadBackMeasurement {
+impl RoundtripMeasurement {
     /// The reader with its version, as in the names of files: `llama-server@b11549`.
     pub fn name(&self) -> String {
         format!("{}@{}", self.reader.engine, self.reader.version)

@@ -1,21 +1,142 @@
-//! What the reference reads back of a template's answers, on record.
+//! What templates' answers are read back as, compared with the accepted transcripts and with what the
+//! reference reads.
 //!
-//! Beside the accepted transcript of a pair stands a line for each of its assistant's messages: the
+//! A line below the accepted transcript of a pair belongs to each of its assistant's messages: the
 //! checksum of the answer as the reference writes it, and of what the reference reads from the
 //! forms of this answer.
 
 use std::collections::HashSet;
 use std::fmt;
 
-use rolecall_answers::reading::{MessageId, MessageReading};
-use rolecall_core::Template;
+use rayon::prelude::*;
+use rolecall_answers::reading::{MessageId, MessageReading, read_all, read_all_as_server};
+use rolecall_answers::transcript::Counts;
+use rolecall_core::problem::Problem;
+use rolecall_core::{AnswerReader, Engine, Template, TemplateName, TemplateReader};
 
+use crate::expectations::Expectations;
+use crate::held_text::HeldText;
 use crate::record::{RecordedReading, Unverified};
 use crate::records::Records;
+use crate::response_file::unusable;
+use crate::suite::Suite;
+
+/// What is read back of the answers of a suite's templates.
+#[derive(Debug, Default)]
+pub struct SuiteReadings {
+    /// The transcripts, beside the accepted ones.
+    pub held: Vec<HeldText>,
+    /// The counts, and what differs from the reference.
+    pub tally: RoundtripTally,
+    /// Response templates that nothing can be read with.
+    pub problems: Vec<Problem>,
+}
+
+/// How many answers were read, and what differs from the reference.
+#[derive(Debug, Default)]
+pub struct RoundtripTally {
+    /// How many templates have a response template.
+    pub templates: usize,
+    /// How many messages have each verdict.
+    pub counts: Counts,
+    /// How many messages the reference's records confirm.
+    pub agree: usize,
+    /// Messages that differ from the reference's records.
+    pub differing: Vec<(TemplateName, MessageId, ReadingFault)>,
+    /// Templates without a record that counts, and why.
+    pub unverified: Vec<(TemplateName, String)>,
+}
+
+impl RoundtripTally {
+    /// Whether nothing contradicts the reference.
+    pub fn passes(&self) -> bool {
+        self.differing.is_empty() && self.unverified.is_empty()
+    }
+
+    /// Whether every reading of a template is confirmed, or needs no confirmation.
+    pub fn confirms(&self, template: &str) -> bool {
+        let differs =
+            |(name, ..): &(TemplateName, MessageId, ReadingFault)| name.as_str() == template;
+        let is_unverified = |(name, _): &(TemplateName, String)| name.as_str() == template;
+        !self.differing.iter().any(differs) && !self.unverified.iter().any(is_unverified)
+    }
+
+    fn add(&mut self, template: &Template, readings: &[MessageReading], truth: RoundtripTruth) {
+        self.templates += 1;
+        self.counts.add(&Counts::of(readings));
+        match truth {
+            RoundtripTruth::Recorded { differing } => {
+                let is_there =
+                    |(_, fault): &&(MessageId, ReadingFault)| *fault != ReadingFault::Gone;
+                let differ = differing.iter().filter(is_there).count();
+                self.agree += readings.len() - differ;
+                let name = &template.name;
+                let differing = differing.into_iter();
+                let differing = differing.map(|(id, fault)| (name.clone(), id, fault));
+                self.differing.extend(differing);
+            }
+            RoundtripTruth::Unverified(why) => self.unverified.push((template.name.clone(), why)),
+            RoundtripTruth::NeverAsked => {}
+        }
+    }
+}
+
+/// Reads the answers of all cases of a suite with each of some templates that has a response
+/// template, on the current thread pool.
+pub fn read_each<'t>(
+    suite: &Suite,
+    templates: &[&'t Template],
+    engine: &(dyn Fn(&Template) -> Option<&'t dyn Engine> + Sync),
+    reader: &dyn AnswerReader,
+) -> Vec<(&'t Template, Vec<MessageReading>)> {
+    let read = |template: &&'t Template| {
+        let engine = engine(template)?;
+        Some((*template, read_all(engine, template, reader, &suite.cases)?))
+    };
+    templates.par_iter().filter_map(read).collect()
+}
+
+/// Reads the answers of all cases of a suite with each of some templates as a server reads them, on
+/// the current thread pool.
+pub fn read_each_as_server<'t, 'r>(
+    suite: &Suite,
+    templates: &[&'t Template],
+    engine: &(dyn Fn(&Template) -> Option<&'t dyn Engine> + Sync),
+    reader: &(dyn Fn(&Template) -> Option<&'r dyn TemplateReader> + Sync),
+) -> Vec<(&'t Template, Vec<MessageReading>)> {
+    let read = |template: &&'t Template| {
+        let engine = engine(template)?;
+        let reader = reader(template)?;
+        let readings = read_all_as_server(engine, template, reader, &suite.cases);
+        Some((*template, readings))
+    };
+    templates.par_iter().filter_map(read).collect()
+}
+
+/// Compares readings with the accepted transcripts and the reference's records.
+pub fn hold(
+    suite: &Suite,
+    expectations: &Expectations,
+    readings: &[(&Template, Vec<MessageReading>)],
+) -> SuiteReadings {
+    let mut all = SuiteReadings::default();
+    for (template, readings) in readings {
+        if let Some(problem) = unusable(template) {
+            all.problems.push(problem);
+            continue;
+        }
+        let snapshots = &expectations.snapshots;
+        all.held
+            .push(HeldText::of_readings(snapshots, suite, template, readings));
+        let truth = truth(&expectations.records, template, readings);
+        all.tally.add(template, readings, truth);
+    }
+    all
+}
 
 /// How readings compare with the reference's.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ReadBackTruth {
+pub enum RoundtripTruth {
     /// The reference's record is current. These messages differ from it; often none does.
     Recorded {
         /// The messages that differ.
@@ -53,12 +174,16 @@ impl fmt::Display for ReadingFault {
 
 /// Compares the readings of a template with the reference's record. The readings are those of all
 /// cases of the suite.
-pub fn truth(records: &Records, template: &Template, readings: &[MessageReading]) -> ReadBackTruth {
+pub fn truth(
+    records: &Records,
+    template: &Template,
+    readings: &[MessageReading],
+) -> RoundtripTruth {
     let record = match records.standing_of_answers(template) {
         Ok(record) => record,
         // A suite of one's own is checked by what was accepted.
-        Err(Unverified::NeverAsked) => return ReadBackTruth::NeverAsked,
-        Err(why) => return ReadBackTruth::Unverified(why.to_string()),
+        Err(Unverified::NeverAsked) => return RoundtripTruth::NeverAsked,
+        Err(why) => return RoundtripTruth::Unverified(why.to_string()),
     };
     let fault = |reading: &MessageReading| {
         let now = RecordedReading::of(reading);
@@ -78,18 +203,17 @@ pub fn truth(records: &Records, template: &Template, readings: &[MessageReading]
     let gone = gone.filter(|id| !are_there.contains(id));
     differing.extend(gone.map(|id| (id.clone(), ReadingFault::Gone)));
     differing.sort_by(|(a, _), (b, _)| a.cmp(b));
-    ReadBackTruth::Recorded { differing }
+    RoundtripTruth::Recorded { differing }
 }
 
 #[cfg(test)]
 mod tests {
-    use rolecall_core::{Answer, AnswerReader, Case, Dialect, ReadOutcome};
+    use rolecall_core::{Answer, Case, Dialect, ReadOutcome};
     use rolecall_front::engines::Engines;
     use serde_json::{Value, json};
 
     use super::*;
     use crate::record::Record;
-    use rolecall_answers::reading::read_all;
 
     /// Reads every text as content, after it has replaced one word by another.
     struct Fake(&'static str, &'static str);
@@ -126,7 +250,7 @@ mod tests {
         let faithful = Fake("", "");
         assert_eq!(
             truth_of(&records, &template, &faithful, &["a"]),
-            ReadBackTruth::Unverified("the template has no reference records".to_owned())
+            RoundtripTruth::Unverified("the template has no reference records".to_owned())
         );
         let mut record = Record::new(&template);
         let recorded = readings(&template, &faithful, &["a", "b"]);
@@ -140,7 +264,7 @@ mod tests {
         let found = |template: &Template, reader: &Fake, answers: &[&str]| match truth(
             template, reader, answers,
         ) {
-            ReadBackTruth::Recorded { differing } => differing
+            RoundtripTruth::Recorded { differing } => differing
                 .into_iter()
                 .map(|(id, fault)| (id.index, fault))
                 .collect::<Vec<_>>(),
@@ -167,7 +291,7 @@ mod tests {
         template.response_template = Some(json!({"fields": {}}));
         assert_eq!(
             truth(&template, &faithful, &["a", "b"]),
-            ReadBackTruth::Unverified(
+            RoundtripTruth::Unverified(
                 "the response template has changed since it was recorded".to_owned()
             )
         );

@@ -10,11 +10,11 @@ use rolecall_suite::suite::Suite;
 use super::pages::Pages;
 use super::parts::shown;
 use crate::matrix::engines::Matrix;
-use crate::matrix::read_back::{Counted, ReadBackMeasurement};
 use crate::matrix::report::templates;
+use crate::matrix::roundtrip::{Counted, RoundtripMeasurement};
 
 pub(super) fn page(pages: &Pages, matrix: &Matrix, suite: &Suite) -> io::Result<String> {
-    let readers = matrix.read_back();
+    let readers = matrix.roundtrip();
     let known: Vec<_> = matrix
         .dialects()
         .into_iter()
@@ -40,7 +40,7 @@ pub(super) fn page(pages: &Pages, matrix: &Matrix, suite: &Suite) -> io::Result<
         context! { label => one.reader.to_string(), at, share => shown(one.share()) }
     });
     pages.page(
-        "read_back.html",
+        "roundtrip.html",
         context! {
             root => "",
             title => "Who reads back which answers",
@@ -71,7 +71,7 @@ fn cell(counted: &Counted) -> Value {
 }
 
 /// What a reader gets wrong.
-fn part(one: &ReadBackMeasurement, abouts: &BTreeMap<&CaseId, &str>) -> Value {
+fn part(one: &RoundtripMeasurement, abouts: &BTreeMap<&CaseId, &str>) -> Value {
     let templates = one.templates.iter();
     let templates = templates.filter(|(_, counted)| !counted.causes.is_empty());
     let templates = templates.map(|(name, counted)| {

@@ -1,6 +1,6 @@
 //! Measurements of what comes back of answers: who reads back which template's answers.
 //!
-//! `snapshots/engines/read-back/<reader>@<version>.json` belongs to one version of a reader: a
+//! `snapshots/engines/roundtrip/<reader>@<version>.json` belongs to one version of a reader: a
 //! parser, or a whole server. It says for each template how many messages come back in which way, and
 //! for each cause the message with the shortest conversation.
 
@@ -8,5 +8,5 @@ mod results;
 
 mod text;
 
-pub use results::{Cause, Counted, ReadBackMeasurement, Subject};
+pub use results::{Cause, Counted, RoundtripMeasurement, Subject};
 pub use text::{problems, read, read_all};

@@ -15,8 +15,8 @@ use rolecall_suite::layout::Layout;
 use rolecall_suite::reference::{Identity, Reference};
 use serde::{Deserialize, Serialize};
 
-use super::results::{Cause, Counted, ReadBackMeasurement};
-use crate::matrix::measurement::kept::{self, Kept, READ_BACK, help, own_folder};
+use super::results::{Cause, Counted, RoundtripMeasurement};
+use crate::matrix::measurement::kept::{self, Kept, ROUNDTRIP, help, own_folder};
 use crate::matrix::measurement::{checked, file_name, write};
 
 /// The file's contents.
@@ -101,7 +101,7 @@ impl TemplateLines {
     }
 }
 
-impl ReadBackMeasurement {
+impl RoundtripMeasurement {
     /// The file's text.
     pub fn text(&self) -> String {
         let templates = self.templates.iter();
@@ -119,7 +119,7 @@ impl ReadBackMeasurement {
     /// Returns its path, and whether it changed.
     pub fn write(&self, layout: &Layout) -> Result<(PathBuf, bool), Problem> {
         let (folder, within) = own_folder(layout);
-        let folder = folder.join(READ_BACK);
+        let folder = folder.join(ROUNDTRIP);
         let name = file_name(&self.reader).ok_or_else(|| {
             let message = format!("{} cannot be the name of a file", self.name());
             Problem::new(&folder, message).help("a reader has a name and a version")
@@ -133,10 +133,10 @@ impl ReadBackMeasurement {
     }
 }
 
-impl Kept for ReadBackMeasurement {
-    const FOLDER: &'static str = READ_BACK;
+impl Kept for RoundtripMeasurement {
+    const FOLDER: &'static str = ROUNDTRIP;
 
-    fn read(path: &Path) -> Result<ReadBackMeasurement, Problem> {
+    fn read(path: &Path) -> Result<RoundtripMeasurement, Problem> {
         read(path)
     }
 
@@ -151,20 +151,20 @@ impl Kept for ReadBackMeasurement {
 
 /// All of these measurements over a suite, those of references first, then by name, and the problems
 /// with the files that cannot be read.
-pub fn read_all(layout: &Layout) -> (Vec<ReadBackMeasurement>, Vec<Problem>) {
+pub fn read_all(layout: &Layout) -> (Vec<RoundtripMeasurement>, Vec<Problem>) {
     let (mut measurements, problems) = kept::all(layout);
     // The others are beside the references. Sorting keeps their order.
-    let is_other = |one: &ReadBackMeasurement| Reference::by_name(&one.reader.engine).is_none();
+    let is_other = |one: &RoundtripMeasurement| Reference::by_name(&one.reader.engine).is_none();
     measurements.sort_by_key(is_other);
     (measurements, problems)
 }
 
 /// The problems with the files of a suite's measurements of this kind.
 pub fn problems(layout: &Layout) -> Vec<Problem> {
-    kept::problems::<ReadBackMeasurement>(layout)
+    kept::problems::<RoundtripMeasurement>(layout)
 }
 
-pub fn read(path: &Path) -> Result<ReadBackMeasurement, Problem> {
+pub fn read(path: &Path) -> Result<RoundtripMeasurement, Problem> {
     let text = read_text(path)?;
     let wrong = |message: String| {
         Problem::new(path, format!("not the measurement of a reader: {message}")).help(help())
@@ -183,7 +183,7 @@ pub fn read(path: &Path) -> Result<ReadBackMeasurement, Problem> {
         let counted = lines.into_counted().map_err(wrong)?;
         templates.insert(TemplateName::new(&name), counted);
     }
-    let measurement = ReadBackMeasurement {
+    let measurement = RoundtripMeasurement {
         reader: file.reader.0,
         cases: file.cases,
         templates,

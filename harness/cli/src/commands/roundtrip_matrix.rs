@@ -1,9 +1,9 @@
-//! The command `matrix --read-back`: measures who reads back which template's answers.
+//! The command `matrix --roundtrip`: measures who reads back which template's answers.
 
 use std::io::Write;
 
-use crate::matrix::read_back::{self as measurement, ReadBackMeasurement, Subject};
 use crate::matrix::report;
+use crate::matrix::roundtrip::{self as measurement, RoundtripMeasurement, Subject};
 use crate::report::progress::Progress;
 #[cfg(feature = "fetch")]
 use crate::servers::ServerProgram;
@@ -32,7 +32,7 @@ pub(super) const PROBES: [&str; 3] = ["answer-texts", "answer-types", "answers"]
 const OWN: &str = "rolecall-response";
 
 /// The kept measurements over a suite.
-pub(super) fn kept(layout: &Layout) -> Result<Vec<ReadBackMeasurement>, Failure> {
+pub(super) fn kept(layout: &Layout) -> Result<Vec<RoundtripMeasurement>, Failure> {
     let (measurements, problems) = measurement::read_all(layout);
     report_problems(&problems)?;
     if problems.is_empty() {
@@ -107,7 +107,7 @@ impl<'e> Reader<'e> {
         (engines, name): (&Engines, &str),
         subjects: &[Subject<'_>],
         jobs: Option<usize>,
-    ) -> Result<ReadBackMeasurement, Failure> {
+    ) -> Result<RoundtripMeasurement, Failure> {
         let measure = |recipient: &dyn Recipient| measure(engines, recipient, subjects, jobs);
         match self {
             Reader::Own(reader) => measure(&Parser {
@@ -150,7 +150,7 @@ fn measure(
     recipient: &dyn Recipient,
     subjects: &[Subject<'_>],
     jobs: Option<usize>,
-) -> Result<ReadBackMeasurement, Failure> {
+) -> Result<RoundtripMeasurement, Failure> {
     let runner = Runner::new(engines, &[], jobs)?;
     let what = format!("asking {}", recipient.name());
     let progress = Progress::new(subjects.len(), &what, "templates");
@@ -164,7 +164,7 @@ fn measure(
     };
     let templates = runner.on_its_threads(|| subjects.par_iter().filter_map(ask).collect());
     progress.clear();
-    Ok(ReadBackMeasurement {
+    Ok(RoundtripMeasurement {
         reader: Identity {
             engine: recipient.name().to_owned(),
             version: recipient.version().to_owned(),
@@ -179,7 +179,7 @@ fn measure(
 fn each(
     arguments: &MeasuringArguments,
     layout: &Layout,
-    mut take: impl FnMut(ReadBackMeasurement) -> Result<(), Failure>,
+    mut take: impl FnMut(RoundtripMeasurement) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let suite = inputs::load_own(layout)?;
     report_problems(&suite.problems)?;
@@ -212,7 +212,7 @@ pub(super) fn update(
     home::tell_suite(&layout);
     each(arguments, &layout, |measured| {
         let (path, is_other) = measured.write(&layout)?;
-        Ok(report::write_read_back_updated(
+        Ok(report::write_roundtrip_updated(
             out, &measured, &path, is_other,
         )?)
     })?;
@@ -228,14 +228,14 @@ pub(super) fn verify(
     let mut is_fine = true;
     each(arguments, &layout, |now| {
         let known = kept.iter().find(|known| known.name() == now.name());
-        is_fine &= report::write_read_back_verified(out, &now, known)?;
+        is_fine &= report::write_roundtrip_verified(out, &now, known)?;
         Ok(())
     })?;
     if is_fine {
         return Ok(Status::Fine);
     }
     let names = invocation::words(arguments.engines.iter().map(String::as_str));
-    let command = invocation::command(&format!("matrix update --read-back {names}"));
+    let command = invocation::command(&format!("matrix update --roundtrip {names}"));
     writeln!(out, "to record their current results: {command}")?;
     Ok(Status::Nonconforming)
 }
@@ -245,10 +245,10 @@ pub(super) fn show(layout: &Layout, out: &mut dyn Write) -> Result<Status, Failu
     if kept.is_empty() {
         return Err(Failure::Request(format!(
             "nobody was measured over this suite\n  `{}` measures Rolecall's own reader",
-            invocation::command(&format!("matrix update --read-back {OWN}"))
+            invocation::command(&format!("matrix update --roundtrip {OWN}"))
         )));
     }
     let suite = inputs::load_own(layout)?;
-    report::write_read_back(out, &kept, &subjects(&suite))?;
+    report::write_roundtrip(out, &kept, &subjects(&suite))?;
     Ok(Status::Fine)
 }

@@ -14,9 +14,9 @@ use rolecall_answers::returned::Kind;
 use rolecall_core::TemplateName;
 use rolecall_suite::conclusion::Share;
 
-use crate::matrix::read_back::{Cause, Counted, ReadBackMeasurement, Subject};
+use crate::matrix::roundtrip::{Cause, Counted, RoundtripMeasurement, Subject};
 
-pub(crate) fn templates(all: &[ReadBackMeasurement]) -> BTreeSet<&TemplateName> {
+pub(crate) fn templates(all: &[RoundtripMeasurement]) -> BTreeSet<&TemplateName> {
     all.iter().flat_map(|one| one.templates.keys()).collect()
 }
 
@@ -29,9 +29,9 @@ fn figure(counted: Option<&Counted>) -> String {
 }
 
 /// Writes the table: a line for each template, a column for each reader.
-pub fn write_read_back(
+pub fn write_roundtrip(
     out: &mut dyn Write,
-    all: &[ReadBackMeasurement],
+    all: &[RoundtripMeasurement],
     now: &[Subject<'_>],
 ) -> io::Result<()> {
     let mut columns = Columns::right_aligned(1..=all.len());
@@ -73,7 +73,7 @@ pub fn write_read_back(
 }
 
 /// The table as Markdown.
-pub fn read_back_markdown(all: &[ReadBackMeasurement]) -> String {
+pub fn roundtrip_markdown(all: &[RoundtripMeasurement]) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let heads: Vec<String> = all.iter().map(|one| one.reader.to_string()).collect();
@@ -100,9 +100,9 @@ pub fn read_back_markdown(all: &[ReadBackMeasurement]) -> String {
 }
 
 /// Writes a new measurement's result, and the path of its file.
-pub fn write_read_back_updated(
+pub fn write_roundtrip_updated(
     out: &mut dyn Write,
-    measurement: &ReadBackMeasurement,
+    measurement: &RoundtripMeasurement,
     path: &Path,
     is_other: bool,
 ) -> io::Result<()> {
@@ -119,10 +119,10 @@ pub fn write_read_back_updated(
 
 /// Compares a new measurement with the kept one and writes what has changed. Returns whether nothing
 /// has.
-pub fn write_read_back_verified(
+pub fn write_roundtrip_verified(
     out: &mut dyn Write,
-    now: &ReadBackMeasurement,
-    kept: Option<&ReadBackMeasurement>,
+    now: &RoundtripMeasurement,
+    kept: Option<&RoundtripMeasurement>,
 ) -> io::Result<bool> {
     let name = Styled(HEADING, now.name());
     let Some(kept) = kept else {
