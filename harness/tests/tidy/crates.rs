@@ -141,7 +141,6 @@ fn a_program_that_renders_behind_a_front_compiles_little() {
     let heavy = [
         "clap",
         "indicatif",
-        "quick-junit",
         "schemars",
         "tokenizers",
         "toml",
