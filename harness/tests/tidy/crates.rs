@@ -154,3 +154,19 @@ fn a_program_that_renders_behind_a_front_compiles_little() {
         assert!(packages.contains_key(name), "{name}");
     }
 }
+
+/// `cargo run` builds its program with the default features of all default members.
+#[test]
+fn the_first_build_has_no_default_features() {
+    let manifest = std::fs::read_to_string(harness().join("../Cargo.toml")).expect("a manifest");
+    let members = manifest.split_once("\ndefault-members = [");
+    let members = members.and_then(|(_, rest)| rest.split(']').next());
+    let folders: Vec<&str> = members.expect("default members").split('"').collect();
+    let folders = folders.iter().filter_map(|text| text.strip_prefix("harness/"));
+    let mut count = 0;
+    for folder in folders {
+        count += 1;
+        assert!(!manifest_of(folder).contains("\ndefault = "), "{folder}");
+    }
+    assert!(count > 5, "{count} default members were found");
+}
