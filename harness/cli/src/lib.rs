@@ -12,6 +12,7 @@ pub mod report;
 
 pub mod matrix;
 
+#[cfg(feature = "schema")]
 pub mod schemas;
 
 pub mod lint;

@@ -162,7 +162,9 @@ fn the_first_build_has_no_default_features() {
     let members = manifest.split_once("\ndefault-members = [");
     let members = members.and_then(|(_, rest)| rest.split(']').next());
     let folders: Vec<&str> = members.expect("default members").split('"').collect();
-    let folders = folders.iter().filter_map(|text| text.strip_prefix("harness/"));
+    let folders = folders
+        .iter()
+        .filter_map(|text| text.strip_prefix("harness/"));
     let mut count = 0;
     for folder in folders {
         count += 1;
