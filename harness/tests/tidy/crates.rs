@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use toml::{Table, Value};
+
 use super::{CRATES, harness};
 
 /// The crates of the harness among a manifest's dependencies, in its order. Crates that only tests
@@ -155,20 +157,31 @@ fn a_program_that_renders_behind_a_front_compiles_little() {
     }
 }
 
-/// `cargo run` builds its program with the default features of all default members.
+/// How many tables with settings a table has, and is.
+fn settings(table: &Table) -> usize {
+    let below = table.values().filter_map(Value::as_table).map(settings);
+    below.sum::<usize>() + usize::from(!table.values().all(Value::is_table))
+}
+
 #[test]
-fn the_first_build_has_no_default_features() {
-    let manifest = std::fs::read_to_string(harness().join("../Cargo.toml")).expect("a manifest");
-    let members = manifest.split_once("\ndefault-members = [");
-    let members = members.and_then(|(_, rest)| rest.split(']').next());
-    let folders: Vec<&str> = members.expect("default members").split('"').collect();
-    let folders = folders
-        .iter()
-        .filter_map(|text| text.strip_prefix("harness/"));
-    let mut count = 0;
+fn the_workspace_is_soon_read_and_built() {
+    let text = std::fs::read_to_string(harness().join("../Cargo.toml")).expect("a manifest");
+    assert!(
+        text.lines().count() <= 150,
+        "{} lines",
+        text.lines().count()
+    );
+    let manifest: Table = text.parse().expect("a table");
+    let profiles = settings(manifest["profile"].as_table().expect("profiles"));
+    assert!((1..=8).contains(&profiles), "{profiles} tables of profiles");
+    // `cargo run` builds its program with the default features of all default members.
+    let members = manifest["workspace"]["default-members"].as_array();
+    let members = members.expect("members").iter().filter_map(Value::as_str);
+    let folders: Vec<&str> = members
+        .filter_map(|member| member.strip_prefix("harness/"))
+        .collect();
+    assert!(folders.len() > 5, "{folders:?}");
     for folder in folders {
-        count += 1;
         assert!(!manifest_of(folder).contains("\ndefault = "), "{folder}");
     }
-    assert!(count > 5, "{count} default members were found");
 }

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rolecall_core::{Case, Outcome, OutcomeJson, Stage};
+use rolecall_core::{Case, Outcome, Stage};
+use rolecall_io::outcome_json::OutcomeJson;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 

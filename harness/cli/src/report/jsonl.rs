@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use rolecall_core::{Dialect, OutcomeJson, OutcomeKind};
+use rolecall_core::{Dialect, OutcomeKind};
+use rolecall_io::outcome_json::OutcomeJson;
 use serde::Serialize;
 
 use rolecall_core::transcript;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use rolecall_check::contract::Severity;
-use rolecall_core::OutcomeJson;
+use rolecall_io::outcome_json::OutcomeJson;
 use serde::Serialize;
 
 use super::super::json::{self, VERSION};
