@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use rolecall_core::guard::on_large_stack;
 use rolecall_core::{Dialect, Engine, Template};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::capability::{self, Capabilities, Switch};
@@ -24,15 +23,16 @@ use rolecall_io::syntax_error::SyntaxError;
 /// As JSON: `{"template", "dialect", "front", "engine", "capabilities": {…}, "findings": […]}`,
 /// with the fields of [`Capabilities`] and of [`Finding`], and `"alone"`, findings too, where
 /// there are any.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Card {
     /// The template's name.
     pub template: String,
     /// Its dialect.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub dialect: Dialect,
     /// The front that stood before it: what is found is what its users get.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub front: Front,
     /// The engine that rendered it.
     pub engine: String,
@@ -42,25 +42,25 @@ pub struct Card {
     /// Special tokens that the template names and nothing sets, as of a file without its model,
     /// with what stood for them here.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub assumed: BTreeMap<&'static str, &'static str>,
     /// What it can do.
     pub capabilities: Capabilities,
     /// What content decides: every comparison of content with a literal that a render came to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub content_decides: Vec<ContentComparison>,
     /// How it stands to every contract, as users of its front get it.
     pub findings: Vec<Finding>,
     /// Contracts that are broken only where no application stands before the template, as on
     /// servers that hand conversations on as they are written.
     #[serde(rename = "alone", skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub without_front: Vec<Finding>,
     /// What the response template makes of answers that the chat template writes. Empty without a
     /// response template.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub read_back: Vec<Roundtrip>,
 }
 

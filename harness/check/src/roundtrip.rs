@@ -2,14 +2,14 @@
 
 use rolecall_answers::comparison::Verdict;
 use rolecall_core::ReadOutcome;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::probe::{AnswerReading, Prober};
 
 /// An answer that the chat template writes, and what the response template reads in it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Roundtrip {
     /// The probe's name.
     pub probe: &'static str,

@@ -12,6 +12,7 @@ pub mod report;
 
 pub mod matrix;
 
+#[cfg(feature = "schema")]
 pub mod schemas;
 
 pub mod lint;
@@ -74,6 +75,7 @@ pub mod library;
 
 mod commands;
 
+#[cfg(feature = "watch")]
 mod watch;
 
 use std::io::{self, Write as _};
@@ -100,8 +102,17 @@ use output::Sink;
 fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
     trust::allow(arguments.output.allow_engines);
     home::choose(arguments.output.builtin);
+    #[cfg(feature = "watch")]
     if let Some(written) = arguments.command.watched() {
         return watch::repeat(&written);
+    }
+    #[cfg(not(feature = "watch"))]
+    if arguments.command.watched().is_some() {
+        return Err(Failure::Request(
+            "this program was built without the feature `watch`, and sees no file change\n  in the \
+             repository, `cargo run --package rolecall-cli --` has it"
+                .to_owned(),
+        ));
     }
     let mut sink = Sink::open(&arguments.output, &arguments.command)?;
     let status = commands::execute(arguments, &mut sink)?;

@@ -7,7 +7,6 @@ use rolecall_core::{Case, CaseId, Dialect, Template, TemplateName};
 use serde_json::Value;
 
 use crate::matrix::measurement;
-use crate::schemas;
 use rolecall_check::known_defects;
 use rolecall_core::file::{is_draft, is_there, read_text, write_below};
 use rolecall_core::fingerprint::Fingerprint;
@@ -25,7 +24,7 @@ use rolecall_suite::record::{RecordedAnswer, Unverified};
 use rolecall_suite::records::{AskedTemplates, Records};
 use rolecall_suite::response_file::unusable;
 use rolecall_suite::response_file::{Inspected, inspect_template};
-use rolecall_suite::schema;
+use rolecall_suite::schema::FILES;
 use rolecall_suite::snapshot::{FamilyFile, Snapshots, Survey, contents};
 use rolecall_suite::suite::{Pair, Suite};
 
@@ -647,8 +646,9 @@ fn schemas(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
             );
         }
     }
-    for SchemaFile { path, text, .. } in schema_files(layout) {
-        if read_text(&path).ok().as_ref() != Some(&text) {
+    for (path, text) in FILES {
+        let path = layout.cases().join(path);
+        if !holds(&path, text) {
             let help = format!("run `{}`", invocation::command("lint --fix"));
             let message = "not the schema that the harness reads or writes by";
             findings.push(Problem::new(path, message).help(help));
@@ -656,38 +656,8 @@ fn schemas(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     }
 }
 
-/// The place of a schema, the folder of its files, and its contents.
-struct SchemaFile {
-    below: PathBuf,
-    path: PathBuf,
-    text: String,
-}
-
-impl SchemaFile {
-    fn new(below: PathBuf, path: impl AsRef<Path>, text: String) -> Self {
-        let path = below.join(path);
-        Self { below, path, text }
-    }
-}
-
-/// The schemas of the files that people write. In the repository, also the schemas of results.
-fn schema_files(layout: &Layout) -> Vec<SchemaFile> {
-    let inputs = schema::files().iter();
-    let mut files: Vec<_> = inputs
-        .map(|file| SchemaFile::new(layout.cases(), &file.path, file.text.clone()))
-        .collect();
-    if is_repository(layout) {
-        let harness = layout.root().join("harness");
-        let results = schemas::files().into_iter();
-        files.extend(results.map(|file| SchemaFile::new(harness.clone(), file.path, file.text)));
-    }
-    files
-}
-
-/// Whether the suite is that of Rolecall's own repository, and not one with the same folders.
-fn is_repository(layout: &Layout) -> bool {
-    let root = std::path::absolute(Path::new(".").join(layout.root()));
-    root.is_ok_and(|root| layout.is_checkout() && Site::of(&root) == Site::Checkout)
+fn holds(path: &Path, text: &str) -> bool {
+    read_text(path).is_ok_and(|found| found == text)
 }
 
 /// Fixes what needs no decision: writes the schema files. Returns the written files.
@@ -697,13 +667,20 @@ fn is_repository(layout: &Layout) -> bool {
 /// A file cannot be written.
 pub fn fix(layout: &Layout) -> Result<Vec<PathBuf>, Problem> {
     let mut written = Vec::new();
-    for SchemaFile { below, path, text } in schema_files(layout) {
-        if read_text(&path).ok().as_ref() != Some(&text) {
-            write_below(&below, &path, &text)?;
+    for (path, text) in FILES {
+        let path = layout.cases().join(path);
+        if !holds(&path, text) {
+            write_below(&layout.cases(), &path, text)?;
             written.push(path);
         }
     }
     Ok(written)
+}
+
+/// Whether the suite is that of Rolecall's own repository, and not one with the same folders.
+fn is_repository(layout: &Layout) -> bool {
+    let root = std::path::absolute(Path::new(".").join(layout.root()));
+    root.is_ok_and(|root| layout.is_checkout() && Site::of(&root) == Site::Checkout)
 }
 
 fn is_json(path: &Path) -> bool {

@@ -1,4 +1,4 @@
-//! The JSON Schemas of Rolecall's JSON results, generated from the types that it writes.
+//! The JSON Schemas of Rolecall's JSON, generated from the types that it writes.
 
 use crate::matrix::report as matrix;
 use crate::report::checked::CheckDocument;
@@ -8,24 +8,29 @@ use crate::report::{
     comparison, coverage, generation, inspections, listing, mask, mutation, proof, trace_document,
     trial,
 };
-use rolecall_suite::schema::{SchemaFile, file};
+use rolecall_suite::export;
+use rolecall_suite::schema::read;
 
-/// The schema files with their right contents. The paths are below the repository's `harness`.
-pub fn files() -> [SchemaFile; 14] {
-    [
-        file::<CheckDocument<'_>>("schema/cards.schema.json"),
-        file::<coverage::CoverageDocument<'_>>("schema/coverage.schema.json"),
-        file::<comparison::ComparisonDocument<'_>>("schema/diff.schema.json"),
-        file::<generation::GenerationDocument<'_>>("schema/generate.schema.json"),
-        file::<inspections::InspectionDocument>("schema/lint.schema.json"),
-        file::<listing::ListDocument>("schema/list.schema.json"),
-        file::<mask::MaskDocument<'_>>("schema/mask.schema.json"),
-        file::<matrix::MatrixDocument>("schema/matrix.schema.json"),
-        file::<mutation::MutationDocument<'_>>("schema/mutation.schema.json"),
-        file::<OutcomeLine<'_>>("schema/outcome.schema.json"),
-        file::<proof::ProofDocument<'_>>("schema/proof.schema.json"),
-        file::<trial::TrialDocument>("schema/probe.schema.json"),
-        file::<ReturnedLine<'_>>("schema/roundtrip-servers.schema.json"),
-        file::<trace_document::TraceDocument<'_>>("schema/trace.schema.json"),
-    ]
+/// The paths of the files below the repository's `harness`, and their right contents.
+pub fn files() -> Vec<(String, String)> {
+    let results = [
+        ("cards", read::<CheckDocument<'_>>()),
+        ("coverage", read::<coverage::CoverageDocument<'_>>()),
+        ("diff", read::<comparison::ComparisonDocument<'_>>()),
+        ("generate", read::<generation::GenerationDocument<'_>>()),
+        ("lint", read::<inspections::InspectionDocument>()),
+        ("list", read::<listing::ListDocument>()),
+        ("mask", read::<mask::MaskDocument<'_>>()),
+        ("matrix", read::<matrix::MatrixDocument>()),
+        ("mutation", read::<mutation::MutationDocument<'_>>()),
+        ("outcome", read::<OutcomeLine<'_>>()),
+        ("proof", read::<proof::ProofDocument<'_>>()),
+        ("probe", read::<trial::TrialDocument>()),
+        ("roundtrip-servers", read::<ReturnedLine<'_>>()),
+        ("trace", read::<trace_document::TraceDocument<'_>>()),
+    ];
+    let results = results.map(|(name, text)| (format!("schema/{name}.schema.json"), text));
+    let exports = export::schemas()
+        .map(|(name, text)| (format!("suite/src/export/schema/{name}.schema.json"), text));
+    results.into_iter().chain(exports).collect()
 }

@@ -375,14 +375,12 @@ pub fn place_of(text: &str, keys: &str) -> Option<Position> {
     Some(Position::of(text, place))
 }
 
-/// The keys of a document type, as its JSON Schema lists them. Callers should keep the
-/// result: making a schema takes longer than reading a document.
-pub fn keys<T: schemars::JsonSchema>() -> Vec<String> {
-    schemars::schema_for!(T)
-        .get("properties")
-        .and_then(Value::as_object)
-        .map(|properties| properties.keys().cloned().collect())
-        .unwrap_or_default()
+/// The keys of an object, as a JSON Schema lists them. The pointer leads to the object in the schema.
+pub fn keys(schema: &str, pointer: &str) -> Vec<String> {
+    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    let properties = schema.pointer(&format!("{pointer}/properties"));
+    let keys = properties.and_then(Value::as_object).map(Map::keys);
+    keys.into_iter().flatten().cloned().collect()
 }
 
 #[cfg(test)]

@@ -14,8 +14,6 @@ pub mod float;
 pub mod limits;
 pub mod outcome;
 
-pub mod outcome_json;
-
 pub mod answer;
 
 pub mod coverage;
@@ -123,7 +121,6 @@ pub use engine::{
 pub use limits::Limits;
 pub use mutation::{Mutation, MutationKind};
 pub use outcome::{Limit, Outcome, OutcomeKind, Refusal, Stage};
-pub use outcome_json::{InvalidOutcome, OutcomeJson};
 pub use template::{
     Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Unreached, Variable,
 };

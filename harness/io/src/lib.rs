@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+pub mod outcome_json;
 pub mod template_file;
 
 pub mod source;

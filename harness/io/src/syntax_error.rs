@@ -2,13 +2,13 @@
 
 use rolecall_core::guard::{column_of_refusal, load};
 use rolecall_core::{Dialect, Engine, Outcome, Stage, Template, TemplatePart};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::template_file::{is_go, line_in_file, place};
 
 /// Why an engine cannot read a template: every conversation fails for that reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SyntaxError {
     /// The file, with line and column where they are known: `chat.jinja:3:8`.
     pub place: String,

@@ -7,8 +7,6 @@ use jsonc_parser::ast;
 use rolecall_core::{
     Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Unreached, Variable, Way,
 };
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use rolecall_core::file::{MOST_CASES, read_text_if_there};
@@ -18,67 +16,8 @@ use rolecall_core::reason::is_reason;
 use rolecall_core::root::{Root, text_within};
 use rolecall_front::front::Front;
 
-/// A template's sidecar: `<name>.json` beside the template.
-#[derive(Debug, JsonSchema, Serialize)]
-#[schemars(deny_unknown_fields)]
-pub struct Sidecar {
-    /// The JSON Schema of this file, for editors.
-    #[serde(rename = "$schema")]
-    schema: Option<String>,
-    /// What the template is, in a sentence.
-    about: Option<String>,
-    /// Where it came from, and its licence.
-    origin: Option<String>,
-    /// A name that templates share which are meant to give the same prompts, such as a
-    /// Jinja template and its port to Go.
-    family: Option<String>,
-    /// The tokenizer's special tokens: `bos_token`, `eos_token`, …
-    special_tokens: Option<std::collections::BTreeMap<String, String>>,
-    /// Variables that the template reads besides the standard ones. A value
-    /// `{"$json": "tools", "indent": 4}` stands for the JSON text of the case's tools.
-    variables: Option<Map<String, Value>>,
-    /// What the application of the template's users does before it and after: a name of
-    /// `rolecall list fronts`. That of most who have templates of its dialect unless said.
-    front: Option<String>,
-    /// Contracts of `rolecall check` that the template breaks on purpose, each with the
-    /// reason.
-    broken: Option<std::collections::BTreeMap<String, String>>,
-    /// Ways through the template that no conversation can take, for `rolecall cover`: by the text
-    /// of the place, with one space for each run of white space, and by the way, such as `false` or
-    /// `empty`, the reason.
-    unreached:
-        Option<std::collections::BTreeMap<String, std::collections::BTreeMap<String, String>>>,
-    /// What a server of Ollama knows of the model that a Go template belongs to.
-    setup: Option<SetupObject>,
-    /// How to read the model's answers, as `response_template` of `tokenizer_config.json`.
-    response_template: Option<Map<String, Value>>,
-}
-
-/// What a server of Ollama goes by before it asks a template.
-#[derive(Debug, JsonSchema, Serialize)]
-#[schemars(deny_unknown_fields)]
-struct SetupObject {
-    /// The model's name without registry, owner and tag, such as `deepseek-r1`.
-    model: Option<String>,
-    /// The family of its architecture, such as `qwen3`.
-    family: Option<String>,
-    /// The built-in parser of its answers, `PARSER` of a Modelfile.
-    parser: Option<String>,
-    /// The system text of conversations that bring none, `SYSTEM` of a Modelfile.
-    system: Option<String>,
-    /// The messages that stand before each conversation, `MESSAGE` of a Modelfile.
-    messages: Option<Vec<SetupMessage>>,
-}
-
-/// A message that a model brings itself.
-#[derive(Debug, JsonSchema, Serialize)]
-#[schemars(deny_unknown_fields)]
-struct SetupMessage {
-    /// `system`, `user` or `assistant`.
-    role: String,
-    /// Its text.
-    content: String,
-}
+/// The JSON Schema of a template's sidecar, which is `<name>.json` beside the template.
+pub const SIDECAR_SCHEMA: &str = include_str!("sidecar.schema.json");
 
 /// The extensions of templates.
 pub(crate) const EXTENSIONS: [&str; 4] = ["jinja", "jinja2", "j2", "gotmpl"];
@@ -207,9 +146,13 @@ fn is_legacy_template(path: &Path, text: &str) -> bool {
             .is_ok_and(|object| object.contains_key("chat_template"))
 }
 
-static SIDECAR_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<Sidecar>);
-static SETUP_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<SetupObject>);
-static SETUP_MESSAGE_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<SetupMessage>);
+static SIDECAR_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys(""));
+static SETUP_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys("/$defs/SetupObject"));
+static SETUP_MESSAGE_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys("/$defs/SetupMessage"));
+
+fn keys(pointer: &str) -> Vec<String> {
+    json::keys(SIDECAR_SCHEMA, pointer)
+}
 
 /// The roles of messages that a model can bring.
 const ROLES: [&str; 3] = ["system", "user", "assistant"];

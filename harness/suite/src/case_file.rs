@@ -6,9 +6,7 @@ use std::sync::LazyLock;
 
 use jsonc_parser::ast;
 use rolecall_core::{CONTENT, Case, CaseId, Dialect, Moment};
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use walkdir::WalkDir;
 
 use rolecall_core::file::{MOST_CASES, is_there, read_text, read_text_of};
@@ -17,79 +15,8 @@ use rolecall_core::naming::is_portable;
 use rolecall_core::problem::{Problem, did_you_mean};
 use rolecall_core::root::{Root, text_within};
 
-/// A case file: one family of cases.
-#[derive(Debug, JsonSchema, Serialize)]
-#[schemars(deny_unknown_fields)]
-pub struct CaseFile {
-    /// The JSON Schema of this file, for editors.
-    #[serde(rename = "$schema")]
-    schema: Option<String>,
-    /// What the cases of this family have in common.
-    about: String,
-    /// The cases by name. A name is lower-case letters, digits and single dashes.
-    #[schemars(with = "std::collections::BTreeMap<String, CaseEntry>")]
-    cases: Map<String, Value>,
-}
-
-/// One case of a case file.
-#[derive(Debug, JsonSchema, Serialize)]
-#[schemars(deny_unknown_fields)]
-pub struct CaseEntry {
-    /// What the case is for: the failure it guards against, in a sentence.
-    about: Option<String>,
-    /// The conversation in the shape that OpenAI and Hugging Face share. It reaches a Jinja
-    /// template, or the front before it, verbatim: key order, nulls, numbers and whitespace are kept.
-    messages: Vec<Map<String, Value>>,
-    /// Absent or null: the template gets None. A list: tool objects, or names of files
-    /// in `cases/tools/` without `.json`.
-    tools: Option<Vec<ToolEntry>>,
-    /// Absent or null: the template gets None. A list: one object a document.
-    documents: Option<Vec<Map<String, Value>>>,
-    /// Whether the prompt shall end with the opening of the assistant's turn; true
-    /// unless said, or unless the model shall continue the last message.
-    add_generation_prompt: Option<bool>,
-    /// Whether the model shall go on with the last message: true for its `content`, or the
-    /// name of another of its fields, such as `reasoning_content`. Fronts do it, no template
-    /// sees it; and they refuse it together with a generation prompt.
-    continue_final_message: Option<Continued>,
-    /// Extra template variables. They win over the template's own.
-    variables: Option<Map<String, Value>>,
-    /// The frozen clock, RFC 3339; 2026-01-02T03:04:05Z unless said.
-    now: Option<String>,
-    /// Only for templates of these dialects, where a shape exists in one only.
-    dialects: Option<Vec<DialectName>>,
-}
-
-/// What of the last message the model shall go on with.
-#[derive(Debug, JsonSchema, Serialize)]
-#[serde(untagged)]
-pub enum Continued {
-    /// Its content, or nothing.
-    Content(bool),
-    /// The field of this name.
-    Field(String),
-}
-
-/// The language that a template is written in.
-#[derive(Debug, JsonSchema, Serialize)]
-#[schemars(rename = "Dialect")]
-#[serde(rename_all = "lowercase")]
-pub enum DialectName {
-    /// Jinja, as Hugging Face transformers runs it.
-    Jinja,
-    /// Go's `text/template`, as Ollama runs it.
-    Go,
-}
-
-/// A tool of a case.
-#[derive(Debug, JsonSchema, Serialize)]
-#[serde(untagged)]
-pub enum ToolEntry {
-    /// The name of a file in `cases/tools/`, without `.json`.
-    Named(String),
-    /// The tool object itself.
-    Inline(Map<String, Value>),
-}
+/// The JSON Schema of a case file.
+pub const SCHEMA: &str = include_str!("cases.schema.json");
 
 /// The contents of a case file.
 #[derive(Debug, Default)]
@@ -155,8 +82,8 @@ impl Family {
     }
 }
 
-static FILE_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<CaseFile>);
-static ENTRY_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<CaseEntry>);
+static FILE_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| json::keys(SCHEMA, ""));
+static ENTRY_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| json::keys(SCHEMA, "/$defs/CaseEntry"));
 
 struct CaseFileReader<'r> {
     path: &'r Path,

@@ -4,24 +4,24 @@
 use std::collections::{HashMap, HashSet};
 
 use rolecall_core::{Case, CaseId, TemplateName};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::suite::{Pair, Suite};
 use rolecall_core::fingerprint::Fingerprint;
 
 /// The mark of a pair: everything that goes into a render.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "Mark")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Mark"))]
 pub struct PairMark {
     /// The SHA-256 of the template's source.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub template: Fingerprint,
     /// The SHA-256 of the template's special tokens and variables.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub settings: Fingerprint,
     /// The SHA-256 of the case.
-    #[schemars(with = "String")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub case: Fingerprint,
 }
 

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use rolecall_answers::meaning::Call;
 use rolecall_answers::recorded::{AnswerPart, RecordedAnswer, Start};
 use rolecall_core::file::{read_text, write_below};
-use rolecall_core::problem::{Position, Problem};
+#[cfg(feature = "yaml")]
+use rolecall_core::problem::Position;
+use rolecall_core::problem::Problem;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -212,14 +214,38 @@ fn entry(answer: &RecordedAnswer) -> Value {
 
 fn read_family(path: &Path) -> Result<RecordedFamily, Problem> {
     let text = read_text(path)?;
-    // Python writes these files, and `y` is a text there.
-    let options = serde_saphyr::options! { strict_booleans: true };
     // JSON keeps every digit of a number. The parser of YAML has no integers beyond 64 bits.
     let file = match serde_json::from_str::<FamilyFile>(&text) {
-        Ok(file) => Ok(file),
-        Err(_) => serde_saphyr::from_str_with_options::<FamilyFile>(&text, options),
+        Ok(file) => file,
+        Err(_) => from_yaml(path, &text)?,
     };
-    let file = file.map_err(|error| {
+    let folder = path.parent().and_then(Path::file_name);
+    let folder = folder.map(|name| name.to_string_lossy().into_owned());
+    let all = file.cases.len();
+    let cases = file.cases.into_iter();
+    let answers: Vec<RecordedAnswer> = cases
+        .filter_map(|(name, case)| answer(name, case))
+        .collect();
+    Ok(RecordedFamily {
+        name: file.input_document.family.or(folder).unwrap_or_default(),
+        path: path.to_path_buf(),
+        left_out: all - answers.len(),
+        answers,
+    })
+}
+
+#[cfg(not(feature = "yaml"))]
+fn from_yaml(path: &Path, _: &str) -> Result<FamilyFile, Problem> {
+    let message = "this program was built without the feature `yaml`, and reads only JSON";
+    Err(Problem::new(path, message)
+        .help("in the repository, `cargo run --package rolecall-cli --` has it"))
+}
+
+#[cfg(feature = "yaml")]
+fn from_yaml(path: &Path, text: &str) -> Result<FamilyFile, Problem> {
+    // Python writes these files, and `y` is a text there.
+    let options = serde_saphyr::options! { strict_booleans: true };
+    serde_saphyr::from_str_with_options::<FamilyFile>(text, options).map_err(|error| {
         let place = error.location().map(|location| {
             let of = |number: u64| usize::try_from(number).unwrap_or(1);
             Position {
@@ -236,23 +262,11 @@ fn read_family(path: &Path) -> Result<RecordedFamily, Problem> {
             Some(place) => problem.at(place),
             None => problem,
         }
-    })?;
-    let folder = path.parent().and_then(Path::file_name);
-    let folder = folder.map(|name| name.to_string_lossy().into_owned());
-    let all = file.cases.len();
-    let cases = file.cases.into_iter();
-    let answers: Vec<RecordedAnswer> = cases
-        .filter_map(|(name, case)| answer(name, case))
-        .collect();
-    Ok(RecordedFamily {
-        name: file.input_document.family.or(folder).unwrap_or_default(),
-        path: path.to_path_buf(),
-        left_out: all - answers.len(),
-        answers,
     })
 }
 
 /// The first line of an error: the others show a part of the file.
+#[cfg(feature = "yaml")]
 fn first_line(error: &serde_saphyr::Error) -> String {
     let text = error.without_snippet().to_string();
     text.lines().next().unwrap_or_default().to_owned()

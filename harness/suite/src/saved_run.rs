@@ -7,7 +7,8 @@ use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use rolecall_core::{InvalidOutcome, Outcome, OutcomeJson};
+use rolecall_core::Outcome;
+use rolecall_io::outcome_json::{InvalidOutcome, OutcomeJson};
 use serde::Deserialize;
 
 use crate::pair_mark::PairMark;

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use toml::{Table, Value};
+
 use super::{CRATES, harness};
 
 /// The crates of the harness among a manifest's dependencies, in its order. Crates that only tests
@@ -141,7 +143,6 @@ fn a_program_that_renders_behind_a_front_compiles_little() {
     let heavy = [
         "clap",
         "indicatif",
-        "quick-junit",
         "schemars",
         "tokenizers",
         "toml",
@@ -153,5 +154,34 @@ fn a_program_that_renders_behind_a_front_compiles_little() {
         assert!(!front.contains(name), "rolecall-front needs {name}");
         // The question is asked rightly: the packages that the whole command needs have them.
         assert!(packages.contains_key(name), "{name}");
+    }
+}
+
+/// How many tables with settings a table has, and is.
+fn settings(table: &Table) -> usize {
+    let below = table.values().filter_map(Value::as_table).map(settings);
+    below.sum::<usize>() + usize::from(!table.values().all(Value::is_table))
+}
+
+#[test]
+fn the_workspace_is_soon_read_and_built() {
+    let text = std::fs::read_to_string(harness().join("../Cargo.toml")).expect("a manifest");
+    assert!(
+        text.lines().count() <= 150,
+        "{} lines",
+        text.lines().count()
+    );
+    let manifest: Table = text.parse().expect("a table");
+    let profiles = settings(manifest["profile"].as_table().expect("profiles"));
+    assert!((1..=8).contains(&profiles), "{profiles} tables of profiles");
+    // `cargo run` builds its program with the default features of all default members.
+    let members = manifest["workspace"]["default-members"].as_array();
+    let members = members.expect("members").iter().filter_map(Value::as_str);
+    let folders: Vec<&str> = members
+        .filter_map(|member| member.strip_prefix("harness/"))
+        .collect();
+    assert!(folders.len() > 5, "{folders:?}");
+    for folder in folders {
+        assert!(!manifest_of(folder).contains("\ndefault = "), "{folder}");
     }
 }

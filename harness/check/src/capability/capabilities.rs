@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::generation::{GenerationPrompt, Reasoning};
@@ -17,7 +16,8 @@ use crate::probe::{Content, Requirement};
 /// In JSON each [`Support`] is an object whose `is` is `kept`, `merged`, `partial`,
 /// `dropped`, `refused`, `failed` or `unknown`; the last three say why in `message` or
 /// `why`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Capabilities {
     /// Whether a single question gives a prompt that holds it. If not, nothing else can
     /// be known.
@@ -50,7 +50,7 @@ pub struct Capabilities {
     pub date: bool,
     /// The variables that users may set, and what each does to the prompt.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub switches: Vec<Switch>,
     /// The special tokens that the template reads: `bos_token` and its kin.
     pub special_tokens: Vec<String>,

@@ -1,7 +1,6 @@
 //! What a template does around the model's own text.
 
 use rolecall_core::Dialect;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::support::Support;
@@ -12,7 +11,8 @@ use crate::probe::catalogue::{
 use crate::probe::{Prober, words};
 
 /// What `add_generation_prompt` adds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum GenerationPrompt {
     /// A text at the end.
@@ -32,7 +32,8 @@ pub enum GenerationPrompt {
 }
 
 /// What becomes of the reasoning of earlier answers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reasoning {
     /// The fields from which it is taken.
     pub fields: Vec<&'static str>,

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::support::Support;
@@ -14,7 +13,8 @@ use crate::probe::catalogue::{
 use crate::probe::{Probe, Prober, words};
 
 /// What becomes of messages in each role, and in unusual orders.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Roles {
     /// System messages.
     pub system: System,
@@ -31,7 +31,8 @@ pub struct Roles {
 }
 
 /// What becomes of system messages.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct System {
     /// One before the first question: `kept` is a turn of its own, `merged` a part of
     /// the user's.

@@ -1,13 +1,13 @@
 //! What became of something that a template was given.
 
 use rolecall_core::{Outcome, Stage};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::probe::ProbeOutcome;
 
 /// What became of something that a template was given.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Support {
     /// It is in the prompt.

@@ -1,6 +1,5 @@
 //! What becomes of tool calls and their results.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::support::Support;
@@ -10,8 +9,9 @@ use crate::probe::catalogue::{
 use crate::probe::{Probe, words};
 
 /// Tool calls in the history.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "Calls")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Calls"))]
 pub struct ToolCalls {
     /// One call, in the form that the template takes.
     pub single: Support,
@@ -24,8 +24,9 @@ pub struct ToolCalls {
 }
 
 /// Results of tools.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "Results")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Results"))]
 pub struct ToolResults {
     /// The result of one call.
     pub single: Support,

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rolecall_core::{Case, Outcome, OutcomeJson, Stage};
-use schemars::JsonSchema;
+use rolecall_core::{Case, Outcome, Stage};
+use rolecall_io::outcome_json::OutcomeJson;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -14,7 +14,8 @@ use rolecall_core::diff::Diff;
 use rolecall_core::transcript;
 
 /// What shows that a contract is broken: a sentence, and the renders.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// What is wrong, in plain words.
     pub what: String,
@@ -46,7 +47,8 @@ pub struct Evidence {
 }
 
 /// How two renders should have stood to each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Relation {
     /// The same.
@@ -56,7 +58,8 @@ pub enum Relation {
 }
 
 /// What a template made of a probe.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Render {
     /// The probe's name.
     pub probe: &'static str,
@@ -70,7 +73,7 @@ pub struct Render {
     pub asked: Arc<Case>,
     /// What the template made of it.
     #[serde(flatten, serialize_with = "as_json")]
-    #[schemars(with = "OutcomeJson<'static>")]
+    #[cfg_attr(feature = "schema", schemars(with = "OutcomeJson<'static>"))]
     pub outcome: Outcome,
 }
 

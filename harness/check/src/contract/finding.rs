@@ -1,8 +1,5 @@
 //! What was found out about one contract.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Serialize, Serializer};
 
 use super::definition::Contract;
@@ -50,7 +47,8 @@ impl Finding {
 }
 
 /// A finding as JSON.
-#[derive(serde::Serialize, JsonSchema)]
+#[derive(serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct FindingJson<'f> {
     /// The contract's name.
     contract: &'f str,
@@ -95,12 +93,13 @@ impl Serialize for Finding {
     }
 }
 
-impl JsonSchema for Finding {
-    fn schema_name() -> Cow<'static, str> {
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Finding {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         "Finding".into()
     }
 
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         FindingJson::json_schema(generator)
     }
 }

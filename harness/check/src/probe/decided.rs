@@ -1,12 +1,12 @@
 //! What content decides in a template.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::outcome::Examined;
 
 /// The kind of a literal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LiteralKind {
     /// Nothing: the comparison asks whether there is a text.
@@ -48,7 +48,8 @@ impl LiteralKind {
 }
 
 /// A comparison of content with a literal, as report cards list it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContentComparison {
     /// The line of the literal or of the condition in the template, from 1.
     pub line: usize,

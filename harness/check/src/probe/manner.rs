@@ -1,14 +1,14 @@
 //! How a probe is written where there are two forms and a template may support only one.
 
 use rolecall_core::{Case, CaseId};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::words;
 
 /// How content is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Content {
     /// As a string.
@@ -28,7 +28,8 @@ pub enum Arguments {
 }
 
 /// What a template is given although a probe does not ask for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Requirement {
     /// Nothing.

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::comparison::ComparisonDocument;
@@ -12,8 +11,9 @@ use rolecall_check::card::Card;
 use rolecall_suite::comparison::Comparison;
 
 /// The report cards of `check --format json`.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Cards")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Cards"))]
 pub struct CheckDocument<'c> {
     /// The version of this format: 1.
     rolecall: u32,
@@ -21,11 +21,11 @@ pub struct CheckDocument<'c> {
     cards: &'c [Card],
     /// The templates beside their bases, each as `diff --format json` prints it: A is the base.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     bases: Vec<ComparisonDocument<'c>>,
     /// With `--fix`, the fixes of each template, in the order in which they are applied.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     fixes: Option<Vec<FixDocument<'c>>>,
 }
 

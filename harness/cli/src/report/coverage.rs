@@ -9,7 +9,6 @@ use rolecall_core::problem::Note;
 use rolecall_core::{SiteKind, TemplatePart, Way};
 use rolecall_explore::coverage::{CoveredSite, Excuse, TemplateCoverage, WayCount};
 use rolecall_io::template_file::{line_in_file, place};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::excerpt::write_marked;
@@ -227,7 +226,8 @@ pub fn notes(coverage: &TemplateCoverage<'_>) -> Vec<Note> {
 }
 
 /// The coverage of templates as JSON.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoverageDocument<'c> {
     /// The version of this format.
     rolecall: u32,
@@ -236,7 +236,8 @@ pub struct CoverageDocument<'c> {
 }
 
 /// Which places of a template the cases reach.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct CoverageJson<'c> {
     /// The template's name.
     template: &'c str,
@@ -254,7 +255,8 @@ struct CoverageJson<'c> {
 }
 
 /// How many ways there are, and how many of them some case takes.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct CountJson {
     /// The ways that some case takes.
     reached: usize,
@@ -272,7 +274,8 @@ impl From<WayCount> for CountJson {
 }
 
 /// A place of a template.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct SiteJson<'c> {
     /// The kind of place: `statement`, `condition`, `operand` (of `and` or `or`), `loop` or `macro`.
     kind: &'static str,
@@ -296,7 +299,8 @@ pub(super) struct SiteJson<'c> {
 }
 
 /// A way in which a place can be reached.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct WayJson<'c> {
     /// The way: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
     way: &'static str,

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::difference::write_hunks;
@@ -242,8 +241,9 @@ fn write_proof(out: &mut dyn Write, proof: &Proof) -> io::Result<()> {
 }
 
 /// A fix as JSON.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Fix")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Fix"))]
 pub(super) struct FixDocument<'f> {
     /// The template's name, as on its card.
     template: &'f str,
@@ -263,8 +263,9 @@ pub(super) struct FixDocument<'f> {
 }
 
 /// How many conversations a fix changes. Each conversation counts once for every switch.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Proof")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Proof"))]
 struct ProofDocument {
     /// Prompts that stay byte for byte.
     same: usize,

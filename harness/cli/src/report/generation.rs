@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use rolecall_core::lines::Lines;
 use rolecall_explore::generation::{GeneratedCase, Generation, ReachedWay};
 use rolecall_io::template_file::place;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -53,7 +52,8 @@ pub fn write(out: &mut dyn Write, generation: &Generation<'_>, is_whole: bool) -
 }
 
 /// Generated conversations as JSON.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GenerationDocument<'g> {
     /// The version of this format.
     rolecall: u32,
@@ -62,7 +62,8 @@ pub struct GenerationDocument<'g> {
 }
 
 /// What was found for a template.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct GenerationJson<'g> {
     /// The template's name.
     template: &'g str,
@@ -83,7 +84,8 @@ struct GenerationJson<'g> {
 }
 
 /// A new case.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct GeneratedCaseJson<'g> {
     /// Its name within the family.
     name: &'g str,
@@ -98,7 +100,8 @@ struct GeneratedCaseJson<'g> {
 }
 
 /// A way that a new case takes.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ReachedJson<'g> {
     /// The line of the template's file, from 1.
     line: usize,

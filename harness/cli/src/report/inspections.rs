@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use rolecall_core::problem::{Location, shown, shown_path};
 use rolecall_response::{Finding, Level};
 use rolecall_suite::response_file::Inspected;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -84,8 +83,9 @@ fn paragraph(out: &mut dyn Write, text: &str, hang: usize) -> io::Result<()> {
 }
 
 /// The findings of `lint --format json`.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Document")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Document"))]
 pub struct InspectionDocument {
     /// The version of this format: 1.
     rolecall: u32,
@@ -93,7 +93,8 @@ pub struct InspectionDocument {
     response_templates: Vec<InspectionEntry>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct InspectionEntry {
     /// The file.
     path: PathBuf,
@@ -102,7 +103,8 @@ struct InspectionEntry {
     untried: Vec<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct FindingEntry {
     /// The line and the column in the file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use rolecall_core::{Dialect, OutcomeJson, OutcomeKind};
-use schemars::JsonSchema;
+use rolecall_core::{Dialect, OutcomeKind};
+use rolecall_io::outcome_json::OutcomeJson;
 use serde::Serialize;
 
 use rolecall_core::transcript;
@@ -16,15 +16,16 @@ use rolecall_suite::snapshot::SnapshotStatus;
 use rolecall_suite::verdict::{Difference, Verdict};
 
 /// One line's object: what an engine did with a pair.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Outcome")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Outcome"))]
 pub struct OutcomeLine<'l> {
     template: &'l str,
     case: String,
     engine: &'l str,
     /// The engine's version.
     #[serde(skip_serializing_if = "str::is_empty")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     version: &'l str,
     /// The front that stood before the template.
     front: &'static str,
@@ -48,8 +49,9 @@ pub struct OutcomeLine<'l> {
 }
 
 /// The reference's result: its text if that is known, otherwise its fingerprint.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Reference")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Reference"))]
 struct ReferenceOutcome {
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]

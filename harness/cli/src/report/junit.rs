@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{Environment, Value, context};
 
 use super::card::{CardDetail, FindingStyle, write_broken};
 use super::other_fault::OtherFault;
@@ -17,20 +18,31 @@ use rolecall_core::invisible::is_obeyed;
 use rolecall_suite::conclusion::Uncompared;
 use rolecall_suite::suite::Pair;
 
+const TEMPLATE: &str = include_str!("junit.xml");
+
+/// A suite for the template. A test has passed if it has no element `failure` or `skipped`.
+fn suite(name: &str, tests: Vec<Value>) -> Value {
+    let count = |element: &str| {
+        let elements = tests
+            .iter()
+            .filter_map(|test| test.get_attr("element").ok());
+        elements.filter(|one| one.as_str() == Some(element)).count()
+    };
+    let (skipped, failures) = (count("skipped"), count("failure"));
+    context! { name, count => tests.len(), skipped, failures, tests }
+}
+
 /// Writes cards. A broken contract is a failure, unless it is a note or the template's sidecar
 /// explains it. A contract that does not apply is skipped. What belongs to no card is in a suite of
 /// its own.
 pub fn write(out: &mut dyn Write, cards: &[Card], others: &[OtherFault]) -> io::Result<()> {
-    let mut report = Report::new("rolecall check");
+    let mut suites = Vec::new();
     for card in cards {
-        let mut suite = TestSuite::new(xml(&card.template));
-        for finding in &card.findings {
-            suite.add_test_case(test(card, finding)?);
-        }
-        report.add_test_suite(suite);
+        let tests: io::Result<_> = card.findings.iter().map(|one| test(card, one)).collect();
+        suites.push(suite(&card.template, tests?));
     }
-    add_others(&mut report, others, Vec::new());
-    finish(out, &report)
+    add_others(&mut suites, others, Vec::new());
+    finish(out, "rolecall check", suites)
 }
 
 /// Writes the results of a run: a suite for each template, a test for each case. What belongs to no
@@ -50,16 +62,16 @@ pub fn write_run(
     for one in &report.conclusion.uncompared {
         uncompared.insert((&one.pair.template.name, &one.pair.case.id), one);
     }
-    let mut junit = Report::new("rolecall run");
+    let mut suites = Vec::new();
     for of_template in pairs.chunk_by(|a, b| a.template.name == b.template.name) {
         let Some(first) = of_template.first() else {
             continue;
         };
-        let mut suite = TestSuite::new(xml(first.template.name.as_str()));
+        let mut tests = Vec::new();
         for pair in of_template {
             let name = (&pair.template.name, &pair.case.id);
-            let status = match (failures.get(&name), uncompared.get(&name)) {
-                (None, None) => TestCaseStatus::success(),
+            let test = match (failures.get(&name), uncompared.get(&name)) {
+                (None, None) => context! {},
                 (None, Some(one)) => not_compared(one),
                 (Some(group), _) => {
                     let what = group.diff().and_then(|diff| diff.first.as_deref());
@@ -80,11 +92,13 @@ pub fn write_run(
                     failure(group.fault().name(), &what, &lines.join("\n"))
                 }
             };
-            let mut test = TestCase::new(xml(&pair.case.id.to_string()), status);
-            test.set_classname(xml(pair.template.name.as_str()));
-            suite.add_test_case(test);
+            tests.push(context! {
+                name => pair.case.id.to_string(),
+                class => pair.template.name.as_str(),
+                ..test
+            });
         }
-        junit.add_test_suite(suite);
+        suites.push(suite(first.template.name.as_str(), tests));
     }
     let mut cards = Vec::new();
     for held in &report.conclusion.cards {
@@ -92,105 +106,98 @@ pub fn write_run(
         held_texts::write(&mut text, std::slice::from_ref(held), true)?;
         let text = clean::plain(&text);
         let status = failure(held.kind.name(), &held.template, &text);
-        cards.push(TestCase::new(xml(&held.template), status));
+        cards.push(context! { name => &held.template, ..status });
     }
-    add_others(&mut junit, &report.others(), cards);
-    finish(out, &junit)
+    add_others(&mut suites, &report.others(), cards);
+    finish(out, "rolecall run", suites)
 }
 
 /// Adds what belongs to no test of a template, in a suite of its own.
-fn add_others(report: &mut Report, others: &[OtherFault], tests: Vec<TestCase>) {
-    let mut suite = TestSuite::new("rolecall");
+fn add_others(suites: &mut Vec<Value>, others: &[OtherFault], cards: Vec<Value>) {
+    let mut tests = Vec::new();
     for other in others {
         let what = other.sentence();
         let lines: Vec<String> = other.lines.iter().map(markdown::line).collect();
         let status = failure(other.kind.name(), &what, &lines.join("\n"));
-        suite.add_test_case(TestCase::new(xml(&what), status));
+        tests.push(context! { name => what, ..status });
     }
-    suite.add_test_cases(tests);
-    if !suite.test_cases.is_empty() {
-        report.add_test_suite(suite);
+    tests.extend(cards);
+    if !tests.is_empty() {
+        suites.push(suite("rolecall", tests));
     }
 }
 
-/// The status of a pair of which nothing says what it should give: its outcome, and no success.
-fn not_compared(one: &Uncompared<'_>) -> TestCaseStatus {
+/// A pair of which nothing says what it should give.
+fn not_compared(one: &Uncompared<'_>) -> Value {
     let mut what = format!("compared with nothing: {}", one.kind);
     if let Some(message) = &one.message {
         what = format!("{what}: {message}");
     }
-    let mut status = TestCaseStatus::skipped();
-    status.set_message(xml(&what));
-    status
+    skipped(&what)
 }
 
 /// How many lines of a difference to show.
 const MOST_LINES: usize = 60;
 
-fn failure(kind: &str, what: &str, text: &str) -> TestCaseStatus {
-    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    status
-        .set_type(kind)
-        .set_message(xml(what))
-        .set_description(xml(text));
-    status
+fn skipped(message: &str) -> Value {
+    context! { element => "skipped", message }
 }
 
-fn finish(out: &mut dyn Write, report: &Report) -> io::Result<()> {
-    // What fails here is the text; writing it fails as any other report does.
-    let text = report.to_string().map_err(io::Error::other)?;
-    out.write_all(text.as_bytes())?;
-    out.write_all(b"\n")
+fn failure(kind: &str, message: &str, text: &str) -> Value {
+    context! { element => "failure", kind, message, text }
 }
 
-fn test(card: &Card, finding: &Finding) -> io::Result<TestCase> {
-    let contract = finding.contract;
+fn finish(out: &mut dyn Write, name: &str, suites: Vec<Value>) -> io::Result<()> {
+    let mut environment = Environment::new();
+    let mut syntax = SyntaxConfig::builder();
+    let syntax = syntax.trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.map_err(io::Error::other)?);
+    // Its own escapes would replace the `/` in the names of cases, too.
+    environment.set_formatter(|out, _, value| Ok(out.write_str(&xml(&value.to_string()))?));
+    let text = environment.render_str(TEMPLATE, context! { name, suites });
+    out.write_all(text.map_err(io::Error::other)?.as_bytes())
+}
+
+fn test(card: &Card, finding: &Finding) -> io::Result<Value> {
     let is_failure = finding.is_defect() && finding.deliberate.is_none();
     let status = match &finding.judgement {
-        Judgement::DoesNotApply(reason) => {
-            let mut status = TestCaseStatus::skipped();
-            status.set_message(xml(reason));
-            status
-        }
+        Judgement::DoesNotApply(reason) => skipped(reason),
         Judgement::Broken(evidence) if is_failure => {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             let what = evidence.first().map_or("", |evidence| &evidence.what);
-            status
-                .set_type(finding.severity().name())
-                .set_message(xml(what))
-                .set_description(shown(finding)?);
-            status
+            failure(finding.severity().name(), what, &shown(finding)?)
         }
-        Judgement::Broken(_) | Judgement::Holds => TestCaseStatus::success(),
+        Judgement::Broken(_) => context! { output => shown(finding)? },
+        Judgement::Holds => context! {},
     };
-    let mut test = TestCase::new(contract.id, status);
-    test.set_classname(xml(&card.template));
-    if finding.is_broken() && !is_failure {
-        test.set_system_out(shown(finding)?);
-    }
-    Ok(test)
+    Ok(context! { name => finding.contract.id, class => &card.template, ..status })
 }
 
 fn shown(finding: &Finding) -> io::Result<String> {
     let mut text = Vec::new();
     write_broken(&mut text, finding, FindingStyle::whole(CardDetail::Full))?;
-    Ok(xml(clean::plain(&text).trim()))
+    Ok(clean::plain(&text).trim().to_owned())
 }
 
-/// A text with only the characters that an XML 1.0 document may have. The others are shown by their
-/// code points.
+/// A text within elements and attributes. Characters that an XML 1.0 document may not have are shown
+/// by their code points.
 fn xml(text: &str) -> String {
-    let is_allowed = |c: char| {
-        matches!(c, '\t' | '\n' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
-            && !is_obeyed(c)
-    };
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if is_allowed(c) {
-            out.push(c);
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(out, "⟦U+{:04X}⟧", u32::from(c));
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&apos;"),
+            '\t' | '\n' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..
+                if !is_obeyed(c) =>
+            {
+                out.push(c);
+            }
+            _ => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "⟦U+{:04X}⟧", u32::from(c));
+            }
         }
     }
     out

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use rolecall_core::{Case, Dialect, Template, TemplatePart};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::columns::{Cell, Columns};
@@ -30,8 +29,9 @@ pub struct Listing {
 }
 
 /// The list of `list --format json`.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Document")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Document"))]
 pub struct ListDocument {
     /// The version of this format: 1.
     rolecall: u32,
@@ -40,7 +40,8 @@ pub struct ListDocument {
 }
 
 /// The entries, under the word that the user asked for.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 enum Entries {
     Templates(Vec<TemplateEntry>),
@@ -51,7 +52,8 @@ enum Entries {
     Divergences(Vec<DivergenceEntry>),
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct TemplateEntry {
     name: String,
     /// `jinja` or `go`.
@@ -69,7 +71,8 @@ struct TemplateEntry {
     origin: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct CaseEntry {
     /// The family and the name: `plain/user`.
     id: String,
@@ -79,7 +82,8 @@ struct CaseEntry {
     dialects: Vec<&'static str>,
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct EngineEntry {
     name: String,
     /// `jinja` or `go`.
@@ -87,7 +91,8 @@ struct EngineEntry {
     about: String,
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct FrontEntry {
     name: &'static str,
     /// `jinja`, `go` or both.
@@ -95,7 +100,8 @@ struct FrontEntry {
     about: &'static str,
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ContractEntry {
     name: &'static str,
     /// The usual severity if a template breaks it.
@@ -108,7 +114,8 @@ struct ContractEntry {
     guards_against: &'static str,
 }
 
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct DivergenceEntry {
     engine: String,
     /// A template's name, or a pattern.

@@ -11,7 +11,6 @@ use rolecall_core::Template;
 use rolecall_explore::marking::{Blame, Marked};
 use rolecall_explore::masks::{CaseMask, TemplateMasks};
 use rolecall_io::template_file::place;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::assumed;
@@ -379,7 +378,8 @@ pub fn write_blame(out: &mut dyn Write, template: &Template, blame: &Blame) -> i
 }
 
 /// The masks of a template as JSON.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MaskDocument<'m> {
     /// The version of this format.
     rolecall: u32,
@@ -389,14 +389,15 @@ pub struct MaskDocument<'m> {
     file: String,
     /// The special tokens that are not set, each with the text that Rolecall used for it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     assumed: BTreeMap<&'static str, &'static str>,
     /// The cases. If none was named, those that have an assistant's message.
     masks: Vec<MaskJson<'m>>,
 }
 
 /// The mask of a prompt. Places are bytes of the prompt, from 0.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct MaskJson<'m> {
     /// The case: `family/name`.
     case: String,
@@ -420,7 +421,8 @@ struct MaskJson<'m> {
 }
 
 /// An assistant's turn.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct TurnJson {
     /// The index of its message.
     message: usize,
@@ -439,7 +441,8 @@ struct TurnJson {
 }
 
 /// A token of a prompt.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct TokenJson {
     /// Its number in the vocabulary, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -451,7 +454,8 @@ struct TokenJson {
 }
 
 /// Bytes of the prompt.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct BytesJson {
     /// The first byte, from 0.
     start: usize,

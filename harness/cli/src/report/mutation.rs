@@ -9,7 +9,6 @@ use rolecall_core::transcript::encode_text;
 use rolecall_explore::generation::fields;
 use rolecall_explore::mutation::{Mutant, Notice, TemplateMutants};
 use rolecall_io::template_file::{line_in_file, place};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::difference::write_lines;
@@ -125,7 +124,8 @@ fn whole_lines(text: &str, span: Range<usize>) -> &str {
 }
 
 /// The mutants of templates as JSON.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MutationDocument<'m> {
     /// The version of this format.
     rolecall: u32,
@@ -134,7 +134,8 @@ pub struct MutationDocument<'m> {
 }
 
 /// The mutants of a template: the template with one small change each.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct MutantsJson<'m> {
     /// The template's name.
     template: &'m str,
@@ -155,7 +156,8 @@ struct MutantsJson<'m> {
 }
 
 /// A template with one small change.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct MutantJson<'m> {
     /// The kind of change: `negation`, `logic`, `comparison`, `arithmetic`, `boolean`, `number`,
     /// `text`, `white-space`, `filter`, `print`, `statement` or `loop-place`.

@@ -9,7 +9,6 @@ use rolecall_check::probe::spaced;
 use rolecall_core::ReadOutcome;
 use rolecall_response::TRANSFORMERS;
 use rolecall_suite::proof::{Proof, ReadingFailure};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -133,7 +132,8 @@ fn write_failure(out: &mut dyn Write, failure: &ReadingFailure, width: usize) ->
 }
 
 /// Proofs as JSON.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProofDocument<'p> {
     /// The version of this format.
     rolecall: u32,
@@ -142,7 +142,8 @@ pub struct ProofDocument<'p> {
 }
 
 /// What a response template makes of all that a template writes.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ProofJson<'p> {
     /// The template's name.
     template: &'p str,
@@ -157,7 +158,8 @@ struct ProofJson<'p> {
 }
 
 /// Messages that are not read back for the same cause.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct FailureJson<'p> {
     /// The cause, in words.
     cause: String,

@@ -6,7 +6,6 @@ use anstyle::Style;
 use rolecall_answers::comparison::Difference;
 use rolecall_answers::recipient::Recipient;
 use rolecall_answers::returned::{Kind, KindCounts, Returned, ReturnedMessage, essence};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -187,8 +186,9 @@ fn style(kind: Kind) -> Style {
 }
 
 /// One line's object: what came back of a message.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ReturnedMessage")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReturnedMessage"))]
 pub struct ReturnedLine<'l> {
     template: &'l str,
     case: String,
@@ -209,7 +209,7 @@ pub struct ReturnedLine<'l> {
     message: Option<&'l Value>,
     /// What is not as it was meant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     differences: Vec<DifferenceLine<'l>>,
     /// The words of a refusal or a failure, or what the model wrote instead of the text.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -223,8 +223,9 @@ pub struct ReturnedLine<'l> {
 }
 
 /// A part of a message that is not as it was meant.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ReturnedDifference")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReturnedDifference"))]
 struct DifferenceLine<'l> {
     part: String,
     change: &'static str,
@@ -234,7 +235,7 @@ struct DifferenceLine<'l> {
     read: Option<&'l Value>,
     /// Whether the template does not write what was meant.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     not_written: bool,
 }
 

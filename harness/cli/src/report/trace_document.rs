@@ -6,14 +6,14 @@ use std::ops::Range;
 use rolecall_core::decision::{Decisions, Look, Operand, OperandValue};
 use rolecall_core::provenance::{Input, Origin, Span};
 use rolecall_io::template_file::place;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::json::{self, VERSION};
 use super::trace::Trace;
 
 /// A prompt and where its bytes come from, as JSON.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceDocument<'t> {
     /// The version of this format.
     rolecall: u32,
@@ -37,7 +37,8 @@ pub struct TraceDocument<'t> {
 }
 
 /// One evaluation of a condition, or of an operand of `and` or `or`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct DecisionJson<'t> {
     /// Where the condition stands in the template.
     condition: LiteralJson,
@@ -50,7 +51,8 @@ struct DecisionJson<'t> {
 }
 
 /// One operation that read something that the template was given.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct LookJson<'t> {
     /// The operation, by the template's own word for it, such as `==`, `in` or `startswith`; or
     /// `truth` if a value stands alone.
@@ -63,7 +65,8 @@ struct LookJson<'t> {
 }
 
 /// A value that an operation read. It has one of the keys `text`, `plain` and `items`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct OperandJson<'t> {
     /// A text. A long one is cut.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +82,8 @@ struct OperandJson<'t> {
 }
 
 /// An origin. It has one of the keys `template`, `input` and `made`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct OriginJson<'t> {
     /// A text of the template.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,7 +97,8 @@ struct OriginJson<'t> {
 }
 
 /// A stretch of a prompt. It has one of the keys `template`, `input` and `made`.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpanJson<'t> {
     /// Where it stands in the prompt.
     prompt: BytesJson,
@@ -107,7 +112,8 @@ pub struct SpanJson<'t> {
 }
 
 /// Bytes of a text.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct BytesJson {
     /// The first byte, from 0.
     start: usize,
@@ -116,7 +122,8 @@ struct BytesJson {
 }
 
 /// A text of the template.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct LiteralJson {
     /// Its line in the template, from 1.
     line: usize,
@@ -129,7 +136,8 @@ struct LiteralJson {
 }
 
 /// Something that the template was given.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct InputJson<'t> {
     /// The kind of thing that it is a part of: `message`, `tool`, `document`, `variable`, `token` or
     /// `clock`.
@@ -139,7 +147,8 @@ struct InputJson<'t> {
 }
 
 /// A piece of something that the template was given.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct PieceJson<'t> {
     /// What it is a piece of.
     #[serde(flatten)]
@@ -151,7 +160,8 @@ struct PieceJson<'t> {
 }
 
 /// What an operation made a text from.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct MadeJson<'t> {
     /// The inputs, as far as they are known, each once.
     from: Vec<InputJson<'t>>,

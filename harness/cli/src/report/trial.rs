@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use rolecall_core::Dialect;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::columns::{Cell, Columns};
@@ -14,8 +13,9 @@ use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
 use rolecall_io::protocol::{Check, CheckResult, Trial};
 
 /// The document of `probe-engine --format json`.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Document")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Document"))]
 pub struct TrialDocument {
     /// The version of this format: 1.
     rolecall: u32,
@@ -27,8 +27,9 @@ pub struct TrialDocument {
     checks: Vec<CheckEntry>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Entry")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Entry"))]
 struct CheckEntry {
     name: &'static str,
     /// The correct behaviour, in a few words.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rolecall_core::{Dialect, InvalidOutcome, Outcome, OutcomeJson};
+use crate::outcome_json::{InvalidOutcome, OutcomeJson};
+use rolecall_core::{Dialect, Outcome};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

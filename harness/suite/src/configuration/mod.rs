@@ -12,8 +12,6 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use rolecall_core::{Dialect, Template, TemplateName, Variable};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toml::de::DeTable;
 
@@ -38,98 +36,8 @@ pub const FILE: &str = "rolecall.toml";
 /// The most templates of a suite of one's own.
 pub const MOST_TEMPLATES: usize = 10_000;
 
-/// The file as an editor checks it.
-#[derive(Debug, JsonSchema, Serialize)]
-#[schemars(deny_unknown_fields)]
-pub struct ConfigurationFile {
-    /// The templates of the suite by name, each with where it is: a text alone, or a table.
-    templates: BTreeMap<String, TemplateEntry>,
-    /// Which cases they are rendered with.
-    cases: Option<CasesTable>,
-    /// The engine for templates of a dialect: a name of `rolecall list engines`, or the command
-    /// line of a program that speaks the engine protocol.
-    engines: Option<EnginesTable>,
-    /// The folder of what was accepted and recorded, `snapshots` unless said.
-    snapshots: Option<String>,
-    /// What `rolecall run` demands of the report cards: `accepted` (unless said) that they are as
-    /// accepted, `errors` or `warnings` also that this file explains every broken contract of that
-    /// severity or worse, `off` nothing.
-    contracts: Option<String>,
-    /// How much of the templates the cases have to reach.
-    coverage: Option<CoverageTable>,
-}
-
-/// A template of the suite.
-#[derive(Debug, JsonSchema, Serialize, Deserialize)]
-#[serde(untagged)]
-enum TemplateEntry {
-    /// Where the template is.
-    Source(String),
-    /// Where it is, and what goes with it.
-    Table(Box<TemplateTable>),
-}
-
-/// Where a template is, and what goes with it.
-#[derive(Debug, JsonSchema, Serialize, Deserialize)]
-#[schemars(deny_unknown_fields)]
-struct TemplateTable {
-    /// Where the template is: a file or folder as `rolecall check` takes it, below this folder,
-    /// or `hf:ORG/NAME@REVISION` or `ollama:NAME:TAG`.
-    source: String,
-    /// Special tokens that it is given, over those that come with the source.
-    special_tokens: Option<BTreeMap<String, String>>,
-    /// Variables that it reads besides the standard ones. A value
-    /// `{ "$json" = "tools", indent = 4 }` stands for the JSON text of the case's tools.
-    variables: Option<Map<String, Value>>,
-    /// What the application of the template's users does before it and after: a name of
-    /// `rolecall list fronts`.
-    front: Option<String>,
-    /// A name that templates share which are meant to give the same prompts.
-    family: Option<String>,
-    /// Contracts of `rolecall check` that the template breaks on purpose, each with the reason.
-    broken: Option<BTreeMap<String, String>>,
-    /// The template that it was made from, and that `rolecall check` compares it with: written as
-    /// `source` is.
-    base: Option<String>,
-    /// Control tokens of the base, each with the token that this template has for the same thing.
-    base_tokens: Option<BTreeMap<String, String>>,
-    /// What may differ from the base, each with the reason: a contract, or a pattern over the
-    /// names of cases and probes, such as `probe/tools*`.
-    differs: Option<BTreeMap<String, String>>,
-}
-
-/// Which cases templates are rendered with.
-#[derive(Debug, JsonSchema, Serialize)]
-#[schemars(deny_unknown_fields)]
-struct CasesTable {
-    /// Patterns over the built-in families, or cases as `family/name`: `["*"]` unless said, `[]`
-    /// for none.
-    builtin: Option<Vec<String>>,
-    /// Patterns over the built-in cases that are left out of them.
-    without: Option<Vec<String>>,
-    /// Folders and files with cases of one's own; `cases` unless said, where there is one.
-    own: Option<Vec<String>>,
-}
-
-/// The engine of each dialect.
-#[derive(Debug, JsonSchema, Serialize)]
-#[schemars(deny_unknown_fields)]
-struct EnginesTable {
-    /// For Jinja templates.
-    jinja: Option<String>,
-    /// For Go templates.
-    go: Option<String>,
-}
-
-/// How much of the templates the cases have to reach.
-#[derive(Debug, JsonSchema, Serialize)]
-#[schemars(deny_unknown_fields)]
-struct CoverageTable {
-    /// The least share of each template's ways that the cases take, in per cent, as `rolecall cover`
-    /// counts them. `rolecall lint` holds it, and names the places that no case reaches.
-    #[schemars(range(max = 100))]
-    at_least: Option<u8>,
-}
+/// The JSON Schema of the file, by which editors check it.
+pub const SCHEMA: &str = include_str!("suite.schema.json");
 
 /// A suite of one's own, as its file describes it.
 #[derive(Debug, Clone, Default)]
@@ -217,11 +125,15 @@ pub struct ConfiguredBase {
     pub differs: Vec<KnownDifference>,
 }
 
-static KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<ConfigurationFile>);
-static TEMPLATE_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<TemplateTable>);
-static CASES_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<CasesTable>);
-static ENGINES_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<EnginesTable>);
-static COVERAGE_KEYS: LazyLock<Vec<String>> = LazyLock::new(json::keys::<CoverageTable>);
+static KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys(""));
+static TEMPLATE_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys("/$defs/TemplateTable"));
+static CASES_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys("/$defs/CasesTable"));
+static ENGINES_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys("/$defs/EnginesTable"));
+static COVERAGE_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys("/$defs/CoverageTable"));
+
+fn keys(pointer: &str) -> Vec<String> {
+    json::keys(SCHEMA, pointer)
+}
 
 impl BuiltinCases {
     /// Whether there are no patterns at all, so that no built-in case was chosen.

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use rolecall_core::{Case, Moment};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Number, Value};
 
 /// Something that is easily lost on the way from JSON to a template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Flag {
     /// The case sets the clock to another moment than most.

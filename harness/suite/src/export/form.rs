@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::flags::Flag;
 
 /// `cases.json`: every conversation once.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct CasesFile {
     #[serde(rename = "$schema")]
     pub(super) schema: &'static str,
@@ -20,7 +20,8 @@ pub(super) struct CasesFile {
 }
 
 /// One conversation, as it is written in its case file.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct ExportedCase {
     /// What it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,7 +50,8 @@ pub(super) struct ExportedCase {
 }
 
 /// `expected/<reference>/<front>/<template>.json`: what a reference does with the cases.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct ExpectedFile {
     #[serde(rename = "$schema")]
     pub(super) schema: &'static str,
@@ -78,7 +80,8 @@ pub(super) struct ExpectedFile {
 }
 
 /// A reference and what it is made of, with versions.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct ExportedReference {
     /// Its name.
     pub engine: String,
@@ -89,7 +92,8 @@ pub(super) struct ExportedReference {
 }
 
 /// What the reference does with a case.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct ExpectedCase {
     #[serde(flatten)]
     pub(super) answer: ExpectedAnswer,
@@ -99,7 +103,8 @@ pub(super) struct ExpectedCase {
 }
 
 /// An outcome of a reference.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "lowercase")]
 pub(super) enum ExpectedAnswer {
     /// A prompt. To agree is to give the same text, byte for byte.
@@ -134,7 +139,8 @@ pub(super) enum ExpectedAnswer {
 }
 
 /// `constructs.json`: small templates, each about one thing that its language can do.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct ConstructsFile {
     #[serde(rename = "$schema")]
     pub(super) schema: &'static str,
@@ -145,7 +151,8 @@ pub(super) struct ConstructsFile {
 }
 
 /// A small template, and what the reference gives for it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct ExportedConstruct {
     /// `jinja` or `go`.
     pub(super) dialect: &'static str,
@@ -158,7 +165,8 @@ pub(super) struct ExportedConstruct {
 }
 
 /// `manifest.json`: what there is, with what it can be checked by.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Manifest {
     #[serde(rename = "$schema")]
     pub(super) schema: &'static str,
@@ -179,7 +187,8 @@ pub(super) struct Manifest {
 }
 
 /// How much there is.
-#[derive(Debug, Default, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Counts {
     pub(super) cases: usize,
     pub(super) templates: usize,
@@ -188,7 +197,8 @@ pub(super) struct Counts {
 }
 
 /// What is to know about a template.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct ExportedTemplate {
     /// `jinja` or `go`.
     pub(super) dialect: &'static str,
@@ -207,7 +217,8 @@ pub(super) struct ExportedTemplate {
 }
 
 /// Size and content of a file.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct ExportedFile {
     /// Its size in bytes.
     pub(super) bytes: usize,

@@ -29,7 +29,6 @@ use crate::construct::ConstructTable;
 use crate::expectations::Expectations;
 use crate::layout::Layout;
 use crate::reference::{Identity, Reference};
-use crate::schema;
 use crate::suite::{Pair, Suite};
 use rolecall_core::file::read_text;
 use rolecall_core::fingerprint::Fingerprint;
@@ -48,8 +47,29 @@ const KIND: &str = "rolecall export";
 /// The folder of the runners, in an export and among the scripts.
 const RUNNERS: &str = "runners";
 
+/// The schemas of the files, as `schemas` generates them.
+const SCHEMAS: [(&str, &str); 4] = [
+    ("cases", include_str!("schema/cases.schema.json")),
+    ("expected", include_str!("schema/expected.schema.json")),
+    ("constructs", include_str!("schema/constructs.schema.json")),
+    ("manifest", include_str!("schema/manifest.schema.json")),
+];
+
 /// The README of an export.
 const README: &str = include_str!("README.md");
+
+/// The names of the schemas, and their right contents.
+#[cfg(feature = "schema")]
+pub fn schemas() -> [(&'static str, String); 4] {
+    use crate::schema::written;
+
+    [
+        ("cases", written::<CasesFile>()),
+        ("expected", written::<ExpectedFile>()),
+        ("constructs", written::<ConstructsFile>()),
+        ("manifest", written::<Manifest>()),
+    ]
+}
 
 /// The files of an export, by their paths below its folder, with `/`.
 #[derive(Debug, Default)]
@@ -241,15 +261,9 @@ impl Export {
 
     /// Adds the files for people, and the schemas.
     fn add_words(&mut self, templates: &BTreeMap<String, ExportedTemplate>) {
-        let schemas = [
-            schema::written::<CasesFile>("schema/cases.schema.json"),
-            schema::written::<ExpectedFile>("schema/expected.schema.json"),
-            schema::written::<ConstructsFile>("schema/constructs.schema.json"),
-            schema::written::<Manifest>("schema/manifest.schema.json"),
-        ];
-        for file in schemas {
-            self.files
-                .insert(file.path.to_string_lossy().into_owned(), file.text);
+        for (name, text) in SCHEMAS {
+            let path = format!("schema/{name}.schema.json");
+            self.files.insert(path, text.to_owned());
         }
         self.files.insert("README.md".to_owned(), README.to_owned());
         self.files

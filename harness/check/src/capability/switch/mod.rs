@@ -8,7 +8,6 @@ mod effect;
 mod values;
 
 use rolecall_core::Dialect;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -16,7 +15,8 @@ use crate::probe::catalogue::{CALL_TURN_USER, REASONED_CALL, REASONED_USER, TOOL
 use crate::probe::{Probe, Prober, Setting};
 
 /// A variable that changes prompts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Switch {
     /// Its name.
     pub name: String,
@@ -29,7 +29,8 @@ pub struct Switch {
 }
 
 /// A value of a switch that changes a prompt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SwitchValue {
     /// The value.
     pub value: Value,
@@ -37,7 +38,7 @@ pub struct SwitchValue {
     pub effect: String,
     /// Whether the template refuses it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub is_refused: bool,
     /// The conversation in which it does.
     pub probe: &'static str,

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::detail::by_construct;
@@ -12,8 +11,9 @@ use crate::matrix::measurement::{Measurement, Share};
 use crate::report::json::VERSION;
 
 /// What `matrix --format json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Document")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Document"))]
 pub struct MatrixDocument {
     /// The version of this format: 1.
     rolecall: u32,
@@ -21,7 +21,8 @@ pub struct MatrixDocument {
 }
 
 /// An engine in one version.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct EngineEntry {
     engine: String,
     version: String,
@@ -52,15 +53,17 @@ struct EngineEntry {
 }
 
 /// How many agree with the reference, and how many there are.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ShareEntry {
     agree: usize,
     of: usize,
 }
 
 /// An engine in detail.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Detail")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Detail"))]
 struct EngineDetail {
     by_template: BTreeMap<String, ShareEntry>,
     /// Why templates do not load.
@@ -72,7 +75,8 @@ struct EngineDetail {
 }
 
 /// A difference in some pairs.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct DifferenceEntry {
     /// The outcome of the pairs: `rendered`, `raised`, `failed`, `exceeded`, `crashed`.
     found: &'static str,
@@ -84,7 +88,8 @@ struct DifferenceEntry {
 }
 
 /// A pair with the lines around the first difference, as transcripts show them.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ExampleEntry {
     pair: String,
     expected: String,

@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 
 use rolecall_check::contract::Severity;
-use rolecall_core::OutcomeJson;
-use schemars::JsonSchema;
+use rolecall_io::outcome_json::OutcomeJson;
 use serde::Serialize;
 
 use super::super::json::{self, VERSION};
@@ -13,8 +12,9 @@ use rolecall_suite::comparison::{
 };
 
 /// What `diff --format json` prints.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Comparison")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Comparison"))]
 pub struct ComparisonDocument<'c> {
     /// The version of this format: 1.
     rolecall: u32,
@@ -33,8 +33,9 @@ pub struct ComparisonDocument<'c> {
 }
 
 /// How many cases there are, by their result.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Counts")]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Counts"))]
 struct CaseCounts {
     cases: usize,
     differ: usize,
@@ -47,7 +48,8 @@ struct CaseCounts {
 }
 
 /// A template of A and one of B.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct PairingEntry<'c> {
     a: &'c str,
     b: &'c str,
@@ -60,7 +62,8 @@ struct PairingEntry<'c> {
 }
 
 /// How two report cards differ.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct CardEntry<'c> {
     /// The contracts that only B breaks.
     broken: Vec<FindingEntry<'c>>,
@@ -70,7 +73,8 @@ pub(super) struct CardEntry<'c> {
 }
 
 /// A contract that one side breaks.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct FindingEntry<'c> {
     contract: &'static str,
     severity: Severity,
@@ -80,7 +84,8 @@ struct FindingEntry<'c> {
 }
 
 /// An ability that the two sides have in different ways.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct CapabilityEntry<'c> {
     name: &'c str,
     a: &'c str,
@@ -90,7 +95,8 @@ struct CapabilityEntry<'c> {
 }
 
 /// Cases with the same difference.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct GroupEntry<'c> {
     cases: Vec<CaseEntry<'c>>,
     /// The outcomes of the first case.
@@ -101,7 +107,7 @@ struct GroupEntry<'c> {
     meaning: Option<&'c str>,
     /// The contracts that B breaks there, or mends.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    #[schemars(default)]
+    #[cfg_attr(feature = "schema", schemars(default))]
     contracts: &'c [&'static str],
     /// Why it is meant, where it is a known difference from the base.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,7 +121,8 @@ struct GroupEntry<'c> {
 }
 
 /// A case of a template.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct CaseEntry<'c> {
     /// The template's place in the list `templates`, counted from 0.
     template: usize,
@@ -123,7 +130,8 @@ struct CaseEntry<'c> {
 }
 
 /// Words that were removed and added.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct EditEntry<'c> {
     gone: &'c str,
     came: &'c str,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::outcome::{Limit, Outcome, OutcomeKind, Stage};
+use rolecall_core::{Limit, Outcome, OutcomeKind, Stage};
 
 /// An outcome as keys of a JSON object. The object may have other keys too.
 ///
