@@ -39,7 +39,6 @@ mod output;
 mod own;
 mod page;
 mod pages;
-mod parity;
 #[cfg(unix)]
 mod parsers;
 #[cfg(unix)]
@@ -59,4 +58,5 @@ mod sources;
 mod tidy;
 mod trace;
 mod trial;
+mod twins;
 mod workflows;

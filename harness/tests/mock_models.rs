@@ -331,7 +331,6 @@ fn the_command_writes_a_mock_model() {
     folder.write("c.gotmpl", "{{ .Prompt }}");
     for (arguments, words) in [
         (&["mock-model"][..], "TEXT"),
-        (&["puppet", "a"], "`puppet` is now `mock-model`"),
         (
             &["mock-model", "a", "--file", "text"],
             "cannot be used with",

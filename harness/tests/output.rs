@@ -38,7 +38,7 @@ fn wordy() -> Folder {
     folder.write("cases/templates/port.json", r#"{"family": "twins"}"#);
     folder.accept_all();
     folder.write(
-        "snapshots/parity.json",
+        "snapshots/twins.json",
         r#"[{"family": "twins", "case": "plain/system", "reason": "One of them has a reason that takes some words to tell, more than a line."}]"#,
     );
     let changed = format!("{long}{{{{ messages[0].content }}}}! {long}\n");
@@ -81,7 +81,7 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
         &["list", "fronts"],
         &["list", "divergences"],
         &["explain", "text-part-is-text", "refusal-words"],
-        &["parity"],
+        &["diff", "--twins"],
         &["lint"],
         &["cover"],
         &["mask", name],
@@ -122,10 +122,32 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
 }
 
 #[test]
+fn the_old_name_of_a_command_or_an_option_says_the_new_one() {
+    let folder = Folder::empty();
+    for (arguments, now) in [
+        (&["parity"][..], "`parity` is now `diff --twins`"),
+        (&["puppet", "a"], "`puppet` is now `mock-model`"),
+        (&["read-back"], "`read-back` is now `roundtrip`"),
+        (
+            &["infer", "--prove", "a.json", "t.jinja"],
+            "`--prove` is now `lint FILE --templates TEMPLATE`",
+        ),
+        (
+            &["run", "--read-back"],
+            "`--read-back` is now `--roundtrip`",
+        ),
+    ] {
+        let ran = folder.rolecall(arguments);
+        assert_eq!(ran.code(), 2, "{arguments:?}");
+        assert!(ran.stderr().contains(now), "{}", ran.stderr());
+    }
+}
+
+#[test]
 fn help_fits_narrow_screens() {
     let folder = Folder::empty();
     for command in [
-        "run", "render", "show", "check", "list", "explain", "parity", "lint", "serve",
+        "run", "render", "show", "check", "list", "explain", "diff", "lint", "serve",
     ] {
         let help = Ran(on_screen(&folder, "60", &[command, "--help"])).stdout();
         assert!(help.contains("--quiet"), "{help}");
@@ -475,10 +497,10 @@ fn json_results_are_as_their_published_schemas_say() {
                  {{ '<a>' if add_generation_prompt }}";
     folder.write("turns.jinja", turns);
     let proofs = document(&[
-        "infer",
-        "turns.jinja",
-        "--prove",
+        "lint",
         "response.json",
+        "--templates",
+        "turns.jinja",
         "--format",
         "json",
     ]);

@@ -236,7 +236,7 @@ impl Lines {
 
 /// The pattern of a command's output.
 fn pattern(command: &str, expected: &str) -> Regex {
-    let grows = ["run", "parity", "accept", "diff", "export"]
+    let grows = ["run", "accept", "diff", "export"]
         .iter()
         .any(|growing| command.starts_with(growing));
     let numbers = match command {
@@ -320,7 +320,7 @@ fn the_pages_are_right_after_a_new_case() {
         cache,
         // Nothing of it was accepted, and it is in no checkout of the repository.
         is_tried: |arguments, is_in_checkout| {
-            let is_about_figures = ["parity", "matrix"];
+            let is_about_figures = ["diff --twins", "matrix"];
             let mut about_figures = is_about_figures.iter();
             !is_in_checkout || about_figures.any(|command| arguments.starts_with(command))
         },

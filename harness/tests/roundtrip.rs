@@ -286,7 +286,7 @@ fn a_response_template_is_proven_or_its_smallest_failure_is_shown() {
     folder.write("t.jinja", TEMPLATE);
     folder.write("t.json", PLAIN_SIDECAR);
     folder.write("good.json", RESPONSE);
-    let tried = |file: &str| folder.rolecall(&["infer", "--prove", file, "t.jinja"]);
+    let tried = |file: &str| folder.rolecall(&["lint", file, "--templates", "t.jinja"]);
     let good = tried("good.json");
     says(
         &good,
@@ -300,7 +300,12 @@ fn a_response_template_is_proven_or_its_smallest_failure_is_shown() {
     says(&bad, 1, "error reads-back");
     says(&bad, 1, "content: changed");
     let json = folder.rolecall(&[
-        "infer", "--prove", "bad.json", "t.jinja", "--format", "json",
+        "lint",
+        "bad.json",
+        "--templates",
+        "t.jinja",
+        "--format",
+        "json",
     ]);
     let proofs: serde_json::Value = serde_json::from_str(&json.stdout()).unwrap();
     let proof = &proofs["proofs"][0];
@@ -326,7 +331,8 @@ fn what_cannot_be_proven_is_said_with_its_place() {
         "wrong.json",
         r#"{"start_anchor": "<a>", "fields": {"content": {"clos": "x"}}}"#,
     );
-    let tried = |file: &str, template: &str| folder.rolecall(&["infer", "--prove", file, template]);
+    let tried =
+        |file: &str, template: &str| folder.rolecall(&["lint", file, "--templates", template]);
     says(&tried("cut.json", "t.jinja"), 2, "cut.json:3:");
     says(
         &tried("wrong.json", "t.jinja"),
@@ -346,15 +352,16 @@ fn a_first_draft_says_what_it_does_not_know() {
     let folder = Folder::empty();
     folder.write("t.jinja", TEMPLATE);
     folder.write("t.json", PLAIN_SIDECAR);
-    folder.write("other.jinja", TEMPLATE);
     let draft = folder.rolecall(&["infer", "t.jinja"]);
     says(&draft, 0, "The template writes no calls.");
     says(&draft, 0, "are read back.");
     // The draft is proven as it was written.
     folder.write("draft.json", &draft.stdout());
-    let proof = folder.rolecall(&["infer", "--prove", "draft.json", "t.jinja"]);
+    let proof = folder.rolecall(&["lint", "draft.json", "--templates", "t.jinja"]);
     says(&proof, 0, "6 contracts about answers hold, 0 are broken");
-    let both = folder.rolecall(&["infer", "t.jinja", "other.jinja"]);
+    folder.write("both/t.jinja", TEMPLATE);
+    folder.write("both/other.jinja", TEMPLATE);
+    let both = folder.rolecall(&["infer", "both"]);
     says(&both, 2, "a draft is for one template, and there are 2");
 }
 

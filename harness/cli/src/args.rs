@@ -112,7 +112,7 @@ pub(crate) enum Command {
     Diff(DiffArguments),
     /// See which answers of a model come back as they were meant
     Roundtrip(RoundtripArguments),
-    /// Prove a response template, or write a first draft of one
+    /// Write a first draft of a response template
     Infer(InferArguments),
     /// See which places of a template no case reaches
     Cover(CoverArguments),
@@ -122,8 +122,6 @@ pub(crate) enum Command {
     Generate(GenerateArguments),
     /// See which bytes and tokens of a prompt the model writes, and put marks there
     Mask(MaskArguments),
-    /// See where a template and its port to Ollama disagree
-    Parity(ParityArguments),
     /// Read what a contract means, and how a template keeps it
     Explain(ExplainArguments),
     /// Begin a suite of your own: rolecall.toml, a first case, a workflow for CI
@@ -199,7 +197,6 @@ impl Command {
             | Command::Init(_)
             | Command::Export(_)
             | Command::Check(_)
-            | Command::Parity(_)
             | Command::Lint(_)
             | Command::Matrix(_)
             | Command::ProbeEngine(_)
@@ -257,10 +254,8 @@ impl Command {
             Command::Mutate(arguments) => Data::of(arguments.format),
             Command::Generate(arguments) => Data::of(arguments.format),
             Command::Mask(arguments) => Data::of(arguments.format),
-            Command::Infer(arguments) if arguments.prove.is_none() => Some(Data::Json),
-            Command::Infer(arguments) => Data::of(arguments.format),
-            Command::Parity(_)
-            | Command::Review(_)
+            Command::Infer(_) => Some(Data::Json),
+            Command::Review(_)
             | Command::Accept(_)
             | Command::Add(_)
             | Command::Init(_)
@@ -497,20 +492,6 @@ fn tokens(text: &str) -> Result<(String, String), String> {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ParityArguments {
-    /// The family: the name that the twins share in their sidecars; default: all families. If no
-    /// two templates share a name, all of them count as twins
-    pub(crate) family: Option<String>,
-    #[command(flatten)]
-    pub(crate) sources: SourceArguments,
-    #[command(flatten)]
-    pub(crate) rendering: RenderingArguments,
-    /// Show every difference, also the explained ones
-    #[arg(long)]
-    pub(crate) all: bool,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct AcceptArguments {
     /// Which pairs; default: all
     #[arg(
@@ -594,12 +575,17 @@ pub(crate) struct DiffArguments {
     /// A and B: templates, as `check` accepts them, or names of the suite's templates;
     /// REVISION:PATH is a path in a revision of a Git repository. Or two files of `run` or `render
     /// --format jsonl`. Then globs over cases, such as 'tools/*'. With --engines or --fronts:
-    /// filters
-    #[arg(value_name = "A B [CASE_GLOB…] | FILTER…", add = ArgValueCompleter::new(completion::templates_or_paths))]
+    /// filters. With --twins: a family, by default all
+    #[arg(value_name = "A B [CASE_GLOB…] | FILTER… | FAMILY", add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) operands: Vec<String>,
     /// Two engines, separated by a comma; if a command line has a comma, give the option twice
     #[arg(long, value_name = "A,B", conflicts_with_all = ["engine", "fronts"], add = ArgValueCompleter::new(completion::engine_pairs))]
     pub(crate) engines: Vec<String>,
+    /// Compare the suite's twins: templates that share a `family` in their sidecars, such as a Jinja
+    /// template and its port to Ollama. Differences that `snapshots/twins.json` explains are no
+    /// faults. If no two of the --templates share a family, all are twins
+    #[arg(long, conflicts_with_all = ["engines", "fronts", "name", "html", "format", "watch"])]
+    pub(crate) twins: bool,
     /// Two fronts, separated by a comma
     #[arg(
         long,
@@ -801,6 +787,13 @@ pub(crate) struct LintArguments {
     /// `tokenizer_config.json`, model folders, and templates as `check` takes them
     #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) paths: Vec<PathBuf>,
+    /// Prove one response template on all that these chat templates write, as `check` takes them
+    #[arg(long, value_name = "TEMPLATE", num_args = 1.., requires = "paths", add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) templates: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
     /// The format of the findings on response templates
     #[arg(long, value_parser = format(&LISTS), default_value_t = Format::Human, requires = "paths")]
     pub(crate) format: Format,

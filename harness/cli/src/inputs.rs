@@ -315,6 +315,30 @@ pub(crate) fn load_templates_with_cases(
     load_templates_and_cases(named, &[], set)
 }
 
+/// Loads Jinja templates, whose answers response templates read, and the suite's cases.
+pub(crate) fn load_jinja_with_cases(
+    named: &[PathBuf],
+    set: &SetArguments,
+) -> Result<Suite, Failure> {
+    let suite = load_templates_with_cases(named, set)?;
+    report_problems(&suite.problems)?;
+    let others = suite.templates.iter();
+    let others = others.filter(|template| template.dialect != Dialect::Jinja);
+    let others: Vec<&str> = others.map(|template| template.name.as_str()).collect();
+    if !others.is_empty() {
+        return Err(Failure::Request(format!(
+            "response templates are for Jinja templates, and this one is for Ollama: {}",
+            others.join(", ")
+        )));
+    }
+    if suite.templates.is_empty() {
+        return Err(Failure::Request(
+            "there is no chat template to take answers from".to_owned(),
+        ));
+    }
+    Ok(suite)
+}
+
 /// Loads the named templates and cases, each from the suite if none is named.
 pub(crate) fn load_templates_and_cases(
     named: &[PathBuf],

@@ -134,21 +134,30 @@ fn answer(error: &clap::Error) -> u8 {
     }
 }
 
-/// The names that commands had, and those that they have now.
-const RENAMED: [(&str, &str); 2] = [("puppet", "mock-model"), ("read-back", "roundtrip")];
+/// The names that commands and options had, and those that they have now.
+const RENAMED: [(&str, &str); 5] = [
+    ("parity", "diff --twins"),
+    ("puppet", "mock-model"),
+    ("read-back", "roundtrip"),
+    ("--prove", "lint FILE --templates TEMPLATE"),
+    ("--read-back", "--roundtrip"),
+];
 
 /// What a user probably meant: a command by its old name, or a template in the place of a command.
 fn meant(error: &clap::Error) -> Option<String> {
-    if error.kind() != ErrorKind::InvalidSubcommand {
-        return None;
-    }
-    let ContextValue::String(word) = error.get(ContextKind::InvalidSubcommand)? else {
+    let kind = match error.kind() {
+        ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
+        ErrorKind::UnknownArgument => ContextKind::InvalidArg,
+        _ => return None,
+    };
+    let ContextValue::String(word) = error.get(kind)? else {
         return None;
     };
     if let Some((_, now)) = RENAMED.iter().find(|(old, _)| old == word) {
         return Some(format!("`{word}` is now `{now}`"));
     }
-    inputs::is_place(word).then(|| {
+    let is_command = kind == ContextKind::InvalidSubcommand;
+    (is_command && inputs::is_place(word)).then(|| {
         let command = invocation::command(&format!("check {}", invocation::word(word)));
         format!("to check a template or a model: {}", shown(&command))
     })

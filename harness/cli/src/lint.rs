@@ -141,7 +141,7 @@ fn orphan(path: &PathBuf) -> Problem {
 
 fn stray(path: &PathBuf) -> Problem {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let known = ["divergences.json", "parity.json", "reference.json"];
+    let known = ["divergences.json", "twins.json", "reference.json"];
     let help = did_you_mean(&name.to_lowercase(), known);
     Problem::new(path, "nobody reads this file")
         .help(help.unwrap_or_else(|| "delete it, or move it elsewhere".to_owned()))

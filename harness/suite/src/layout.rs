@@ -194,8 +194,8 @@ impl Layout {
     }
 
     /// The explained differences between twins.
-    pub fn parity(&self) -> PathBuf {
-        self.snapshots().join("parity.json")
+    pub fn twins(&self) -> PathBuf {
+        self.snapshots().join("twins.json")
     }
 
     /// The known differences from the references.

@@ -72,7 +72,7 @@ pub mod repetition;
 
 pub mod accepting;
 
-pub mod parity;
+pub mod twins;
 
 pub mod recording;
 

@@ -12,7 +12,7 @@ const WITHOUT_ENGINES: [&[&str]; 14] = [
     &["check"],
     &["check", "--format", "json"],
     &["diff", "chat_template.jinja", "other.jinja"],
-    &["parity"],
+    &["diff", "--twins"],
     &["list", "templates"],
     &["list", "engines"],
     &["list", "cases"],

@@ -9,9 +9,9 @@ use rolecall_core::Outcome;
 use rolecall_core::problem::Problem;
 use rolecall_io::source;
 use rolecall_suite::divergence::Divergences;
-use rolecall_suite::parity::Explanations;
 use rolecall_suite::records::Records;
 use rolecall_suite::snapshot::{SnapshotStatus, Snapshots};
+use rolecall_suite::twins::Explanations;
 use sha2::{Digest, Sha256};
 
 use crate::extent::sample;
@@ -220,8 +220,8 @@ fn records_and_lists() {
     each(make, "snapshots/divergences.json", &[], |folder| {
         texts(&Divergences::read(&layout(folder).divergences()).unwrap_err())
     });
-    each(make, "snapshots/parity.json", &[], |folder| {
-        texts(&Explanations::read(&layout(folder).parity()).unwrap_err())
+    each(make, "snapshots/twins.json", &[], |folder| {
+        texts(&Explanations::read(&layout(folder).twins()).unwrap_err())
     });
 }
 
@@ -505,7 +505,7 @@ fn every_command_lives_through_a_suite_of_ruins() {
         (&["list", "templates"], 2),
         (&["list", "cases", "--format", "json"], 2),
         (&["lint"], 2),
-        (&["parity"], 2),
+        (&["diff", "--twins"], 2),
         (&["reference", "update"], 2),
         (&["reference", "verify"], 2),
     ];
@@ -586,7 +586,7 @@ fn what_is_damaged_fails_the_run_and_no_more_than_has_to() {
         ]
     );
 
-    for name in ["snapshots/divergences.json", "snapshots/parity.json"] {
+    for name in ["snapshots/divergences.json", "snapshots/twins.json"] {
         put(&folder, name, Empty);
     }
     for command in [&["run"][..], &["list", "divergences"]] {

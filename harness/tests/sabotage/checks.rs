@@ -14,11 +14,11 @@ use rolecall_suite::conclusion::Conclusion;
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::held_text::HeldText;
 use rolecall_suite::layout::Layout;
-use rolecall_suite::parity::{self, Explanations};
 use rolecall_suite::roundtrip::{self, read_each};
 use rolecall_suite::run::{Acceptance, Expected, Runner};
 use rolecall_suite::snapshot::{Snapshots, contents};
 use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::twins::{self, Explanations};
 
 /// A check, which may notice a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,8 +35,8 @@ pub(crate) enum Check {
     /// What is read back of answers is as accepted, and as the reference reads it: `cargo test`,
     /// `rolecall run`.
     Readings,
-    /// The twins agree, or their differences are explained: `cargo test`, `rolecall parity`.
-    Parity,
+    /// The twins agree, or their differences are explained: `cargo test`, `rolecall diff --twins`.
+    Twins,
 }
 
 impl Check {
@@ -46,7 +46,7 @@ impl Check {
         Check::Lint,
         Check::Cards,
         Check::Readings,
-        Check::Parity,
+        Check::Twins,
     ];
 }
 
@@ -105,7 +105,7 @@ impl<'e> Checks<'e> {
         if self.has_other_readings(layout, suite) {
             return Some(Check::Readings);
         }
-        self.has_other_twins(layout).then_some(Check::Parity)
+        self.has_other_twins(layout).then_some(Check::Twins)
     }
 
     /// Whether a sidecar explains why no case reaches a place, and there is no such place, or a case
@@ -175,16 +175,16 @@ impl<'e> Checks<'e> {
         !are_held || !all.tally.passes() || !all.problems.is_empty()
     }
 
-    /// The checks of the test `parity`.
+    /// The checks of the test `twins`.
     fn has_other_twins(&self, layout: &Layout) -> bool {
-        let Ok(explanations) = Explanations::read(&layout.parity()) else {
+        let Ok(explanations) = Explanations::read(&layout.twins()) else {
             return true;
         };
         let mut suite = Suite::load_layout(layout);
-        parity::prepare(&mut suite);
-        let families = parity::families(&suite);
-        let run = self.runner.render(&parity::pairs(&suite, &families));
-        let parities = parity::compare(&suite, &families, &run.results);
-        explanations.unexplained(&parities) > 0
+        twins::prepare(&mut suite);
+        let families = twins::families(&suite);
+        let run = self.runner.render(&twins::pairs(&suite, &families));
+        let compared = twins::compare(&suite, &families, &run.results);
+        explanations.unexplained(&compared) > 0
     }
 }

@@ -27,7 +27,7 @@ pub(crate) enum Kind {
     /// What the references were asked with.
     Asked,
     Divergences,
-    Parity,
+    Twins,
 }
 
 impl Kind {
@@ -43,7 +43,7 @@ impl Kind {
             () if is("cases/tools/", ".json") => Kind::Tool,
             () if is("cases/schema/", ".schema.json") => Kind::Schema,
             () if text == "snapshots/divergences.json" => Kind::Divergences,
-            () if text == "snapshots/parity.json" => Kind::Parity,
+            () if text == "snapshots/twins.json" => Kind::Twins,
             () if text == "snapshots/reference.json" => Kind::Asked,
             () if is("snapshots/cards/", ".snap") => Kind::Card,
             () if is("snapshots/", ".snap") => Kind::Snapshot,
@@ -94,7 +94,7 @@ impl Kind {
     pub(crate) fn is_written_by_people(self) -> bool {
         matches!(
             self,
-            Kind::Sidecar | Kind::Case | Kind::Tool | Kind::Divergences | Kind::Parity
+            Kind::Sidecar | Kind::Case | Kind::Tool | Kind::Divergences | Kind::Twins
         )
     }
 
@@ -104,7 +104,7 @@ impl Kind {
             Kind::Sidecar => &["about", "origin", "unreached.*.*"],
             Kind::Case => &["about", "cases.*.about"],
             Kind::Divergences => &["*.reason", "*.issue"],
-            Kind::Parity => &["*.reason"],
+            Kind::Twins => &["*.reason"],
             _ => &[],
         }
     }
@@ -113,7 +113,7 @@ impl Kind {
     pub(crate) fn globs(self) -> &'static [&'static str] {
         match self {
             Kind::Divergences => &["*.template", "*.case"],
-            Kind::Parity => &["*.cases.*"],
+            Kind::Twins => &["*.cases.*"],
             _ => &[],
         }
     }
@@ -135,7 +135,7 @@ impl fmt::Display for Kind {
             Kind::RoundtripRecord => "roundtrip records",
             Kind::Asked => "what references were asked",
             Kind::Divergences => "divergences",
-            Kind::Parity => "parity",
+            Kind::Twins => "twins",
         })
     }
 }

@@ -159,7 +159,7 @@ fn explanations(from: &Layout, to: &Layout, suite: &Suite) {
         .iter()
         .filter_map(|t| t.family.clone())
         .collect();
-    let mut list = read(&from.parity());
+    let mut list = read(&from.twins());
     let entries = list.as_array_mut().unwrap();
     entries.retain(|entry| families.contains(entry["family"].as_str().unwrap()));
     for entry in entries.iter_mut() {
@@ -173,7 +173,7 @@ fn explanations(from: &Layout, to: &Layout, suite: &Suite) {
     }
     entries.retain(|entry| entry["cases"] != json!([]));
     assert!(!entries.is_empty());
-    put(&to.parity(), &list);
+    put(&to.twins(), &list);
 }
 
 /// The engines agree with the references everywhere. To have something to list, the sample pretends

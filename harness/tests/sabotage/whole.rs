@@ -17,12 +17,12 @@ use rolecall_front::engines::Engines;
 use rolecall_io::template_file::read_template;
 use rolecall_suite::case_file::{read_family, read_tool};
 use rolecall_suite::layout::Layout;
-use rolecall_suite::parity::{self, Explanations};
 use rolecall_suite::record::Record;
 use rolecall_suite::records::{AskedTemplates, Records};
 use rolecall_suite::run::{Rendered, Runner};
 use rolecall_suite::snapshot::{FamilyFile, PairText, SnapshotStatus, Snapshots, contents};
 use rolecall_suite::suite::Suite;
+use rolecall_suite::twins::{self, Explanations};
 use serde_json::{Value, json};
 
 use super::changes::Extent;
@@ -107,7 +107,7 @@ pub(crate) fn sabotage(layout: &Layout, extent: Extent) -> All {
             .map(|path| whole.tool(path))
             .collect(),
     );
-    add(Kind::Parity, whole.parity());
+    add(Kind::Twins, whole.twins());
     all
 }
 
@@ -395,30 +395,30 @@ impl Whole<'_> {
     }
 
     /// Piece by piece, because each comparison takes time.
-    fn parity(&self) -> Vec<Figures> {
+    fn twins(&self) -> Vec<Figures> {
         const PIECE: usize = 512;
-        let families = parity::families(self.suite);
-        let parities = parity::compare(self.suite, &families, self.rendered);
+        let families = twins::families(self.suite);
+        let compared = twins::compare(self.suite, &families, self.rendered);
         let names: Vec<String> = self
             .suite
             .cases
             .iter()
             .map(|case| case.id.to_string())
             .collect();
-        let bytes = std::fs::read(self.layout.parity()).unwrap();
+        let bytes = std::fs::read(self.layout.twins()).unwrap();
         let starts: Vec<usize> = (0..bytes.len()).step_by(PIECE).collect();
         let piece = |start: &usize| {
             let places = *start..bytes.len().min(start + PIECE);
             let folder = scratch::folder();
-            let path = folder.path().join("parity.json");
+            let path = folder.path().join("twins.json");
             let noticed = |changed: &[u8]| {
                 std::fs::write(&path, changed).unwrap();
                 let explanations = Explanations::read(&path).ok();
-                let unexplained = explanations.map(|known| known.unexplained(&parities));
-                (unexplained != Some(0)).then_some(Check::Parity)
+                let unexplained = explanations.map(|known| known.unexplained(&compared));
+                (unexplained != Some(0)).then_some(Check::Twins)
             };
             sabotage_text(
-                Kind::Parity,
+                Kind::Twins,
                 &path,
                 &bytes,
                 places,

@@ -465,7 +465,14 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
             File("a.jinja", "{{ nothing() }}"),
             File("b.jinja", "{{ nothing() }}"),
             Run(
-                &["parity", "--templates", "a.jinja", "--templates", "b.jinja"],
+                &[
+                    "diff",
+                    "--twins",
+                    "--templates",
+                    "a.jinja",
+                    "--templates",
+                    "b.jinja",
+                ],
                 says(
                     1,
                     &["the same prompt in 0 of ", "no prompt from either in "],

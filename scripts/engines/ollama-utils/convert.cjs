@@ -4,7 +4,7 @@
 //   .engines/bin/ollama-utils FROM INTO
 //
 // For each FROM/NAME.jinja that it converts, it writes INTO/NAME.jinja and INTO/NAME-ollama.gotmpl,
-// with sidecars that make them twins, and reports how it found the result. `rolecall parity
+// with sidecars that make them twins, and reports how it found the result. `rolecall diff --twins
 // --templates INTO` compares the twins.
 "use strict";
 

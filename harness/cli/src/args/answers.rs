@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::report::format::Format;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 
 use super::common::{LimitsArguments, SetArguments};
-use super::formats::{LISTS, format};
 use crate::completion;
 
 #[derive(Debug, Args)]
@@ -49,20 +47,13 @@ pub(crate) struct RoundtripArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct InferArguments {
-    /// Prove the response template in this JSON file, alone or under the key `response_template`;
-    /// default: write a first draft for one template
-    #[arg(long, value_name = "FILE")]
-    pub(crate) prove: Option<PathBuf>,
-    /// Chat templates, as `check` takes them: what they write has to be read back
-    #[arg(required = true, add = ArgValueCompleter::new(completion::templates_or_paths))]
-    pub(crate) paths: Vec<PathBuf>,
+    /// The chat template, as `check` takes it
+    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) template: PathBuf,
     #[command(flatten)]
     pub(crate) set: SetArguments,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
-    /// The format of the proof
-    #[arg(long, requires = "prove", value_parser = format(&LISTS), default_value_t = Format::Human)]
-    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]

@@ -23,7 +23,6 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
             "mutate",
             "generate",
             "mask",
-            "parity",
             "explain",
         ],
     ),

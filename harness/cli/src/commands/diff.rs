@@ -18,6 +18,7 @@ use rolecall_suite::saved_run::SavedRun;
 use rolecall_suite::selection::{Filter, select};
 use rolecall_suite::suite::{Pair, Suite};
 
+use super::diff_twins;
 use crate::args::DiffArguments;
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems};
@@ -29,6 +30,9 @@ use crate::{engines, page, setup, side};
 type CheckedComparison = (Comparison, bool);
 
 pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    if arguments.twins {
+        return diff_twins::execute(arguments, out);
+    }
     let engines = arguments.rendering.limits.chosen().engines();
     let (comparison, is_sound) = if !arguments.engines.is_empty() {
         two_engines(&engines, arguments)?

@@ -9,10 +9,15 @@ use crate::report::clean;
 use crate::report::format::Format;
 use crate::report::inspections;
 use crate::report::problems;
+use crate::report::proof;
+use rayon::prelude::*;
+use rolecall_core::Template;
 use rolecall_core::problem::Problem;
 use rolecall_front::engines::Engines;
 use rolecall_response::Level;
-use rolecall_suite::response_file::{Inspected, inspect_file, inspect_template};
+use rolecall_suite::proof::Proof;
+use rolecall_suite::response_file::{Inspected, inspect_file, inspect_template, read_file};
+use rolecall_suite::run::Runner;
 
 use super::cover;
 use crate::args::{LintArguments, SetArguments};
@@ -23,6 +28,9 @@ use crate::{cards, home, inputs};
 const WHOLE: u8 = 100;
 
 pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    if !arguments.templates.is_empty() {
+        return prove(arguments, out);
+    }
     if !arguments.paths.is_empty() {
         return response_templates(arguments, out);
     }
@@ -66,7 +74,7 @@ fn response_templates(arguments: &LintArguments, out: &mut dyn Write) -> Result<
     let mut inspected = Vec::new();
     let mut problems = Vec::new();
     for path in &arguments.paths {
-        match inspect(path) {
+        match inspect(path, &arguments.set) {
             Ok(found) => inspected.extend(found),
             Err(Failure::Problem(found)) => problems.push(found),
             Err(Failure::Problems(found)) => problems.extend(found),
@@ -91,8 +99,50 @@ fn response_templates(arguments: &LintArguments, out: &mut dyn Write) -> Result<
     })
 }
 
+/// Tries a response template on all that some chat templates write.
+fn prove(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let [path] = arguments.paths.as_slice() else {
+        return Err(Failure::Request(format!(
+            "--templates is for one response template, and there are {}",
+            arguments.paths.len()
+        )));
+    };
+    let response_template = read_file(path)?;
+    let mut suite = inputs::load_jinja_with_cases(&arguments.templates, &arguments.set)?;
+    for template in &mut suite.templates {
+        template.response_template = Some(response_template.clone());
+    }
+    let engines = arguments.limits.chosen().engines();
+    let runner = Runner::new(&engines, &[], None)?;
+    let prove = |template: &Template| {
+        let engine = engines.for_dialect(template.dialect)?;
+        Proof::of(engine, template, &suite.cases)
+    };
+    let proofs: Vec<Proof> =
+        runner.on_its_threads(|| suite.templates.par_iter().filter_map(prove).collect());
+    if arguments.format == Format::Json {
+        proof::write_json(out, &proofs)?;
+    } else {
+        // What is wrong with it whatever a chat template writes comes first.
+        inspections::write_warnings(out, &inspect_file(path)?)?;
+        for (index, one) in proofs.iter().enumerate() {
+            if index > 0 {
+                writeln!(out)?;
+            }
+            proof::write(out, one, &path.display().to_string())?;
+        }
+    }
+    Ok(if !suite.problems.is_empty() {
+        Status::BadInput
+    } else if proofs.iter().all(Proof::holds) {
+        Status::Fine
+    } else {
+        Status::Nonconforming
+    })
+}
+
 /// What an argument names: a file with a response template, a folder with one, or templates.
-fn inspect(path: &Path) -> Result<Vec<Inspected>, Failure> {
+fn inspect(path: &Path, set: &SetArguments) -> Result<Vec<Inspected>, Failure> {
     let is_file = path.is_file()
         && path
             .extension()
@@ -100,7 +150,7 @@ fn inspect(path: &Path) -> Result<Vec<Inspected>, Failure> {
     if is_file || path.join("tokenizer_config.json").is_file() {
         return Ok(vec![inspect_file(path)?]);
     }
-    let suite = inputs::load_templates(&[path.to_path_buf()], &SetArguments::default())?;
+    let suite = inputs::load_templates(&[path.to_path_buf()], set)?;
     if !suite.problems.is_empty() {
         return Err(Failure::Problems(suite.problems));
     }

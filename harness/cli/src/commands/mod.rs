@@ -4,7 +4,7 @@ mod accept;
 mod add;
 mod check;
 mod cover;
-mod diff;
+mod diff_twins;
 mod explain;
 mod export;
 mod generate;
@@ -14,7 +14,6 @@ mod list;
 mod manual;
 mod mock_model;
 mod mutate;
-mod parity;
 mod probe_engine;
 mod reference;
 mod render;
@@ -28,6 +27,7 @@ mod tokens;
 mod trace;
 mod trust;
 
+mod diff;
 mod lint;
 
 mod probe;
@@ -51,7 +51,6 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Add(arguments) => add::execute(arguments, out),
         Command::Check(arguments) => check::execute(arguments, out),
         Command::Show(arguments) => show::execute(arguments, out),
-        Command::Parity(arguments) => parity::execute(arguments, out),
         Command::Review(arguments) => review::execute(arguments, out),
         Command::Accept(arguments) => accept::execute(arguments, out),
         Command::Init(arguments) => init::execute(arguments, out),

@@ -45,7 +45,6 @@ pub mod inspections;
 pub mod jsonl;
 pub mod lint;
 pub mod listing;
-pub mod parity;
 pub mod probe;
 pub mod render_summary;
 pub mod repetition;
@@ -56,6 +55,7 @@ pub mod roundtrip_servers;
 pub mod summary;
 pub mod trial;
 pub mod trust;
+pub mod twins;
 
 pub mod coverage;
 pub mod generation;

@@ -11,7 +11,7 @@ mod cards;
 
 mod gathered;
 
-mod twins;
+mod matched;
 
 mod sides;
 
@@ -19,7 +19,7 @@ mod base;
 
 pub use cards::{CapabilityChange, CardChange, FindingChange, Turn};
 pub use gathered::{CaseGroup, CaseTally, Comparison, KeptCase, Member, Pairing, SideKind};
+pub use matched::MatchedTemplates;
 pub use meaning::Meaning;
 pub use relation::Relation;
 pub use sides::Sides;
-pub use twins::MatchedTemplates;

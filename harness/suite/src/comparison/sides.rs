@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rolecall_core::{CaseId, Outcome};
 
 use super::gathered::{Comparison, Pairing};
-use super::twins::MatchedTemplates;
+use super::matched::MatchedTemplates;
 use crate::run::{MOST_OF_DIFFERENCE, Runner};
 use crate::saved_run::SavedRun;
 use crate::suite::Pair;

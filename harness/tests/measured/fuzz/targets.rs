@@ -23,10 +23,10 @@ use rolecall_io::template_file::{place, read_template};
 use rolecall_suite::case_file;
 use rolecall_suite::divergence::Divergences;
 use rolecall_suite::layout::Layout;
-use rolecall_suite::parity::Explanations;
 use rolecall_suite::records::AskedTemplates;
 use rolecall_suite::snapshot::{FamilyFile, PairText, Snapshots};
 use rolecall_suite::suite::Suite;
+use rolecall_suite::twins::Explanations;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -75,7 +75,7 @@ pub const CASE_KINDS: [&str; 6] = [
     "sidecar.json",
     "divergences.json",
     "reference.json",
-    "parity.json",
+    "twins.json",
 ];
 
 /// The files of models. The first byte of an input chooses one. The second half of the input is the
@@ -187,7 +187,7 @@ pub fn cases(input: &[u8]) {
             read_template(&template).err().unwrap_or_default()
         }
         "divergences.json" => Divergences::read(&path).err().unwrap_or_default(),
-        "parity.json" => Explanations::read(&path).err().unwrap_or_default(),
+        "twins.json" => Explanations::read(&path).err().unwrap_or_default(),
         _ => {
             let snapshots = Snapshots::of(&Layout::new(folder.path()));
             fs::create_dir(snapshots.root()).unwrap();

@@ -13,7 +13,7 @@
 pub mod tokens;
 
 // The questions.
-pub mod generator;
+pub mod grammar;
 pub mod mutation;
 
 pub mod question;

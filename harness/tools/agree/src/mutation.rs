@@ -2,7 +2,7 @@
 
 use rolecall_core::Dialect;
 
-use crate::generator;
+use crate::grammar::{self, Start};
 use crate::tokens::{Token, TokenKind, blocks, operand, tags, text_of, tokens_of};
 use rolecall_core::chance::Chance;
 
@@ -110,7 +110,7 @@ fn change(
         }
         20..=34 => {
             let at = one(tokens, chance, Token::is_operand)?;
-            let expression = generator::expression(dialect, chance);
+            let expression = grammar::text(Start::Expression, dialect, chance);
             let end = if chance.one_in(2) {
                 operand(tokens, at).end
             } else {
@@ -141,7 +141,7 @@ fn change(
         62..=71 => {
             let at = one(tokens, chance, Token::is_operand)?;
             let end = operand(tokens, at).end;
-            let suffix = generator::suffix(dialect, chance);
+            let suffix = grammar::text(Start::Suffix, dialect, chance);
             tokens.insert(end, Token::new(TokenKind::Name, &suffix));
         }
         72..=77 => {
@@ -164,7 +164,7 @@ fn change(
             let at = one(tokens, chance, |token| {
                 matches!(token.kind, TokenKind::Open | TokenKind::Text)
             })?;
-            let statements = generator::statements(dialect, chance);
+            let statements = grammar::text(Start::Statements, dialect, chance);
             tokens.splice(at..at, tokens_of(&statements, dialect));
         }
         89..=92 => {

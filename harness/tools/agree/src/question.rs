@@ -3,7 +3,7 @@
 use rolecall_core::{Case, Dialect, Template};
 use serde_json::{Value, json};
 
-use crate::generator;
+use crate::grammar::{self, Start};
 use crate::mutation;
 use rolecall_core::chance::Chance;
 
@@ -74,7 +74,7 @@ fn template(material: &Material, dialect: Dialect, chance: &mut Chance) -> (Temp
         _ => (&material.templates[..], ""),
     };
     let Some(seed) = chance.any(seeds) else {
-        let source = generator::template(dialect, chance);
+        let source = grammar::text(Start::Template, dialect, chance);
         return (
             Template::from_source("", dialect, &source),
             "the grammar".to_owned(),

@@ -3,7 +3,7 @@
 use rolecall_core::{Dialect, Template};
 use serde_json::{Value, json};
 
-use crate::generator;
+use crate::grammar::{self, Start};
 use crate::mutation;
 use rolecall_core::chance::Chance;
 
@@ -169,7 +169,7 @@ impl AnswerQuestion {
             tags: (0..3).map(|_| chance.word(&TAGS).to_owned()).collect(),
         };
         let source = match chance.below(10) {
-            0 => generator::template(Dialect::Go, chance),
+            0 => grammar::text(Start::Template, Dialect::Go, chance),
             1..=3 => match chance.any(templates) {
                 Some(template) => {
                     words.tags.extend(marks(&template.source));

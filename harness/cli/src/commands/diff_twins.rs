@@ -1,19 +1,19 @@
-//! The command `parity`: compares templates that should give the same prompts.
+//! The command `diff --twins`: compares templates that should give the same prompts.
 
 use std::io::Write;
 
 use crate::report;
 use rolecall_core::problem::did_you_mean;
-use rolecall_suite::parity::{self, Explanations};
 use rolecall_suite::run::MOST_OF_DIFFERENCE;
+use rolecall_suite::twins::{self, Explanations};
 
-use crate::args::ParityArguments;
+use crate::args::DiffArguments;
 use crate::failure::{Failure, Status, tell};
 use crate::home;
 use crate::inputs::{self, Inputs};
 use crate::{engines, setup};
 
-pub(super) fn execute(arguments: &ParityArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     if arguments.sources.templates.is_empty() {
         home::hold_meant(arguments.rendering.engine.is_some())?;
     }
@@ -21,13 +21,18 @@ pub(super) fn execute(arguments: &ParityArguments, out: &mut dyn Write) -> Resul
         mut suite, origin, ..
     } = inputs::load(&arguments.sources)?;
     tell(&format!("suite: {origin}"));
-    parity::prepare(&mut suite);
+    twins::prepare(&mut suite);
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::named(&engines, &arguments.rendering)?;
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, &suite)?;
-    let mut families = parity::families(&suite);
-    if let Some(family) = &arguments.family {
+    let mut families = twins::families(&suite);
+    if let [_, other, ..] = arguments.operands.as_slice() {
+        return Err(Failure::Request(format!(
+            "--twins compares one family or all of them, so `{other}` is too much"
+        )));
+    }
+    if let Some(family) = arguments.operands.first() {
         let names: Vec<_> = families.iter().map(|twins| twins.family.clone()).collect();
         families.retain(|twins| twins.family == *family);
         if families.is_empty() {
@@ -45,22 +50,22 @@ pub(super) fn execute(arguments: &ParityArguments, out: &mut dyn Write) -> Resul
     }
     let explanations = match home::layout() {
         Ok(layout) if arguments.sources.templates.is_empty() => {
-            Explanations::read(&layout.parity()).map_err(Failure::Problems)?
+            Explanations::read(&layout.twins()).map_err(Failure::Problems)?
         }
         _ => Explanations::default(),
     };
     let mut rendered = Vec::new();
-    runner.render_each(&parity::pairs(&suite, &families), |mut one| {
+    runner.render_each(&twins::pairs(&suite, &families), |mut one| {
         one.shorten(MOST_OF_DIFFERENCE);
         rendered.push(one);
     });
-    let parities = parity::compare(&suite, &families, &rendered);
+    let compared = twins::compare(&suite, &families, &rendered);
     // Only divergences between compared twins can be stale.
     let explanations = explanations.about(&families);
-    report::parity::write(out, &parities, &explanations, arguments.all)?;
+    report::twins::write(out, &compared, &explanations, arguments.all)?;
     Ok(if !is_sound {
         Status::BadInput
-    } else if explanations.unexplained(&parities) == 0 {
+    } else if explanations.unexplained(&compared) == 0 {
         Status::Fine
     } else {
         Status::Nonconforming

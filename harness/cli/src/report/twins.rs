@@ -12,7 +12,7 @@ use rolecall_core::problem::shown;
 use rolecall_core::transcript;
 use rolecall_io::source::unset_tokens;
 use rolecall_suite::comparison::{KeptCase, Relation};
-use rolecall_suite::parity::{Explanations, Parity, is_same};
+use rolecall_suite::twins::{Explanations, TwinComparison, is_same};
 
 /// How many cases with one reason, or without, are shown unless all are.
 const MOST_SHOWN: usize = 20;
@@ -20,31 +20,35 @@ const MOST_SHOWN: usize = 20;
 /// Writes how twins compare, with the unexplained differences, or with all of them if `all` is set.
 pub fn write(
     out: &mut dyn Write,
-    parities: &[Parity<'_>],
+    compared: &[TwinComparison<'_>],
     explanations: &Explanations,
     all: bool,
 ) -> io::Result<()> {
-    for (index, parity) in parities.iter().enumerate() {
+    for (index, twins) in compared.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
-        write_twins(out, parity, explanations, all)?;
+        write_twins(out, twins, explanations, all)?;
     }
-    for stale in explanations.stale(parities) {
+    for stale in explanations.stale(compared) {
         writeln!(out)?;
         let label = Styled(BAD, "explained, but the same:");
         paragraph(out, &format!("{label} {stale}"), 2)?;
-        let help = "  no twin differs there any more: remove it from snapshots/parity.json";
+        let help = "  no twin differs there any more: remove it from snapshots/twins.json";
         paragraph(out, help, 4)?;
     }
-    write_close(out, parities, explanations.unexplained(parities))
+    write_close(out, compared, explanations.unexplained(compared))
 }
 
 /// Writes the last line, with the result for all twins.
-fn write_close(out: &mut dyn Write, parities: &[Parity<'_>], unexplained: usize) -> io::Result<()> {
+fn write_close(
+    out: &mut dyn Write,
+    compared: &[TwinComparison<'_>],
+    unexplained: usize,
+) -> io::Result<()> {
     let kept = || {
-        let parities = parities.iter();
-        parities.flat_map(|parity| parity.comparison.kept())
+        let compared = compared.iter();
+        compared.flat_map(|twins| twins.comparison.kept())
     };
     let all = counted(kept().count(), "case", "cases");
     let is_prompt = |kept: &&KeptCase| kept.relation == Relation::SamePrompt;
@@ -65,7 +69,7 @@ fn write_close(out: &mut dyn Write, parities: &[Parity<'_>], unexplained: usize)
             ),
         ),
     };
-    let twins = counted(parities.len(), "twin", "twins");
+    let twins = counted(compared.len(), "twin", "twins");
     paragraph(
         out,
         &format!("\n{twins}: the same prompt in {same} of {all}{neither}; {rest}"),
@@ -75,18 +79,18 @@ fn write_close(out: &mut dyn Write, parities: &[Parity<'_>], unexplained: usize)
 
 fn write_twins(
     out: &mut dyn Write,
-    parity: &Parity<'_>,
+    twins: &TwinComparison<'_>,
     explanations: &Explanations,
     all: bool,
 ) -> io::Result<()> {
-    let all_kept = parity.comparison.kept();
-    let prompts = parity.comparison.tally().same;
+    let all_kept = twins.comparison.kept();
+    let prompts = twins.comparison.tally().same;
     let neither: Vec<&KeptCase> = all_kept
         .iter()
         .filter(|kept| is_same(kept) && kept.relation != Relation::SamePrompt)
         .collect();
-    let (first, other) = (&parity.first.name, &parity.other.name);
-    let family = Styled(HEADING, &parity.family);
+    let (first, other) = (&twins.first.name, &twins.other.name);
+    let family = Styled(HEADING, &twins.family);
     paragraph(out, &format!("{family} {first} and {other}"), 2)?;
     writeln!(
         out,
@@ -105,11 +109,11 @@ fn write_twins(
     }
     // If there are few prompts, the reason comes first.
     if neither.len() > all_kept.len() / 4 * 3 {
-        write_refusals(out, parity, &neither)?;
+        write_refusals(out, twins, &neither)?;
     }
     let mut by_reason: Vec<(Option<&str>, Vec<&KeptCase>)> = Vec::new();
-    for kept in parity.differing() {
-        let reason = explanations.reason(&parity.family, &kept.member.case);
+    for kept in twins.differing() {
+        let reason = explanations.reason(&twins.family, &kept.member.case);
         match by_reason.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, cases)) => cases.push(kept),
             None => by_reason.push((reason, vec![kept])),
@@ -150,10 +154,10 @@ fn write_twins(
 /// Writes why most cases give no prompt, in the words of the most frequent refusals.
 fn write_refusals(
     out: &mut dyn Write,
-    parity: &Parity<'_>,
+    twins: &TwinComparison<'_>,
     refused: &[&KeptCase],
 ) -> io::Result<()> {
-    for (side, twin) in [parity.first, parity.other].into_iter().enumerate() {
+    for (side, twin) in [twins.first, twins.other].into_iter().enumerate() {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for kept in refused {
             *counts.entry(kept.outcomes[side].text()).or_default() += 1;

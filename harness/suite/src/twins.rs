@@ -1,8 +1,8 @@
-//! Parity: whether templates that are meant for one model give one prompt.
+//! Twins: whether templates that are meant for one model give one prompt.
 //!
 //! Templates that name the same `family` in their sidecars are *twins*: a Jinja template
 //! and its port to Ollama, say. Each twin is compared with the first of its family, case
-//! by case. `snapshots/parity.json` lists what a port cannot do, with the reason. An
+//! by case. `snapshots/twins.json` lists what a port cannot do, with the reason. An
 //! entry that no longer applies fails, just as an unlisted difference does.
 //!
 //! Go templates are compared without a front: a refusal by the server says nothing about
@@ -36,7 +36,7 @@ pub struct Twins<'s> {
 
 /// A twin beside the first of its family.
 #[derive(Debug)]
-pub struct Parity<'s> {
+pub struct TwinComparison<'s> {
     pub family: String,
     /// The first twin.
     pub first: &'s Template,
@@ -131,7 +131,7 @@ pub fn compare<'s>(
     suite: &'s Suite,
     families: &[Twins<'s>],
     rendered: &[Rendered<'s>],
-) -> Vec<Parity<'s>> {
+) -> Vec<TwinComparison<'s>> {
     let outcomes: HashMap<(&TemplateName, &CaseId), &Outcome> = rendered
         .iter()
         .map(|rendered| {
@@ -139,7 +139,7 @@ pub fn compare<'s>(
             ((&pair.template.name, &pair.case.id), &rendered.outcome)
         })
         .collect();
-    let mut parities = Vec::new();
+    let mut compared = Vec::new();
     for twins in families {
         for other in &twins.others {
             let names = [twins.first, other].map(|twin| twin.name.to_string());
@@ -151,7 +151,7 @@ pub fn compare<'s>(
                     comparison.add(&case.id.to_string(), Some(case), &[a.clone(), b.clone()]);
                 }
             }
-            parities.push(Parity {
+            compared.push(TwinComparison {
                 family: twins.family.clone(),
                 first: twins.first,
                 other,
@@ -159,10 +159,10 @@ pub fn compare<'s>(
             });
         }
     }
-    parities
+    compared
 }
 
-impl Parity<'_> {
+impl TwinComparison<'_> {
     /// The cases in which the twins differ.
     pub fn differing(&self) -> impl Iterator<Item = &KeptCase> {
         self.comparison.kept().iter().filter(|kept| !is_same(kept))
@@ -177,7 +177,7 @@ impl Parity<'_> {
 }
 
 impl Explanations {
-    /// Reads `snapshots/parity.json`; without the file nothing is explained.
+    /// Reads `snapshots/twins.json`; without the file nothing is explained.
     pub fn read(path: &Path) -> Result<Explanations, Vec<Problem>> {
         let Some(text) = text_beside(path).map_err(|problem| vec![problem])? else {
             return Ok(Explanations::default());
@@ -212,14 +212,14 @@ impl Explanations {
     }
 
     /// Listed differences that no longer exist: family, glob and reason.
-    pub fn stale(&self, parities: &[Parity<'_>]) -> Vec<String> {
+    pub fn stale(&self, compared: &[TwinComparison<'_>]) -> Vec<String> {
         let mut stale = Vec::new();
         for entry in &self.entries {
             for (text, glob) in &entry.globs {
-                let differs = parities
+                let differs = compared
                     .iter()
-                    .filter(|parity| parity.family == entry.family)
-                    .flat_map(Parity::differing)
+                    .filter(|twins| twins.family == entry.family)
+                    .flat_map(TwinComparison::differing)
                     .any(|kept| glob.is_match(&kept.member.case));
                 if !differs {
                     stale.push(format!("{}: `{text}` ({})", entry.family, entry.reason));
@@ -231,16 +231,16 @@ impl Explanations {
 
     /// The number of failures: unexplained differences, twins without any prompt, and
     /// explanations that no longer apply.
-    pub fn unexplained(&self, parities: &[Parity<'_>]) -> usize {
-        let unexplained = parities.iter().map(|parity| {
+    pub fn unexplained(&self, compared: &[TwinComparison<'_>]) -> usize {
+        let unexplained = compared.iter().map(|twins| {
             let is_unknown = |kept: &&KeptCase| {
                 let case = &kept.member.case;
-                self.reason(&parity.family, case).is_none()
+                self.reason(&twins.family, case).is_none()
             };
-            let differing = parity.differing().filter(is_unknown);
-            differing.count() + usize::from(parity.is_without_prompts())
+            let differing = twins.differing().filter(is_unknown);
+            differing.count() + usize::from(twins.is_without_prompts())
         });
-        unexplained.sum::<usize>() + self.stale(parities).len()
+        unexplained.sum::<usize>() + self.stale(compared).len()
     }
 }
 
@@ -309,23 +309,23 @@ mod tests {
     fn unexplained(list: &str) -> (Vec<String>, Vec<String>) {
         let folder = folder();
         let suite = Suite::load_layout(&Layout::new(folder.path()));
-        let path = folder.path().join("parity.json");
+        let path = folder.path().join("twins.json");
         std::fs::write(&path, list).unwrap();
         let explanations = Explanations::read(&path).unwrap();
         let families = families(&suite);
         let engines = Engines::default();
         let runner = Runner::new(&engines, &[], Some(1)).unwrap();
         let run = runner.render(&pairs(&suite, &families));
-        let parities = compare(&suite, &families, &run.results);
-        assert_eq!(parities.len(), 1);
-        assert_eq!(parities[0].comparison.kept().len(), 3);
-        let differ: Vec<String> = parities[0]
+        let compared = compare(&suite, &families, &run.results);
+        assert_eq!(compared.len(), 1);
+        assert_eq!(compared[0].comparison.kept().len(), 3);
+        let differ: Vec<String> = compared[0]
             .differing()
             .map(|kept| kept.member.case.clone())
             .filter(|case| explanations.reason("f", case).is_none())
             .collect();
-        let stale = explanations.stale(&parities);
-        let unexplained = explanations.unexplained(&parities);
+        let stale = explanations.stale(&compared);
+        let unexplained = explanations.unexplained(&compared);
         assert_eq!(unexplained, differ.len() + stale.len());
         (differ, stale)
     }
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn a_broken_list_is_reported_with_its_place() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("parity.json");
+        let path = folder.path().join("twins.json");
         std::fs::write(&path, "[{\"family\": \"f\", \"case\": []}]").unwrap();
         let problems: Vec<_> = Explanations::read(&path)
             .unwrap_err()
