@@ -10,6 +10,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod clock;
+pub mod float;
 pub mod limits;
 pub mod outcome;
 

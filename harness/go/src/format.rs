@@ -7,6 +7,7 @@ use crate::json;
 use crate::meter::{Sink, WriteResult};
 use crate::quote;
 use crate::values::{ListKind, StructKind, Text, Value};
+use rolecall_core::float;
 
 /// The work to write one value.
 const VALUE: usize = 100;
@@ -576,12 +577,12 @@ fn with_point(digits: &str, spec: &VerbSpec) -> String {
 
 /// `%g` with as many digits as needed. It has an exponent below 1e-4 and from 1e6 on.
 fn shortest(size: f64) -> String {
-    let scientific = format!("{size:e}");
+    let scientific = float::scientific(size);
     let (_, power) = split(&scientific);
     if size != 0.0 && !(-4..6).contains(&power) {
         return exponent(&scientific);
     }
-    format!("{size}")
+    float::decimal(size)
 }
 
 /// `%g` with a precision.
@@ -629,6 +630,7 @@ mod tests {
             (100_000.0, "100000"),
             (0.000_01, "1e-05"),
             (123_456_789.0, "1.23456789e+08"),
+            (7_205_759_403_792_794.0 / 8.0, "9.007199254740992e+14"),
             (2.5, "2.5"),
         ] {
             let out = written(|out| float(out, number, &VerbSpec::plain('v')));

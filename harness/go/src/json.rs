@@ -178,7 +178,7 @@ pub(crate) fn float(value: f64) -> String {
     let size = value.abs();
     if !(1e-6..1e21).contains(&size) {
         // `1e21` is `1e+21` in Go; negative exponents have no leading zero.
-        let text = format!("{value:e}");
+        let text = rolecall_core::float::scientific(value);
         return match text.split_once('e') {
             Some((digits, exponent)) if !exponent.starts_with('-') => {
                 format!("{digits}e+{exponent}")
@@ -186,7 +186,7 @@ pub(crate) fn float(value: f64) -> String {
             _ => text,
         };
     }
-    format!("{value}")
+    rolecall_core::float::decimal(value)
 }
 
 /// Whether a value has a String method.

@@ -9,6 +9,7 @@ use minijinja::Error;
 use minijinja::value::{Object, ObjectRepr, Value, ValueKind};
 
 use crate::refusal::invalid;
+use rolecall_core::float;
 
 /// A number as Python's arithmetic sees it: a boolean is an integer.
 #[derive(Debug, Clone, Copy)]
@@ -290,12 +291,11 @@ pub(super) fn write_float(float: f64, out: &mut String) {
     } else if float.is_infinite() {
         out.push_str(if float > 0.0 { "inf" } else { "-inf" });
     } else {
-        // Rust's scientific form has the shortest digits too: `-1.5e-7`.
-        let scientific = format!("{float:e}");
+        let scientific = float::scientific(float);
         let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
         let exponent: i32 = exponent.parse().unwrap_or_default();
         if (-4..16).contains(&exponent) || float == 0.0 {
-            let decimal = float.to_string();
+            let decimal = float::decimal(float);
             out.push_str(&decimal);
             if !decimal.contains('.') {
                 out.push_str(".0");
@@ -466,6 +466,7 @@ mod tests {
             (1e15, "1000000000000000.0"),
             (1e16, "1e+16"),
             (123_456_789_012_345_680.0, "1.2345678901234568e+17"),
+            (7_205_759_403_792_794.0 / 8.0, "900719925474099.2"),
             (5e-324, "5e-324"),
             (1.797_693_134_862_315_7e308, "1.7976931348623157e+308"),
             (f64::INFINITY, "inf"),
