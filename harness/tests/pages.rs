@@ -369,6 +369,26 @@ fn the_readme_is_read_in_one_sitting() {
     assert!(lines.lines().count() <= 200);
 }
 
+/// It has only words that readers meet on other pages.
+#[test]
+fn the_glossary_is_short_and_its_words_are_in_use() {
+    let (glossary, others): (Vec<_>, Vec<_>) = pages()
+        .into_iter()
+        .partition(|page| page.path.ends_with("glossary.md"));
+    let entry = Regex::new(r"(?m)^\| ([a-z ]+) \| [A-Z]").unwrap();
+    let words: Vec<&str> = entry
+        .captures_iter(&glossary[0].text)
+        .map(|found| found.get(1).unwrap().as_str())
+        .collect();
+    assert!((15..=25).contains(&words.len()), "{}", words.len());
+    assert!(words.is_sorted(), "{words:?}");
+    for word in words {
+        let word = Regex::new(&format!(r"(?i)\b{word}s?\b")).unwrap();
+        let is_used = |page: &Page| word.is_match(&page.text);
+        assert!(others.iter().any(is_used), "no page uses {word}");
+    }
+}
+
 #[test]
 fn links_lead_somewhere() {
     let link = Regex::new(r"\]\(([^)\s#]+)?(?:#([^)\s]+))?\)").unwrap();

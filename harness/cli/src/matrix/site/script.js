@@ -48,7 +48,7 @@
     });
   }
 
-  // What an address names is open.
+  // The details that an address names are open.
   const open = () => {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (target && target.tagName === 'DETAILS') { target.open = true; target.scrollIntoView(); }

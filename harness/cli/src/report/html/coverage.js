@@ -1,11 +1,11 @@
 legend([
-  ['is-reached', 'reached in every way'],
-  ['is-part', 'some way is missing'],
+  ['is-reached', 'all branches reached'],
+  ['is-part', 'some branches missing'],
   ['is-never', 'never reached'],
 ]);
 document.body.classList.add('of-coverage');
 
-// The elements that are highlighted now.
+// The highlighted elements.
 let lit = [];
 function light(elements) {
   for (const one of lit) one.classList.remove('on');
@@ -17,7 +17,7 @@ function tell(text, words) {
   $('tip').replaceChildren(element('b', {}, text), words ? ` ${words}` : '');
 }
 
-// The ways of a place, and the cases that take each.
+// The branches of a place, and the cases that take each.
 function ways(site) {
   return element('dl', { class: 'ways' }, site.ways.map(([way, count, first]) => [
     element('dt', { class: count > 0 ? 'is-reached' : 'is-never' }, way),
@@ -47,7 +47,7 @@ function show(template) {
     entry.addEventListener('click', go);
     return entry;
   });
-  pane('gaps', gaps.length > 0 ? counted(gaps.length, 'place is not reached in every way', 'places are not reached in every way') : 'every place is reached in every way', entries);
+  pane('gaps', gaps.length > 0 ? counted(gaps.length, 'place with missing branches', 'places with missing branches') : 'all branches of all places are reached', entries);
   pane('source', `${template.file}: ${template.about}`, source);
   const details = pane('details', 'the place');
 
@@ -55,7 +55,7 @@ function show(template) {
     light(parts[places[0]]);
     details.replaceChildren(...places.map((place) => template.sites[place]).flatMap((site) => [
       element('h3', {}, `${site.kind} at ${site.place}`),
-      element('p', { class: site.missing ? 'missing' : 'quiet' }, site.missing || 'reached in every way'),
+      element('p', { class: site.missing ? 'missing' : 'quiet' }, site.missing || 'all branches reached'),
       ways(site),
     ]));
     details.scrollTop = 0;
@@ -66,7 +66,7 @@ function show(template) {
   tell(template.name, template.about);
 }
 
-// The first template that has something to show.
+// The first template with missing branches.
 const first = Math.max(0, index.templates.findIndex((template) => template.sites.some((site) => site.missing)));
 if (index.templates.length > 1) {
   const picker = element('select', { 'aria-label': 'template' }, index.templates.map((template, at) => (

@@ -1,8 +1,8 @@
 const index = JSON.parse(document.getElementById('index').textContent);
 const $ = (id) => document.getElementById(id);
 
-// What a page may be of. Each has its outcomes and verdicts, by the letters in which the index
-// has them, and says why a template has nothing for a case.
+// The kinds of pages. Each has its outcomes and verdicts, by their letters in the index, and the
+// reason why a template has no result for a case.
 const KINDS = {
   run: {
     outcomes: {
@@ -24,7 +24,7 @@ const KINDS = {
       x: { word: 'both fail', cell: '--note-cell', ink: 'note' },
     },
     states: {},
-    missing: () => 'not on both sides',
+    missing: () => 'on one side only',
   },
 };
 const KIND = KINDS[index.kind];
@@ -50,10 +50,10 @@ function element(name, attributes, ...children) {
 }
 
 const counted = (count, one, many) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
-// A stale record says nothing about the template, nor does a comparison with nothing, and a listed divergence is expected.
+// Stale records, results without a comparison and listed divergences do not count as failures.
 const isIssue = (template, at) => STATES[template.states[at]] !== undefined && !'~?-'.includes(template.states[at]);
 
-// What of a template is shown: the cases that fit the search and the filters.
+// The cases of a template that match the search and the filters.
 function shows(template, at) {
   const outcome = OUTCOMES[template.outcomes[at]];
   if (!outcome) return false;
@@ -95,7 +95,7 @@ function refine() {
 
 const WIDEST_CELL = 4;
 const GAP = 3;
-// What stands beside the strips, about as wide.
+// The width of the texts next to the strips, roughly.
 const BESIDE = 560;
 let cell = WIDEST_CELL;
 let offsets = [];
@@ -149,12 +149,12 @@ function overview() {
         hasCards && [heading('errors', true), heading('warnings', true), heading('limits', true), heading('notes', true)],
         heading('pairs', true), heading('cases, by family'))),
       body),
-    element('p', { id: 'nothing', class: 'empty', hidden: true }, 'Nothing fits the search and the filters.'));
+    element('p', { id: 'nothing', class: 'empty', hidden: true }, 'Nothing matches the search and the filters.'));
 }
 
 // ---- The verdict ----------------------------------------------------------------------
 
-// Of a cause that many pairs share, one is shown whole.
+// For a cause that many pairs share, one pair is shown completely.
 const OPEN_CAUSES = 3;
 
 function cause(one, at) {
@@ -192,11 +192,11 @@ function verdict() {
     one.others.map((text) => element('p', { class: 'bad' }, marked(text))),
     one.cards.map(heldCard),
     one.causes.map(cause),
-    one.more > 0 && element('p', { class: 'quiet' }, `${counted(one.more, 'more cause', 'more causes')}: the list of cases has them.`),
+    one.more > 0 && element('p', { class: 'quiet' }, `${counted(one.more, 'more cause', 'more causes')} in the list of cases.`),
   ].flat(9).filter(Boolean));
 }
 
-// The severities of findings, the worst first, with their inks and what a heading calls them.
+// The severities of findings, the worst first, with their inks and their headings.
 const SEVERITIES = {
   error: { many: 'errors', ink: 'bad' },
   warning: { many: 'warnings', ink: 'note' },
@@ -205,11 +205,11 @@ const SEVERITIES = {
   known: { many: 'known', ink: 'good' },
 };
 
-// The contracts that a template breaks with a severity, or is known to break.
+// The contracts that a template breaks with a severity, known ones included.
 const brokenBy = (template, severity) => (severity === 'known' ? template.known : (template.broken || {})[severity]) || [];
 
-// How much is broken in all templates, and by contract in which of them. A link leads to what was
-// found of a template.
+// The number of broken contracts in all templates, and the templates that break each contract. A link
+// leads to the findings of a template.
 function contracts() {
   const cards = index.templates.filter((template) => template.broken);
   if (cards.length === 0) return;
@@ -260,10 +260,10 @@ function contracts() {
   ].filter(Boolean));
 }
 
-// Those that most cases have are shown at once.
+// The differences of most cases are visible, the others are folded.
 const FIRST_GROUPS = 12;
 
-// What two sides differ in, as the causes of a run: nothing where the page is not of two sides.
+// The differences between two sides, by cause. It is empty if the page does not compare two sides.
 function comparison() {
   if (!index.sides) return [];
   const words = (one) => one.sides && one.sides.map((text, at) => element('p', {}, marked(`${'AB'[at]} ${text}`)));
@@ -292,7 +292,7 @@ function comparison() {
         element('summary', {}, `${rest.length} more, of fewer cases each`),
         rest.map((one) => group(one, FIRST_GROUPS)))]),
     index.failures.length > 0 && element('details', { class: 'failures' },
-      element('summary', {}, `What fails on both sides: ${counted(index.failures.length, 'way', 'ways')}`),
+      element('summary', {}, `Failures on both sides: ${counted(index.failures.length, 'cause', 'causes')}`),
       element('ol', { class: 'groups' }, index.failures.map(failure))),
     element('h2', {}, 'Every case'),
   ].flat(9).filter(Boolean);
@@ -380,7 +380,7 @@ function open(template, at) {
 
 const chunks = new Map();
 
-// What is known of a template is kept compressed until someone looks at it.
+// The data of a template stay compressed until somebody opens it.
 function chunk(template) {
   if (!chunks.has(template.chunk)) {
     const packed = Uint8Array.from(atob($(template.chunk).textContent.trim()), (byte) => byte.charCodeAt(0));
@@ -392,11 +392,11 @@ function chunk(template) {
 
 const transcript = (text) => element('pre', { class: 'transcript' }, marked(text));
 
-// A prompt with the place marked that shows what is wrong.
+// A prompt, with a mark at the place of the defect.
 const pointed = ([before, mark, after]) => element('pre', { class: 'transcript' },
   marked(before), element('mark', {}, marked(mark)), marked(`${after}\u2403`));
 
-// The tokens of a prompt, each in its colour, with its number when one points at it.
+// The tokens of a prompt, each in its colour. Its number is the tooltip.
 function cut(tokens) {
   const tell = (id, kind) => `${id === null ? 'text' : `token ${id}`}${kind === 'ordinary' ? '' : `, ${kind}`}`;
   return element('details', { class: 'tokens' },
@@ -430,7 +430,7 @@ function support(name, value) {
     element('dd', { class: ink, title: why }, String(word), why && element('span', { class: 'quiet' }, ` ${why}`)));
 }
 
-// The capabilities as they come: nested groups become words before the name.
+// The capabilities in their order: nested groups become words before the name.
 function capabilities(tree, path = []) {
   return Object.entries(tree).flatMap(([key, value]) => {
     const name = [...path, key.replaceAll('_', ' ')];
@@ -439,14 +439,14 @@ function capabilities(tree, path = []) {
   });
 }
 
-// What a probe asks: a message a line, then the rest.
+// The conversation of a probe: one line for each message, then the other fields.
 function asked({ messages, ...rest }) {
   const lines = messages.map((message) => JSON.stringify(message));
   for (const [name, value] of Object.entries(rest)) lines.push(`${name}: ${JSON.stringify(value)}`);
   return lines.join('\n');
 }
 
-// Lines of a template's source, the one that matters marked.
+// Lines of a template's source, with a mark at one of them.
 const source = (lines) => element('pre', { class: 'source' }, lines.map(([number, text, isIt]) =>
   element('div', { class: isIt ? 'it' : null }, element('span', { class: 'quiet' }, `${String(number).padStart(4)} `), text)));
 
@@ -460,7 +460,7 @@ function explanation(page) {
   return element('details', { class: 'explanation' }, element('summary', {}, 'Why it matters, and how to fix it'), parts);
 }
 
-// What was found of a template: why it matters, the line of the template, and the prompts that show it.
+// The findings of a template: the reason, the line of the template, and the prompts that prove it.
 function evidenceOf(one) {
   const renders = (evidence) => evidence.renders.map((render) => element('div', {},
     element('p', { class: 'quiet' }, `${render.probe}: ${render.about}`),
@@ -514,8 +514,8 @@ function card(known) {
   ];
 }
 
-// The answers that the chat template writes, as the response template reads them: the prompt, the text
-// and the message side by side.
+// The answers that the chat template writes and the response template parses: the prompt, the text and
+// the message side by side.
 function roundtrip(answers) {
   if (answers.length === 0) return null;
   const whole = answers.filter((one) => one.verdict === 'read back').length;
@@ -529,22 +529,22 @@ function roundtrip(answers) {
     element('div', { class: 'answers' },
       column('prompt', element('div', { class: 'ends' }, transcript(one.prompt))),
       column('text that the model writes', transcript(one.text)),
-      column('message that is read', one.read ? json(one.read) : element('p', { class: 'bad' }, one.refusal)),
-      one.verdict !== 'read back' && column('message that was meant', json(one.message))));
+      column('parsed message', one.read ? json(one.read) : element('p', { class: 'bad' }, one.refusal)),
+      one.verdict !== 'read back' && column('original message', json(one.message))));
   return [
-    element('h2', {}, `Answers read back with the response template: ${whole} of ${answers.length}`),
+    element('h2', {}, `Answers that the response template parses correctly: ${whole} of ${answers.length}`),
     answers.map(answer),
   ];
 }
 
-// A variable that users may set: each value with what it does.
+// A variable that users may set: each value with its effect.
 const switched = (one) => element('div', { class: 'switch' },
   element('p', {}, element('b', {}, one.name),
     one.default !== undefined && element('span', { class: 'quiet' }, ` as ${JSON.stringify(one.default)} if it is not set`)),
   element('ul', {}, one.values.map((value) => element('li', {},
     element('code', {}, JSON.stringify(value.value)), ': ', marked(value.effect)))));
 
-// What the report card of B has else than that of A.
+// The differences between the report cards of A and B.
 function changes(known) {
   if (!known.change) return null;
   const list = (sign, ink) => (one) => element('li', { class: ink }, `${sign} ${one.severity} ${one.contract}: ${one.what}`);
@@ -567,7 +567,7 @@ function caseList(template) {
       nav.append(element('h3', { title: index.families[family] || null }, family));
     }
     const outcome = OUTCOMES[template.outcomes[at]];
-    // Of a pair that was compared with nothing, only the outcome says something.
+    // A pair without a comparison has only an outcome.
     const word = template.states[at] === '-' ? null : STATES[template.states[at]];
     nav.append(element('a', { href: address(template.name, one.id), 'aria-current': one.id === state.pair ? 'true' : null, title: one.about },
       element('span', {}, one.id.slice(one.family.length + 1)),
@@ -580,7 +580,7 @@ function pairPane(template, known) {
   const at = index.cases.findIndex((one) => one.id === state.pair);
   const pair = known.pairs[at];
   if (!pair) {
-    const why = state.pair ? `There is no pair of this template with ${state.pair}.` : 'Choose a case: its prompt is shown here, every byte of it.';
+    const why = state.pair ? `There is no pair of this template with ${state.pair}.` : 'Choose a case to see every byte of its prompt.';
     return element('div', { class: 'pane quiet' }, why);
   }
   const one = index.cases[at];
@@ -615,7 +615,7 @@ async function detail(template) {
   const list = section.querySelector('.cases');
   const current = section.querySelector('[aria-current]');
   if (list) list.scrollTop = scrolled;
-  // The list scrolls to its case by itself, the page only where it was not open before.
+  // The list always scrolls to its case, the page only if the template was not open before.
   const found = state.contract && document.getElementById(`contract-${state.contract}`);
   if (found) {
     found.open = true;

@@ -1,6 +1,6 @@
 legend(index.legend);
 
-// The elements that are highlighted now, each with the name of its style.
+// The highlighted elements, each with the name of its style.
 let lit = [];
 function light(elements, name) {
   for (const one of elements) { one.classList.add(name); lit.push([one, name]); }
@@ -15,9 +15,9 @@ const within = (path, outer) => path === outer
   || (path.startsWith(outer) && '.['.includes(path[outer.length]));
 const overlaps = (one, other) => one && other && one[0] < other[1] && other[0] < one[1];
 
-// ---- The panes. Each span, field and piece of the source keeps its elements.
+// ---- The panes. Each span, field and piece of the source refers to its elements.
 
-const fieldPane = pane('fields', 'what the template was given');
+const fieldPane = pane('fields', 'the input of the template');
 let kind = null;
 for (const field of index.fields) {
   if (field.group !== kind) {
@@ -56,7 +56,7 @@ const [source, sourceMade] = lines(index.source.map(([text, start, end, isLitera
 pane('source', index.file, source);
 const sourceParts = index.source.map(([, start, end], at) => ({ range: [start, end], made: sourceMade[at] }));
 
-// ---- Choosing.
+// ---- Selection.
 
 const inSource = (range) => sourceParts.filter((part) => overlaps(part.range, range)).flatMap((part) => part.made);
 

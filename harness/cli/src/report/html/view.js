@@ -15,8 +15,8 @@ function element(name, attributes, ...children) {
 
 const counted = (count, one, many) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 
-// A pane: a part of the page that scrolls for itself. One of its pieces takes part in the order of
-// Tab; the arrow keys go from piece to piece.
+// A pane: a part of the page that scrolls by itself. Tab stops at one of its pieces, and the arrow
+// keys move from piece to piece.
 function pane(id, title, ...children) {
   const body = element('div', { class: 'body', id }, children);
   const whole = element('section', { 'aria-label': title }, element('h2', {}, title), body);
@@ -38,16 +38,16 @@ function pane(id, title, ...children) {
   return body;
 }
 
-// A piece of a text that can be chosen: by a click, or by going there with the keys.
+// A piece of a text that can be selected with a click or with the keys.
 function piece(text, name, choose) {
   const made = element('span', { class: `piece ${name}`, tabindex: '-1' }, marked(text));
   made.addEventListener('focus', choose);
-  // A click focuses it, so only a click on what has the focus is left.
+  // The first click sets the focus, which selects it. So this handles only later clicks.
   made.addEventListener('click', () => { if (document.activeElement === made) choose(); });
   return made;
 }
 
-// Moves a pane, and only it, to an element.
+// Scrolls a pane, and nothing else, to an element.
 function reveal(found) {
   const body = found.closest('.body');
   const [at, room] = [found.getBoundingClientRect(), body.getBoundingClientRect()];
@@ -55,8 +55,8 @@ function reveal(found) {
   body.scrollTop += at.top - room.top - Math.max(0, (room.height - Math.min(at.height, room.height)) / 3);
 }
 
-// The lines of a source. Each piece has its text, the name of its style, and what to do when it is
-// chosen; a piece without that is only text.
+// The lines of a source. Each piece has its text, the name of its style, and perhaps an action for its
+// selection.
 function lines(pieces) {
   const whole = element('pre', { class: 'lines' });
   let line = element('div');
@@ -66,7 +66,7 @@ function lines(pieces) {
       if (at > 0) { whole.append(line); line = element('div'); }
       if (part === '') return;
       const shownPart = choose ? piece(part, name, choose) : element('span', { class: name }, marked(part));
-      // One stop for the keys, even if a piece goes over several lines.
+      // A piece of several lines is one stop for the keys.
       if (choose && parts.length > 0) shownPart.removeAttribute('tabindex');
       if (choose && parts.length > 0) shownPart.addEventListener('click', choose);
       line.append(shownPart);
