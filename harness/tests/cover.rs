@@ -18,7 +18,7 @@ use crate::project::SUITE;
 fn covered_renders_have_the_outcomes_of_plain_ones_and_reach_every_place() {
     let engines = Engines::default();
     let runner = Runner::new(&engines, &[], None).unwrap();
-    let dead: usize = sample(SUITE.templates.iter().collect(), 4)
+    let unreachable: usize = sample(SUITE.templates.iter().collect(), 4)
         .into_par_iter()
         .map(|template| {
             let name = &template.name;
@@ -35,17 +35,17 @@ fn covered_renders_have_the_outcomes_of_plain_ones_and_reach_every_place() {
             let whole = coverage.whole();
             assert!(whole.reached > 0, "{name}");
             assert_eq!(whole.reached, whole.all, "{name}");
-            assert!(coverage.idle < coverage.cases, "{name}");
-            assert_eq!(coverage.idle_explanations(), [], "{name}");
+            assert!(coverage.not_run < coverage.cases, "{name}");
+            assert_eq!(coverage.unused_explanations(), [], "{name}");
             let ways = coverage.sites.iter().flat_map(|covered| &covered.ways);
-            for way in ways.filter(|way| way.excuse == Some(Excuse::Dead)) {
+            for way in ways.filter(|way| way.excuse == Some(Excuse::Unreachable)) {
                 assert_eq!(way.cases, 0, "{name}: {way:?}");
             }
             coverage.excused().0
         })
         .sum();
     let least = if is_everything() { 20 } else { 0 };
-    assert!(dead > least, "{dead}");
+    assert!(unreachable > least, "{unreachable}");
 }
 
 const TEMPLATE: &str = "\
@@ -306,7 +306,7 @@ fn templates_and_cases_that_cannot_be_used_are_named() {
 }
 
 #[test]
-fn a_template_of_ollama_is_covered_behind_its_front() {
+fn a_template_of_ollama_is_covered_with_its_front() {
     let folder = folder();
     folder.write(
         "t.gotmpl",

@@ -94,7 +94,7 @@ fn the_seeds_are_kept_byte_for_byte() {
 }
 
 #[test]
-fn the_suite_has_no_problems_and_nothing_to_mend() {
+fn the_suite_has_no_problems_and_nothing_to_fix() {
     let findings: Vec<String> = SUITE
         .problems
         .iter()

@@ -134,7 +134,7 @@ fn an_engine_is_measured_and_what_it_did_is_kept() {
 }
 
 #[test]
-fn a_change_of_an_engine_is_told_pair_by_pair() {
+fn a_change_of_an_engine_is_reported_pair_by_pair() {
     let folder = measured();
     let right = "start; while ask; do case $line in *load*) echo \"{\\\"id\\\": $id, \\\"ok\\\": true}\" ;; \
                  *'\"content\":\"S\"'*chat*|*chat*'\"content\":\"S\"'*) text '<system>S\\n<assistant>' ;; \
@@ -282,7 +282,7 @@ fn the_table_is_made_without_running_anything() {
 }
 
 #[test]
-fn what_has_changed_since_is_told() {
+fn what_has_changed_since_is_reported() {
     let folder = measured();
     let stale = |folder: &Folder| {
         let ran = folder.rolecall(&["matrix", "fake", "--format", "json"]);

@@ -216,7 +216,7 @@ fn templates_that_cannot_be_changed_are_named() {
 }
 
 #[test]
-fn a_template_of_ollama_is_changed_behind_its_front() {
+fn a_template_of_ollama_is_changed_with_its_front() {
     let folder = folder();
     folder.write(
         "t.gotmpl",

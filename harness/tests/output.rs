@@ -389,7 +389,7 @@ fn document(folder: &Folder, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn what_templates_do_is_told_as_the_published_schemas_say() {
+fn what_templates_do_is_reported_as_the_published_schemas_say() {
     let folder = Folder::new();
     let turns = "{% for m in messages %}<{{ m.role[0] }}>{{ m.content }}{% endfor %}\
                  {{ '<a>' if add_generation_prompt }}";

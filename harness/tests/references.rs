@@ -432,7 +432,7 @@ fn a_divergence_is_explained_and_may_not_go_stale() {
 }
 
 #[test]
-fn a_list_of_divergences_is_held_to_what_is_so() {
+fn a_list_of_divergences_is_checked_against_the_results() {
     let (folder, drafts) = diverging();
     let drafts: Vec<&str> = drafts.iter().map(String::as_str).collect();
     let list = |entries: &[&str]| list(&folder, entries);
@@ -525,7 +525,7 @@ fn a_reference_that_cannot_be_asked_writes_nothing() {
 }
 
 #[test]
-fn records_of_another_version_are_told_apart() {
+fn records_of_another_version_are_distinguished() {
     let folder = suite();
     folder.accept_snapshots();
     folder.rolecall(&["reference", "update"]);

@@ -42,7 +42,7 @@ fn the_parts_add_up_to_the_run() {
 }
 
 #[test]
-fn what_is_missing_or_there_twice_is_told() {
+fn what_is_missing_or_there_twice_is_reported() {
     let folder = folder();
     save(&folder, "a.jsonl", &["run", "--shard", "1/2"]);
     save(&folder, "b.jsonl", &["render", "--shard", "2/2"]);

@@ -15,7 +15,7 @@ pub(crate) struct Traced {
 }
 
 /// What a message says in a prompt behind later messages, which the template writes first.
-pub(crate) struct Behind<'t> {
+pub(crate) struct After<'t> {
     /// The last message before it.
     pub(crate) after: usize,
     /// Where that message ends in the prompt.
@@ -28,13 +28,13 @@ pub(crate) struct Behind<'t> {
 impl Traced {
     /// What a message says behind later messages, from a place on, as long as these messages may
     /// stand within its turn.
-    pub(crate) fn behind_others(
+    pub(crate) fn after_others(
         &self,
         message: usize,
         from: usize,
         may_be_within: impl Fn(usize) -> bool,
-    ) -> Vec<Behind<'_>> {
-        let mut found: Vec<Behind<'_>> = Vec::new();
+    ) -> Vec<After<'_>> {
+        let mut found: Vec<After<'_>> = Vec::new();
         let mut known = BTreeSet::new();
         let mut between: Option<(usize, usize)> = None;
         for span in self.spans.iter().filter(|span| span.prompt.start >= from) {
@@ -55,7 +55,7 @@ impl Traced {
                 continue;
             }
             match (between.take(), found.last_mut()) {
-                (Some((after, floor)), _) => found.push(Behind {
+                (Some((after, floor)), _) => found.push(After {
                     after,
                     floor,
                     parts: BTreeSet::from([part]),

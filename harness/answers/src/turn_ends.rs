@@ -38,14 +38,19 @@ fn end_token(shared: &str, prompt: &str) -> Option<Range<usize>> {
 /// The length of the opening at the end of what a template writes after an answer, if it opens the
 /// next turn unasked. `ended` is the token that ends the turn. `told` is the prompt of a question: it
 /// ends with the opening, too.
-fn always_opened(behind: &str, told: &str, ended: Option<Range<usize>>, ends: &[String]) -> usize {
-    let (_, after_question) = told.rsplit_once(QUESTION).unwrap_or_default();
-    let most = same(behind.chars().rev(), after_question.chars().rev());
+fn always_opened(
+    after: &str,
+    unasked: &str,
+    ended: Option<Range<usize>>,
+    ends: &[String],
+) -> usize {
+    let (_, after_question) = unasked.rsplit_once(QUESTION).unwrap_or_default();
+    let most = same(after.chars().rev(), after_question.chars().rev());
     let known = ends
         .iter()
-        .filter_map(|end| Some(behind.find(end.as_str())? + end.len()));
+        .filter_map(|end| Some(after.find(end.as_str())? + end.len()));
     let ended = ended.map(|token| token.end).or_else(|| known.min());
-    let opening = behind[ended.unwrap_or(0)..].trim_start();
+    let opening = after[ended.unwrap_or(0)..].trim_start();
     if opening.len() <= most {
         opening.len()
     } else {
@@ -92,7 +97,7 @@ impl TurnEnds {
         // The two answers end differently, so the rest that they share is the template's.
         let one = render(conversation("Seven"), false).and_then(|it| tail(&it, "Seven"));
         let other = render(conversation("12"), false);
-        let behind = one.filter(|end| {
+        let after = one.filter(|end| {
             let other = other.as_ref();
             other.is_some_and(|other| other.ends_with(end.as_str()))
         });
@@ -108,14 +113,14 @@ impl TurnEnds {
         });
         let between = between.unwrap_or_default();
         let question = json!([{"role": "user", "content": QUESTION}]);
-        let [told, asked] = [false, true].map(|opens| render(question.clone(), opens));
-        let mut after_answers = behind.unwrap_or_default();
+        let [unasked, asked] = [false, true].map(|opens| render(question.clone(), opens));
+        let mut after_answers = after.unwrap_or_default();
         // Some templates end only the whole text with a further token.
         let shared = &after_answers[..same(after_answers.chars(), between.chars())];
-        let shared = end_token(shared, told.as_deref().unwrap_or_default());
+        let shared = end_token(shared, unasked.as_deref().unwrap_or_default());
         let mut opening = String::new();
-        if let Some(told) = told.filter(|told| asked.as_ref() == Some(told)) {
-            let length = always_opened(&after_answers, &told, shared.clone(), &ends);
+        if let Some(unasked) = unasked.filter(|unasked| asked.as_ref() == Some(unasked)) {
+            let length = always_opened(&after_answers, &unasked, shared.clone(), &ends);
             opening = after_answers.split_off(after_answers.len() - length);
         }
         let shared = shared.map(|token| &after_answers[token]);

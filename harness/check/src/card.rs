@@ -393,7 +393,7 @@ mod tests {
         "{{ messages | length }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}";
 
     #[test]
-    fn what_only_servers_without_a_front_break_is_told_apart() {
+    fn what_only_servers_without_a_front_break_is_distinguished() {
         let source = "{% for m in messages %}<{{ m.role }}>{{ m.content }}\
             {% for c in m.tool_calls or [] %}{{ c | tojson }}{% endfor %}{% endfor %}";
         let mut template = Template::from_source("t", Dialect::Jinja, source);

@@ -345,10 +345,10 @@ fn served(name: &str, limits: &ChosenLimits) -> Result<Vec<String>, Failure> {
 fn installed(reference: &Reference) -> Result<PathBuf, Failure> {
     let layout = home::layout()?;
     let found = reference.program(&home::references_folder(&layout)?);
-    let beside = home::references_beside(&layout).join(reference.name);
-    if found.is_err() && layout.is_checkout() && beside.is_file() {
+    let installed = home::checkout_references(&layout).join(reference.name);
+    if found.is_err() && layout.is_checkout() && installed.is_file() {
         // It is there, and the user has not said yet that it may be started.
-        trust::require(layout.root(), &trust::of_program(&layout, &beside))?;
+        trust::require(layout.root(), &trust::of_program(&layout, &installed))?;
     }
     Ok(found?)
 }

@@ -152,8 +152,8 @@ pub(crate) fn own_template(layout: &Layout, text: &str) -> Option<OwnTemplate> {
     }
     // One of the templates of a source with several.
     let key = configuration.templates.iter().find(|one| {
-        let behind = text.strip_prefix(one.name.as_str());
-        is_word && behind.is_some_and(|rest| rest.starts_with('.'))
+        let after = text.strip_prefix(one.name.as_str());
+        is_word && after.is_some_and(|rest| rest.starts_with('.'))
     })?;
     let layout = layout.with_templates(|name| *name == key.name);
     let suite = Suite::templates_around(&fetched(&layout), &[]);

@@ -96,8 +96,8 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<String, 
         let sides = [base, template].map(|template| template.name.to_string());
         let comparison = Comparison::new(SideKind::Templates, sides);
         let both = [&one, &other].map(|suite| (suite, &suite.templates[0]));
-        let mut comparison = likeness::beside(&runner, comparison, both)?;
-        let _ = comparison.held_to_base(&[]);
+        let mut comparison = likeness::compare_with_base(&runner, comparison, both)?;
+        let _ = comparison.checked_against_base(&[]);
         bases.push(comparison);
     }
     let bases: Vec<&Comparison> = bases.iter().collect();

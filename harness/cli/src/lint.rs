@@ -194,8 +194,8 @@ fn unnamed(own: &Configuration, suite: &Suite, findings: &mut Vec<Problem>) {
         .chain(local.clone())
         .filter_map(|path| path.canonicalize().ok())
         .collect();
-    let beside = local.filter_map(|path| path.parent());
-    let folders: BTreeSet<PathBuf> = beside
+    let folders_of_files = local.filter_map(|path| path.parent());
+    let folders: BTreeSet<PathBuf> = folders_of_files
         .chain([root])
         .filter_map(|folder| Path::new(".").join(folder).canonicalize().ok())
         .collect();
@@ -549,15 +549,15 @@ fn cases(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
 /// The tools of a suite of one's own, where its cases look for them: in `tools/` in a folder of
 /// cases, which is for nothing else, and beside it, where a project may have other things.
 fn own_tools(own: &Configuration, suite: &Suite, findings: &mut Vec<Problem>) {
-    let mut beside = BTreeSet::from([own.root().join("tools")]);
+    let mut folders_of_files = BTreeSet::from([own.root().join("tools")]);
     for path in &own.own {
         if path.is_dir() {
             tools(&path.join("tools"), suite, findings);
         }
-        beside.extend(path.parent().map(|folder| folder.join("tools")));
+        folders_of_files.extend(path.parent().map(|folder| folder.join("tools")));
     }
     let mut found = Vec::new();
-    for folder in beside {
+    for folder in folders_of_files {
         tools(&folder, suite, &mut found);
     }
     let is_tool = |path: &Path| {

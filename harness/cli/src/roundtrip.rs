@@ -17,7 +17,7 @@ use crate::failure::Failure;
 
 /// The readings of the templates of some pairs, compared with what is accepted and recorded. As with
 /// report cards, a template counts only if all its pairs are there.
-pub(crate) fn held(
+pub(crate) fn checked(
     expectations: &Expectations,
     suite: &Suite,
     pairs: &[Pair<'_>],

@@ -20,10 +20,10 @@ pub(crate) const NOT_THERE: &str = "no such file or folder";
 
 /// Arguments in which each name behind `--` is the name of a file. A list of files, such as that of a
 /// hook, may have files that are named like models on a hub or like standard input.
-pub(crate) fn as_files_behind_dashes(mut arguments: Vec<OsString>) -> Vec<OsString> {
+pub(crate) fn as_files_after_dashes(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let dashes = arguments.iter().position(|one| one == "--");
-    let behind = dashes.map_or(arguments.len(), |dashes| dashes + 1);
-    for one in &mut arguments[behind..] {
+    let after = dashes.map_or(arguments.len(), |dashes| dashes + 1);
+    for one in &mut arguments[after..] {
         if one == stdin::NAME || rolecall_io::remote::is_name(Path::new(one)) {
             *one = Path::new(".").join(&one).into_os_string();
         }

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_told_by_what_is_in_them() {
+    fn folders_are_known_by_what_is_in_them() {
         let folder = tempfile::tempdir().unwrap();
         let below = folder.path().join("below");
         std::fs::create_dir(&below).unwrap();

@@ -25,7 +25,7 @@ use rolecall_suite::layout::Layout;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, tell};
-use crate::{held, program};
+use crate::{command_files, program};
 
 /// The file in the folder of the user's configuration.
 const FILE: &str = "trusted.json";
@@ -112,7 +112,7 @@ pub(crate) fn hold() -> Result<(), String> {
     let relied_on = RELIED_ON.lock().unwrap_or_else(PoisonError::into_inner);
     match relied_on
         .iter()
-        .find(|(file, content)| held::content(file) != **content)
+        .find(|(file, content)| command_files::content(file) != **content)
     {
         Some((file, _)) => Err(format!(
             "{} was changed since Rolecall looked at it, so it is not asked",
@@ -189,7 +189,7 @@ pub(crate) fn of_program(layout: &Layout, path: &Path) -> FolderCommand {
 impl FolderCommand {
     /// The files that it starts, as they are now.
     pub(crate) fn files(&self, folder: &Path) -> Files {
-        held::files(&real(folder), &self.runs)
+        command_files::files(&real(folder), &self.runs)
     }
 }
 

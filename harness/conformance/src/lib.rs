@@ -144,7 +144,7 @@ impl<'e> Conformance<'e> {
     }
 
     fn layout(&self) -> Result<Layout, ConformanceError> {
-        self.layout.clone().map_or_else(beside_program, Ok)
+        self.layout.clone().map_or_else(layout_next_to_program, Ok)
     }
 
     fn pairs<'s>(&self, suite: &'s Suite) -> Result<Vec<Pair<'s>>, ConformanceError> {
@@ -172,10 +172,10 @@ impl<'e> Conformance<'e> {
 }
 
 /// The suite from this crate, as files beside the running program.
-fn beside_program() -> Result<Layout, ConformanceError> {
+fn layout_next_to_program() -> Result<Layout, ConformanceError> {
     let program = std::env::current_exe().ok();
-    let beside = program.as_deref().and_then(Path::parent);
-    let folder = beside
+    let next_to = program.as_deref().and_then(Path::parent);
+    let folder = next_to
         .map_or_else(std::env::temp_dir, Path::to_owned)
         .join("rolecall");
     rolecall_suite::builtin::unpacked(&folder)

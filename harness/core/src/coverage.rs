@@ -16,7 +16,7 @@ pub struct Site {
     /// Where it stands in the template's source, in bytes.
     pub span: Range<usize>,
     /// Whether a condition that is a literal keeps every render away from it.
-    pub is_dead: bool,
+    pub is_unreachable: bool,
     /// Whether it is a loop that always has a turn, because a condition around it asks for what it
     /// goes through.
     pub is_never_empty: bool,
@@ -24,8 +24,8 @@ pub struct Site {
 
 impl Site {
     /// Whether it is certain that no render reaches it in a way.
-    pub fn is_dead_in(&self, way: Way) -> bool {
-        self.is_dead || self.is_never_empty && way == Way::Empty
+    pub fn is_unreachable_in(&self, way: Way) -> bool {
+        self.is_unreachable || self.is_never_empty && way == Way::Empty
     }
 }
 
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_is_counted_by_its_turns() {
+    fn a_loop_is_counted_by_its_iterations() {
         for (turns, expected) in [(0, "empty"), (1, "once"), (2, "several"), (5, "several")] {
             let mut recorder = Recorder::new(1);
             recorder.begin_loop(0);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_within_itself_has_turns_of_its_own() {
+    fn a_loop_within_itself_has_iterations_of_its_own() {
         // A macro with a loop calls itself within the loop.
         let mut recorder = Recorder::new(1);
         recorder.begin_loop(0);

@@ -70,7 +70,7 @@ pub trait Engine: Send + Sync {
     /// Compiles a template for an engine that is also an application. The program takes
     /// conversations as written and does the work of the front with this name itself. None if the
     /// engine has no such front; most have none.
-    fn compile_behind(
+    fn compile_with_front(
         &self,
         _front: &str,
         _template: &Template,

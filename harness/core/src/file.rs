@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_written_stays_and_leaves_nothing_behind() {
+    fn a_file_that_cannot_be_written_stays_and_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("folder")).unwrap();
         let read_only = folder.path().join("read-only");

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_belong_to_the_names_beside_them() {
+    fn texts_belong_to_the_names_next_to_them() {
         let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let mut words = Words::default();
         assert!(words.is_empty());

@@ -18,7 +18,7 @@ pub struct TemplateCoverage<'s> {
     pub names: Vec<String>,
     /// How many of them ran no code of this template: the front refused the case, or chose another
     /// template of the model.
-    pub idle: usize,
+    pub not_run: usize,
 }
 
 /// A place of a template, and the cases that reach it.
@@ -48,7 +48,7 @@ pub struct CoveredWay {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Excuse {
     /// No render can: the template itself shows it.
-    Dead,
+    Unreachable,
     /// The template's sidecar says why, in these words.
     Explained(String),
 }
@@ -76,7 +76,7 @@ impl Uncovered {
 
 /// Why an explanation explains nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IdleExplanation {
+pub enum UnusedExplanation {
     /// The template has no place with this text.
     NoPlace,
     /// No such place lacks the way.
@@ -118,7 +118,7 @@ impl<'s> TemplateCoverage<'s> {
                 .collect(),
             cases: 0,
             names: Vec::new(),
-            idle: 0,
+            not_run: 0,
         };
         for pair in pairs {
             let model = program.model.with(pair.case);
@@ -127,7 +127,7 @@ impl<'s> TemplateCoverage<'s> {
             coverage.cases += 1;
             match hits {
                 Some(hits) => coverage.add(&pair.case.id.to_string(), &hits),
-                None => coverage.idle += 1,
+                None => coverage.not_run += 1,
             }
             finished(&pair, &outcome);
         }
@@ -177,35 +177,35 @@ impl<'s> TemplateCoverage<'s> {
     pub fn excused(&self) -> (usize, usize) {
         let ways = self.sites.iter().flat_map(|covered| &covered.ways);
         let excuses = ways.filter_map(|way| way.excuse.as_ref().filter(|_| way.cases == 0));
-        excuses.fold((0, 0), |(dead, explained), excuse| match excuse {
-            Excuse::Dead => (dead + 1, explained),
-            Excuse::Explained(_) => (dead, explained + 1),
+        excuses.fold((0, 0), |(unreachable, explained), excuse| match excuse {
+            Excuse::Unreachable => (unreachable + 1, explained),
+            Excuse::Explained(_) => (unreachable, explained + 1),
         })
     }
 
     /// The explanations in the template's sidecar that explain nothing: the template has no such
     /// place, or some case takes the way. Each as its place and its way.
-    pub fn idle_explanations(&self) -> Vec<(&'s str, Way, IdleExplanation)> {
+    pub fn unused_explanations(&self) -> Vec<(&'s str, Way, UnusedExplanation)> {
         let explained = self.template.unreached.iter();
-        let idle = explained.filter_map(|unreached| {
+        let unused = explained.filter_map(|unreached| {
             let (place, way) = (unreached.place.as_str(), unreached.way);
             let sites = self.sites.iter();
             let mut sites = sites
                 .filter(|covered| covered.is_place(self.template, place))
                 .peekable();
             let why = if sites.peek().is_none() {
-                IdleExplanation::NoPlace
+                UnusedExplanation::NoPlace
             } else if !sites
                 .flat_map(|covered| &covered.ways)
                 .any(|own| own.way == way && own.cases == 0)
             {
-                IdleExplanation::Taken
+                UnusedExplanation::Taken
             } else {
                 return None;
             };
             Some((place, way, why))
         });
-        idle.collect()
+        unused.collect()
     }
 
     /// All ways of all places.
@@ -233,8 +233,8 @@ impl CoveredSite {
             way: *way,
             cases: 0,
             by: Vec::new(),
-            excuse: if site.is_dead_in(*way) {
-                Some(Excuse::Dead)
+            excuse: if site.is_unreachable_in(*way) {
+                Some(Excuse::Unreachable)
             } else {
                 explained(*way)
             },

@@ -215,7 +215,7 @@ impl<'s> TemplateMutants<'s> {
             let known = self.conversations.iter();
             let known = known
                 .enumerate()
-                .find(|(_, case)| search.is_told_by(case, &program));
+                .find(|(_, case)| search.is_distinguished_by(case, &program));
             let index = known.map_or(self.conversations.len(), |(index, _)| index);
             if index == self.conversations.len() {
                 self.conversations.push(case);

@@ -128,10 +128,10 @@ impl ControlTokens {
         while let Some(found) = prompt[at..].find(MARKS) {
             let mark = at + found;
             pieces.push(Piece::Prompt(&prompt[begin..mark]));
-            let behind = &prompt[mark + MARKS[0].len_utf8()..];
+            let after = &prompt[mark + MARKS[0].len_utf8()..];
             let token = prompt[mark..].starts_with(MARKS[0]).then(|| {
                 let closed = |token: &&String| {
-                    behind
+                    after
                         .strip_prefix(token.as_str())
                         .is_some_and(|rest| rest.starts_with(MARKS[1]))
                 };
@@ -139,7 +139,7 @@ impl ControlTokens {
             });
             at = mark + MARKS[0].len_utf8();
             if let Some(token) = token.flatten() {
-                pieces.push(Piece::Text(&behind[..token.len()]));
+                pieces.push(Piece::Text(&after[..token.len()]));
                 at += token.len() + MARKS[1].len_utf8();
             }
             begin = at;

@@ -83,8 +83,8 @@ fn pieces(source: &str) -> Option<Vec<Piece<'_>>> {
     let mut trims_start = false;
     while let Some(length) = source[at..].find("{{") {
         let opens = at + length;
-        let behind = &source[opens + 2..];
-        let trims_end = behind.starts_with('-') && behind[1..].starts_with(is_space);
+        let after = &source[opens + 2..];
+        let trims_end = after.starts_with('-') && after[1..].starts_with(is_space);
         pieces.push(text(source, at..opens, trims_start, trims_end));
         at = opens + if trims_end { 3 } else { 2 };
         let inside = source[at..].trim_start_matches(is_space);

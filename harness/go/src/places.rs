@@ -39,7 +39,7 @@ pub(crate) enum PlaceKind {
 
 impl Places {
     /// Moves the tokens behind a place of the prepared source.
-    pub(crate) fn shift_behind(&mut self, prepared: usize, by: usize) {
+    pub(crate) fn shift_after(&mut self, prepared: usize, by: usize) {
         let from_end = self.tokens.iter_mut().rev();
         for place in from_end.take_while(|place| place.prepared > prepared) {
             place.prepared += by;
@@ -81,10 +81,10 @@ impl Places {
 
     /// The number of the token that begins at a place of the prepared source, or before it.
     fn at(&self, prepared: usize) -> usize {
-        let behind = self
+        let after = self
             .tokens
             .partition_point(|place| place.prepared <= prepared);
-        behind.saturating_sub(1)
+        after.saturating_sub(1)
     }
 
     /// The action with a token at a place of the prepared source, without its delimiters.
@@ -94,10 +94,10 @@ impl Places {
 
     /// The last action before a place of the prepared source.
     pub(crate) fn action_before(&self, prepared: usize) -> Range<usize> {
-        let behind = self
+        let after = self
             .tokens
             .partition_point(|place| place.prepared < prepared);
-        self.action_of(behind.saturating_sub(1))
+        self.action_of(after.saturating_sub(1))
     }
 
     fn action_of(&self, token: usize) -> Range<usize> {

@@ -164,8 +164,8 @@ impl<'s> Scanner<'s> {
                 }
                 return Err(Error::new("unexpected EOF"));
             };
-            let behind = &rest[length + 2..];
-            let trims = behind.starts_with('-') && behind[1..].starts_with(is_space);
+            let after = &rest[length + 2..];
+            let trims = after.starts_with('-') && after[1..].starts_with(is_space);
             // The text before it, its opening and its closing mark.
             self.count(3)?;
             self.text(&rest[..length], trim_start, trims, false);
@@ -215,9 +215,9 @@ impl<'s> Scanner<'s> {
         let Some(end) = rest[2..].find("*/") else {
             return Err(Error::new("unclosed comment"));
         };
-        let behind = &rest[end + 4..];
-        let trims = behind.starts_with(is_space) && behind[1..].starts_with("-}}");
-        if !trims && !behind.starts_with("}}") {
+        let after = &rest[end + 4..];
+        let trims = after.starts_with(is_space) && after[1..].starts_with("-}}");
+        if !trims && !after.starts_with("}}") {
             return Err(Error::new("comment ends before closing delimiter"));
         }
         let length = end + 4 + if trims { 4 } else { 2 };
@@ -344,7 +344,7 @@ impl<'s> Scanner<'s> {
         {
             *separator = Token::Declare;
             self.out.replace_range(comma..=comma, DECLARES);
-            self.places.shift_behind(comma, DECLARES.len() - 1);
+            self.places.shift_after(comma, DECLARES.len() - 1);
         }
     }
 
@@ -518,14 +518,14 @@ pub(crate) fn token(text: &str) -> Result<(Token<'_>, usize), Error> {
             .find(|c: char| c != '_' && !c.is_alphanumeric())
             .unwrap_or(text.len() - from);
         let end = from + length;
-        let behind = &text[end..];
-        let terminated = behind.is_empty()
-            || behind.starts_with("}}")
-            || behind.starts_with([' ', '\t', '\r', '\n', '.', ',', '|', ':', '(', ')']);
+        let after = &text[end..];
+        let terminated = after.is_empty()
+            || after.starts_with("}}")
+            || after.starts_with([' ', '\t', '\r', '\n', '.', ',', '|', ':', '(', ')']);
         if terminated {
             Ok(end)
         } else {
-            let found = behind.chars().next().unwrap_or_default();
+            let found = after.chars().next().unwrap_or_default();
             Err(bad_character("bad character", found))
         }
     };

@@ -46,7 +46,7 @@ impl Sites {
         let mut collector = Collector {
             marks,
             places,
-            is_dead: false,
+            is_unreachable: false,
             dot: 0,
             dots: 1,
             full: Vec::new(),
@@ -119,7 +119,7 @@ struct Collector<'m> {
     marks: &'m Marks,
     places: &'m Places,
     /// Whether a literal keeps every render away from what is collected.
-    is_dead: bool,
+    is_unreachable: bool,
     /// The number of the value that `.` is here.
     dot: usize,
     /// How many such values there are until now.
@@ -143,7 +143,7 @@ impl Collector<'_> {
             self.sites.list.push(Site {
                 kind,
                 span,
-                is_dead: self.is_dead,
+                is_unreachable: self.is_unreachable,
                 is_never_empty: false,
             });
         }
@@ -277,11 +277,11 @@ impl Collector<'_> {
     }
 
     /// The body of a branch. If the condition never lets it run, it is dead.
-    fn branch_body(&mut self, body: &ListNode, is_dead: bool) {
-        let around = self.is_dead;
-        self.is_dead |= is_dead;
+    fn branch_body(&mut self, body: &ListNode, is_unreachable: bool) {
+        let around = self.is_unreachable;
+        self.is_unreachable |= is_unreachable;
         self.list(body);
-        self.is_dead = around;
+        self.is_unreachable = around;
     }
 
     fn pipe(&mut self, pipe: &PipeNode) {

@@ -230,8 +230,9 @@ impl Trace {
             });
             return Operand::text(&String::from_utf8_lossy(text), origins);
         }
-        let held = held(value).and_then(|held| self.parts.get(&held));
-        let known = held.or_else(|| self.parts.get(&address(value)));
+        let shared_address =
+            shared_address(value).and_then(|shared_address| self.parts.get(&shared_address));
+        let known = shared_address.or_else(|| self.parts.get(&address(value)));
         let from = match (known, value) {
             (Some(part), _) => part.to_vec(),
             (None, Value::Int(number)) => {
@@ -283,8 +284,8 @@ impl Trace {
     /// Adds a part of the conversation under its own address and the address of what it holds.
     pub(crate) fn add_part(&mut self, value: &Value, input: &Arc<Input>) {
         let sources: Sources = Arc::from([Arc::clone(input)]);
-        if let Some(held) = held(value) {
-            self.parts.insert(held, Arc::clone(&sources));
+        if let Some(shared_address) = shared_address(value) {
+            self.parts.insert(shared_address, Arc::clone(&sources));
         }
         self.parts.insert(address(value), sources);
     }
@@ -493,7 +494,8 @@ impl Trace {
                 pieces.subject = self.input_of(text);
             }
         } else {
-            let found = held(value).and_then(|held| self.parts.get(&held));
+            let found =
+                shared_address(value).and_then(|shared_address| self.parts.get(&shared_address));
             let found = found.or_else(|| self.parts.get(&address(value)));
             if let Some(subject) = found {
                 pieces.subject = Some(Arc::clone(subject));
@@ -626,7 +628,7 @@ pub(crate) fn part_of(span: &Span, start: usize, end: usize) -> Origin {
 }
 
 /// The address of what a value shares with its copies.
-fn held(value: &Value) -> Option<usize> {
+fn shared_address(value: &Value) -> Option<usize> {
     match value {
         Value::List(list) if !list.items().is_empty() => Some(address(&list.items()[0]) + 1),
         Value::Map(map) => map.entries.as_deref().map(address),

@@ -129,7 +129,7 @@ fn what_an_action_does_is_gone() {
 }
 
 #[test]
-fn marks_are_changed_only_beside_white_space() {
+fn marks_are_changed_only_next_to_white_space() {
     assert_all(&[
         ("white-space", "a{{ .A }}b", &[]),
         (

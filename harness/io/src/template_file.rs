@@ -522,14 +522,14 @@ mod tests {
     }
 
     #[test]
-    fn what_processors_keep_beside_a_template_is_no_sidecar() {
+    fn what_processors_keep_next_to_a_template_is_no_sidecar() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("chat_template.jinja");
         std::fs::write(&path, "F").unwrap();
-        let beside = folder.path().join("chat_template.json");
-        std::fs::write(&beside, r#"{"chat_template": "L"}"#).unwrap();
+        let other = folder.path().join("chat_template.json");
+        std::fs::write(&other, r#"{"chat_template": "L"}"#).unwrap();
         assert_eq!(read_template(&path).unwrap().source, "F");
-        std::fs::write(&beside, r#"{"about": 1}"#).unwrap();
+        std::fs::write(&other, r#"{"about": 1}"#).unwrap();
         assert!(read_template(&path).is_err());
     }
 

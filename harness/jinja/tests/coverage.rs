@@ -96,7 +96,7 @@ fn statements_are_reached_or_not() {
 }
 
 #[test]
-fn conditions_and_operands_go_both_ways() {
+fn conditions_and_operands_are_covered_both_ways() {
     for (source, expected) in [
         (
             "{% if messages %}a{% endif %}",

@@ -165,7 +165,7 @@ impl ResponseTemplate {
     }
 
     /// The part of a prompt that belongs to the answer: what is behind the last anchor.
-    pub(crate) fn behind_anchor<'t>(
+    pub(crate) fn after_anchor<'t>(
         &self,
         prompt: &'t [u32],
         budget: &mut Budget,

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use rolecall_core::{CaseId, Template, TemplateName};
 
+use crate::checked_text::CheckedText;
 use crate::divergence::Divergences;
-use crate::held_text::HeldText;
 use crate::record::Record;
 use crate::run::Compared;
 use crate::snapshot::{PairText, SnapshotStatus, Snapshots, contents};
@@ -63,9 +63,14 @@ impl<'s> Changes<'s> {
     }
 
     /// Adds what is read back of all answers of a template.
-    pub fn add_readings(&mut self, suite: &'s Suite, template: &'s Template, held: &HeldText) {
+    pub fn add_readings(
+        &mut self,
+        suite: &'s Suite,
+        template: &'s Template,
+        checked: &CheckedText,
+    ) {
         for pair in suite.pairs_among(template, &suite.cases) {
-            let answers = held.answers.get(&pair.case.id);
+            let answers = checked.answers.get(&pair.case.id);
             self.answers
                 .insert(pair.key(), answers.cloned().unwrap_or_default());
         }

@@ -584,7 +584,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_reads_is_told() {
+    fn what_nobody_reads_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str| {
             let path = folder.path().join(name);

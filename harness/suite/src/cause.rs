@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_of_a_group_is_its_example_and_stands_first() {
+    fn the_smallest_of_a_group_is_its_example_and_comes_first() {
         let mut groups = Groups::default();
         for (key, size) in [("a", 5), ("b", 7), ("b", 8), ("b", 2), ("b", 2)] {
             groups.add(key, size, size, || size);

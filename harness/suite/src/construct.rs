@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_told_with_its_place() {
+    fn what_is_no_table_is_reported_with_its_place() {
         let parse = |text: &str| {
             let parsed = ConstructTable::parse(Path::new("t.json"), text, Dialect::Jinja);
             parsed.unwrap_err().to_string()

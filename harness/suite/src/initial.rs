@@ -216,8 +216,8 @@ fn found(folder: &Path) -> Result<Vec<(String, String)>, Problem> {
     }
     let root = Root::new(folder)?;
     for path in root.entries(folder)? {
-        let is_beside = !of_model.contains(&path) && dialect_of(&path).is_some();
-        if is_model && (!is_beside || path.is_dir()) {
+        let is_compared = !of_model.contains(&path) && dialect_of(&path).is_some();
+        if is_model && (!is_compared || path.is_dir()) {
             continue;
         }
         // A suite uses nothing outside of its folder.

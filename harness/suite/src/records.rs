@@ -325,11 +325,11 @@ mod tests {
         let [problem] = records.problems.as_slice() else {
             panic!("{:?}", records.problems);
         };
-        let told = problem.to_string();
+        let reported = problem.to_string();
         let place = "f.snap:6:1: not what a reference did: `reference fine`";
         assert!(
-            told.contains(place) && told.contains("reference update"),
-            "{told}"
+            reported.contains(place) && reported.contains("reference update"),
+            "{reported}"
         );
         assert!(records.standing(&template.name).unwrap().cases.is_empty());
 

@@ -174,7 +174,7 @@ impl Engine for Replay {
     }
 
     /// The saved results already include the front.
-    fn compile_behind(
+    fn compile_with_front(
         &self,
         _front: &str,
         template: &Template,

@@ -93,12 +93,12 @@ pub fn unusable(template: &Template) -> Option<Problem> {
 /// The file in which a template's response template stands: its sidecar, the file of the template
 /// itself, or one beside it.
 fn file_of(template: &Template, response_template: &Value) -> PathBuf {
-    let beside = template.path.with_file_name(CONFIG_FILE);
+    let config = template.path.with_file_name(CONFIG_FILE);
     let in_folder = template.path.join(CONFIG_FILE);
     let places = [
         sidecar(&template.path),
         template.path.clone(),
-        beside,
+        config,
         in_folder,
     ];
     let has_it = |path: &&PathBuf| {

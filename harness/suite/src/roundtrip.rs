@@ -14,8 +14,8 @@ use rolecall_answers::transcript::Counts;
 use rolecall_core::problem::Problem;
 use rolecall_core::{AnswerReader, Engine, Template, TemplateName, TemplateReader};
 
+use crate::checked_text::CheckedText;
 use crate::expectations::Expectations;
-use crate::held_text::HeldText;
 use crate::record::{RecordedReading, Unverified};
 use crate::records::Records;
 use crate::response_file::unusable;
@@ -25,7 +25,7 @@ use crate::suite::Suite;
 #[derive(Debug, Default)]
 pub struct SuiteReadings {
     /// The transcripts, beside the accepted ones.
-    pub held: Vec<HeldText>,
+    pub checked: Vec<CheckedText>,
     /// The counts, and what differs from the reference.
     pub tally: RoundtripTally,
     /// Response templates that nothing can be read with.
@@ -126,8 +126,9 @@ pub fn hold(
             continue;
         }
         let snapshots = &expectations.snapshots;
-        all.held
-            .push(HeldText::of_readings(snapshots, suite, template, readings));
+        all.checked.push(CheckedText::of_readings(
+            snapshots, suite, template, readings,
+        ));
         let truth = truth(&expectations.records, template, readings);
         all.tally.add(template, readings, truth);
     }

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_run_is_told_with_its_place() {
+    fn what_is_no_run_is_reported_with_its_place() {
         let line = r#"{"template":"a","case":"f/1","outcome":"rendered","text":"x"}"#;
         for (text, expected) in [
             (

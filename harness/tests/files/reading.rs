@@ -433,7 +433,7 @@ fn the_store_of_ollama() {
 
 /// A file or folder that its mode closes. Root can read it nevertheless; then everything is read.
 #[test]
-fn what_may_not_be_read_is_told() {
+fn what_may_not_be_read_is_reported() {
     let folder = Folder::new();
     folder.accept_all();
     let closed = [

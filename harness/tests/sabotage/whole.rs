@@ -336,7 +336,7 @@ impl Whole<'_> {
         let pairs = self.suite.pairs_among(template, &self.suite.cases);
         let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {}).unwrap();
         let whole = coverage.whole();
-        whole.reached == whole.all && coverage.idle_explanations().is_empty()
+        whole.reached == whole.all && coverage.unused_explanations().is_empty()
     }
 
     fn record_of(&self, template: &Template) -> &Record {

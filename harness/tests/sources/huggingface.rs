@@ -213,7 +213,7 @@ fn a_model_with_a_processor_is_used_by_it() {
 }
 
 #[test]
-fn sources_that_disagree_are_told_with_the_one_that_is_used() {
+fn sources_that_disagree_are_reported_with_the_one_that_is_used() {
     let folder = Folder::new();
     folder.write("m/chat_template.jinja", "F\n");
     folder.write(
@@ -330,7 +330,7 @@ fn a_file_with_ten_gigabytes_is_not_read() {
 }
 
 #[test]
-fn special_tokens_that_disagree_are_told_with_those_that_are_used() {
+fn special_tokens_that_disagree_are_reported_with_those_that_are_used() {
     let folder = Folder::new();
     folder.write("m/chat_template.jinja", "F");
     folder.write(
@@ -364,7 +364,7 @@ fn special_tokens_that_disagree_are_told_with_those_that_are_used() {
 }
 
 #[test]
-fn special_tokens_that_nothing_sets_are_told() {
+fn special_tokens_that_nothing_sets_are_reported() {
     let folder = Folder::new();
     folder.write("m/config.json", "{}");
     folder.write(

@@ -83,7 +83,7 @@ fn published() -> Vec<Published> {
 }
 
 /// The crates that `scripts/check-semver` compares with the last release.
-fn held() -> BTreeSet<String> {
+fn checked() -> BTreeSet<String> {
     let script = fs::read_to_string(harness().join("../scripts/check-semver")).expect("a script");
     let list = script
         .split_once("\nCRATES=\"")
@@ -165,14 +165,14 @@ fn the_readme_of_a_crate_is_its_documentation() {
         assert_eq!(all_features, hidden, "{name}");
     }
     // Those that promise something have one.
-    assert!(examples >= held().len(), "{examples}");
+    assert!(examples >= checked().len(), "{examples}");
 }
 
 /// A crate without a promise is needed in exactly one version: otherwise an old program would be
 /// built with a newer interface.
 #[test]
 fn a_crate_keeps_its_promise_or_gives_none() {
-    let held = held();
+    let checked = checked();
     let workspace = table("../Cargo.toml");
     let version = workspace["workspace"]["package"]["version"]
         .as_str()
@@ -184,7 +184,7 @@ fn a_crate_keeps_its_promise_or_gives_none() {
     for one in published() {
         let name = one.name();
         names.insert(name.to_owned());
-        let promises = held.contains(name);
+        let promises = checked.contains(name);
         let words = one.words();
         assert_eq!(words.contains(PROMISE), promises, "{name}");
         assert_eq!(
@@ -208,7 +208,7 @@ fn a_crate_keeps_its_promise_or_gives_none() {
             );
         }
     }
-    assert!(held.is_subset(&names), "{held:?}");
+    assert!(checked.is_subset(&names), "{checked:?}");
 }
 
 /// A release is one version, also on npm.

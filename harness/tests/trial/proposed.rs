@@ -248,7 +248,7 @@ fn a_revision_has_the_settings_of_the_suite() {
 
 /// A model folder without a suite: what a card proposes names the path that was checked.
 #[test]
-fn in_a_model_folder_and_beside_several() {
+fn in_a_model_folder_and_next_to_several() {
     let alone = Folder::empty();
     alone.write(
         "chat_template.jinja",

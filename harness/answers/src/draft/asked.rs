@@ -12,7 +12,7 @@ pub(super) const QUESTION: &str = "askquill";
 /// The text of an answer.
 pub(super) const TEXT: &str = "saidquill";
 /// The thoughts before it.
-pub(super) const THOUGHTS: &str = "mindquill";
+pub(super) const REASONING: &str = "mindquill";
 /// The tool that is called.
 pub(super) const TOOL: &str = "find_quill";
 /// The names of its arguments, in their order: some templates sort them.
@@ -26,7 +26,7 @@ pub(super) const NAME: &str = "[^\\s\"'<>{}()]+";
 
 /// What stands in a pattern in the place of each word: no answer but the one that was tried has it.
 pub(super) fn in_place_of_words() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let texts = [QUESTION, TEXT, THOUGHTS]
+    let texts = [QUESTION, TEXT, REASONING]
         .into_iter()
         .chain(KEYS)
         .chain(VALUES);

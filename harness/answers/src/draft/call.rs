@@ -32,12 +32,12 @@ impl CallList {
             Some((from, to, [key(&TOOL.into())?, key(&arguments)?]))
         });
         let (from, to, keys) = found.next()?;
-        let behind = &text[to..];
+        let after = &text[to..];
         let end = ends
             .iter()
-            .find(|end| behind.trim_end().ends_with(end.as_str()));
+            .find(|end| after.trim_end().ends_with(end.as_str()));
         let end = end.map_or("", String::as_str);
-        let tail = behind.trim_end().strip_suffix(end).unwrap_or(behind);
+        let tail = after.trim_end().strip_suffix(end).unwrap_or(after);
         let close = if tail.trim().is_empty() {
             format!("(?<=\\])\\s*{}.*", escaped(end))
         } else {
@@ -91,7 +91,7 @@ pub(super) struct Call {
 impl Call {
     pub(super) fn find(one: &str, two: Option<&str>, ends: &[String]) -> Option<Call> {
         let (before, rest) = one.split_once(TOOL)?;
-        let (middle, behind, arguments) = json(rest)
+        let (middle, after, arguments) = json(rest)
             .or_else(|| nearly_json(rest))
             .or_else(|| tagged(rest))?;
         // What stands between two calls is the end of the first and the beginning of the second.
@@ -101,15 +101,15 @@ impl Call {
             let (between, _) = rest[first_end..].split_once(TOOL)?;
             let closing_of_arguments = {
                 let whole = &one[one.find(VALUES[1])? + VALUES[1].len()..];
-                whole.len() - behind.len()
+                whole.len() - after.len()
             };
             Some(between.get(closing_of_arguments..)?.to_owned())
         });
         let Some(between) = between else {
-            let behind = behind.trim_end();
-            let end = ends.iter().find(|end| behind.ends_with(end.as_str()));
+            let after = after.trim_end();
+            let end = ends.iter().find(|end| after.ends_with(end.as_str()));
             let end = end.map_or("", String::as_str);
-            let close = behind.strip_suffix(end).unwrap_or(behind);
+            let close = after.strip_suffix(end).unwrap_or(after);
             return Some(Call {
                 openers: vec![before.to_owned()],
                 middle: middle.to_owned(),
@@ -118,12 +118,12 @@ impl Call {
                 tail: String::new(),
             });
         };
-        let shared = common(&between, behind);
+        let shared = common(&between, after);
         // Servers leave the end token out.
-        let tail = behind[shared..].trim();
+        let tail = after[shared..].trim();
         let mut ends = ends.iter();
         let tail = ends.find_map(|end| tail.strip_suffix(end.as_str()));
-        let tail = tail.unwrap_or(&behind[shared..]).trim();
+        let tail = tail.unwrap_or(&after[shared..]).trim();
         let (close, next) = between.split_at(shared);
         let mut openers = vec![before.to_owned()];
         if before.trim() != next.trim() {
@@ -177,12 +177,12 @@ impl Call {
                     field["content_args"]["unquoted_keys"] = true.into();
                 }
             }
-            Arguments::Tagged([before, between, behind]) => {
+            Arguments::Tagged([before, between, after]) => {
                 let pattern = format!(
                     "{}(?P<key>.*?){}(?P<value>.*?){}",
                     loose(before.trim_start()),
                     loose(between),
-                    loose(behind.trim_end())
+                    loose(after.trim_end())
                 );
                 field["content"] = "xml-inline".into();
                 field["content_args"] = json!({"tag_pattern": pattern});
@@ -228,14 +228,14 @@ fn nearly_json(text: &str) -> Option<Found<'_>> {
     let between = text[value.end..next_key.start].trim_end();
     let between = between.strip_suffix(quote)?.trim_end();
     let closer = between.strip_suffix(',')?.trim_end();
-    let behind = text[next_value.end..].strip_prefix(closer)?.trim_start();
+    let after = text[next_value.end..].strip_prefix(closer)?.trim_start();
     let signs = [opener, closer].map(str::to_owned);
     let arguments = Arguments::NearlyJson {
         has_bare_keys: quote.is_empty(),
         signs,
     };
     let is_signed = !opener.is_empty() && !closer.is_empty();
-    is_signed.then_some((&text[..from], behind.strip_prefix('}')?, arguments))
+    is_signed.then_some((&text[..from], after.strip_prefix('}')?, arguments))
 }
 
 /// Where the keys and values of a call stand, in their order.
@@ -262,9 +262,9 @@ fn json_at(text: &str, from: usize) -> Option<(Value, usize)> {
 fn tagged(text: &str) -> Option<Found<'_>> {
     let [key, value, next_key, next_value] = places(text)?;
     let (first, second) = (&text[value.end..next_key.start], &text[next_value.end..]);
-    let behind = common(first, second);
-    let before = &first[behind..];
+    let after = common(first, second);
+    let before = &first[after..];
     let middle = text[..key.start].strip_suffix(before)?;
-    let tags = [before, &text[key.end..value.start], &first[..behind]].map(str::to_owned);
-    Some((middle, &second[behind..], Arguments::Tagged(tags)))
+    let tags = [before, &text[key.end..value.start], &first[..after]].map(str::to_owned);
+    Some((middle, &second[after..], Arguments::Tagged(tags)))
 }

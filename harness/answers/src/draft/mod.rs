@@ -12,7 +12,7 @@ use rolecall_core::{Engine, Template};
 use rolecall_front::program::FrontProgram;
 use serde_json::{Map, Value, json};
 
-use self::asked::{KEYS, QUESTION, Seen, TEXT, THOUGHTS, TOOL, Trial, VALUES, calling, seen};
+use self::asked::{KEYS, QUESTION, REASONING, Seen, TEXT, TOOL, Trial, VALUES, calling, seen};
 use self::call::{Call, CallList};
 use self::pattern::{escaped, literal};
 use crate::written::{Writer, Written};
@@ -54,10 +54,10 @@ impl Draft {
             anchor: opening(&plain.prompt, end.trim()).to_owned(),
             fields: Map::new(),
             ends: vec![end.trim().to_owned()],
-            close_of_thoughts: None,
+            close_of_reasoning: None,
             unknown: Vec::new(),
         };
-        draft.add_thoughts(&writer, before);
+        draft.add_reasoning(&writer, before);
         let calls = draft.calls(&writer);
         draft.add_content(before, end.starts_with(char::is_whitespace));
         draft
@@ -88,7 +88,7 @@ struct Parts {
     /// The texts that end a text, the end token among them.
     ends: Vec<String>,
     /// The tag behind thoughts, if it is known.
-    close_of_thoughts: Option<String>,
+    close_of_reasoning: Option<String>,
     unknown: Vec<String>,
 }
 
@@ -99,7 +99,7 @@ impl Parts {
 
     /// The text outside of all other fields, or between delimiters of its own.
     fn add_content(&mut self, before: &str, is_padded: bool) {
-        let before = self.without_thoughts(before);
+        let before = self.without_reasoning(before);
         let ends: Vec<String> = self
             .ends
             .iter()
@@ -125,21 +125,21 @@ impl Parts {
     }
 
     /// What stands behind the thoughts, if a text begins with empty ones.
-    fn without_thoughts<'b>(&self, before: &'b str) -> &'b str {
-        let Some(close) = &self.close_of_thoughts else {
+    fn without_reasoning<'b>(&self, before: &'b str) -> &'b str {
+        let Some(close) = &self.close_of_reasoning else {
             return before;
         };
-        let behind = before.rsplit_once(close.as_str());
-        behind.map_or(before, |(_, behind)| behind.trim_start())
+        let after = before.rsplit_once(close.as_str());
+        after.map_or(before, |(_, after)| after.trim_start())
     }
 
     /// The thoughts. `before` stands before a text without them.
-    fn add_thoughts(&mut self, writer: &Writer<'_, '_>, before: &str) {
-        let message = json!({"content": TEXT, "reasoning_content": THOUGHTS});
+    fn add_reasoning(&mut self, writer: &Writer<'_, '_>, before: &str) {
+        let message = json!({"content": TEXT, "reasoning_content": REASONING});
         let Ok(seen) = seen(writer, message) else {
             return self.miss("The template gives no prompt for an answer with thoughts.");
         };
-        let Some((opener, rest)) = seen.text.split_once(THOUGHTS) else {
+        let Some((opener, rest)) = seen.text.split_once(REASONING) else {
             return self.miss("The template writes no thoughts.");
         };
         let Some((between, _)) = rest.split_once(TEXT) else {
@@ -172,7 +172,7 @@ impl Parts {
             "open_pattern": open,
             "close_pattern": format!("{}\\s*", escaped(close)),
         });
-        self.close_of_thoughts = Some(close.to_owned());
+        self.close_of_reasoning = Some(close.to_owned());
         self.fields.insert("thinking".to_owned(), field);
     }
 
@@ -189,8 +189,10 @@ impl Parts {
         if calls.is_none() {
             self.miss("The template does not write two calls at once: one call is read.");
         }
-        let two = calls.as_ref().map(|seen| self.without_thoughts(&seen.text));
-        let one = self.without_thoughts(&one.text);
+        let two = calls
+            .as_ref()
+            .map(|seen| self.without_reasoning(&seen.text));
+        let one = self.without_reasoning(&one.text);
         if let Some(list) = two.and_then(|two| CallList::find(two, &self.ends)) {
             return Some(list.field());
         }
@@ -212,13 +214,13 @@ impl Parts {
 
 /// The text that opens the answer: what stands behind the question, without the end of its turn.
 fn opening<'p>(prompt: &'p str, end: &str) -> &'p str {
-    let behind = prompt.rsplit(QUESTION).next().unwrap_or(prompt);
-    let without_end = behind
+    let after = prompt.rsplit(QUESTION).next().unwrap_or(prompt);
+    let without_end = after
         .trim_start()
         .strip_prefix(end)
         .filter(|_| !end.is_empty());
-    let opening = without_end.unwrap_or(behind).trim_start();
-    if opening.is_empty() { behind } else { opening }
+    let opening = without_end.unwrap_or(after).trim_start();
+    if opening.is_empty() { after } else { opening }
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ pub(super) fn continuation(prober: &Prober<'_>) -> Support {
         let seen = prober.see(UNFINISHED);
         return match (
             Support::of(&seen, &[words::ASSISTANT]),
-            seen.behind(words::ASSISTANT),
+            seen.after(words::ASSISTANT),
         ) {
             (Support::Kept, Some("")) => Support::Kept,
             (Support::Kept, _) => Support::Dropped,

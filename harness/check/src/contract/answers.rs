@@ -44,7 +44,7 @@ pub(super) static CALLS_RECOGNISED: Contract = Contract {
     },
 };
 
-pub(super) static THOUGHTS_RECOGNISED: Contract = Contract {
+pub(super) static REASONING_RECOGNISED: Contract = Contract {
     id: "thoughts-recognised",
     meaning: "Ollama tells thoughts from the answer as the template writes them",
     guards_against: "thoughts that reach the user as a part of the answer, with their tags",
@@ -128,8 +128,8 @@ impl<'s> WrittenAnswer<'s> {
     /// question is not the last message. Where the two part within the opening of the answer, it
     /// may begin there, or at the mark or line in which they part.
     fn find(asked: &ProbeOutcome, answered: &'s ProbeOutcome) -> Option<[WrittenAnswer<'s>; 2]> {
-        let opening = asked.behind(words::USER)?;
-        let said = answered.behind(words::USER)?;
+        let opening = asked.after(words::USER)?;
+        let said = answered.after(words::USER)?;
         let whole = answered.text()?;
         let shared = common(opening, said);
         let begin = if shared == opening.len() {

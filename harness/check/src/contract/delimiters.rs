@@ -30,25 +30,25 @@ pub(super) static DELIMITERS_INERT: Contract = Contract {
         let Ok(answers) = prober.answers() else {
             return tally.judgement();
         };
-        let manner = prober.manner();
+        let input_style = prober.input_style();
         let readings = prober.readings();
         let ends_turns = |text: &str| ends_turns(&answers, readings.iter().flatten(), text);
         let delimiters = delimiters(&template, ends_turns);
         for delimiter in delimiters.iter().take(MOST_DELIMITERS) {
-            let text = format!("{} {delimiter} {}", words::BEFORE, words::BEHIND);
-            let case = says(manner, &text);
+            let text = format!("{} {delimiter} {}", words::BEFORE, words::AFTER);
+            let case = says(input_style, &text);
             // Where a delimiter opens a region, no reader can know that it is meant as text.
             let reading = answers.ask("answer-delimiter-in-text", "a delimiter in a text", case);
             demand_inert(&mut tally, reading, delimiter, Severity::Note);
             if writes_calls(capabilities) {
                 let argument = json!({words::FIRST_KEY: text});
-                let case = calls(manner, "", &[argument]);
+                let case = calls(input_style, "", &[argument]);
                 let about = "a delimiter in an argument";
                 let reading = answers.ask("answer-delimiter-in-argument", about, case);
                 demand_inert(&mut tally, reading, delimiter, Severity::Warning);
             }
             if !capabilities.reasoning.fields.is_empty() {
-                let case = thinks(says(manner, words::ASSISTANT), &text);
+                let case = thinks(says(input_style, words::ASSISTANT), &text);
                 let about = "a delimiter in thoughts";
                 let reading = answers.ask("answer-delimiter-in-thoughts", about, case);
                 demand_inert(&mut tally, reading, delimiter, Severity::Note);
@@ -73,9 +73,9 @@ fn ends_turns<'r>(
             .ok()
             .and_then(|answer| answer.forms.first());
         let meant = &reading.reading.meant;
-        let behind = whole.and_then(|read| read.text.split_once(meant.content.as_str()));
+        let after = whole.and_then(|read| read.text.split_once(meant.content.as_str()));
         meant.calls.is_empty()
-            && behind.is_some_and(|(_, behind)| behind.trim_start().starts_with(text))
+            && after.is_some_and(|(_, after)| after.trim_start().starts_with(text))
     };
     answers.has_end_token(text) || readings.any(is_last)
 }

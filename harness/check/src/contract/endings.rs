@@ -227,14 +227,14 @@ fn calls_end_as_answers(tally: &mut Tally, prober: &Prober<'_>) {
         .into_iter()
         .filter_map(|word| Some(call.find(word)?.end))
         .max();
-    let behind_call = last_value.and_then(|at| call.text()?.get(at..));
-    let (Some(behind_call), Some(behind_answer)) = (behind_call, answer.behind(words::ASSISTANT))
+    let after_call = last_value.and_then(|at| call.text()?.get(at..));
+    let (Some(after_call), Some(after_answer)) = (after_call, answer.after(words::ASSISTANT))
     else {
         return;
     };
     let last = |text| control_tokens_in(text).next_back();
     let eos = special_token(prober.template(), "eos_token");
-    let (what, seen) = match (last(behind_call), last(behind_answer)) {
+    let (what, seen) = match (last(after_call), last(after_answer)) {
         (None, Some(closing)) => (
             Some(format!(
                 "an answer is closed by `{closing}`, and a call is not"
@@ -264,10 +264,10 @@ fn calls_end_as_answers(tally: &mut Tally, prober: &Prober<'_>) {
 /// If a token stands right behind a plain question, it also stands there in conversations with a
 /// system message, with tools or with documents.
 fn questions_end_alike(tally: &mut Tally, prober: &Prober<'_>) {
-    let behind = |seen: &ProbeOutcome| -> Option<String> {
-        Some(seen.behind(words::USER)?.trim_start().to_owned())
+    let after = |seen: &ProbeOutcome| -> Option<String> {
+        Some(seen.after(words::USER)?.trim_start().to_owned())
     };
-    let Some(plain) = behind(&prober.see(USER)) else {
+    let Some(plain) = after(&prober.see(USER)) else {
         return;
     };
     let Some(token) = control_tokens_in(&plain)
@@ -278,8 +278,8 @@ fn questions_end_alike(tally: &mut Tally, prober: &Prober<'_>) {
     };
     for probe in [SYSTEM_USER, TOOLS, SYSTEM_TOOLS, DOCUMENT, SYSTEM_DOCUMENT] {
         let seen = prober.see(probe);
-        if let Some(behind) = behind(&seen) {
-            tally.demand(behind.starts_with(token), || {
+        if let Some(after) = after(&seen) {
+            tally.demand(after.starts_with(token), || {
                 let what = format!(
                     "`{token}` stands behind a question, but not in {}",
                     probe.about
@@ -351,11 +351,11 @@ fn results_open_alike(tally: &mut Tally, prober: &Prober<'_>) {
     let Some(at) = before.rfind(&opening).map(|at| at + opening.len()) else {
         return;
     };
-    let is_behind_call = called
+    let is_after_call = called
         .find(words::FIRST_VALUE)
         .is_some_and(|value| value.end < at);
     let rest = &before[at..];
-    if gap.is_empty() || !is_behind_call || rest.starts_with(char::is_alphanumeric) {
+    if gap.is_empty() || !is_after_call || rest.starts_with(char::is_alphanumeric) {
         return;
     }
     tally.demand_with(

@@ -40,16 +40,16 @@ pub(super) static FAMILY_JOINTS: Contract = Contract {
             for joint in joints(between) {
                 let known = JOINTS
                     .iter()
-                    .find(|known| known.before == joint.before && known.behind == joint.behind);
+                    .find(|known| known.before == joint.before && known.after == joint.after);
                 if let Some(known) = known {
                     tally.demand(joint.gap == known.gap, || {
-                        let what = match joint.behind {
+                        let what = match joint.after {
                             "" => format!(
                                 "{} stands behind `{}`, and models of this family have {} there",
                                 spelt(joint.gap), joint.before, spelt(known.gap)
                             ),
-                            behind => format!(
-                                "{} stands between `{}` and `{behind}`, and models of this family have {} there",
+                            after => format!(
+                                "{} stands between `{}` and `{after}`, and models of this family have {} there",
                                 spelt(joint.gap), joint.before, spelt(known.gap)
                             ),
                         };
@@ -67,7 +67,7 @@ pub(super) static FAMILY_JOINTS: Contract = Contract {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Joint<'s> {
     before: &'s str,
-    behind: &'s str,
+    after: &'s str,
     gap: &'s str,
 }
 
@@ -83,12 +83,8 @@ const JOINTS: [Joint<'static>; 7] = [
     joint("<turn|>", "<|turn>", "\n"),
 ];
 
-const fn joint(before: &'static str, behind: &'static str, gap: &'static str) -> Joint<'static> {
-    Joint {
-        before,
-        behind,
-        gap,
-    }
+const fn joint(before: &'static str, after: &'static str, gap: &'static str) -> Joint<'static> {
+    Joint { before, after, gap }
 }
 
 /// The joints in a text that ends where a message begins.
@@ -106,7 +102,7 @@ fn joints(text: &str) -> Vec<Joint<'_>> {
         .windows(2)
         .map(|two| Joint {
             before: two[0].1,
-            behind: two[1].1,
+            after: two[1].1,
             gap: &text[two[0].0 + two[0].1.len()..two[1].0],
         })
         .filter(|joint| joint.gap.trim().is_empty())
@@ -116,7 +112,7 @@ fn joints(text: &str) -> Vec<Joint<'_>> {
         if gap.trim().is_empty() {
             found.push(Joint {
                 before: token,
-                behind: "",
+                after: "",
                 gap,
             });
         }

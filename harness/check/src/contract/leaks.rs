@@ -155,7 +155,7 @@ fn no_repr_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     // A list of tools may hold the same marks: only what the call adds counts.
     let python = format!("{{'{key}': '{}'", words::FIRST_VALUE);
     let go = format!("map[{}", words::SECOND_KEY);
-    if prober.manner().arguments == Arguments::Object {
+    if prober.input_style().arguments == Arguments::Object {
         for probe in [OBJECT_ARGUMENTS, PARALLEL] {
             marked(&mut tally, &prober.see(probe), &[&python, &go], &|mark| {
                 format!("arguments are not in the prompt as JSON, but with `{mark}`")

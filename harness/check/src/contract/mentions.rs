@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn filters_are_found_behind_their_bar() {
+    fn filters_are_found_after_their_bar() {
         let uses = |source: &str| applies(source, "random");
         assert!(uses("{{ a|random }}") && uses("{{ a | b |\nrandom}}"));
         assert!(!uses("{{ random }} {{ a | randomly }}"));

@@ -17,7 +17,7 @@ use crate::probe::catalogue::{
     TOOLS_TURN_USER_CLOSED, TWO_ASSISTANTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, UNKNOWN_ROLE, USER,
     USER_ASSISTANT_USER,
 };
-use crate::probe::manner::open;
+use crate::probe::input_style::open;
 use crate::probe::{Probe, Prober, words};
 
 /// Conversations with the words that they are made of, in order.
@@ -249,7 +249,7 @@ fn long_texts_kept(tally: &mut Tally, prober: &Prober<'_>) {
     ] {
         let seen = prober.see(probe);
         if seen.text().is_some() && seen.has(words::BEFORE) {
-            tally.demand(seen.has(words::BEHIND), || {
+            tally.demand(seen.has(words::AFTER), || {
                 Evidence::one(format!("the end of {who} is not in the prompt"), &seen)
             });
         }
@@ -312,7 +312,7 @@ pub(super) static DEVELOPER_KEPT: Contract = Contract {
             Evidence::one("the developer message is not in the prompt", &seen)
         });
         if seen.has(words::DEVELOPER) {
-            let m = prober.manner();
+            let m = prober.input_style();
             let said = vec![m.message("assistant", words::DEVELOPER), m.user()];
             let about = "the words of a developer message as an answer";
             let answer = prober.ask("developer-as-answer", about, open(said));
@@ -436,7 +436,7 @@ fn content_in_order(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             .filter_map(|word| Some((*word, seen.find(word)?.start)))
             .collect();
         for pair in places.windows(2) {
-            let ((first, before), (second, behind)) = (pair[0], pair[1]);
+            let ((first, before), (second, after)) = (pair[0], pair[1]);
             // Many models have one place for instructions.
             let is_turn =
                 |word| ![words::SYSTEM, words::SECOND_SYSTEM, words::DEVELOPER].contains(&word);
@@ -445,7 +445,7 @@ fn content_in_order(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             } else {
                 Severity::Limitation
             };
-            tally.demand_with(severity, before < behind, || {
+            tally.demand_with(severity, before < after, || {
                 let what = format!("{} stands behind {}", name(first), name(second));
                 Evidence::one(what, &seen).at(seen.find(first))
             });

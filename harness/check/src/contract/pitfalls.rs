@@ -81,7 +81,7 @@ mod tests {
     use super::nearly;
 
     #[test]
-    fn names_nearly_assigned_are_told() {
+    fn names_nearly_assigned_are_reported() {
         let of = |name: &str| nearly(name, ["system_message", "content", "messages_"].into_iter());
         assert_eq!(of("system_mesage"), Some("system_message"));
         assert_eq!(of("contents"), Some("content"));

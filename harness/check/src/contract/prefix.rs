@@ -7,9 +7,9 @@ use super::definition::Contract;
 use super::endings::{shown, spelt};
 use super::evidence::{Evidence, common};
 use super::judgement::Judgement;
+use super::reasoning::{is_for_glm, is_within, mark_at, marks};
 use super::severity::Severity;
 use super::tally::Tally;
-use super::thoughts::{is_for_glm, is_within, mark_at, marks};
 use super::tokens::{control_tokens, control_tokens_in, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
@@ -171,10 +171,10 @@ fn other_break<'o>(
 ) -> Option<(&'o str, &'o str)> {
     let text = open.text()?;
     let stem = text.trim_end();
-    let behind = finished.text()?.strip_prefix(stem)?;
-    let gap = &behind[..behind.len() - behind.trim_start().len()];
+    let following = finished.text()?.strip_prefix(stem)?;
+    let gap = &following[..following.len() - following.trim_start().len()];
     let end = &text[stem.len()..];
-    (!end.is_empty() && !behind.starts_with(end)).then_some((end, gap))
+    (!end.is_empty() && !following.starts_with(end)).then_some((end, gap))
 }
 
 /// What the first prompt has and the second has not, in words.
@@ -239,8 +239,8 @@ fn goes_on(
     let always_opens = prober.dialect() == Dialect::Go
         || capabilities.generation_prompt == GenerationPrompt::Ignored;
     let all = before.text().map_or(0, str::len);
-    let until = match before.behind(last) {
-        Some(behind) if always_opens => all - behind.len(),
+    let until = match before.after(last) {
+        Some(following) if always_opens => all - following.len(),
         _ => all,
     };
     let what = match gone(&before, &after) {
@@ -272,7 +272,7 @@ fn continues(
     let rest = strip(&one[at..]);
     let eos = special_token(prober.template(), "eos_token");
     let is_end = eos.is_some_and(|eos| rest.trim() == eos) || is_end_of_text(one, other, at);
-    if rest.is_empty() || is_end || is_in_thoughts(one, other, at) {
+    if rest.is_empty() || is_end || is_in_reasoning(one, other, at) {
         tally.holds();
     } else if moves_along(one, other, at) {
         tally.broken(
@@ -363,7 +363,7 @@ fn moves_along(one: &str, other: &str, at: usize) -> bool {
 }
 
 /// Whether two prompts begin to differ within reasoning, or where one of them has some.
-pub(super) fn is_in_thoughts(one: &str, other: &str, at: usize) -> bool {
+pub(super) fn is_in_reasoning(one: &str, other: &str, at: usize) -> bool {
     // They may part in the middle of a mark.
     let start = start_of_mark(one, at);
     let has_mark = |text: &str| {
@@ -532,10 +532,13 @@ fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgemen
         let ends_turn = closing
             .as_deref()
             .filter(|closing| text.trim_end().ends_with(*closing));
-        let opens = finished.behind(words::RESULT).is_none_or(|behind| {
-            let until = behind.to_ascii_lowercase().find(word).unwrap_or_default();
+        let opens = finished.after(words::RESULT).is_none_or(|following| {
+            let until = following
+                .to_ascii_lowercase()
+                .find(word)
+                .unwrap_or_default();
             let mark = control_tokens(opening).into_iter().next();
-            behind[..until].contains(mark.as_deref().unwrap_or(opening.trim()))
+            following[..until].contains(mark.as_deref().unwrap_or(opening.trim()))
         });
         if let Some(closing) = ends_turn {
             let what = format!(
@@ -556,9 +559,9 @@ fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgemen
 /// The token that closes an answer, where another turn follows.
 fn end_of_answers(prober: &Prober<'_>) -> Option<String> {
     let turns = prober.see(TWO_TURNS);
-    let behind = turns.behind(words::ASSISTANT)?.trim_start();
-    let token = control_tokens_in(behind).next()?;
-    behind.starts_with(token).then(|| token.to_owned())
+    let following = turns.after(words::ASSISTANT)?.trim_start();
+    let token = control_tokens_in(following).next()?;
+    following.starts_with(token).then(|| token.to_owned())
 }
 
 /// Whether what a prompt adds to the same conversation begins as the opening of a model's turn

@@ -126,8 +126,8 @@ pub(super) fn evidence(
         }
         (ReadOutcome::Read { .. }, differences) => {
             let written = differences.iter().filter(|one| !one.is_not_written);
-            let told: Vec<String> = written.take(MOST_TOLD).map(described).collect();
-            format!("{}: {}", reading.about, told.join("; "))
+            let reported: Vec<String> = written.take(MOST_REPORTED).map(described).collect();
+            format!("{}: {}", reading.about, reported.join("; "))
         }
         (refusal, _) => format!("{}: {}", reading.about, refused(refusal)),
     };
@@ -147,7 +147,7 @@ pub(super) fn in_answer(
 }
 
 /// How many differences a sentence tells.
-const MOST_TOLD: usize = 3;
+const MOST_REPORTED: usize = 3;
 
 /// A reader's refusal, in words.
 pub(super) fn refused(outcome: &ReadOutcome) -> String {

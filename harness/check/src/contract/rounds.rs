@@ -180,7 +180,7 @@ pub(super) static SECOND_ROUND_ALIKE: Contract = Contract {
         let turns = prober.see(TWO_TURNS);
         let turns = counts(turns.text().unwrap_or_default());
         // What stands behind the result in both opens the answer that is asked for.
-        let ends = (one.behind(words::RESULT), two.behind(words::SECOND_RESULT));
+        let ends = (one.after(words::RESULT), two.after(words::SECOND_RESULT));
         let end = match ends {
             (Some(end), Some(other)) if end == other => end.len(),
             _ => 0,

@@ -13,9 +13,9 @@ use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::answers::{
-    CALL, JSON, LONG_THOUGHTS, NO_ARGUMENTS, NUMBERS, PARAGRAPHS, PARALLEL, PROGRAM, SPACED, TEXT,
-    TEXT_CALL, TEXT_OR_NULL, TEXT_OR_NUMBER, TEXT_PARALLEL, TEXTS, THOUGHTS, THOUGHTS_CALL,
-    THOUGHTS_TEXT_CALL, THREE, TWICE, TYPED,
+    CALL, JSON, LONG_REASONING, NO_ARGUMENTS, NUMBERS, PARAGRAPHS, PARALLEL, PROGRAM, REASONING,
+    REASONING_CALL, REASONING_TEXT_CALL, SPACED, TEXT, TEXT_CALL, TEXT_OR_NULL, TEXT_OR_NUMBER,
+    TEXT_PARALLEL, TEXTS, THREE, TWICE, TYPED,
 };
 use crate::probe::{AnswerReading, NoReadings, Probe, Prober};
 
@@ -142,9 +142,9 @@ pub(super) static REASONING_READ_BACK: Contract = Contract {
             tally.skip("reasoning is not in the prompt");
             return tally.judgement();
         }
-        demand_roundtrip(&mut tally, prober, &[THOUGHTS, LONG_THOUGHTS], &WITH_END);
+        demand_roundtrip(&mut tally, prober, &[REASONING, LONG_REASONING], &WITH_END);
         if writes_calls(capabilities) {
-            let probes = [THOUGHTS_CALL, THOUGHTS_TEXT_CALL];
+            let probes = [REASONING_CALL, REASONING_TEXT_CALL];
             demand_roundtrip(&mut tally, prober, &probes, &WITH_END);
         }
         tally.judgement()

@@ -5,11 +5,11 @@ use serde_json::json;
 
 use super::definition::Contract;
 use super::evidence::Evidence;
+use super::reasoning::mark_at;
 use super::severity::Severity;
 use super::tally::Tally;
-use super::thoughts::mark_at;
 use super::tokens::control_tokens;
-use crate::probe::manner::open;
+use crate::probe::input_style::open;
 use crate::probe::{Prober, words};
 use rolecall_front::sanitizing::{ControlTokens, without_marks};
 
@@ -56,7 +56,7 @@ pub(super) static SANITISING_HARMLESS: Contract = Contract {
 /// Conversations in which messages have control tokens although nobody means harm: an earlier answer
 /// as the model wrote it, and a result that a client sends as a question.
 fn conversations(prober: &Prober<'_>, written: &[String]) -> Vec<(&'static str, Case)> {
-    let m = prober.manner();
+    let m = prober.input_style();
     let mut found = Vec::new();
     let mark = |opens: bool| {
         let mut marks = written.iter();

@@ -11,7 +11,7 @@ use super::read_answer::{in_answer, look, refused, response_template};
 use super::roundtrip::writes_calls;
 use super::severity::Severity;
 use super::tally::Tally;
-use crate::probe::answers::{CALL, LONG_THOUGHTS, PARAGRAPHS, TEXT, TEXT_CALL, THOUGHTS, TYPED};
+use crate::probe::answers::{CALL, LONG_REASONING, PARAGRAPHS, REASONING, TEXT, TEXT_CALL, TYPED};
 use crate::probe::{AnswerReading, spaced};
 
 pub(super) static STREAMS_ALIKE: Contract = Contract {
@@ -63,7 +63,7 @@ pub(super) static STREAMS_EARLY: Contract = Contract {
         };
         let mut probes = vec![PARAGRAPHS];
         if !capabilities.reasoning.fields.is_empty() {
-            probes.push(LONG_THOUGHTS);
+            probes.push(LONG_REASONING);
         }
         look(
             &mut tally,
@@ -145,7 +145,7 @@ pub(super) static CUT_SAFE: Contract = Contract {
         let Some(template) = response_template(prober, &mut tally) else {
             return tally.judgement();
         };
-        let mut probes = vec![TEXT, THOUGHTS];
+        let mut probes = vec![TEXT, REASONING];
         if writes_calls(capabilities) {
             probes.extend([CALL, TEXT_CALL, TYPED]);
         }

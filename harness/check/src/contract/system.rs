@@ -43,11 +43,11 @@ pub(super) static SYSTEM_APART: Contract = Contract {
         let mut tally = Tally::default();
         for (without, with) in PAIRS {
             let (without, with) = (prober.see(without), prober.see(with));
-            let behind = |seen: &ProbeOutcome| {
+            let after = |seen: &ProbeOutcome| {
                 let question = seen.find(words::USER)?;
                 Some(seen.text()?[question.start..].to_owned())
             };
-            let (Some(one), Some(other)) = (behind(&without), behind(&with)) else {
+            let (Some(one), Some(other)) = (after(&without), after(&with)) else {
                 continue;
             };
             // Some models have the system text at the last question.

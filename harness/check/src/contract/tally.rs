@@ -8,7 +8,7 @@ use crate::probe::ProbeOutcome;
 /// What was seen so far.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    held: bool,
+    has_held: bool,
     broken: Vec<Evidence>,
     skipped: Vec<String>,
 }
@@ -16,7 +16,7 @@ pub(super) struct Tally {
 impl Tally {
     /// Something that could have broken the contract did not.
     pub(super) fn holds(&mut self) {
-        self.held = true;
+        self.has_held = true;
     }
 
     /// The contract is broken.
@@ -27,7 +27,7 @@ impl Tally {
     }
 
     /// Whether this was told already.
-    pub(super) fn is_told(&self, what: &str) -> bool {
+    pub(super) fn is_reported(&self, what: &str) -> bool {
         self.broken.iter().any(|known| known.what == what)
     }
 
@@ -75,7 +75,7 @@ impl Tally {
     pub(super) fn judgement(self) -> Judgement {
         if !self.broken.is_empty() {
             Judgement::Broken(self.broken)
-        } else if self.held {
+        } else if self.has_held {
             Judgement::Holds
         } else {
             let why = self.skipped.into_iter().next();

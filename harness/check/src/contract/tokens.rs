@@ -121,8 +121,8 @@ fn control_tokens_inert(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         return tally.judgement();
     }
     let ask = |name, about, between: &str| {
-        let content = format!("{} {between} {}", words::BEFORE, words::BEHIND);
-        let mut message = prober.manner().user();
+        let content = format!("{} {between} {}", words::BEFORE, words::AFTER);
+        let mut message = prober.input_style().user();
         match &mut message["content"] {
             Value::Array(parts) => parts[0]["text"] = json!(content),
             other => *other = json!(content),

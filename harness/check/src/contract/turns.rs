@@ -6,9 +6,9 @@ use super::definition::Contract;
 use super::endings::{end_alike, shown, spelt};
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::reasoning::marks;
 use super::severity::Severity;
 use super::tally::Tally;
-use super::thoughts::marks;
 use super::tokens::{control_tokens_in, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
@@ -23,11 +23,11 @@ fn turns_apart_alike(tally: &mut Tally, seen: &ProbeOutcome) {
     let gap = |word: &str| {
         let text = seen.text()?;
         let end = seen.find(word)?.end;
-        let behind = text[end..].trim_start();
-        let token = control_tokens_in(behind)
+        let after = text[end..].trim_start();
+        let token = control_tokens_in(after)
             .next()
-            .filter(|token| behind.starts_with(token))?;
-        let rest = &behind[token.len()..];
+            .filter(|token| after.starts_with(token))?;
+        let rest = &after[token.len()..];
         // The next turn follows, with a token of its own.
         let next = rest.trim_start();
         let gap = &rest[..rest.len() - next.len()];
@@ -87,19 +87,19 @@ struct PromptTurn<'s> {
 fn turn<'s>(seen: &'s ProbeOutcome, name: &'static str, word: &str) -> Option<PromptTurn<'s>> {
     // The first of them: a template may print a message more than once.
     let from = seen.find(word)?.end;
-    let behind = &seen.text()?[from..];
+    let after = &seen.text()?[from..];
     let others = words::ALL.iter().filter_map(|word| seen.find(word));
     let next = others
         .map(|place| place.start)
         .filter(|start| *start > from);
-    let behind_at = seen.text()?.len() - behind.len();
-    let end = control_tokens_in(behind).next()?;
-    let between = &behind[..next.min().map_or(behind.len(), |start| start - from)];
+    let after_at = seen.text()?.len() - after.len();
+    let end = control_tokens_in(after).next()?;
+    let between = &after[..next.min().map_or(after.len(), |start| start - from)];
     Some(PromptTurn {
         name,
         opening: control_tokens_in(seen.before(word)?).next_back()?,
         end,
-        end_at: behind_at + behind.find(end)?,
+        end_at: after_at + after.find(end)?,
         between,
     })
 }
@@ -268,7 +268,7 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
             let token = control_tokens_in(before).next_back()?;
             let opening = before[before.rfind(token)?..].trim();
             // What ends an answer, too, opens none.
-            let closing = finished.behind(words::ASSISTANT)?.trim();
+            let closing = finished.after(words::ASSISTANT)?.trim();
             let is_opening = open.trim_end().ends_with(opening) && !closing.starts_with(opening);
             is_opening.then_some(opening)
         }),
@@ -304,7 +304,7 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
 /// Demands that a prompt that asks for an answer goes on up to the answer, as the history does. What
 /// a model may write itself, such as the mark of its thoughts, is left to it.
 fn opens_as_history(tally: &mut Tally, prober: &Prober<'_>) {
-    let thoughts = prober.see(REASONED);
+    let reasoning = prober.see(REASONED);
     for (asked, question, finished, answer) in [
         (USER, words::USER, USER_ASSISTANT, words::ASSISTANT),
         (
@@ -322,7 +322,7 @@ fn opens_as_history(tally: &mut Tally, prober: &Prober<'_>) {
             continue;
         };
         // Before thoughts stands another mark: the model chooses.
-        let is_chosen = thoughts
+        let is_chosen = reasoning
             .before(words::REASONING)
             .and_then(|before| before.strip_prefix(prober.see(USER).text()?))
             .is_some_and(|other| !other.trim().starts_with(gap));
@@ -397,7 +397,7 @@ fn doubled(text: &str) -> Option<&str> {
 /// The token behind a finished answer that opens a model's turn: one that stands between a question
 /// and its answer, and not between an answer and the next question.
 fn opens_again<'s>(finished: &'s ProbeOutcome, turns: &ProbeOutcome) -> Option<&'s str> {
-    let last = control_tokens_in(finished.behind(words::ASSISTANT)?).next_back()?;
+    let last = control_tokens_in(finished.after(words::ASSISTANT)?).next_back()?;
     let between = |seen: &ProbeOutcome, first: &str, second: &str| {
         let (first, second) = (seen.find(first)?, seen.find(second)?);
         let text = seen.text()?.get(first.end..second.start)?;

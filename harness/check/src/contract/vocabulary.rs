@@ -8,14 +8,14 @@ use rolecall_core::Dialect;
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::reasoning::mark_at;
 use super::severity::Severity;
 use super::tally::Tally;
-use super::thoughts::mark_at;
 use super::tokens::{control_tokens, special_token};
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    CALL, CALL_RESULT, IMAGE, REASONED, SPACES, SPACES_BEHIND, SYSTEM_TURNS, TOOLS, TWO_TURNS,
-    USER, USER_ASSISTANT, USER_ASSISTANT_USER, USER_SPACES, VIDEO,
+    CALL, CALL_RESULT, IMAGE, REASONED, SPACES, SPACES_AFTER, SYSTEM_TURNS, TOOLS, TWO_TURNS, USER,
+    USER_ASSISTANT, USER_ASSISTANT_USER, USER_SPACES, VIDEO,
 };
 use crate::probe::{Probe, ProbeOutcome, Prober, words};
 use crate::tokenizer::{Cutter, Token, TokenKind, Tokenizer};
@@ -271,13 +271,13 @@ fn turn_end_stops(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         let Some((text, tokens)) = cut(&mut tally, tokenizer, &seen) else {
             continue;
         };
-        let Some(behind) = seen.behind(word) else {
+        let Some(after) = seen.after(word) else {
             tally.skip(format!("{name} is not in the prompt"));
             continue;
         };
-        let from = text.len() - behind.len();
-        let behind = tokens.iter().filter(|token| token.range.start >= from);
-        let ends: Vec<u32> = behind
+        let from = text.len() - after.len();
+        let after = tokens.iter().filter(|token| token.range.start >= from);
+        let ends: Vec<u32> = after
             .filter(|token| token.kind != TokenKind::Ordinary)
             .filter_map(|token| token.id)
             .collect();
@@ -419,7 +419,7 @@ fn blanks_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     let Some(tokenizer) = tokenizer(&mut tally, prober) else {
         return tally.judgement();
     };
-    let sent = format!("{SPACES}{}{SPACES_BEHIND}", words::USER);
+    let sent = format!("{SPACES}{}{SPACES_AFTER}", words::USER);
     for probe in [USER_SPACES, USER, TWO_TURNS, SYSTEM_TURNS, CALL_RESULT] {
         let seen = prober.see(probe);
         let Some((text, tokens)) = cut(&mut tally, tokenizer, &seen) else {

@@ -116,14 +116,14 @@ pub(super) static TEXTS_APART: Contract = Contract {
                 continue;
             }
             let before = |seen: &ProbeOutcome| seen.before(word)?.chars().next_back();
-            let behind = |seen: &ProbeOutcome| seen.behind(word)?.chars().next();
+            let after = |seen: &ProbeOutcome| seen.after(word)?.chars().next();
             let glued = |place: &dyn Fn(&ProbeOutcome) -> Option<char>| {
                 let (tools, plain) = (place(&tools), place(&plain));
                 let is_space = |c: Option<char>| c.is_some_and(char::is_whitespace);
                 is_glued(tools) && !is_glued(plain)
                     || is_space(plain) && tools.is_some() && !is_space(tools)
             };
-            let how = match (glued(&before), glued(&behind)) {
+            let how = match (glued(&before), glued(&after)) {
                 (false, false) => None,
                 (true, _) => Some("with tools, words of the template end where"),
                 (false, true) => Some("with tools, words of the template begin right behind"),
@@ -171,8 +171,8 @@ fn messages_apart(tally: &mut Tally, prober: &Prober<'_>) {
         let seen = prober.see(probe);
         let touching = SPOKEN.iter().find_map(|word| {
             let place = seen.find(word)?;
-            let behind = seen.text()?.get(place.end..)?.to_ascii_lowercase();
-            let next = words::ALL.iter().find(|next| behind.starts_with(**next))?;
+            let after = seen.text()?.get(place.end..)?.to_ascii_lowercase();
+            let next = words::ALL.iter().find(|next| after.starts_with(**next))?;
             Some(place.start..place.end + next.len())
         });
         if seen.text().is_some() {
@@ -212,7 +212,7 @@ fn objects_apart(tally: &mut Tally, prober: &Prober<'_>) {
             continue;
         };
         let at = between.find("}{").map(|at| from.end + at);
-        let said = seen.behind(words::USER);
+        let said = seen.after(words::USER);
         let is_unread = said.is_some_and(|said| unread_json(said).is_some());
         if at.is_some() && probe == PARALLEL && is_unread {
             tally.skip("calls-whole reports that the calls cannot be read");
@@ -243,10 +243,10 @@ pub(super) static INDENTATION_OUTSIDE: Contract = Contract {
             (IMAGE, words::USER),
         ] {
             let seen = prober.see(probe);
-            let (Some(before), Some(behind)) = (seen.before(word), seen.behind(word)) else {
+            let (Some(before), Some(after)) = (seen.before(word), seen.after(word)) else {
                 continue;
             };
-            let is_indented = is_indentation(behind) || is_indented_token(before);
+            let is_indented = is_indentation(after) || is_indented_token(before);
             tally.demand(!is_indented, || {
                 let what = format!(
                     "blanks of the source stand beside a text or a token: {}",
@@ -267,7 +267,7 @@ const INDENTATION: &str = "   ";
 /// line break before the indentation if `trim_blocks` removed it. A message in JSON or YAML may be
 /// indented on purpose.
 fn is_indentation(text: &str) -> bool {
-    let text = behind_tokens(text);
+    let text = after_tokens(text);
     let rest = text.trim_start();
     let gap = &text[..text.len() - rest.len()];
     let line = gap.rsplit('\n').next().unwrap_or_default();
@@ -283,7 +283,7 @@ fn is_indentation(text: &str) -> bool {
 }
 
 /// A text without the tokens with which it begins: those that close the turn before it.
-fn behind_tokens(mut text: &str) -> &str {
+fn after_tokens(mut text: &str) -> &str {
     while let Some(rest) = control_tokens_in(text)
         .next()
         .and_then(|token| text.strip_prefix(token))

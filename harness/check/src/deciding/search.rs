@@ -16,7 +16,7 @@ use super::glance::{brings_no_words, has_similar_words, may_differ};
 use super::literal::kind_of;
 use super::subject::{Subject, speaker, text_at, with_text};
 use super::variation::pairs;
-use crate::probe::manner::{open, with_tools};
+use crate::probe::input_style::{open, with_tools};
 use crate::probe::{ContentComparison, Decided, Examined, LiteralKind, Prober, Trigger, words};
 
 /// The most conversations that are written for one template.
@@ -72,7 +72,7 @@ fn search(prober: &Prober<'_>) -> Decided {
         findings: Decided::default(),
     };
     let names = compared_names(prober);
-    let (short, long) = bases(prober.manner(), names.iter().map(String::as_str));
+    let (short, long) = bases(prober.input_style(), names.iter().map(String::as_str));
     for case in short {
         search.begin(case, true);
     }
@@ -87,7 +87,7 @@ fn search(prober: &Prober<'_>) -> Decided {
         let values = [true, false];
         values.map(|value| (name.clone(), value))
     }) {
-        let mut case = open(vec![prober.manner().user()]);
+        let mut case = open(vec![prober.input_style().user()]);
         case.variables.insert(name, value.into());
         search.begin(case, false);
     }
@@ -561,7 +561,7 @@ impl Search<'_, '_> {
         if !self.findings.triggers.is_empty() {
             return;
         }
-        let m = self.prober.manner();
+        let m = self.prober.input_style();
         let round = with_tools(open(vec![m.system(), m.user(), m.call(), m.result()]));
         let plain = [
             (open(vec![m.user()]), "messages[0].content"),
@@ -605,7 +605,7 @@ impl Search<'_, '_> {
 
     /// Holds conversations that are as long as the template's own numbers.
     fn long_conversations(&mut self) {
-        let m = self.prober.manner();
+        let m = self.prober.input_style();
         let turns = |count: usize| {
             let message = |at: usize| {
                 let (user, assistant) = words::TURNS[at / 2 % words::TURNS.len()];
@@ -644,7 +644,7 @@ impl Search<'_, '_> {
         if !self.is_of_clock {
             return;
         }
-        let mut case = open(vec![self.prober.manner().user()]);
+        let mut case = open(vec![self.prober.input_style().user()]);
         let usual = self.examine(&case);
         for now in moments() {
             case.now = now;

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_that_somebody_wrote_are_told_from_the_rest() {
+    fn texts_that_somebody_wrote_are_distinguished_from_the_rest() {
         for (path, expected) in [
             ("messages[0].content", Some(Subject::Content)),
             ("messages[10].content[1].text", Some(Subject::Content)),
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_changed_where_it_stands() {
+    fn a_text_is_changed_in_its_place() {
         let case = Case::from_messages(vec![json!({"role": "user", "content": "one two"})]);
         let path = "messages[0].content";
         let changed = with_text(&case, path, |text| replaced(text, &(4..7), "six")).unwrap();

@@ -114,9 +114,9 @@ fn texts_without_letters(case: &Case, comparison: &Comparison, literal: &str) ->
     if comparison.operation == "count" {
         ways.push(["", &often]);
     }
-    let pair = |[before, behind]: [&str; 2]| {
+    let pair = |[before, after]: [&str; 2]| {
         let path = &comparison.path;
-        let with = with_text(case, path, |text| Some(format!("{before}{text}{behind}")))?;
+        let with = with_text(case, path, |text| Some(format!("{before}{text}{after}")))?;
         Some((with, case.clone()))
     };
     ways.into_iter().filter_map(pair).collect()

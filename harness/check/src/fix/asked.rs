@@ -49,23 +49,23 @@ pub(super) fn conversations(cases: &[Case], template: &Template, card: &Card) ->
     let cases = cases.iter().chain(&more);
     let cases = cases.filter(|case| case.front.is_none() && case.is_for(template.dialect));
     let begun: Vec<(String, Case)> = cases.flat_map(begun).collect();
-    let behind = |name: String, base: Option<&str>, case: Case| {
+    let after = |name: String, base: Option<&str>, case: Case| {
         // Users of servers that hand conversations on as they are written.
         let raw = own.differs(Front::Raw, &case, &model);
         let fronts = [("", own), (" without a front", Front::Raw)];
         let fronts = fronts.into_iter().take(if raw { 2 } else { 1 });
         let case = Arc::new(case);
-        let asked = |(behind, front): (&str, Front)| Asked {
-            name: format!("{name}{behind}"),
+        let asked = |(after, front): (&str, Front)| Asked {
+            name: format!("{name}{after}"),
             case: Arc::clone(&case),
             input: PreparedCase::of(&case, front, &model),
-            guessed_from: base.map(|base| format!("{base}{behind}")),
+            guessed_from: base.map(|base| format!("{base}{after}")),
         };
         fronts.map(asked).collect::<Vec<_>>()
     };
     let mut all = Vec::new();
     for (name, case) in &begun {
-        all.extend(behind(name.clone(), None, case.clone()));
+        all.extend(after(name.clone(), None, case.clone()));
     }
     let usual = all.len();
     for setting in settings(card) {
@@ -76,7 +76,7 @@ pub(super) fn conversations(cases: &[Case], template: &Template, card: &Card) ->
                 case.variables.insert(variable.clone(), value.clone());
                 let name = format!("{base} with {variable}={value}");
                 let base = setting.is_guessed.then_some(base.as_str());
-                all.extend(behind(name, base, case));
+                all.extend(after(name, base, case));
             }
         }
     }

@@ -18,7 +18,7 @@ mod asked;
 
 mod proof;
 
-mod mended;
+mod trial;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -32,9 +32,9 @@ use rolecall_core::{Case, Dialect, Engine, Template};
 use rolecall_front::program::FrontProgram;
 
 use asked::{Conversations, conversations};
-use mended::Trial;
 use proof::Outcomes;
 use recipe::{Candidate, Source, candidates};
+use trial::Trial;
 use wording::Writer;
 
 pub use proof::Proof;
@@ -285,11 +285,11 @@ impl Fixer<'_> {
             select: vec![contract],
             ..ContractChoice::default()
         };
-        if !trial.is_mended(&examine(&only)) {
+        if !trial.is_fixed(&examine(&only)) {
             return None;
         }
         let card = examine(&ContractChoice::default());
-        if !trial.is_mended(&card) {
+        if !trial.is_fixed(&card) {
             return None;
         }
         let [usual, _] = patient.conversations.parts();

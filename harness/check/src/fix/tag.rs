@@ -94,8 +94,8 @@ fn tag<'s>(source: &'s str, open: usize, kind: TagKind, close: &str) -> Option<T
         code.push(first);
         rest = &rest[first.len_utf8()..];
     };
-    let behind = source[start + inside.len()..].find(close)?;
-    let end = start + inside.len() + behind + close.len();
+    let after = source[start + inside.len()..].find(close)?;
+    let end = start + inside.len() + after + close.len();
     Some(Tag {
         kind,
         place: open..end,

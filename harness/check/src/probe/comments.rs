@@ -15,7 +15,7 @@ pub(super) fn without_comments(template: &Template) -> String {
     let mut kept = String::with_capacity(rest.len());
     while let Some((before, comment)) = rest.split_once(open) {
         kept.push_str(before);
-        rest = comment.split_once(close).map_or("", |(_, behind)| behind);
+        rest = comment.split_once(close).map_or("", |(_, after)| after);
     }
     kept + rest
 }

@@ -12,7 +12,7 @@ use rolecall_core::{Case, Moment};
 use rolecall_go::endpoint::ModelTraits;
 
 use super::definition::Probe;
-use super::manner::{Manner, spaced};
+use super::input_style::{InputStyle, spaced};
 use rolecall_front::front::{Front, ModelProfile};
 use rolecall_front::prepared_case::PreparedCase;
 
@@ -78,7 +78,7 @@ pub(super) struct ProbeVariant {
     /// The probe's name.
     pub(super) probe: &'static str,
     /// How it is written.
-    pub(super) manner: Manner,
+    pub(super) input_style: InputStyle,
     /// Whether its time is in another year.
     pub(super) is_later: bool,
     /// The number of the setting under which it is rendered, among those of the inputs.
@@ -152,7 +152,7 @@ impl ProbeInputs {
         model: &ModelProfile<'_>,
     ) -> Arc<ProbeInput> {
         let make = || {
-            let mut case = probe.case(variant.manner);
+            let mut case = probe.case(variant.input_style);
             if variant.is_later {
                 case.now = later();
             }

@@ -112,7 +112,7 @@ impl ProbeOutcome {
     }
 
     /// The text behind the last occurrence of a word.
-    pub fn behind(&self, word: &str) -> Option<&str> {
+    pub fn after(&self, word: &str) -> Option<&str> {
         let end = self.lower.rfind(word)? + word.len();
         self.text().map(|text| &text[end..])
     }

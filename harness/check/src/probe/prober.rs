@@ -15,7 +15,7 @@ use super::comments::{code, without_comments};
 use super::decided::Decided;
 use super::definition::Probe;
 use super::input::{ProbeInput, ProbeInputs, ProbeVariant, Setting, Unread};
-use super::manner::{Arguments, Content, Manner, Requirement};
+use super::input_style::{Arguments, Content, InputStyle, Requirement};
 use super::masked::{MaskedProbe, MaskedProbes};
 use super::outcome::{Examined, ProbeOutcome};
 use super::reading::{AnswerProber, NoReadings, Readings};
@@ -37,7 +37,7 @@ pub struct Prober<'t> {
     renders: Rc<RefCell<Renders>>,
     tokenizer: Option<&'t Tokenizer>,
     front: Front,
-    manner: Manner,
+    input_style: InputStyle,
     /// What a user sets, and its number among the settings of the inputs.
     setting: Option<(usize, Setting)>,
     seen: RefCell<HashMap<ProbeVariant, Seen>>,
@@ -106,7 +106,7 @@ impl<'t> Prober<'t> {
             renders: Rc::default(),
             tokenizer: None,
             front: Front::of(template),
-            manner: Manner::PLAIN,
+            input_style: InputStyle::PLAIN,
             setting: None,
             seen: RefCell::default(),
             asked: RefCell::default(),
@@ -118,7 +118,7 @@ impl<'t> Prober<'t> {
             masked: OnceCell::new(),
             exceeded: Cell::default(),
         }
-        .finding_its_manner()
+        .finding_its_input_style()
     }
 
     /// The same template without a front, as users of servers without one get it.
@@ -130,7 +130,7 @@ impl<'t> Prober<'t> {
             renders: Rc::clone(&self.renders),
             tokenizer: None,
             front: Front::Raw,
-            manner: Manner::PLAIN,
+            input_style: InputStyle::PLAIN,
             setting: None,
             seen: RefCell::default(),
             asked: RefCell::default(),
@@ -142,7 +142,7 @@ impl<'t> Prober<'t> {
             masked: OnceCell::new(),
             exceeded: Cell::default(),
         }
-        .finding_its_manner()
+        .finding_its_input_style()
     }
 
     /// The same template for a user who sets a variable.
@@ -164,7 +164,7 @@ impl<'t> Prober<'t> {
             renders: Rc::clone(&self.renders),
             tokenizer: self.tokenizer,
             front: self.front,
-            manner: self.manner,
+            input_style: self.input_style,
             setting: self.setting.clone(),
             seen: RefCell::default(),
             asked: RefCell::default(),
@@ -194,25 +194,25 @@ impl<'t> Prober<'t> {
     }
 
     /// Finds out in which manner the template accepts probes.
-    fn finding_its_manner(mut self) -> Prober<'t> {
+    fn finding_its_input_style(mut self) -> Prober<'t> {
         let prober = &mut self;
-        let manners = [
+        let input_styles = [
             Requirement::Nothing,
             Requirement::Tools,
             Requirement::Documents,
         ]
         .into_iter()
         .flat_map(|given| {
-            [Content::String, Content::Parts].map(|content| Manner {
+            [Content::String, Content::Parts].map(|content| InputStyle {
                 given,
                 content,
-                ..Manner::PLAIN
+                ..InputStyle::PLAIN
             })
         });
-        for manner in manners {
-            let seen = prober.see_in(USER, manner);
+        for input_style in input_styles {
+            let seen = prober.see_in(USER, input_style);
             if seen.has(words::USER) {
-                prober.manner = manner;
+                prober.input_style = input_style;
                 break;
             }
             if seen.is_out_of_limits() {
@@ -220,12 +220,12 @@ impl<'t> Prober<'t> {
             }
         }
         if !prober.see(CALL_RESULT).has(words::FIRST_VALUE) {
-            let text = Manner {
+            let text = InputStyle {
                 arguments: Arguments::String,
-                ..prober.manner
+                ..prober.input_style
             };
             if prober.see_in(CALL_RESULT, text).has(words::FIRST_VALUE) {
-                prober.manner = text;
+                prober.input_style = text;
             }
         }
         self
@@ -233,8 +233,11 @@ impl<'t> Prober<'t> {
 
     /// The same, asked in another manner.
     #[must_use]
-    pub(crate) fn in_manner(self, manner: Manner) -> Prober<'t> {
-        Prober { manner, ..self }
+    pub(crate) fn with_input_style(self, input_style: InputStyle) -> Prober<'t> {
+        Prober {
+            input_style,
+            ..self
+        }
     }
 
     /// The same, with the tokenizer of the model.
@@ -290,29 +293,29 @@ impl<'t> Prober<'t> {
     }
 
     /// The manner in which probes are written for the template.
-    pub(crate) fn manner(&self) -> Manner {
-        self.manner
+    pub(crate) fn input_style(&self) -> InputStyle {
+        self.input_style
     }
 
     /// What the template makes of a probe.
     pub fn see(&self, probe: Probe) -> Rc<ProbeOutcome> {
-        self.see_in(probe, self.manner)
+        self.see_in(probe, self.input_style)
     }
 
     /// What the template makes of a probe in another manner.
-    pub(crate) fn see_in(&self, probe: Probe, manner: Manner) -> Rc<ProbeOutcome> {
-        self.seen(probe, manner, false)
+    pub(crate) fn see_in(&self, probe: Probe, input_style: InputStyle) -> Rc<ProbeOutcome> {
+        self.seen(probe, input_style, false)
     }
 
     /// What the template makes of a probe at another time of another year.
     pub(crate) fn see_later(&self, probe: Probe) -> Rc<ProbeOutcome> {
-        self.seen(probe, self.manner, true)
+        self.seen(probe, self.input_style, true)
     }
 
-    fn seen(&self, probe: Probe, manner: Manner, is_later: bool) -> Rc<ProbeOutcome> {
+    fn seen(&self, probe: Probe, input_style: InputStyle, is_later: bool) -> Rc<ProbeOutcome> {
         let variant = ProbeVariant {
             probe: probe.name,
-            manner,
+            input_style,
             is_later,
             setting: self.setting_number(),
         };
@@ -413,7 +416,7 @@ impl<'t> Prober<'t> {
     fn usual(&self, probe: Probe) -> ProbeVariant {
         ProbeVariant {
             probe: probe.name,
-            manner: self.manner,
+            input_style: self.input_style,
             is_later: false,
             setting: self.setting_number(),
         }
@@ -449,7 +452,7 @@ impl<'t> Prober<'t> {
 
     /// What the template makes of a conversation that is not in the catalogue.
     pub fn ask(&self, name: &'static str, about: &'static str, case: Case) -> Rc<ProbeOutcome> {
-        let mut case = self.manner.complete(case);
+        let mut case = self.input_style.complete(case);
         if let Some((_, Setting { name, value })) = &self.setting {
             case.variables.insert(name.clone(), value.clone());
         }
@@ -473,7 +476,7 @@ impl<'t> Prober<'t> {
     /// What the template makes of a conversation that is not in the catalogue, and which of its places
     /// that reaches. No places are known if the front picks another template of the model.
     pub(crate) fn covered(&self, case: Case) -> (Outcome, Option<Hits>) {
-        let case = self.manner.complete(case);
+        let case = self.input_style.complete(case);
         let input = PreparedCase::new(&case, self.front, &self.program.model);
         if let Some(outcome) = self.spent() {
             return (outcome, None);
@@ -484,7 +487,7 @@ impl<'t> Prober<'t> {
 
     /// What the template makes of a conversation that is not in the catalogue, and what it looks at.
     pub(crate) fn examine(&self, name: &'static str, about: &'static str, case: Case) -> Examined {
-        let case = self.manner.complete(case);
+        let case = self.input_style.complete(case);
         let input = ProbeInput::new(case, self.front, &self.program.model);
         let mut examination = Examination::default();
         let outcome = self.spent().unwrap_or_else(|| {
@@ -507,7 +510,7 @@ impl<'t> Prober<'t> {
         let seen = self.seen.borrow();
         let usual = seen
             .iter()
-            .filter(|(variant, _)| variant.manner == self.manner && !variant.is_later)
+            .filter(|(variant, _)| variant.input_style == self.input_style && !variant.is_later)
             .map(|(_, (seen, _))| Rc::clone(seen));
         usual.chain(self.asked.borrow().iter().cloned()).collect()
     }
@@ -544,7 +547,7 @@ impl<'t> Prober<'t> {
 
     /// Writes answers with the template, and reads them with its response template.
     pub(crate) fn answers(&self) -> Result<AnswerProber<'_, 't>, NoReadings> {
-        AnswerProber::new(&self.program, self.manner)
+        AnswerProber::new(&self.program, self.input_style)
     }
 
     /// What is read back of the answers of all probes.

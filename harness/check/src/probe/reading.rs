@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::answers;
 use super::definition::Probe;
-use super::manner::Manner;
+use super::input_style::InputStyle;
 use super::outcome::ProbeOutcome;
 
 /// Writes the answers of probes with a template, and reads them with its response template.
@@ -22,7 +22,7 @@ pub(crate) struct AnswerProber<'p, 't> {
     writer: Writer<'p, 't>,
     reader: OwnReader,
     response_template: &'t Value,
-    manner: Manner,
+    input_style: InputStyle,
 }
 
 /// The answer of a probe, and what was read.
@@ -56,7 +56,7 @@ impl<'p, 't> AnswerProber<'p, 't> {
     /// A prober for a template that was loaded, if it has a response template that can be used.
     pub(crate) fn new(
         program: &'p FrontProgram<'t>,
-        manner: Manner,
+        input_style: InputStyle,
     ) -> Result<AnswerProber<'p, 't>, NoReadings> {
         let response_template = program.template.response_template.as_ref();
         let response_template = response_template.ok_or(NoReadings::NoResponseTemplate)?;
@@ -70,15 +70,16 @@ impl<'p, 't> AnswerProber<'p, 't> {
             writer: Writer::new(program),
             reader: OwnReader::default(),
             response_template,
-            manner,
+            input_style,
         })
     }
 
     /// The readings of all probes.
     pub(crate) fn all(&self) -> Vec<AnswerReading> {
         let probes = answers::ALL.iter();
-        let all = probes
-            .filter_map(|probe: &Probe| self.ask(probe.name, probe.about, probe.case(self.manner)));
+        let all = probes.filter_map(|probe: &Probe| {
+            self.ask(probe.name, probe.about, probe.case(self.input_style))
+        });
         all.collect()
     }
 
@@ -89,7 +90,7 @@ impl<'p, 't> AnswerProber<'p, 't> {
         about: &'static str,
         case: Case,
     ) -> Option<AnswerReading> {
-        let case = self.manner.complete(case);
+        let case = self.input_style.complete(case);
         let reader = WithResponseTemplate {
             reader: &self.reader,
             response_template: self.response_template,

@@ -36,7 +36,7 @@ pub(crate) const SECOND_DOCUMENT: &str = "leafquill";
 /// Text before a tag that stands in content.
 pub(crate) const BEFORE: &str = "headquill";
 /// Text behind it.
-pub const BEHIND: &str = "tailquill";
+pub const AFTER: &str = "tailquill";
 
 pub const TOOL: &str = "find_quill";
 /// What it does.
@@ -100,7 +100,7 @@ pub const ALL: [&str; 32] = [
     DOCUMENT,
     SECOND_DOCUMENT,
     BEFORE,
-    BEHIND,
+    AFTER,
     TOOL,
     TOOL_ABOUT,
     SECOND_TOOL,

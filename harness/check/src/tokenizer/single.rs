@@ -70,7 +70,7 @@ impl From<TokenizerParts> for Tokenizer {
 }
 
 /// The tokens behind a line break at the beginning, with their places in the text behind it.
-fn behind_newline(found: &[Token], newline: &[Token]) -> Option<Vec<Token>> {
+fn after_newline(found: &[Token], newline: &[Token]) -> Option<Vec<Token>> {
     let is_there = found.len() >= newline.len()
         && found
             .iter()
@@ -99,7 +99,7 @@ impl Tokenizer {
             text: marker.text,
             is_special: marker.is_special,
             strips_before: false,
-            strips_behind: false,
+            strips_after: false,
         });
         let mut markers: Vec<Marker> = markers.collect();
         // The longest is looked for first; of two that are as long, the first.
@@ -165,18 +165,18 @@ impl Tokenizer {
                 continue;
             }
             // A text that begins inside a prompt gets no blank before it.
-            let behind = format!("\n{text}");
+            let after = format!("\n{text}");
             let found = match piece {
                 Piece::Prompt(_) if number == 0 => self.encode(text)?,
                 Piece::Prompt(_) => {
-                    let found = self.encode(&behind)?;
-                    match behind_newline(&found, &newline) {
+                    let found = self.encode(&after)?;
+                    match after_newline(&found, &newline) {
                         Some(rest) => rest,
                         None => self.encode(text)?,
                     }
                 }
                 Piece::Text(token) => {
-                    let plain = segmenter.plain(&behind)?;
+                    let plain = segmenter.plain(&after)?;
                     let ids: Vec<u32> = newline.iter().filter_map(|token| token.id).collect();
                     let plain = match plain.strip_prefix(ids.as_slice()) {
                         Some(rest) => rest.to_vec(),

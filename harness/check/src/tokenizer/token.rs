@@ -47,7 +47,7 @@ pub struct Marker {
     /// Whether it takes the white space before it with it.
     pub strips_before: bool,
     /// Whether it takes the white space behind it with it.
-    pub strips_behind: bool,
+    pub strips_after: bool,
 }
 
 /// The tokens at which a model stops, and the file or key that says so.

@@ -155,10 +155,10 @@ fn stops(
     for name in ["generation_config.json", "config.json"] {
         let object = object(files, name)?;
         let inner = object.get("text_config").and_then(Value::as_object);
-        let told = [Some(&object), inner].into_iter().flatten();
-        let told = told.filter_map(|object| object.get("eos_token_id"));
-        for told in told {
-            let ids: Vec<u32> = match told {
+        let reported = [Some(&object), inner].into_iter().flatten();
+        let reported = reported.filter_map(|object| object.get("eos_token_id"));
+        for reported in reported {
+            let ids: Vec<u32> = match reported {
                 Value::Array(ids) => ids.iter().filter_map(number).collect(),
                 id => number(id).into_iter().collect(),
             };

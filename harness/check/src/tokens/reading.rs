@@ -47,7 +47,7 @@ fn whole(parts: files::TokenizerFiles) -> TokenizerParts {
         text: token.content.clone(),
         is_special: token.special,
         strips_before: token.lstrip,
-        strips_behind: token.rstrip,
+        strips_after: token.rstrip,
     });
     let empty = guard::catch(|| tokenizer.encode_fast("", true));
     let empty = empty.ok().and_then(Result::ok);

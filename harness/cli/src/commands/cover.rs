@@ -10,7 +10,7 @@ use crate::report::screen;
 use rayon::prelude::*;
 use rolecall_core::invocation;
 use rolecall_core::problem::{Note, Problem};
-use rolecall_explore::coverage::{IdleExplanation, TemplateCoverage};
+use rolecall_explore::coverage::{TemplateCoverage, UnusedExplanation};
 use rolecall_front::engines::Engines;
 use rolecall_io::template_file::{place, sidecar};
 use rolecall_suite::run::Runner;
@@ -119,10 +119,12 @@ pub(super) fn demanded(
             let problem = Problem::new(place(coverage.template, None), message);
             problems.push(problem.help(format!("`{help}` shows the places that no case reaches")));
         }
-        for (place, way, why) in coverage.idle_explanations() {
+        for (place, way, why) in coverage.unused_explanations() {
             let why = match why {
-                IdleExplanation::NoPlace => "the template has no such place",
-                IdleExplanation::Taken => "some case takes this way, or the place has no such way",
+                UnusedExplanation::NoPlace => "the template has no such place",
+                UnusedExplanation::Taken => {
+                    "some case takes this way, or the place has no such way"
+                }
             };
             let message = format!("`unreached` explains `{place}` {}: {why}", way.name());
             let problem = Problem::new(sidecar(&coverage.template.path), message);

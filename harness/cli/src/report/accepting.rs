@@ -11,7 +11,7 @@ use super::wrapping::{paragraph, wrapped};
 use rolecall_core::invocation;
 use rolecall_core::problem::{Problem, shown_path};
 use rolecall_suite::accepting::{AcceptedFile, UntidyFile};
-use rolecall_suite::held_text::TextKind;
+use rolecall_suite::checked_text::TextKind;
 use rolecall_suite::reference::Reference;
 use rolecall_suite::run::Compared;
 use rolecall_suite::snapshot::SnapshotStatus;
@@ -184,8 +184,8 @@ fn confirmed_by(counts: &AcceptedCounts, references: &[Reference]) -> Option<Str
     let style = if confirmed == accepted { GOOD } else { BAD };
     let whom = format!("{} of {}", thousands(confirmed), thousands(accepted));
     let names: Vec<_> = references.iter().map(Reference::to_string).collect();
-    let law = names.join(" and ");
-    (accepted > 0).then(|| format!("{} confirmed by {law}", Styled(style, whom)))
+    let reference_names = names.join(" and ");
+    (accepted > 0).then(|| format!("{} confirmed by {reference_names}", Styled(style, whom)))
 }
 
 /// Writes which files were removed, or would be, because nothing in the suite has them.

@@ -61,7 +61,7 @@ impl FindingStyle<'_> {
 
 /// How many pieces of evidence to show at once: a template that loses messages loses them in twenty
 /// conversations.
-const MOST_TOLD: usize = 4;
+const MOST_REPORTED: usize = 4;
 
 /// The heading for contracts that only the template without its application breaks.
 pub(super) const ALONE: &str =
@@ -263,19 +263,19 @@ pub(super) fn write_broken(
     if let Some(why) = &finding.deliberate {
         paragraph(format!("  {} {why}", Styled(GOOD, "known:")))?;
     }
-    let told = match detail {
-        CardDetail::Marked => MOST_TOLD,
+    let reported = match detail {
+        CardDetail::Marked => MOST_REPORTED,
         CardDetail::Brief | CardDetail::Full => usize::MAX,
     };
-    for (nth, evidence) in finding.evidence().iter().take(told).enumerate() {
+    for (nth, evidence) in finding.evidence().iter().take(reported).enumerate() {
         let what = one_line(&evidence.what);
         let place = match place(evidence) {
             place if place.is_empty() => String::new(),
             place => format!(" {}", Styled(QUIET, format!("[{place}]"))),
         };
         // Evidence of a failure begins with its line.
-        let is_told = |line: &usize| what.contains(&format!("line {line}: "));
-        let line = evidence.line().filter(|line| !is_told(line));
+        let is_reported = |line: &usize| what.contains(&format!("line {line}: "));
+        let line = evidence.line().filter(|line| !is_reported(line));
         let place = match line.filter(|_| detail != CardDetail::Brief) {
             Some(line) => format!("{place} {}", Styled(QUIET, format!("(line {line})"))),
             None => place,
@@ -299,7 +299,7 @@ pub(super) fn write_broken(
             CardDetail::Full => write_renders(out, evidence, width)?,
         }
     }
-    let more = finding.evidence().len().saturating_sub(told);
+    let more = finding.evidence().len().saturating_sub(reported);
     if more > 0 {
         let text = quiet(format!("… and {} more: --all shows them", thousands(more)));
         writeln!(out, "{}", wrapped(&text, width, 4))?;

@@ -210,8 +210,8 @@ impl Columns {
         // If a word is wider than its column, the rest of the row goes below.
         let too_long = (1..row.len().min(plan.widths.len()))
             .find(|index| row[*index].longest_word() > plan.widths[*index]);
-        let (beside, below) = row.split_at(too_long.unwrap_or(row.len().min(plan.widths.len())));
-        let mut columns: Vec<Vec<Cell>> = beside
+        let (inline, below) = row.split_at(too_long.unwrap_or(row.len().min(plan.widths.len())));
+        let mut columns: Vec<Vec<Cell>> = inline
             .iter()
             .zip(&plan.widths)
             .map(|(cell, width)| cell.clone().lines(*width))
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_beside_stands_below() {
+    fn what_does_not_fit_in_a_line_is_below() {
         let mut columns = Columns::right_aligned([1]);
         columns.row([cell("template"), cell("count"), cell("about them")]);
         columns.row([cell("a"), cell("1"), cell("the first of all")]);

@@ -35,7 +35,7 @@ const GROUPS: [(&str, &[SiteKind]); 4] = [
 
 /// What the cases leave out of a place, in words. None if nothing is missing.
 pub(super) fn missing(covered: &CoveredSite) -> Option<String> {
-    if covered.site.is_dead && covered.cases == 0 {
+    if covered.site.is_unreachable && covered.cases == 0 {
         return Some("cannot be reached: a literal decides".to_owned());
     }
     let missing: Vec<Way> = covered.open().collect();
@@ -69,7 +69,7 @@ pub fn write(
     let file = Styled(QUIET, place(template, None));
     writeln!(out, "{}", wrapped(&format!("{name}  {file}"), width, 2))?;
     let cases = counted(coverage.cases, "case", "cases");
-    let idle = match coverage.idle {
+    let idle = match coverage.not_run {
         0 => String::new(),
         1 => ", one of them without running it".to_owned(),
         idle => format!(", {} of them without running it", thousands(idle)),
@@ -138,8 +138,9 @@ fn gaps<'c>(coverage: &'c TemplateCoverage<'_>, is_whole: bool) -> Vec<Gap<'c>> 
         };
         let mut more = None;
         if place.cases == 0 && !is_whole {
-            let is_alike =
-                |next: &&CoveredSite| next.cases == 0 && next.site.is_dead == place.site.is_dead;
+            let is_alike = |next: &&CoveredSite| {
+                next.cases == 0 && next.site.is_unreachable == place.site.is_unreachable
+            };
             while let Some(next) = sites.next_if(is_alike) {
                 more = Some((more.map_or(1, |(count, _)| count + 1), next));
             }
@@ -211,18 +212,20 @@ pub fn notes(coverage: &TemplateCoverage<'_>) -> Vec<Note> {
     // Nobody can do anything about a place that a literal keeps unreached.
     let lines = Lines::of(&template.source);
     let gaps = gaps(coverage, false).into_iter();
-    let gaps = gaps.filter(|gap| !gap.place.site.is_dead).map(|gap| {
-        let position = lines.position(&template.source, gap.place.site.span.start);
-        Note {
-            path: place(template, Some(position.line)).into(),
-            message: format!(
-                "the {} in column {} is {}",
-                gap.place.site.kind.name(),
-                position.column,
-                gap.missing
-            ),
-        }
-    });
+    let gaps = gaps
+        .filter(|gap| !gap.place.site.is_unreachable)
+        .map(|gap| {
+            let position = lines.position(&template.source, gap.place.site.span.start);
+            Note {
+                path: place(template, Some(position.line)).into(),
+                message: format!(
+                    "the {} in column {} is {}",
+                    gap.place.site.kind.name(),
+                    position.column,
+                    gap.missing
+                ),
+            }
+        });
     gaps.collect()
 }
 
@@ -334,7 +337,7 @@ impl<'c> CoverageJson<'c> {
             template: coverage.template.name.as_str(),
             file: place(coverage.template, None),
             cases: coverage.cases,
-            idle: coverage.idle,
+            idle: coverage.not_run,
             reached: counts.into(),
             sites: coverage
                 .sites
@@ -363,7 +366,7 @@ impl<'c> SiteJson<'c> {
             end_line: end.line,
             end_column: end.column,
             text: source.get(span.clone()).unwrap_or_default(),
-            dead: covered.site.is_dead,
+            dead: covered.site.is_unreachable,
             missing: missing(covered),
             ways: covered
                 .ways
@@ -374,7 +377,7 @@ impl<'c> SiteJson<'c> {
                     first: coverage.first(way, MOST_NAMED),
                     excuse: way.excuse.as_ref().filter(|_| way.cases == 0).map(
                         |excuse| match excuse {
-                            Excuse::Dead => "no render can",
+                            Excuse::Unreachable => "no render can",
                             Excuse::Explained(why) => why,
                         },
                     ),

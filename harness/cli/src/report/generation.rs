@@ -35,7 +35,7 @@ pub fn write(out: &mut dyn Write, generation: &Generation<'_>, is_whole: bool) -
         writeln!(out)?;
         write_case(out, one.case.id.name(), &one.fields())?;
     }
-    if after.reached == after.all && generation.dead == 0 {
+    if after.reached == after.all && generation.unreachable == 0 {
         return Ok(());
     }
     if generation.cases.is_empty() {
@@ -43,7 +43,7 @@ pub fn write(out: &mut dyn Write, generation: &Generation<'_>, is_whole: bool) -
     }
     let unreached = counted(generation.unreached(), "way", "ways");
     let tries = counted(generation.tries, "conversation", "conversations");
-    let dead = match generation.dead {
+    let dead = match generation.unreachable {
         0 => String::new(),
         dead => format!(", and {} that cannot be reached", thousands(dead)),
     };
@@ -132,7 +132,7 @@ impl<'g> GenerationJson<'g> {
             before: generation.before.whole().into(),
             after: generation.after.whole().into(),
             tries: generation.tries,
-            dead: generation.dead,
+            dead: generation.unreachable,
             cases: cases
                 .map(|one| GeneratedCaseJson::of(one, generation))
                 .collect(),

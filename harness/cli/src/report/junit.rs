@@ -10,7 +10,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use super::card::{CardDetail, FindingStyle, write_broken};
 use super::other_fault::OtherFault;
 use super::run_report::{RunReport, first_lines};
-use super::{clean, held_texts, markdown};
+use super::{checked_texts, clean, markdown};
 use rolecall_check::card::Card;
 use rolecall_check::contract::{Finding, Judgement};
 use rolecall_core::invisible::is_obeyed;
@@ -87,12 +87,12 @@ pub fn write_run(
         junit.add_test_suite(suite);
     }
     let mut cards = Vec::new();
-    for held in &report.conclusion.cards {
+    for checked in &report.conclusion.cards {
         let mut text = Vec::new();
-        held_texts::write(&mut text, std::slice::from_ref(held), true)?;
+        checked_texts::write(&mut text, std::slice::from_ref(checked), true)?;
         let text = clean::plain(&text);
-        let status = failure(held.kind.name(), &held.template, &text);
-        cards.push(TestCase::new(xml(&held.template), status));
+        let status = failure(checked.kind.name(), &checked.template, &text);
+        cards.push(TestCase::new(xml(&checked.template), status));
     }
     add_others(&mut junit, &report.others(), cards);
     finish(out, &junit)

@@ -81,8 +81,8 @@ pub mod comparison;
 
 pub mod cards;
 pub mod checked;
+pub mod checked_texts;
 pub mod github;
-pub mod held_texts;
 pub mod junit;
 pub mod sarif;
 

@@ -10,8 +10,8 @@ use rolecall_core::diff::DiffLine;
 use rolecall_core::invocation;
 use rolecall_core::problem::{Location, Position, Problem};
 use rolecall_io::syntax_error::SyntaxError;
+use rolecall_suite::checked_base::CheckedBase;
 use rolecall_suite::conclusion::{EngineFailure, EngineFault};
-use rolecall_suite::held_base::HeldBase;
 use rolecall_suite::roundtrip::RoundtripTally;
 
 /// How many lines of a difference to keep.
@@ -187,13 +187,13 @@ impl OtherFault {
     }
 
     /// The differences of a template from its base that nothing explains.
-    pub fn of_departures(held: &HeldBase) -> Vec<OtherFault> {
-        let [base, _] = &held.comparison.sides;
-        let of_group = held.comparison.departures().map(|group| {
+    pub fn of_deviations(checked: &CheckedBase) -> Vec<OtherFault> {
+        let [base, _] = &checked.comparison.sides;
+        let of_group = checked.comparison.deviations().map(|group| {
             let first = group.members.first().map_or("", |first| &first.case);
             let mut what = format!(
                 "{} differs from its base {base} in {}, such as {first}",
-                held.template,
+                checked.template,
                 counted(group.members.len(), "case", "cases"),
             );
             if let Some(place) = &group.diff.first {
@@ -202,17 +202,17 @@ impl OtherFault {
             let lines = group.diff.hunks.iter().flatten().take(MOST_LINES);
             OtherFault {
                 lines: lines.cloned().collect(),
-                ..OtherFault::new(FaultKind::Base, &held.path, what)
+                ..OtherFault::new(FaultKind::Base, &checked.path, what)
             }
         });
         of_group.collect()
     }
 
     /// The same, and the explanations that explain nothing.
-    pub(crate) fn of_base(held: &HeldBase) -> Vec<OtherFault> {
-        let stale = held.stale.iter().map(OtherFault::of_problem);
-        let departures = OtherFault::of_departures(held).into_iter();
-        departures.chain(stale).collect()
+    pub(crate) fn of_base(checked: &CheckedBase) -> Vec<OtherFault> {
+        let stale = checked.stale.iter().map(OtherFault::of_problem);
+        let deviations = OtherFault::of_deviations(checked).into_iter();
+        deviations.chain(stale).collect()
     }
 
     /// The line of the file, if it is known.

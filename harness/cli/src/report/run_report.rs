@@ -9,8 +9,8 @@ use super::summary::not_compared;
 use rolecall_core::diff::DiffLine;
 use rolecall_core::invocation;
 use rolecall_core::problem::Problem;
+use rolecall_suite::checked_text::TextKind;
 use rolecall_suite::conclusion::{Conclusion, EngineFailure, EngineFault, Fault};
-use rolecall_suite::held_text::TextKind;
 
 /// The results of a run.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ pub struct RunReport<'r, 's> {
     /// Where templates and cases come from, in words.
     pub origin: &'r str,
     /// Who gives the verdicts, in words.
-    pub law: Option<&'r str>,
+    pub reference_names: Option<&'r str>,
     /// Whether these are the records of a reference.
     pub is_recorded: bool,
     /// The engine that the user chose, if it is not the usual one.
@@ -84,14 +84,14 @@ impl RunReport<'_, '_> {
         }
         let cards = &self.conclusion.cards;
         for kind in TextKind::ALL {
-            let of_kind = cards.iter().filter(|held| held.kind == kind);
-            let changed = of_kind.filter(|held| !held.change.is_same()).count();
+            let of_kind = cards.iter().filter(|checked| checked.kind == kind);
+            let changed = of_kind.filter(|checked| !checked.change.is_same()).count();
             if changed > 0 {
                 let count = counted(changed, kind.name(), kind.of_many());
                 parts.push(format!("{count} not as accepted"));
             }
         }
-        let forbidden: usize = cards.iter().map(|held| held.forbidden.len()).sum();
+        let forbidden: usize = cards.iter().map(|checked| checked.forbidden.len()).sum();
         if forbidden > 0 {
             let count = counted(forbidden, "contract", "contracts");
             parts.push(format!("{count} broken without a reason"));
@@ -199,9 +199,9 @@ impl RunReport<'_, '_> {
             counted(tally.all(), "pair", "pairs"),
             counted(templates, "template", "templates")
         );
-        match self.law {
-            Some(law) if tally.agree + tally.differ + tally.diverge > 0 => format!(
-                "{all}; {} of {} agree with {law}.",
+        match self.reference_names {
+            Some(reference_names) if tally.agree + tally.differ + tally.diverge > 0 => format!(
+                "{all}; {} of {} agree with {reference_names}.",
                 thousands(tally.agree),
                 thousands(tally.judged())
             ),

@@ -21,9 +21,9 @@ use rolecall_check::contract::{self, Finding, Severity};
 use rolecall_check::fix::Fix;
 use rolecall_core::patch;
 use rolecall_io::template_file::line_in_file;
+use rolecall_suite::checked_text::TextKind;
 use rolecall_suite::conclusion::Fault;
 use rolecall_suite::configuration;
-use rolecall_suite::held_text::TextKind;
 
 /// The rule for templates that cannot be read.
 const SYNTAX: &str = "syntax";
@@ -137,15 +137,15 @@ pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>, folder: &Path)
         let place = (&*pair.template.path, folder);
         results.push(run_result(rule, &message, place, line, &mark));
     }
-    for held in &report.conclusion.cards {
-        let forbidden = held.forbidden.iter().map(|found| found.contract.id);
-        let kind = held.kind.name();
-        let mut message = format!("{}: the {kind} is not as demanded", held.template);
+    for checked in &report.conclusion.cards {
+        let forbidden = checked.forbidden.iter().map(|found| found.contract.id);
+        let kind = checked.kind.name();
+        let mut message = format!("{}: the {kind} is not as demanded", checked.template);
         for id in forbidden {
             message = format!("{message}\n{id} is broken, and nothing gives the reason");
         }
-        let mark = format!("{}/{kind}", held.template);
-        let place = (&*held.path, folder);
+        let mark = format!("{}/{kind}", checked.template);
+        let place = (&*checked.path, folder);
         results.push(run_result(kind, &message, place, 1, &mark));
     }
     let others = report.others();

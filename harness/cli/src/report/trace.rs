@@ -547,7 +547,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn fields_stand_beside_the_lines_that_they_are_in() {
+    fn fields_are_next_to_the_lines_that_they_are_in() {
         let world = World::new();
         assert_eq!(
             plain(|out| write_prompt(out, &world.trace(), 80)),

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_quotes_is_not_broken() {
+    fn what_is_in_quotes_is_not_broken() {
         let command = "rolecall show chat plain/user --engine 'node an adapter.mjs' --diff";
         let lines = wrapped_command(command, 30, 2);
         assert_eq!(

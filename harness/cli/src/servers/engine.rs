@@ -153,7 +153,7 @@ impl Engine for Server {
         self.remote(template, None)
     }
 
-    fn compile_behind(
+    fn compile_with_front(
         &self,
         front: &str,
         template: &Template,

@@ -165,7 +165,7 @@ impl<'s> Distinguisher<'s> {
     }
 
     /// Whether a conversation tells a mutant apart.
-    pub(crate) fn is_told_by(&self, case: &Case, mutant: &FrontProgram<'_>) -> bool {
+    pub(crate) fn is_distinguished_by(&self, case: &Case, mutant: &FrontProgram<'_>) -> bool {
         let rendered = self.subject.render(case.clone());
         rendered.is_some_and(|rendered| self.tells_apart(&rendered, mutant))
     }

@@ -29,7 +29,7 @@ pub struct Generation<'s> {
     /// The new cases, in the order of the lines that they reach.
     pub cases: Vec<GeneratedCase>,
     /// How many ways there are that no conversation can take, as the template shows.
-    pub dead: usize,
+    pub unreachable: usize,
     /// How many conversations were tried.
     pub tries: usize,
 }
@@ -99,7 +99,7 @@ impl<'s> Generation<'s> {
         let cases = smallest(&subject, &found);
         let mut generation = Generation {
             after: before.clone(),
-            dead: before.excused().0,
+            unreachable: before.excused().0,
             before,
             cases: Vec::new(),
             tries,

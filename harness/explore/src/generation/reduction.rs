@@ -46,7 +46,7 @@ pub(super) fn reduced(
 
 impl Reduction<'_, '_> {
     fn run(&mut self) {
-        self.mend();
+        self.fix();
         self.options();
         loop {
             let before = (self.rank, size(&self.best.case));
@@ -60,7 +60,7 @@ impl Reduction<'_, '_> {
     }
 
     /// Tries to make an ordinary chat of an odd one: with a question, and with a text in each message.
-    fn mend(&mut self) {
+    fn fix(&mut self) {
         if matches!(self.rank, Rank::Prompt | Rank::Refusal) {
             return;
         }

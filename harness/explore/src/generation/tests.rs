@@ -166,7 +166,7 @@ fn a_seed_decides_every_case() {
 }
 
 #[test]
-fn what_a_literal_decides_is_dead_and_is_not_searched() {
+fn what_a_literal_decides_is_unreachable_and_is_not_searched() {
     for (dialect, source) in [
         (
             Dialect::Jinja,
@@ -178,7 +178,11 @@ fn what_a_literal_decides_is_dead_and_is_not_searched() {
         ),
     ] {
         searched(dialect, source, EFFORT, |generation| {
-            assert_eq!((generation.dead, generation.tries), (2, 0), "{source}");
+            assert_eq!(
+                (generation.unreachable, generation.tries),
+                (2, 0),
+                "{source}"
+            );
             assert_eq!(generation.unreached(), 0);
             assert!(generation.cases.is_empty() && generation.case_file().is_none());
         });

@@ -72,14 +72,14 @@ impl Blame {
             _ => None,
         };
         let place = spans().find_map(literal);
-        let beside = || {
+        let neighbour = || {
             let before = target
                 .spans
                 .iter()
                 .take_while(|it| it.prompt.end <= range.start);
             before.filter_map(literal).last()
         };
-        let place = place.or_else(beside);
+        let place = place.or_else(neighbour);
         let line = place
             .as_ref()
             .map(|(at, _)| template.source[..*at].matches('\n').count() + 1);

@@ -106,7 +106,7 @@ impl Gap {
         let next = operands
             .iter()
             .position(|operand| operand.start >= span.end)?;
-        let behind = if is_text(&operands[next]) {
+        let after = if is_text(&operands[next]) {
             ""
         } else {
             "'' + "
@@ -117,7 +117,7 @@ impl Gap {
             " + ''"
         };
         is_sum.then(|| Edit {
-            text: format!("{before}{}{behind}", edit.text),
+            text: format!("{before}{}{after}", edit.text),
             ..edit
         })
     }
@@ -147,7 +147,7 @@ impl Gap {
             piece.is_some_and(|piece| piece.kind == PieceKind::Text)
         };
         let at = self.place(body);
-        let (before, behind) = outline.source.split_at(at);
+        let (before, after) = outline.source.split_at(at);
         let (start, end) = self.signs(outline, body);
         let mut text = format!("{{%{start} {words} {end}%}}");
         // On a line of its own, where the next tag takes away what is before it.
@@ -156,7 +156,7 @@ impl Gap {
         if let Some(indent) = indent
             && start == "-"
             && !is_text(Some(self.piece))
-            && (behind.starts_with("{{-") || behind.starts_with("{%-"))
+            && (after.starts_with("{{-") || after.starts_with("{%-"))
         {
             text = format!("{text}\n{indent}");
         }
@@ -172,8 +172,8 @@ impl Gap {
             let piece = piece.and_then(|piece| body.pieces.get(piece));
             piece.is_some_and(|piece| piece.kind == PieceKind::Text)
         };
-        let (before, behind) = outline.source.split_at(self.place(body));
-        let start = match behind.get(..3) {
+        let (before, after) = outline.source.split_at(self.place(body));
+        let start = match after.get(..3) {
             _ if !is_text(self.piece.checked_sub(1)) => "",
             Some("{{-" | "{%-" | "{#-") => "-",
             Some("{%+" | "{#+") => "+",

@@ -141,9 +141,9 @@ fn tried<'o>(outline: &'o Outline, wanted: &[usize]) -> Vec<Tried<'o>> {
     for body in outline.bodies.iter().filter(|body| !body.is_captured) {
         let gaps = gaps(outline, body, wanted);
         for (index, from) in gaps.iter().enumerate() {
-            let behind = gaps[index + 1..].iter();
-            let behind = behind.filter(|to| writes(outline, body, from, to));
-            tried.extend(behind.map(|to| {
+            let after = gaps[index + 1..].iter();
+            let after = after.filter(|to| writes(outline, body, from, to));
+            tried.extend(after.map(|to| {
                 let [edits, guarded] = edits_of(outline, body, from, to);
                 Tried {
                     body,
@@ -313,14 +313,14 @@ impl Search<'_, '_> {
         from: &'g Gap,
         later: impl Iterator<Item = &'g Gap>,
     ) -> Vec<Candidate> {
-        let [first, behind] = [from.piece, from.piece + 1].map(|piece| Gap {
+        let [first, after] = [from.piece, from.piece + 1].map(|piece| Gap {
             piece,
             cut: Cut::Before,
         });
-        let span = first.place(body)..behind.place(body);
+        let span = first.place(body)..after.place(body);
         let original = &self.outline.source[span.clone()];
         let copy = |start: &Gap| {
-            let [mut edits, _] = edits_of(self.outline, body, start, &behind);
+            let [mut edits, _] = edits_of(self.outline, body, start, &after);
             for edit in &mut edits {
                 edit.span = edit.span.start - span.start..edit.span.end - span.start;
             }
@@ -346,7 +346,7 @@ impl Search<'_, '_> {
         let found = by_item
             .chain(by_operand)
             .filter_map(|(condition, [one, other])| {
-                let text = self.twice(body, [&first, &behind], &condition, [&one, &other]);
+                let text = self.twice(body, [&first, &after], &condition, [&one, &other]);
                 let mut candidate = Candidate {
                     guarded: None,
                     edits: vec![Edit {
@@ -366,13 +366,13 @@ impl Search<'_, '_> {
     fn twice(
         &self,
         body: &Body,
-        [first, behind]: [&Gap; 2],
+        [first, after]: [&Gap; 2],
         condition: &str,
         [one, other]: [&str; 2],
     ) -> String {
         let (start, end) = (
             first.signs(self.outline, body),
-            behind.signs(self.outline, body),
+            after.signs(self.outline, body),
         );
         format!(
             "{{%{} if {condition} {}%}}{one}{{%{} else {}%}}{other}{{%{} endif {}%}}",
@@ -410,11 +410,11 @@ impl Search<'_, '_> {
             piece: from.piece,
             cut: Cut::Before,
         };
-        let behind = Gap {
+        let after = Gap {
             piece: to.piece + usize::from(to.cut != Cut::Before),
             cut: Cut::Before,
         };
-        let span = first.place(body)..behind.place(body);
+        let span = first.place(body)..after.place(body);
         let original = self.outline.source.get(span.clone())?;
         let marks = edits_of(self.outline, body, from, to).map(|mut edits| {
             for edit in &mut edits {
@@ -426,7 +426,7 @@ impl Search<'_, '_> {
             let condition = format!("{item}['role'] == 'assistant'");
             let [edits, guarded] = marks.each_ref().map(|marks| {
                 let marked = edited(original, marks);
-                let text = self.twice(body, [&first, &behind], &condition, [&marked, original]);
+                let text = self.twice(body, [&first, &after], &condition, [&marked, original]);
                 vec![Edit {
                     span: span.clone(),
                     text,

@@ -46,7 +46,7 @@ pub(super) struct FrontDefinition {
     /// The dialect of the application's templates; none if it accepts every dialect.
     pub(super) dialect: Option<Dialect>,
     /// The fronts whose version of a case the suite must also hold, if it differs.
-    pub(super) beside: &'static [Front],
+    pub(super) others: &'static [Front],
     /// Picks one of a model's templates for a conversation, or returns the refusal.
     pub(super) choose: for<'t> fn(&'t Template, &Case) -> Result<&'t Template, String>,
     /// The other template that it may pick.

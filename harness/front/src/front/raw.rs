@@ -8,7 +8,7 @@ pub(super) static FRONT: FrontDefinition = FrontDefinition {
     name: "raw",
     description: "nothing: templates see conversations as they are written",
     dialect: None,
-    beside: &[],
+    others: &[],
     choose: |template, _| Ok(template),
     alternative: |_| None,
     preparation: PreparationRules::Method {

@@ -11,7 +11,7 @@ pub(super) static FRONT: FrontDefinition = FrontDefinition {
     name: "unknown",
     description: "no front that there is",
     dialect: None,
-    beside: &[],
+    others: &[],
     choose: refuse,
     alternative: |_| None,
     preparation: PreparationRules::Method {

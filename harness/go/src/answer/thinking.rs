@@ -80,7 +80,7 @@ impl ThinkingReader {
                     self.state = State::Thinking;
                     trimmed.clone_into(&mut self.waiting);
                 }
-                State::Thinking => return Ok(self.thought(&text)),
+                State::Thinking => return Ok(self.reasoning(&text)),
                 State::Closed => {
                     if !trimmed.is_empty() {
                         self.state = State::Done;
@@ -93,19 +93,19 @@ impl ThinkingReader {
     }
 
     /// Reads text within the thoughts.
-    fn thought(&mut self, text: &str) -> (String, String) {
-        if let Some((thought, rest)) = text.split_once(&*self.tags.closing) {
+    fn reasoning(&mut self, text: &str) -> (String, String) {
+        if let Some((reasoning, rest)) = text.split_once(&*self.tags.closing) {
             let rest = rest.trim_start();
             self.state = if rest.is_empty() {
                 State::Closed
             } else {
                 State::Done
             };
-            return (thought.to_owned(), rest.to_owned());
+            return (reasoning.to_owned(), rest.to_owned());
         }
-        let (thought, begun) = text.split_at(text.len() - overlap(text, &self.tags.closing));
+        let (reasoning, begun) = text.split_at(text.len() - overlap(text, &self.tags.closing));
         begun.clone_into(&mut self.waiting);
-        (thought.to_owned(), String::new())
+        (reasoning.to_owned(), String::new())
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) enum Request<'r> {
         source: &'r str,
         /// The front that the program should apply, if it is an application that has it.
         #[serde(flatten)]
-        behind: Option<FrontRequest<'r>>,
+        front_request: Option<FrontRequest<'r>>,
     },
     /// Render a conversation with a template that was loaded.
     Render {
@@ -440,7 +440,7 @@ mod tests {
                 id: 1,
                 template: "t",
                 source: "x",
-                behind: None,
+                front_request: None,
             }),
             r#"{"request":"load","id":1,"template":"t","source":"x"}"#
         );
@@ -450,7 +450,7 @@ mod tests {
                 id: 1,
                 template: "t",
                 source: "x",
-                behind: Some(FrontRequest {
+                front_request: Some(FrontRequest {
                     front: "transformers",
                     templates: BTreeMap::new(),
                     special_tokens: &tokens,

@@ -77,7 +77,7 @@ impl Session {
             id,
             template: "smallest",
             source: "x",
-            behind: None,
+            front_request: None,
         };
         let line = self.process.ask(&request, limits.time)?;
         Ok(!matches!(Meaning::read(&line, id)?, Meaning::Outcome(_)))
@@ -128,7 +128,7 @@ impl Session {
             id,
             template: name,
             source: &remote.template.source,
-            behind: remote.front.as_deref().map(|front| FrontRequest {
+            front_request: remote.front.as_deref().map(|front| FrontRequest {
                 front,
                 special_tokens: &remote.template.special_tokens,
                 setup: remote.template.setup.to_json(),

@@ -245,7 +245,7 @@ fn files(
     }
     if is_model {
         ignored.retain(|path| name_of(path) != huggingface::TEMPLATE_FILE);
-        ignored.extend(huggingface::unread_beside(root, folder));
+        ignored.extend(huggingface::unread_templates(root, folder));
         for path in ignored {
             found.notes.push(Note::new(
                 path,

@@ -191,7 +191,7 @@ impl<'s> Expressions<'s> {
                         expr
                     }
                 };
-                let named = named_beside(node.expr.as_ref(), &node.args);
+                let named = other_names(node.expr.as_ref(), &node.args);
                 let args = self.adapt_arguments(&node.args, &named)?;
                 let span = node.span();
                 let Some(name) = vocabulary::filter(node.name) else {
@@ -201,7 +201,7 @@ impl<'s> Expressions<'s> {
             }
             Expr::Test(node) => {
                 let expr = self.adapt(&node.expr)?;
-                let named = named_beside(Some(&node.expr), &node.args);
+                let named = other_names(Some(&node.expr), &node.args);
                 let args = self.adapt_arguments(&node.args, &named)?;
                 let span = node.span();
                 let Some(name) = vocabulary::test(node.name) else {
@@ -646,7 +646,7 @@ pub(super) fn named<'s>(arguments: &[CallArg<'s>], others: &[&'s str]) -> Vec<&'
 
 /// The names of the arguments of a filter or a test. If all of its input is constant, Jinja2 calls
 /// it when it compiles, and the last argument of each name counts (`args_as_const`).
-fn named_beside<'s>(of: Option<&Expr<'s>>, arguments: &[CallArg<'s>]) -> Vec<&'s str> {
+fn other_names<'s>(of: Option<&Expr<'s>>, arguments: &[CallArg<'s>]) -> Vec<&'s str> {
     if of.is_some_and(is_constant) && arguments.iter().map(given).all(is_constant) {
         return Vec::new();
     }

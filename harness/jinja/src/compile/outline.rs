@@ -117,7 +117,7 @@ fn bodies(source: &str) -> Result<Vec<Body>, Error> {
         }
         let is_print = token == Token::PrintBegin;
         let mut inside = Vec::new();
-        let behind = loop {
+        let after = loop {
             let (token, span) = lexer.next()?;
             let place = span.start_offset as usize..span.end_offset as usize;
             match token {
@@ -126,9 +126,9 @@ fn bodies(source: &str) -> Result<Vec<Body>, Error> {
             }
         };
         // The token for the end of a tag has the white space that it takes away.
-        let sign = &source[behind.clone()];
+        let sign = &source[after.clone()];
         let length = sign.find(['}', '%']).map_or(sign.len(), |at| at + 2);
-        let place = start..behind.start + length;
+        let place = start..after.start + length;
         if let Some(last) = open.last_mut() {
             last.push(end..start, PieceKind::Text);
         }
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_in_a_string_is_found_behind_escapes() {
+    fn a_place_in_a_string_is_found_after_escapes() {
         let source = r"{{ 'a\nb\u00e9c' }}";
         let outline = Outline::of(source).unwrap();
         let literal = 3..source.len() - 3;

@@ -12,8 +12,8 @@ use minijinja::machinery::ast::{
 };
 use rolecall_core::{Site, SiteKind};
 
+use crate::compile::iterations::{Assigned, Full};
 use crate::compile::nodes::{constant, evaluate, expressions, given, operation};
-use crate::compile::turns::{Assigned, Full};
 use crate::coverage::Event;
 use crate::library::functions::GENERATION;
 use crate::operator::Operator;
@@ -41,7 +41,7 @@ impl Sites {
     pub(super) fn of(template: &Stmt<'_>, source: &str, reporting: Reporting) -> Sites {
         let mut collector = Collector {
             source,
-            is_dead: false,
+            is_unreachable: false,
             assigned: Assigned::of(template),
             full: Full::new(),
             sites: Sites {
@@ -107,7 +107,7 @@ fn address<T>(node: &T) -> (usize, usize) {
 struct Collector<'s> {
     source: &'s str,
     /// Whether a literal keeps every render away from what is collected.
-    is_dead: bool,
+    is_unreachable: bool,
     /// What the template assigns itself.
     assigned: Assigned,
     /// What the conditions around have found to have something in it.
@@ -121,7 +121,7 @@ impl Collector<'_> {
         self.sites.list.push(Site {
             kind,
             span,
-            is_dead: self.is_dead,
+            is_unreachable: self.is_unreachable,
             is_never_empty: false,
         });
     }
@@ -134,11 +134,11 @@ impl Collector<'_> {
 
     /// Statements that run if a condition has this truth. If it never has, they are dead.
     fn branch(&mut self, statements: &[Stmt<'_>], condition: &Expr<'_>, truth: bool) {
-        let (around, known) = (self.is_dead, self.full.len());
-        self.is_dead |= is_never(condition, truth);
+        let (around, known) = (self.is_unreachable, self.full.len());
+        self.is_unreachable |= is_never(condition, truth);
         self.assigned.ask(condition, truth, &mut self.full);
         self.statements(statements);
-        self.is_dead = around;
+        self.is_unreachable = around;
         self.full.truncate(known);
     }
 

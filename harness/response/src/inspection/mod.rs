@@ -29,7 +29,7 @@ mod serving;
 use crate::template::ResponseTemplate;
 use trial::Bench;
 
-pub use finding::{Evidence, Finding, Inspection, Level, Reading, ReadingManner, Rule};
+pub use finding::{Evidence, Finding, Inspection, Level, Reading, ReadingMode, Rule};
 
 impl ResponseTemplate {
     /// A short text that opens a region of a field, as a prompt writes it whose answer begins inside of
@@ -272,9 +272,9 @@ mod tests {
                     panic!("{finding:?}");
                 };
                 for reading in readings.iter() {
-                    let again = match reading.manner {
-                        ReadingManner::Whole => Bench::new(&template).whole(&reading.text),
-                        ReadingManner::Streamed => Bench::new(&template).streamed(&reading.text),
+                    let again = match reading.mode {
+                        ReadingMode::Whole => Bench::new(&template).whole(&reading.text),
+                        ReadingMode::Streamed => Bench::new(&template).streamed(&reading.text),
                     };
                     assert_eq!(again.outcome, reading.outcome);
                 }

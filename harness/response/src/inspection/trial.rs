@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::event::Message;
 use crate::failure::ParseError;
-use crate::inspection::finding::{Reading, ReadingManner};
+use crate::inspection::finding::{Reading, ReadingMode};
 use crate::pattern::budget::Budget;
 use crate::pattern::search::{Found, Pattern, Progress};
 use crate::stream::{Limits, Options, Seen, Stream};
@@ -146,10 +146,10 @@ impl Trial {
     }
 
     /// The trial as evidence.
-    pub(super) fn reading(self, text: &str, manner: ReadingManner) -> Reading {
+    pub(super) fn reading(self, text: &str, mode: ReadingMode) -> Reading {
         Reading {
             text: text.to_owned(),
-            manner,
+            mode,
             outcome: self.outcome,
         }
     }

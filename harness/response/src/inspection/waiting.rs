@@ -47,7 +47,7 @@ pub(super) fn inspect(bench: &Bench<'_>) -> Vec<Finding> {
             help: "open the region by a text that stands at its start; if the prompt writes that \
                    text, let `start_anchor` end before it"
                 .to_owned(),
-            evidence: Evidence::Held { text: text.clone() },
+            evidence: Evidence::HeldBack { text: text.clone() },
         });
     }
     findings

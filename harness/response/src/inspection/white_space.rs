@@ -1,7 +1,7 @@
 //! White space behind delimiters, which becomes a region of its own and replaces an earlier one.
 
 use crate::inspection::answer::{Region, value_in};
-use crate::inspection::finding::{Evidence, Finding, ReadingManner, Rule};
+use crate::inspection::finding::{Evidence, Finding, ReadingMode, Rule};
 use crate::inspection::trial::Bench;
 
 /// One finding for each closer behind which white space replaces the text of the implicit field.
@@ -66,8 +66,8 @@ pub(super) fn inspect(bench: &Bench<'_>, regions: &[Region]) -> Vec<Finding> {
             help: "let the delimiter take the white space: `close_pattern` with `\\s*` at its end"
                 .to_owned(),
             evidence: Evidence::Readings(Box::new([
-                one.reading(&plain, ReadingManner::Whole),
-                other.reading(&spaced, ReadingManner::Whole),
+                one.reading(&plain, ReadingMode::Whole),
+                other.reading(&spaced, ReadingMode::Whole),
             ])),
         });
     }

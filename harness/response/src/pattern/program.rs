@@ -2,7 +2,7 @@
 
 use crate::failure::PatternError;
 use crate::pattern::start::{UNLIMITED, checked_first, first, narrowest, needed, required};
-use crate::pattern::tree::{Assertion, Manner, One, Reference, Tree};
+use crate::pattern::tree::{Assertion, One, Reference, RepeatKind, Tree};
 
 /// A pattern with more steps is not compiled: counts in counts would multiply without end.
 const MOST_STEPS: usize = 50_000;
@@ -267,7 +267,7 @@ impl Builder {
                 })
             }
             Tree::Repeat {
-                manner: Manner::Possessive,
+                kind: RepeatKind::Possessive,
                 least,
                 most,
                 body,
@@ -277,11 +277,11 @@ impl Builder {
                 self.add(Step::Atomic { body })
             }
             Tree::Repeat {
-                manner,
+                kind,
                 least,
                 most,
                 body,
-            } => self.repeat(*manner == Manner::Lazy, *least, *most, body, next),
+            } => self.repeat(*kind == RepeatKind::Lazy, *least, *most, body, next),
             Tree::Reference(Reference::Number(number)) => {
                 self.referenced[number - 1] = true;
                 self.add(Step::Reference {

@@ -259,7 +259,7 @@ impl Scan<'_, '_> {
                 Found::Nothing
             }
         };
-        let mut is_dead = true;
+        let mut is_unreachable = true;
         let dead = progress.dead;
         let mut at = if program.looks_twice {
             from
@@ -274,13 +274,13 @@ impl Scan<'_, '_> {
                 return Ok(Found::Nothing);
             };
             // A later search may not jump over these places.
-            is_dead &= reachable == at;
+            is_unreachable &= reachable == at;
             at = match self.after_start_test(reachable, &mut matcher, budget)? {
                 Start::At(at) => at,
                 Start::CutShort(at) => return Ok(nothing_more(at)),
                 Start::Nowhere => return Ok(Found::Nothing),
             };
-            if is_dead {
+            if is_unreachable {
                 progress.dead = progress.dead.max(at.min(text.len()));
             }
             if at > text.len() {
@@ -307,7 +307,7 @@ impl Scan<'_, '_> {
                 Attempt::Partial => return Ok(Found::Partial(at)),
                 Attempt::Fail => {}
             }
-            is_dead &= !matcher.saw_end;
+            is_unreachable &= !matcher.saw_end;
             if at >= text.len() {
                 return Ok(Found::Nothing);
             }
@@ -320,7 +320,7 @@ impl Scan<'_, '_> {
                 if length < *most {
                     if at + length >= text.len() {
                         // `regex` then takes this for a partial match.
-                        is_dead = false;
+                        is_unreachable = false;
                         if partial {
                             return Ok(Found::Partial(at));
                         }
@@ -329,7 +329,7 @@ impl Scan<'_, '_> {
                 }
             }
             at += 1;
-            if is_dead {
+            if is_unreachable {
                 progress.dead = progress.dead.max(at.min(text.len()));
             }
         }

@@ -53,12 +53,12 @@ fn optimised(tree: Tree, backwards: bool) -> Tree {
             }
         }
         Tree::Repeat {
-            manner,
+            kind,
             least,
             most,
             body,
         } => Tree::Repeat {
-            manner,
+            kind,
             least,
             most,
             body: inner(body),
@@ -212,12 +212,12 @@ fn packed(tree: Tree) -> Tree {
             body: inner(body),
         },
         Tree::Repeat {
-            manner,
+            kind,
             least,
             most,
             body,
         } => Tree::Repeat {
-            manner,
+            kind,
             least,
             most,
             body: inner(body),

@@ -21,7 +21,7 @@ pub(crate) enum Tree {
         body: Box<Tree>,
     },
     Repeat {
-        manner: Manner,
+        kind: RepeatKind,
         least: u32,
         most: Option<u32>,
         body: Box<Tree>,
@@ -78,7 +78,7 @@ pub(crate) enum Assertion {
 
 /// How often a repeat tries first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum RepeatKind {
     Greedy,
     Lazy,
     Possessive,

@@ -12,7 +12,7 @@ pub struct CardChange {
     /// Contracts that only B breaks.
     pub broken: Vec<FindingChange>,
     /// Contracts that only A breaks.
-    pub mended: Vec<FindingChange>,
+    pub fixed: Vec<FindingChange>,
     /// Abilities in which the two differ.
     pub capabilities: Vec<CapabilityChange>,
 }
@@ -83,7 +83,7 @@ impl CardChange {
         let [old, new] = [a, b].map(broken);
         CardChange {
             broken: without(&new, &old, a),
-            mended: without(&old, &new, b),
+            fixed: without(&old, &new, b),
             capabilities: capabilities(&a.capabilities, &b.capabilities),
         }
     }
@@ -244,9 +244,9 @@ mod tests {
         let ids = |list: &[FindingChange]| -> Vec<&str> {
             list.iter().map(|change| change.contract.id).collect()
         };
-        assert!(ids(&there.mended).contains(&"tools-kept"), "{there:?}");
+        assert!(ids(&there.fixed).contains(&"tools-kept"), "{there:?}");
         let back = change(&tools, plain);
-        assert_eq!(ids(&back.broken), ids(&there.mended));
+        assert_eq!(ids(&back.broken), ids(&there.fixed));
         assert_eq!(tools_of(&back).1, Turn::Lost);
         let tokens = there.capabilities.iter();
         let mut tokens = tokens.filter(|change| change.name == "special tokens");

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use rolecall_core::{Deaths, Engine, OutcomeKind, TemplateName};
 
+use crate::checked_base::CheckedBase;
+use crate::checked_text::CheckedText;
 use crate::divergence::{Divergences, pair_name};
-use crate::held_base::HeldBase;
-use crate::held_text::HeldText;
 use crate::roundtrip::RoundtripTally;
 use crate::run::{Compared, RunInfo};
 use crate::suite::Pair;
@@ -46,9 +46,9 @@ pub struct Conclusion<'s> {
     /// Problems with the files of snapshots, besides the transcripts in them.
     pub problems: Vec<Problem>,
     /// Report cards and transcripts of readings that are not as the suite demands.
-    pub cards: Vec<HeldText>,
+    pub cards: Vec<CheckedText>,
     /// Templates that depart from their bases.
-    pub bases: Vec<HeldBase>,
+    pub bases: Vec<CheckedBase>,
     /// What is read back of the templates' answers.
     pub roundtrip: RoundtripTally,
     /// How long the run took.

@@ -319,8 +319,8 @@ impl ConfiguredTemplate {
     /// Whether a template comes from this source: it has the source's name, or, if the source has
     /// several templates, its own behind it.
     pub fn is_of(&self, name: &TemplateName) -> bool {
-        let behind = name.as_str().strip_prefix(self.name.as_str());
-        behind.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        let after = name.as_str().strip_prefix(self.name.as_str());
+        after.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 
     /// The contracts for which `broken` has a reason, each with the place of the reason.
@@ -340,7 +340,7 @@ impl ConfiguredTemplate {
     /// # Errors
     ///
     /// The front that was asked for is not for templates of this dialect.
-    pub(crate) fn dress(
+    pub(crate) fn apply(
         &self,
         template: &mut Template,
         is_alone: bool,

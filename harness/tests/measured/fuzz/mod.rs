@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use self::seeds::{fuzz_data, package};
 use self::targets::{CASE_KINDS, MODEL_KINDS, TARGETS, Target};
 use crate::extent::{is_everything, sample};
-use crate::meter::beside;
+use crate::meter::shared;
 use crate::scratch;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
@@ -127,7 +127,7 @@ macro_rules! tests {
     ($($test:ident: $target:literal,)*) => {
         $(#[test]
         fn $test() {
-            let _beside = beside();
+            let _shared = shared();
             on_large_stack(|| fuzz($target));
         })*
 
@@ -147,7 +147,7 @@ tests! {
 /// Every target has a test, a folder of first inputs, and a program for the fuzzer.
 #[test]
 fn every_target_is_tried_everywhere() {
-    let _beside = beside();
+    let _shared = shared();
     let targets = TARGETS.map(|(name, _)| name.to_owned()).into();
     let names = |folder: &Path| -> BTreeSet<String> {
         let entries = fs::read_dir(folder).unwrap();
@@ -164,7 +164,7 @@ fn every_target_is_tried_everywhere() {
 /// parsed.
 #[test]
 fn every_kind_of_file_is_a_seed() {
-    let _beside = beside();
+    let _shared = shared();
     let is_whole = |target: &str, seed: &[u8]| {
         target != "cases" || serde_json::from_slice::<serde_json::Value>(seed).is_ok()
     };
@@ -182,7 +182,7 @@ fn every_kind_of_file_is_a_seed() {
 /// Inputs are changed seeds: a few are unchanged, most of them visibly changed.
 #[test]
 fn inputs_are_changed_seeds() {
-    let _beside = beside();
+    let _shared = shared();
     let seed = b"The quick brown fox jumps over the lazy dog.".to_vec();
     let inputs = mutations::inputs(vec![seed.clone()], vec!["{{".to_owned()]);
     let mut runner = TestRunner::deterministic();
@@ -199,7 +199,7 @@ fn inputs_are_changed_seeds() {
 
 #[test]
 fn seeds_are_written_as_a_fuzzer_reads_them() {
-    let _beside = beside();
+    let _shared = shared();
     let folder = scratch::folder();
     let one_of = if is_everything() { 1 } else { 16 };
     export::write(folder.path(), one_of);

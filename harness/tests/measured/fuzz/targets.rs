@@ -309,14 +309,14 @@ pub fn models(input: &[u8]) {
         fs::write(blobs.join(format!("sha256-{}", "a".repeat(64))), blob).unwrap();
         folder.path().to_path_buf()
     } else if kind.ends_with("json") || kind == "chat_template.jinja" {
-        let (file, beside) = halves(bytes);
+        let (file, second) = halves(bytes);
         fs::write(folder.path().join(kind), file).unwrap();
-        if beside.len() < bytes.len() {
+        if second.len() < bytes.len() {
             let other = match kind {
                 "tokenizer_config.json" => "chat_template.jinja",
                 _ => "tokenizer_config.json",
             };
-            fs::write(folder.path().join(other), beside).unwrap();
+            fs::write(folder.path().join(other), second).unwrap();
         }
         folder.path().to_path_buf()
     } else {

@@ -83,7 +83,7 @@ fn write(out: &mut dyn Write, tally: &AnswerTally, again: &str) -> io::Result<()
     writeln!(
         out,
         "  {} with calls, {} with thoughts, {} that Ollama reads now so, now so, {} over a limit",
-        tally.with_calls, tally.with_thoughts, tally.varying, tally.exceeded
+        tally.with_calls, tally.with_reasoning, tally.varying, tally.exceeded
     )?;
     writeln!(out, "  {} differ", tally.differing)
 }

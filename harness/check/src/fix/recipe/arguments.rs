@@ -37,7 +37,7 @@ fn is_json(value: &str) -> String {
 
 /// A text with `if`, in parentheses where it needs some.
 fn parenthesized(place: &Place<'_>, text: String) -> String {
-    if place.stands_alone(&place.range) {
+    if place.is_alone(&place.range) {
         text
     } else {
         format!("({text})")
@@ -65,7 +65,7 @@ fn printed(
 ) -> Vec<Edit> {
     let pattern = format!("({})", arguments(source));
     source.changes(BOTH, &pattern, |place| {
-        let is_filtered = place.behind(place.range.end).starts_with('|');
+        let is_filtered = place.after(place.range.end).starts_with('|');
         let is_changed =
             place.is_joined(&place.range) && !is_filtered && !place.is_value(&place.range);
         is_changed.then(|| change(place))

@@ -173,13 +173,13 @@ impl Place<'_> {
     }
 
     /// The code behind a byte of the tag, without white space at its beginning.
-    pub(super) fn behind(&self, at: usize) -> &str {
+    pub(super) fn after(&self, at: usize) -> &str {
         self.tag.code[at..].trim_start()
     }
 
     /// Whether a range is the whole expression of the tag.
     pub(super) fn is_whole(&self, range: &Range<usize>) -> bool {
-        self.before(range.start).is_empty() && self.behind(range.end).is_empty()
+        self.before(range.start).is_empty() && self.after(range.end).is_empty()
     }
 
     /// Whether a range is the whole value of a `set` tag.
@@ -191,12 +191,12 @@ impl Place<'_> {
             name.chars()
                 .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
         };
-        name.is_some_and(is_name) && self.behind(range.end).is_empty()
+        name.is_some_and(is_name) && self.after(range.end).is_empty()
     }
 
     /// Whether an expression with `if` needs no parentheses in a range: it is everything, or it
     /// stands in some already.
-    pub(super) fn stands_alone(&self, range: &Range<usize>) -> bool {
+    pub(super) fn is_alone(&self, range: &Range<usize>) -> bool {
         if self.is_whole(range) || self.is_value(range) {
             return true;
         }
@@ -205,16 +205,16 @@ impl Place<'_> {
         let opens = before.strip_suffix('(').is_some_and(|rest| {
             !rest.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']'))
         });
-        opens && self.behind(range.end).starts_with(')')
+        opens && self.after(range.end).starts_with(')')
     }
 
     /// Whether a range is an operand of texts that are joined, or is taken alone.
     pub(super) fn is_joined(&self, range: &Range<usize>) -> bool {
-        let (before, behind) = (self.before(range.start), self.behind(range.end));
+        let (before, after) = (self.before(range.start), self.after(range.end));
         let is_start = self.tag.kind == TagKind::Print && before.is_empty()
             || before.ends_with(['+', '~'])
             || self.is_value(&(range.start..self.tag.code.len()));
-        let is_end = behind.is_empty() || behind.starts_with(['+', '~', '|']);
+        let is_end = after.is_empty() || after.starts_with(['+', '~', '|']);
         is_start && is_end
     }
 }

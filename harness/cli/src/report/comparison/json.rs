@@ -193,7 +193,7 @@ pub(super) fn card(change: &CardChange) -> CardEntry<'_> {
     });
     CardEntry {
         broken: change.broken.iter().map(FindingEntry::of).collect(),
-        mended: change.mended.iter().map(FindingEntry::of).collect(),
+        mended: change.fixed.iter().map(FindingEntry::of).collect(),
         capabilities: capabilities.collect(),
     }
 }

@@ -112,7 +112,7 @@ fn side(name: &str, outcome: &Outcome) -> Value {
 
 /// The groups of differences, each with the case to look at first.
 fn groups(comparison: &Comparison, groups: &[CaseGroup]) -> Vec<Value> {
-    let told = groups.iter().filter_map(|group| {
+    let reported = groups.iter().filter_map(|group| {
         let first = group.members.first()?;
         let pairing = comparison.pairings.get(first.pairing)?;
         let [a, b] = &group.outcomes;
@@ -128,5 +128,5 @@ fn groups(comparison: &Comparison, groups: &[CaseGroup]) -> Vec<Value> {
             "sides": (!is_prompt).then(|| [words::outcome(a), words::outcome(b)]),
         }))
     });
-    told.collect()
+    reported.collect()
 }

@@ -103,7 +103,7 @@ pub(super) fn is_of_model(folder: &Path) -> bool {
 
 /// Files beside a model's further templates that look like templates, and that transformers does not
 /// read: it reads those that end in `.jinja`.
-pub(super) fn unread_beside(root: &Root, folder: &Path) -> Vec<PathBuf> {
+pub(super) fn unread_templates(root: &Root, folder: &Path) -> Vec<PathBuf> {
     // What is wrong with the folder is a problem already.
     let entries = root.entries(&folder.join(FOLDER)).unwrap_or_default();
     let is_unread = |path: &PathBuf| dialect_of(path).is_some() && !is_further_template(path);

@@ -24,7 +24,7 @@ pub struct AnswerTally {
     /// How many of them have calls.
     pub with_calls: u64,
     /// How many of them have thoughts.
-    pub with_thoughts: u64,
+    pub with_reasoning: u64,
     /// Answers that the reference reads now so, now so.
     pub varying: u64,
     /// Answers that exceeded a limit of the engine.
@@ -107,7 +107,7 @@ impl AnswerTally {
             }
             if let Ok(message) = reader.message(asked) {
                 self.with_calls += u64::from(!message["tool_calls"].is_null());
-                self.with_thoughts += u64::from(!message["thinking"].is_null());
+                self.with_reasoning += u64::from(!message["thinking"].is_null());
             }
         }
         Ok(())
@@ -223,7 +223,7 @@ mod tests {
         let tally = tally(false);
         assert_eq!(tally.differing, 0);
         assert!(
-            tally.with_calls > 20 && tally.with_thoughts > 20,
+            tally.with_calls > 20 && tally.with_reasoning > 20,
             "{tally:?}"
         );
     }

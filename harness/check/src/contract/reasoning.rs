@@ -10,7 +10,7 @@ use super::tally::Tally;
 use super::tokens::control_tokens_in;
 use crate::capability::{Capabilities, Switch};
 use crate::probe::catalogue::{
-    INLINE_THOUGHTS, INLINE_THOUGHTS_USER, REASONED, REASONED_CALL, REASONED_USER, USER,
+    INLINE_REASONING, INLINE_REASONING_USER, REASONED, REASONED_CALL, REASONED_USER, USER,
     USER_ASSISTANT,
 };
 use crate::probe::{ProbeOutcome, Prober, words};
@@ -52,9 +52,9 @@ pub(super) fn mark_at(text: &str) -> Option<Mark> {
         '◁' => '▷',
         _ => return None,
     };
-    let behind = &text[open.len_utf8()..];
-    let end = behind.find(close).filter(|end| *end < LONGEST)?;
-    let name = behind[..end].trim_matches('|').to_ascii_lowercase();
+    let after = &text[open.len_utf8()..];
+    let end = after.find(close).filter(|end| *end < LONGEST)?;
+    let name = after[..end].trim_matches('|').to_ascii_lowercase();
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | ':' | '-');
     let speaks = ["think", "thought", "reasoning"];
     let is_mark = name.chars().all(is_name) && speaks.iter().any(|word| name.contains(word));
@@ -81,7 +81,7 @@ pub(super) fn is_for_glm(prompt: &str) -> bool {
     prompt.starts_with("[gMASK]")
 }
 
-pub(super) static THOUGHTS_ALIKE: Contract = Contract {
+pub(super) static REASONING_ALIKE: Contract = Contract {
     id: "thoughts-alike",
     meaning: "thoughts in the history have the marks and line breaks that the prompt gives them",
     guards_against: "an answer that begins with other tokens than in training, and a lost cache",
@@ -97,14 +97,14 @@ pub(super) static THOUGHTS_ALIKE: Contract = Contract {
             if writes_line_breaks {
                 // Of the white space around its marks nothing can be said.
                 ends_alike(&mut tally, &with, [&open, &answered], |seen| {
-                    end_of_thoughts(seen).map(str::trim)
+                    end_of_reasoning(seen).map(str::trim)
                 });
                 continue;
             }
             begin_alike(&mut tally, &with, &open, &reasoned);
             // A model may have another form for thoughts without a word in them: an answer without
             // thoughts shows it, if any does.
-            if end_of_thoughts(&answered).is_some() {
+            if end_of_reasoning(&answered).is_some() {
                 end_alike(&mut tally, &with, &open, &answered);
             } else {
                 close_alike(&mut tally, &with, &open, &reasoned);
@@ -139,10 +139,10 @@ fn begin_alike(tally: &mut Tally, with: &str, open: &ProbeOutcome, reasoned: &Pr
     let (Some(prompt), Some(finished)) = (tally.text(open), tally.text(reasoned)) else {
         return;
     };
-    let Some(thoughts) = reasoned.find(words::REASONING) else {
+    let Some(reasoning) = reasoned.find(words::REASONING) else {
         return;
     };
-    let before = &finished[..thoughts.start];
+    let before = &finished[..reasoning.start];
     let (Some((place, _)), Some(asked)) = (marks(before).next_back(), open.find(words::USER))
     else {
         return;
@@ -184,13 +184,13 @@ fn begin_alike(tally: &mut Tally, with: &str, open: &ProbeOutcome, reasoned: &Pr
 /// Demands that thoughts without a word are alike before the answers of two prompts, where both have
 /// some.
 fn end_alike(tally: &mut Tally, with: &str, one: &ProbeOutcome, other: &ProbeOutcome) {
-    ends_alike(tally, with, [one, other], end_of_thoughts);
+    ends_alike(tally, with, [one, other], end_of_reasoning);
 }
 
 /// Demands that the mark that closes thoughts is followed by the same white space in two prompts.
 fn close_alike(tally: &mut Tally, with: &str, one: &ProbeOutcome, other: &ProbeOutcome) {
     let close = |seen| {
-        let block = end_of_thoughts(seen)?;
+        let block = end_of_reasoning(seen)?;
         let (at, _) = marks(block).next_back()?;
         Some(&block[at..])
     };
@@ -215,7 +215,7 @@ fn ends_alike<'s>(
     }
 }
 
-pub(super) static THOUGHTS_WHOLE: Contract = Contract {
+pub(super) static REASONING_WHOLE: Contract = Contract {
     id: "thoughts-whole",
     meaning: "thoughts stand before their answer, and between both of their marks",
     guards_against: "an answer that the model takes for a thought, or a thought without an end",
@@ -227,24 +227,25 @@ pub(super) static THOUGHTS_WHOLE: Contract = Contract {
         for probe in [
             REASONED,
             REASONED_USER,
-            INLINE_THOUGHTS,
-            INLINE_THOUGHTS_USER,
+            INLINE_REASONING,
+            INLINE_REASONING_USER,
             REASONED_CALL,
         ] {
             let seen = prober.see(probe);
-            let (Some(_), Some(thoughts)) = (tally.text(&seen), seen.find(words::REASONING)) else {
+            let (Some(_), Some(reasoning)) = (tally.text(&seen), seen.find(words::REASONING))
+            else {
                 continue;
             };
             if let Some(answer) = seen.find(words::ASSISTANT) {
-                tally.demand(thoughts.start < answer.start, || {
+                tally.demand(reasoning.start < answer.start, || {
                     let what = format!("the thoughts stand behind the answer: {}", probe.about);
-                    Evidence::one(what, &seen).at(Some(thoughts.clone()))
+                    Evidence::one(what, &seen).at(Some(reasoning.clone()))
                 });
             }
             let half = half_marked(&seen);
             tally.demand(half.is_none(), || {
                 let what = format!("{}: {}", half.unwrap_or_default(), probe.about);
-                Evidence::one(what, &seen).at(Some(thoughts))
+                Evidence::one(what, &seen).at(Some(reasoning))
             });
         }
         tally.skip("thoughts are not in the prompt");
@@ -254,23 +255,23 @@ pub(super) static THOUGHTS_WHOLE: Contract = Contract {
 
 /// What is wrong if thoughts have one of their marks and not the other.
 fn half_marked(seen: &ProbeOutcome) -> Option<&'static str> {
-    let (text, thoughts) = (seen.text()?, seen.find(words::REASONING)?);
+    let (text, reasoning) = (seen.text()?, seen.find(words::REASONING)?);
     let from = seen.find(words::USER).map_or(0, |asked| asked.end);
-    let before = text.get(from..thoughts.start)?;
-    let rest = &text[thoughts.end..];
+    let before = text.get(from..reasoning.start)?;
+    let rest = &text[reasoning.end..];
     let answer = seen.find(words::ASSISTANT).map(|answer| answer.start);
-    let until = answer.and_then(|at| at.checked_sub(thoughts.end));
-    let behind = &rest[..until.unwrap_or(rest.len())];
+    let until = answer.and_then(|at| at.checked_sub(reasoning.end));
+    let after = &rest[..until.unwrap_or(rest.len())];
     let is_opened = marks(before)
         .next_back()
         .is_some_and(|(_, mark)| mark.opens);
     // Some models end thoughts with a token that ends other things, too.
     let ends = |token: &str| token.to_lowercase().contains("end");
-    let is_closed = marks(behind).next().is_some_and(|(_, mark)| !mark.opens)
-        || control_tokens_in(behind).next().is_some_and(ends);
+    let is_closed = marks(after).next().is_some_and(|(_, mark)| !mark.opens)
+        || control_tokens_in(after).next().is_some_and(ends);
     match (is_opened, is_closed) {
         (true, false) => Some("a mark opens the thoughts, and none closes them"),
-        (false, true) if marks(behind).next().is_some() => {
+        (false, true) if marks(after).next().is_some() => {
             Some("a mark closes the thoughts, and none opens them")
         }
         _ => None,
@@ -284,26 +285,26 @@ fn demand(
     (with, what): (&str, &str),
     evidence: impl FnOnce(String) -> Evidence,
 ) {
-    if is_so || with.is_empty() || !tally.is_told(what) {
+    if is_so || with.is_empty() || !tally.is_reported(what) {
         tally.demand(is_so, || evidence(format!("{with}{what}")));
     }
 }
 
 /// The closing mark before the first answer, and the white space behind it. In a prompt that asks
 /// for an answer it stands at the end.
-fn end_of_thoughts(seen: &ProbeOutcome) -> Option<&str> {
+fn end_of_reasoning(seen: &ProbeOutcome) -> Option<&str> {
     let text = seen.text()?;
     let before = seen.before(words::ASSISTANT).unwrap_or(text);
     let mut all = marks(before);
     let (at, mark) = all.next_back()?;
-    let is_behind_question = seen.find(words::USER).is_some_and(|asked| asked.end < at);
+    let is_after_question = seen.find(words::USER).is_some_and(|asked| asked.end < at);
     let is_last = before[at + mark.len..].trim().is_empty();
     // Without a thought between them, both marks count.
     let opening = all
         .next_back()
         .filter(|(opened, mark)| mark.opens && before[opened + mark.len..at].trim().is_empty());
     let from = opening.map_or(at, |(opened, _)| opened);
-    (!mark.opens && is_behind_question && is_last).then(|| &before[from..])
+    (!mark.opens && is_after_question && is_last).then(|| &before[from..])
 }
 
 /// A mark with its white space.

@@ -19,7 +19,7 @@ use rolecall_core::problem::Problem;
 
 /// A text about a template, beside the accepted one.
 #[derive(Debug)]
-pub struct HeldText {
+pub struct CheckedText {
     /// The template's name.
     pub template: String,
     /// What it says.
@@ -118,10 +118,10 @@ pub struct ForbiddenFinding {
     pub what: String,
 }
 
-impl HeldText {
+impl CheckedText {
     /// Compares a card with the accepted one, and applies the rule. `text` is the card in its
     /// accepted form.
-    pub fn of(rule: CardRule, snapshots: &Snapshots, card: &Card, text: String) -> HeldText {
+    pub fn of(rule: CardRule, snapshots: &Snapshots, card: &Card, text: String) -> CheckedText {
         let path = snapshots.card(&TemplateName::new(&card.template));
         let change = if rule == CardRule::Off {
             TextStatus::Same
@@ -139,7 +139,7 @@ impl HeldText {
                 .first()
                 .map_or_else(String::new, |first| first.what.clone()),
         });
-        HeldText {
+        CheckedText {
             template: card.template.clone(),
             kind: TextKind::Card,
             path,
@@ -158,7 +158,7 @@ impl HeldText {
         suite: &Suite,
         template: &Template,
         readings: &[MessageReading],
-    ) -> HeldText {
+    ) -> CheckedText {
         let mut text = String::new();
         let mut answers: HashMap<CaseId, String> = HashMap::new();
         for reading in readings {
@@ -174,7 +174,7 @@ impl HeldText {
             None if text.is_empty() => TextStatus::Same,
             None => TextStatus::New,
         };
-        HeldText {
+        CheckedText {
             template: template.name.to_string(),
             kind: TextKind::Readings,
             change,

@@ -402,16 +402,16 @@ done
 "#;
 
 #[test]
-fn one_cause_of_many_failures_is_told_once() {
+fn one_cause_of_many_failures_is_reported_once() {
     let folder = Folder::empty();
     let engine = command(&folder, BROKEN);
     let ran = folder.rolecall(&["probe-engine", &engine]);
     assert_eq!(ran.code(), 1, "{}", ran.stderr());
     let said = clean::plain(ran.stdout().as_bytes());
     assert!(said.contains("fail alike"), "{said}");
-    let told = said.matches("clock is not defined").count();
+    let reported = said.matches("clock is not defined").count();
     let pointed = said.matches("the same as").count();
-    assert!(told < 4 && pointed > 5, "{said}");
+    assert!(reported < 4 && pointed > 5, "{said}");
     let ran = folder.rolecall(&["probe-engine", &engine, "--format", "json"]);
     let document: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
     let checks = document["checks"].as_array().unwrap();

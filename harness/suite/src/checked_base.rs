@@ -7,7 +7,7 @@ use rolecall_core::problem::Problem;
 
 /// A template beside the one that it was made from.
 #[derive(Debug)]
-pub struct HeldBase {
+pub struct CheckedBase {
     /// The template's name.
     pub template: String,
     /// The template's file.
@@ -18,9 +18,9 @@ pub struct HeldBase {
     pub stale: Vec<Problem>,
 }
 
-impl HeldBase {
+impl CheckedBase {
     /// Whether the template departs from its base only as it may.
     pub fn is_as_expected(&self) -> bool {
-        self.stale.is_empty() && !self.comparison.departs()
+        self.stale.is_empty() && !self.comparison.deviates()
     }
 }

@@ -41,7 +41,7 @@ pub enum Requirement {
 
 /// The way in which a template wants to be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Manner {
+pub struct InputStyle {
     /// What it is given with every probe.
     pub given: Requirement,
     /// How content is written.
@@ -50,9 +50,9 @@ pub struct Manner {
     pub arguments: Arguments,
 }
 
-impl Manner {
+impl InputStyle {
     /// The most usual one.
-    pub const PLAIN: Manner = Manner {
+    pub const PLAIN: InputStyle = InputStyle {
         given: Requirement::Nothing,
         content: Content::String,
         arguments: Arguments::Object,
