@@ -37,9 +37,9 @@ fn covered_renders_have_the_outcomes_of_plain_ones_and_reach_every_place() {
             assert_eq!(whole.reached, whole.all, "{name}");
             assert!(coverage.not_run < coverage.cases, "{name}");
             assert_eq!(coverage.unused_explanations(), [], "{name}");
-            let ways = coverage.sites.iter().flat_map(|covered| &covered.ways);
-            for way in ways.filter(|way| way.excuse == Some(Excuse::Unreachable)) {
-                assert_eq!(way.cases, 0, "{name}: {way:?}");
+            let branches = coverage.sites.iter().flat_map(|covered| &covered.branches);
+            for branch in branches.filter(|branch| branch.excuse == Some(Excuse::Unreachable)) {
+                assert_eq!(branch.cases, 0, "{name}: {branch:?}");
             }
             coverage.excused().0
         })
@@ -135,11 +135,11 @@ fn programs_get_every_place_as_json() {
     let place = ["line", "column", "end_line", "end_column"].map(|key| operand[key].clone());
     assert_eq!(place, [5, 29, 5, 35].map(Value::from));
     assert_eq!(operand["missing"], "never true");
-    let ways = json!([
+    let branches = json!([
         {"way": "true", "cases": 0, "first": []},
         {"way": "false", "cases": 1, "first": ["talks/two"]},
     ]);
-    assert_eq!(operand["ways"], ways);
+    assert_eq!(operand["ways"], branches);
     assert!(of("m.content").get("missing").is_none());
 }
 

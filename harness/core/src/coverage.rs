@@ -24,8 +24,8 @@ pub struct Site {
 
 impl Site {
     /// Whether it is certain that no render reaches it in a way.
-    pub fn is_unreachable_in(&self, way: Way) -> bool {
-        self.is_unreachable || self.is_never_empty && way == Way::Empty
+    pub fn is_unreachable_in(&self, branch: Branch) -> bool {
+        self.is_unreachable || self.is_never_empty && branch == Branch::Empty
     }
 }
 
@@ -57,18 +57,18 @@ impl SiteKind {
     }
 
     /// The ways in which a place of this kind can be reached.
-    pub fn ways(self) -> &'static [Way] {
+    pub fn branches(self) -> &'static [Branch] {
         match self {
-            SiteKind::Statement | SiteKind::Macro => &[Way::Reached],
-            SiteKind::Condition | SiteKind::Operand => &[Way::True, Way::False],
-            SiteKind::Loop => &[Way::Empty, Way::Once, Way::Several],
+            SiteKind::Statement | SiteKind::Macro => &[Branch::Reached],
+            SiteKind::Condition | SiteKind::Operand => &[Branch::True, Branch::False],
+            SiteKind::Loop => &[Branch::Empty, Branch::Once, Branch::Several],
         }
     }
 }
 
 /// A way in which a place is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Way {
+pub enum Branch {
     /// It is executed.
     Reached,
     /// It is true.
@@ -83,31 +83,31 @@ pub enum Way {
     Several,
 }
 
-impl Way {
+impl Branch {
     /// All of them.
-    pub const ALL: [Way; 6] = [
-        Way::Reached,
-        Way::True,
-        Way::False,
-        Way::Empty,
-        Way::Once,
-        Way::Several,
+    pub const ALL: [Branch; 6] = [
+        Branch::Reached,
+        Branch::True,
+        Branch::False,
+        Branch::Empty,
+        Branch::Once,
+        Branch::Several,
     ];
 
     /// The way with a name.
-    pub fn by_name(name: &str) -> Option<Way> {
-        Way::ALL.into_iter().find(|way| way.name() == name)
+    pub fn by_name(name: &str) -> Option<Branch> {
+        Branch::ALL.into_iter().find(|branch| branch.name() == name)
     }
 
     /// Its name in documents for programs.
     pub fn name(self) -> &'static str {
         match self {
-            Way::Reached => "reached",
-            Way::True => "true",
-            Way::False => "false",
-            Way::Empty => "empty",
-            Way::Once => "once",
-            Way::Several => "several",
+            Branch::Reached => "reached",
+            Branch::True => "true",
+            Branch::False => "false",
+            Branch::Empty => "empty",
+            Branch::Once => "once",
+            Branch::Several => "several",
         }
     }
 
@@ -127,8 +127,10 @@ impl Hits {
     }
 
     /// Whether a site was reached in a way.
-    pub fn has(&self, site: usize, way: Way) -> bool {
-        self.0.get(site).is_some_and(|bits| bits & way.bit() != 0)
+    pub fn has(&self, site: usize, branch: Branch) -> bool {
+        self.0
+            .get(site)
+            .is_some_and(|bits| bits & branch.bit() != 0)
     }
 
     /// Whether a site was reached at all.
@@ -146,9 +148,9 @@ impl Hits {
         }
     }
 
-    fn add(&mut self, site: usize, way: Way) {
+    fn add(&mut self, site: usize, branch: Branch) {
         if let Some(bits) = self.0.get_mut(site) {
-            *bits |= way.bit();
+            *bits |= branch.bit();
         }
     }
 }
@@ -172,13 +174,13 @@ impl Recorder {
 
     /// A statement or a macro's body begins.
     pub fn reach(&mut self, site: usize) {
-        self.hits.add(site, Way::Reached);
+        self.hits.add(site, Branch::Reached);
     }
 
     /// A condition or an operand is true or false.
     pub fn decide(&mut self, site: usize, truth: bool) {
-        let way = if truth { Way::True } else { Way::False };
-        self.hits.add(site, way);
+        let branch = if truth { Branch::True } else { Branch::False };
+        self.hits.add(site, branch);
     }
 
     /// A loop begins.
@@ -192,7 +194,7 @@ impl Recorder {
         if let Some((_, turns)) = self.loops.last_mut() {
             *turns += 1;
             if *turns > 1 {
-                self.hits.add(site, Way::Several);
+                self.hits.add(site, Branch::Several);
             }
         }
     }
@@ -228,8 +230,8 @@ impl Recorder {
     /// Counts the turns of the innermost loop as all of its turns.
     fn settle(&mut self) {
         match self.loops.last() {
-            Some((site, 0)) => self.hits.add(*site, Way::Empty),
-            Some((site, 1)) => self.hits.add(*site, Way::Once),
+            Some((site, 0)) => self.hits.add(*site, Branch::Empty),
+            Some((site, 1)) => self.hits.add(*site, Branch::Once),
             _ => {}
         }
     }
@@ -239,9 +241,11 @@ impl Recorder {
 mod tests {
     use super::*;
 
-    fn ways(hits: &Hits, site: usize) -> Vec<&'static str> {
-        let hit = Way::ALL.into_iter().filter(|way| hits.has(site, *way));
-        hit.map(Way::name).collect()
+    fn branches(hits: &Hits, site: usize) -> Vec<&'static str> {
+        let hit = Branch::ALL
+            .into_iter()
+            .filter(|branch| hits.has(site, *branch));
+        hit.map(Branch::name).collect()
     }
 
     #[test]
@@ -253,7 +257,7 @@ mod tests {
                 recorder.turn(0);
             }
             recorder.end_loop(0);
-            assert_eq!(ways(&recorder.into_hits(), 0), [expected], "{turns}");
+            assert_eq!(branches(&recorder.into_hits(), 0), [expected], "{turns}");
         }
     }
 
@@ -278,8 +282,8 @@ mod tests {
         recorder.end_loop(1);
         recorder.end_loop(0);
         let hits = recorder.into_hits();
-        assert_eq!(ways(&hits, 0), ["several"]);
-        assert_eq!(ways(&hits, 1), ["empty", "once"]);
+        assert_eq!(branches(&hits, 0), ["several"]);
+        assert_eq!(branches(&hits, 1), ["empty", "once"]);
     }
 
     #[test]
@@ -291,7 +295,7 @@ mod tests {
         recorder.begin_loop(0);
         recorder.end_loop(0);
         recorder.end_loop(0);
-        assert_eq!(ways(&recorder.into_hits(), 0), ["empty", "once"]);
+        assert_eq!(branches(&recorder.into_hits(), 0), ["empty", "once"]);
     }
 
     #[test]
@@ -302,7 +306,7 @@ mod tests {
             recorder.decide(1, truth);
             all.merge(&recorder.into_hits());
         }
-        assert_eq!(ways(&all, 1), ["true", "false"]);
+        assert_eq!(branches(&all, 1), ["true", "false"]);
         assert!(!all.has_any(0));
     }
 }

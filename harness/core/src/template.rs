@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::coverage::Way;
+use crate::coverage::Branch;
 
 /// The language that a template is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -72,7 +72,7 @@ pub struct Unreached {
     /// The text of the place, with one space for each run of white space.
     pub place: String,
     /// The way.
-    pub way: Way,
+    pub branch: Branch,
     /// The reason.
     pub why: String,
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use jsonc_parser::ast;
 use rolecall_core::{
-    Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Unreached, Variable, Way,
+    Branch, Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Unreached, Variable,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -291,23 +291,23 @@ fn read_unreached(
     value: &ast::Value<'_>,
 ) -> Option<Vec<Unreached>> {
     let mut all = Vec::new();
-    for (place, ways) in document.entries(value, "`unreached`")? {
+    for (place, branches) in document.entries(value, "`unreached`")? {
         let what = format!("what is not reached of `{place}`");
-        for (name, reason) in document.entries(&ways.value, &what)? {
+        for (name, reason) in document.entries(&branches.value, &what)? {
             let why = document.string(&reason.value, &format!("the reason for `{name}`"))?;
             if !is_reason(&why) {
                 let message = format!("the reason for `{name}` is not filled in");
                 document.problem(&reason.value, message);
             }
-            let Some(way) = Way::by_name(name) else {
-                let names = Way::ALL.map(Way::name).join("`, `");
+            let Some(branch) = Branch::by_name(name) else {
+                let names = Branch::ALL.map(Branch::name).join("`, `");
                 let message = format!("there is no way `{name}`; expected one of `{names}`");
                 document.problem(&reason.value, message);
                 continue;
             };
             all.push(Unreached {
                 place: place.to_owned(),
-                way,
+                branch,
                 why,
             });
         }

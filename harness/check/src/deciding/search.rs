@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use rolecall_core::decision::{Decisions, TRUTH};
 use rolecall_core::provenance::Origin;
-use rolecall_core::{Case, Dialect, Hits, Limits, Outcome, Site, Way};
+use rolecall_core::{Branch, Case, Dialect, Hits, Limits, Outcome, Site};
 
 use super::comparison::{
     ComparedWith, Comparison, comparisons, count, emptiness, is_of_clock, read_texts,
@@ -239,8 +239,8 @@ impl Search<'_, '_> {
             return self.is_new_in(&examined);
         };
         let before = self.reached.len();
-        for (way, truth) in [(Way::True, true), (Way::False, false)] {
-            let sites = (0..self.sites.len()).filter(|site| hits.has(*site, way));
+        for (branch, truth) in [(Branch::True, true), (Branch::False, false)] {
+            let sites = (0..self.sites.len()).filter(|site| hits.has(*site, branch));
             self.reached.extend(sites.map(|site| (site, truth)));
         }
         self.reached.len() > before
@@ -336,8 +336,8 @@ impl Search<'_, '_> {
         };
         let mut all: Vec<(Case, Case)> = pairs(case, first);
         for (comparison, _) in &alike[1..] {
-            for (way, (with, without)) in all.iter_mut().enumerate() {
-                let changed = |case: &Case| pairs(case, comparison).into_iter().nth(way);
+            for (branch, (with, without)) in all.iter_mut().enumerate() {
+                let changed = |case: &Case| pairs(case, comparison).into_iter().nth(branch);
                 let (Some((next, _)), Some((_, other))) = (changed(with), changed(without)) else {
                     return false;
                 };

@@ -119,14 +119,14 @@ pub(super) fn demanded(
             let problem = Problem::new(place(coverage.template, None), message);
             problems.push(problem.help(format!("`{help}` shows the places that no case reaches")));
         }
-        for (place, way, why) in coverage.unused_explanations() {
+        for (place, branch, why) in coverage.unused_explanations() {
             let why = match why {
                 UnusedExplanation::NoPlace => "the template has no such place",
                 UnusedExplanation::Taken => {
                     "some case takes this way, or the place has no such way"
                 }
             };
-            let message = format!("`unreached` explains `{place}` {}: {why}", way.name());
+            let message = format!("`unreached` explains `{place}` {}: {why}", branch.name());
             let problem = Problem::new(sidecar(&coverage.template.path), message);
             problems.push(problem.help("delete the explanation, or correct it"));
         }

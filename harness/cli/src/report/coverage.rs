@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use rolecall_core::invisible::is_obeyed;
 use rolecall_core::lines::Lines;
 use rolecall_core::problem::Note;
-use rolecall_core::{SiteKind, TemplatePart, Way};
-use rolecall_explore::coverage::{CoveredSite, Excuse, TemplateCoverage, WayCount};
+use rolecall_core::{Branch, SiteKind, TemplatePart};
+use rolecall_explore::coverage::{BranchCount, CoveredSite, Excuse, TemplateCoverage};
 use rolecall_io::template_file::{line_in_file, place};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -38,20 +38,20 @@ pub(super) fn missing(covered: &CoveredSite) -> Option<String> {
     if covered.site.is_unreachable && covered.cases == 0 {
         return Some("cannot be reached: a literal decides".to_owned());
     }
-    let missing: Vec<Way> = covered.open().collect();
+    let missing: Vec<Branch> = covered.open().collect();
     if missing.is_empty() {
         return None;
     }
     if covered.cases == 0 && covered.site.kind != SiteKind::Macro {
         return Some("never reached".to_owned());
     }
-    let words = missing.iter().map(|way| match way {
-        Way::Reached => "never called",
-        Way::True => "never true",
-        Way::False => "never false",
-        Way::Empty => "never without items",
-        Way::Once => "never with one item",
-        Way::Several => "never with several items",
+    let words = missing.iter().map(|branch| match branch {
+        Branch::Reached => "never called",
+        Branch::True => "never true",
+        Branch::False => "never false",
+        Branch::Empty => "never without items",
+        Branch::Once => "never with one item",
+        Branch::Several => "never with several items",
     });
     Some(words.collect::<Vec<_>>().join(", "))
 }
@@ -93,16 +93,16 @@ pub fn write(
 /// Writes the coverage of several templates in one line.
 pub fn write_whole(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Result<()> {
     let whole = all.iter().map(TemplateCoverage::whole);
-    let (reached, ways) = whole.fold((0, 0), |(reached, ways), whole| {
-        (reached + whole.reached, ways + whole.all)
+    let (reached, branches) = whole.fold((0, 0), |(reached, branches), whole| {
+        (reached + whole.reached, branches + whole.all)
     });
     writeln!(
         out,
         "{}: {} of {} ways taken ({})",
         counted(all.len(), "template", "templates"),
         thousands(reached),
-        thousands(ways),
-        percent(reached, ways)
+        thousands(branches),
+        percent(reached, branches)
     )
 }
 
@@ -156,7 +156,7 @@ fn gaps<'c>(coverage: &'c TemplateCoverage<'_>, is_whole: bool) -> Vec<Gap<'c>> 
 }
 
 /// `  18 of 20 statements, 90.00 %`
-pub(super) fn counts_line(name: &str, count: WayCount) -> String {
+pub(super) fn counts_line(name: &str, count: BranchCount) -> String {
     let style = if count.reached == count.all {
         GOOD
     } else {
@@ -265,8 +265,8 @@ pub(super) struct CountJson {
     all: usize,
 }
 
-impl From<WayCount> for CountJson {
-    fn from(count: WayCount) -> CountJson {
+impl From<BranchCount> for CountJson {
+    fn from(count: BranchCount) -> CountJson {
         CountJson {
             reached: count.reached,
             all: count.all,
@@ -295,12 +295,12 @@ pub(super) struct SiteJson<'c> {
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<String>,
     /// The ways in which it can be reached.
-    ways: Vec<WayJson<'c>>,
+    ways: Vec<BranchJson<'c>>,
 }
 
 /// A way in which a place can be reached.
 #[derive(Serialize, JsonSchema)]
-struct WayJson<'c> {
+struct BranchJson<'c> {
     /// The way: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
     way: &'static str,
     /// How many cases take it.
@@ -369,18 +369,20 @@ impl<'c> SiteJson<'c> {
             dead: covered.site.is_unreachable,
             missing: missing(covered),
             ways: covered
-                .ways
+                .branches
                 .iter()
-                .map(|way| WayJson {
-                    way: way.way.name(),
-                    cases: way.cases,
-                    first: coverage.first(way, MOST_NAMED),
-                    excuse: way.excuse.as_ref().filter(|_| way.cases == 0).map(
-                        |excuse| match excuse {
+                .map(|branch| BranchJson {
+                    way: branch.branch.name(),
+                    cases: branch.cases,
+                    first: coverage.first(branch, MOST_NAMED),
+                    excuse: branch
+                        .excuse
+                        .as_ref()
+                        .filter(|_| branch.cases == 0)
+                        .map(|excuse| match excuse {
                             Excuse::Unreachable => "no render can",
                             Excuse::Explained(why) => why,
-                        },
-                    ),
+                        }),
                 })
                 .collect(),
         }
@@ -411,23 +413,23 @@ pub fn write_lcov<'c>(
         let ends_line = |c: char| c.is_control() || is_obeyed(c);
         let path = template.path.to_string_lossy();
         writeln!(out, "SF:{}", path.replace(ends_line, "\u{fffd}"))?;
-        let mut branches = WayCount::default();
+        let mut branches = BranchCount::default();
         let mut lines: BTreeMap<usize, usize> = BTreeMap::new();
         for (block, covered) in coverage.sites.iter().enumerate() {
             let line = line(covered);
             let cases = lines.entry(line).or_default();
             *cases = covered.cases.max(*cases);
-            if covered.ways.len() < 2 {
+            if covered.branches.len() < 2 {
                 continue;
             }
-            for (branch, way) in covered.ways.iter().enumerate() {
+            for (number, branch) in covered.branches.iter().enumerate() {
                 let taken = match covered.cases {
                     0 => "-".to_owned(),
-                    _ => way.cases.to_string(),
+                    _ => branch.cases.to_string(),
                 };
-                writeln!(out, "BRDA:{line},{block},{branch},{taken}")?;
+                writeln!(out, "BRDA:{line},{block},{number},{taken}")?;
                 branches.all += 1;
-                branches.reached += usize::from(way.cases > 0);
+                branches.reached += usize::from(branch.cases > 0);
             }
         }
         writeln!(out, "BRF:{}\nBRH:{}", branches.all, branches.reached)?;

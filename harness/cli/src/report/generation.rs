@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use rolecall_core::lines::Lines;
-use rolecall_explore::generation::{GeneratedCase, Generation, ReachedWay};
+use rolecall_explore::generation::{GeneratedCase, Generation, ReachedBranch};
 use rolecall_io::template_file::place;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -145,25 +145,27 @@ impl<'g> GenerationJson<'g> {
 
 impl<'g> GeneratedCaseJson<'g> {
     fn of(one: &'g GeneratedCase, generation: &'g Generation<'_>) -> GeneratedCaseJson<'g> {
-        let ways = one.ways.iter();
+        let branches = one.branches.iter();
         GeneratedCaseJson {
             name: one.case.id.name(),
             case: one.fields(),
             outcome: one.outcome.kind().name(),
             oddities: &one.oddities,
-            reaches: ways.map(|way| ReachedJson::of(way, generation)).collect(),
+            reaches: branches
+                .map(|branch| ReachedJson::of(branch, generation))
+                .collect(),
         }
     }
 }
 
 impl<'g> ReachedJson<'g> {
-    fn of(way: &ReachedWay, generation: &'g Generation<'_>) -> ReachedJson<'g> {
-        let site = &generation.before.sites[way.site].site;
+    fn of(branch: &ReachedBranch, generation: &'g Generation<'_>) -> ReachedJson<'g> {
+        let site = &generation.before.sites[branch.site].site;
         let source = &generation.before.template.source;
         ReachedJson {
-            line: way.line,
+            line: branch.line,
             kind: site.kind.name(),
-            way: way.way.name(),
+            way: branch.branch.name(),
             text: source.get(site.span.clone()).unwrap_or_default(),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use rolecall_core::chance::Chance;
-use rolecall_core::{Case, Hits, Outcome, Site, Way, Words};
+use rolecall_core::{Branch, Case, Hits, Outcome, Site, Words};
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
@@ -32,7 +32,7 @@ impl Effort {
 }
 
 /// A way of a place: the place by its index.
-pub(super) type Target = (usize, Way);
+pub(super) type Target = (usize, Branch);
 
 /// The most conversations that the search keeps to change them.
 const MOST_KEPT: usize = 6_000;
@@ -229,8 +229,8 @@ impl<'s> Search<'s> {
     fn note(&mut self, rendered: &Rendered) -> bool {
         let mut is_new = false;
         let mut judged = None;
-        for ((site, way), best) in &mut self.found {
-            if !rendered.hits.has(*site, *way) {
+        for ((site, branch), best) in &mut self.found {
+            if !rendered.hits.has(*site, *branch) {
                 continue;
             }
             let (rank, size) = *judged.get_or_insert_with(|| {

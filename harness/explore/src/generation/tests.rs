@@ -37,10 +37,10 @@ fn reaches(dialect: Dialect, source: &str) -> (bool, bool) {
     searched(dialect, source, EFFORT, |generation| {
         let mark = source.find("1 }}").unwrap();
         let case = generation.cases.iter().find(|one| {
-            let mut ways = one.ways.iter();
-            ways.any(|way| {
+            let mut branches = one.branches.iter();
+            branches.any(|branch| {
                 let sites = &generation.before.sites;
-                sites[way.site].site.span.contains(&mark)
+                sites[branch.site].site.span.contains(&mark)
             })
         });
         let is_good = |one: &super::GeneratedCase| {
@@ -136,7 +136,7 @@ fn conversations_are_small_and_say_what_they_reach() {
         let found = generation.cases.iter();
         let case = found
             .clone()
-            .find(|one| one.ways.iter().any(|way| way.line == 3));
+            .find(|one| one.branches.iter().any(|branch| branch.line == 3));
         let case = case.unwrap();
         assert!(case.case.messages.len() <= 2, "{case:?}");
         let about = case.case.about.as_deref().unwrap();

@@ -62,17 +62,20 @@ fn site(coverage: &TemplateCoverage<'_>, lines: &Lines, covered: &CoveredSite) -
     let template = coverage.template;
     let position = lines.position(&template.source, covered.site.span.start);
     let line = line_in_file(template, Some(position.line)).unwrap_or(position.line);
-    let ways = covered
-        .ways
-        .iter()
-        .map(|way| json!([way.way.name(), way.cases, coverage.first(way, MOST_NAMED)]));
+    let branches = covered.branches.iter().map(|branch| {
+        json!([
+            branch.branch.name(),
+            branch.cases,
+            coverage.first(branch, MOST_NAMED)
+        ])
+    });
     json!({
         "kind": covered.site.kind.name(),
         "place": format!("{line}:{}", position.column),
         "state": state(covered),
         "missing": missing(covered),
         "cases": covered.cases,
-        "ways": ways.collect::<Vec<_>>(),
+        "ways": branches.collect::<Vec<_>>(),
     })
 }
 
