@@ -53,7 +53,7 @@ fn a_template_is_reported_what_it_breaks_and_fixes() {
     assert_eq!((meanings(&differs)[0], code), ("differs", 1));
     let ran = folder.rolecall(&[&["check"], like.as_slice()].concat());
     let said = ran.stdout();
-    assert!(said.contains("own beside its base"), "{said}");
+    assert!(said.contains("own compared with its base"), "{said}");
     assert!(said.contains("from good.jinja: "), "{said}");
     assert!(said.contains("just differ"), "{said}");
 }

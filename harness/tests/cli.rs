@@ -420,7 +420,7 @@ fn every_contract_is_explained() {
         assert!(said.contains(example), "{title}");
     }
     assert!(!said.contains("```") && !said.contains("\n#"), "{said}");
-    let headings = said.lines().filter(|line| *line == "How to mend it");
+    let headings = said.lines().filter(|line| *line == "How to fix it");
     assert_eq!(headings.count(), names.len());
 }
 

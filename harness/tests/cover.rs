@@ -84,8 +84,8 @@ fn people_see_what_no_case_reaches() {
 t  t.jinja
   2 cases
       1 of     3  statements, 33.33 %
-      4 of     6  sides of conditions, 66.66 %
-      2 of     3  ways through loops, 66.66 %
+      4 of     6  branches of conditions, 66.66 %
+      2 of     3  iterations of loops, 66.66 %
       0 of     1  macros, 0.00 %
       7 of    13  all, 53.84 %
 
@@ -212,7 +212,7 @@ fn a_suite_may_demand_a_share() {
     let quiet = lint("");
     assert!(!quiet.stderr().contains("never"), "{}", quiet.stderr());
     let below = lint("coverage.at_least = 54");
-    let message = "the cases take 53.84 % of its ways, and rolecall.toml demands 54 %";
+    let message = "the cases cover 53.84 % of its branches, and rolecall.toml demands 54 %";
     assert!(below.stdout().contains(message), "{}", below.stdout());
     let note = "t.jinja:4: the loop in column 5 is never without items";
     assert!(below.stderr().contains(note), "{}", below.stderr());
@@ -269,15 +269,15 @@ fn what_is_explained_does_not_count_while_it_is_true() {
         ),
         (
             format!("\"{place}\": {{\"several\": \"Why?\"}}"),
-            "some case takes this way",
+            "some case covers this branch",
         ),
         (
             format!("\"{place}\": {{\"true\": \"Why?\"}}"),
-            "some case takes this way",
+            "some case covers this branch",
         ),
         (
             format!("\"{place}\": {{\"emtpy\": \"Why?\"}}"),
-            "there is no way `emtpy`",
+            "there is no branch `emtpy`",
         ),
         (
             format!("\"{place}\": {{\"empty\": \"\"}}"),
@@ -328,8 +328,8 @@ fn a_template_of_ollama_is_covered_with_its_front() {
 t  t.gotmpl
   3 cases, one of them without running it
       1 of     1  statements, 100 %
-      2 of     2  sides of conditions, 100 %
-      2 of     3  ways through loops, 66.66 %
+      2 of     2  branches of conditions, 100 %
+      2 of     3  iterations of loops, 66.66 %
       5 of     6  all, 83.33 %
 
   1:4 loop never without items

@@ -146,7 +146,7 @@ fn a_change_of_an_engine_is_reported_pair_by_pair() {
         "fake@1.2: changed since its measurement",
         "1 pair: wrong before, right now",
         "chat: plain/system",
-        "3 pairs: still wrong, but in another way",
+        "3 pairs: still wrong, but differently",
         "strict loads now",
         "construct: agreed before, and differ now",
         "\n    {{ messages[0].content }}␃\n",
@@ -679,7 +679,7 @@ fn a_row_is_measured_again_from_saved_results() {
     assert_says(
         &folder.rolecall(&verify),
         1,
-        &["still wrong, but in another way"],
+        &["still wrong, but differently"],
     );
     assert_says(&folder.rolecall(&update), 0, &["fake@1.2.json written"]);
 

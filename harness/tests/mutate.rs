@@ -132,7 +132,7 @@ fn a_conversation_that_would_notice_a_mutant_is_shown() {
         "{shown}"
     );
     assert!(
-        shown.contains(" more that no conversation tells apart, of 1,000 tried"),
+        shown.contains(" more that no conversation distinguishes, of 1,000 tried"),
         "{shown}"
     );
     assert!(!shown.contains("filter"), "{shown}");

@@ -289,7 +289,7 @@ fn a_syntax_error_is_said_once_with_its_place() {
     folder.write("bad.jinja", "a\n{% if x %}\n  {{ y }");
     let ran = folder.rolecall(&["check", "bad.jinja"]);
     assert_eq!(ran.code(), 1);
-    let expected = "bad jinja behind transformers, rolecall-jinja\n\
+    let expected = "bad (jinja), front transformers, engine rolecall-jinja\n\
         error bad.jinja:3:8: syntax error: unexpected '}'\n    {{ y }\n\n1 template in ";
     assert!(ran.stdout().starts_with(expected), "{}", ran.stdout());
     let ran = folder.rolecall(&["check", "bad.jinja", "--format", "github"]);

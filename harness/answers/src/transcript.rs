@@ -111,7 +111,7 @@ fn named(id: &str, reading: &MessageReading) -> String {
     let mut text = String::new();
     match &reading.result {
         Err(Unread::DoesNotContinue) => {
-            let _ = writeln!(text, "{id}: its finished turn does not continue the prompt");
+            let _ = writeln!(text, "{id}: the template is not prefix-stable");
         }
         Err(Unread::Refused(outcome)) => {
             let _ = writeln!(text, "{id}: no prompt ({})", refusal(outcome));

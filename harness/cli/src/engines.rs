@@ -263,7 +263,7 @@ pub(crate) fn replayed(
     if let Some(missing) = files.iter().find(|file| !is_there(file)) {
         return Err(Failure::Request(format!(
             "{}: no such file\n  everything after `--results` is a file with saved results: \
-             filters and engines stand before it",
+             filters and engines come before it",
             shown_path(missing)
         )));
     }
@@ -315,7 +315,7 @@ pub(crate) fn words(text: &str, limits: &ChosenLimits) -> Result<Vec<String>, Fa
     let engines = limits.engines();
     if SavedRun::is_one(Path::new(text)) {
         return Err(Failure::Request(format!(
-            "{} has saved results, and is no engine\n  such files stand after `--results`",
+            "{} has saved results, and is no engine\n  such files come after `--results`",
             shown(text)
         )));
     }

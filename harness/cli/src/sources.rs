@@ -100,7 +100,7 @@ impl Sources<'_> {
             if is_named && problem.help.is_none() {
                 let is_option = problem.path.to_string_lossy().starts_with('-');
                 problem.help = is_option
-                    .then(|| "behind `--` everything is a file; options stand before it".to_owned())
+                    .then(|| "after `--` everything is a file; options come before it".to_owned())
                     .or_else(|| rolecall_io::remote::meant(&problem.path))
                     .or_else(|| near(&problem.path));
             }

@@ -301,7 +301,7 @@ fn read_unreached(
             }
             let Some(branch) = Branch::by_name(name) else {
                 let names = Branch::ALL.map(Branch::name).join("`, `");
-                let message = format!("there is no way `{name}`; expected one of `{names}`");
+                let message = format!("there is no branch `{name}`; expected one of `{names}`");
                 document.problem(&reason.value, message);
                 continue;
             };

@@ -90,7 +90,7 @@ impl Reader<'_> {
             match object.entry(key) {
                 Entry::Vacant(place) => place.insert(value),
                 Entry::Occupied(known) => {
-                    return Err(self.fault(&format!("the name `{}` stands twice", known.key())));
+                    return Err(self.fault(&format!("the name `{}` is there twice", known.key())));
                 }
             };
         }
@@ -295,7 +295,7 @@ impl Reader<'_> {
             }
             _ => code,
         };
-        char::from_u32(code).ok_or_else(|| self.fault("half of a pair stands alone"))
+        char::from_u32(code).ok_or_else(|| self.fault("half of a pair is alone"))
     }
 
     fn hexadecimal(&self, distance: usize) -> Option<u32> {

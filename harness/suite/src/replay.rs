@@ -68,7 +68,7 @@ fn hold_current(
     let front = pair.front().name();
     if *line.front != *front {
         return refuse(&format!(
-            "it was rendered behind `{}`, and the template has `{front}`",
+            "it was rendered with front `{}`, and the template has `{front}`",
             line.front
         ));
     }

@@ -393,7 +393,7 @@ fn faults_in_the_suites_templates_show_against_the_originals() {
         .filter(|fault| matches!(fault.expected, Expected::Error(_) | Expected::Warning(_)))
         .count();
     println!(
-        "{} faults: {reported} told as errors or warnings, {} beside the original",
+        "{} faults: {reported} reported as errors or warnings, {} compared with the original",
         faults.len(),
         faults.len() - hidden.len()
     );

@@ -16,7 +16,7 @@ const HEADINGS: [&str; 5] = [
     "How bad it is",
     BREAKS,
     HOLDS,
-    "How to mend it",
+    "How to fix it",
     "How common it is",
 ];
 

@@ -198,7 +198,11 @@ fn tool_files() {
         let (of_cases, others): (Vec<_>, Vec<_>) = loaded(folder)
             .into_iter()
             .partition(|line| line.contains("cases/conversations/tools.json:1:"));
-        assert_eq!(of_cases.len(), 2, "each place that names the tool is told");
+        assert_eq!(
+            of_cases.len(),
+            2,
+            "each place that names the tool is reported"
+        );
         has(&of_cases.concat(), &["tool file `t` cannot be used"]);
         others
     });

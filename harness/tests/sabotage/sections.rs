@@ -188,7 +188,7 @@ const EDITS: &[Edit] = &[
         let at = answered(sections);
         line(sections, at, "#", |line| Some(format!("{line}\n{line}")));
     }),
-    ("an answer behind the record", FAMILY, |sections| {
+    ("an answer after the record", FAMILY, |sections| {
         let at = answered(sections);
         let taken = take(sections, at, "#");
         append(sections, at, &taken);
@@ -224,7 +224,7 @@ const EDITS: &[Edit] = &[
         line(sections, 1, "Something", |line| Some(format!("x{line}")));
     }),
     (
-        "a record behind a reference's transcript",
+        "a record after a reference's transcript",
         DIVERGING,
         |sections| {
             let taken = take(sections, 0, "reference ");

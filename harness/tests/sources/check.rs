@@ -40,7 +40,7 @@ fn a_card_says_what_is_accepted_refused_and_broken() {
     has(
         &card,
         &[
-            "sound jinja behind transformers, rolecall-jinja\n",
+            "sound (jinja), front transformers, engine rolecall-jinja\n",
             "  system             kept                tools              refused\n",
             "  generation prompt  adds <|assistant|>\n",
             "\n    Only system, user and assistant, please.\n",
@@ -324,8 +324,8 @@ fn what_is_broken_is_reported_and_the_rest_is_checked() {
     has(
         &text(&output.stdout),
         &[
-            "sound jinja behind transformers, rolecall-jinja\n",
-            "unparsed jinja behind transformers, rolecall-jinja\n",
+            "sound (jinja), front transformers, engine rolecall-jinja\n",
+            "unparsed (jinja), front transformers, engine rolecall-jinja\n",
             "error unparsed.jinja:1:",
         ],
     );
@@ -349,7 +349,7 @@ fn many_files_that_are_no_templates_are_reported_together() {
     let output = check(&folder, &named.collect::<Vec<_>>());
     let (card, reported) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(2), "{reported}");
-    has(&card, &["sound jinja behind", "1 template in "]);
+    has(&card, &["sound (jinja), front", "1 template in "]);
     has(
         &reported,
         &[

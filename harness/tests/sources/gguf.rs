@@ -183,7 +183,7 @@ fn what_is_wrong_is_said_with_its_byte() {
         ),
         (
             model().twice("tokenizer.chat_template", text("E")),
-            "the key \"tokenizer.chat_template\" stands twice",
+            "the key \"tokenizer.chat_template\" is there twice",
         ),
         (model().with("x", deep), "nested more than 4 deep"),
         (crowd, "more than 64 named templates"),

@@ -16,7 +16,7 @@ const READ_ALL_THE_SAME: &[(&str, &str)] = &[
         "tokens as plain objects",
         "other engines read them; there is a note",
     ),
-    ("a plain object beside an added_tokens_decoder", "as above"),
+    ("a plain object next to an added_tokens_decoder", "as above"),
     (
         "additional special tokens in the map",
         "no template sees them",
@@ -358,7 +358,7 @@ fn special_tokens_that_disagree_are_reported_with_those_that_are_used() {
     assert_eq!(found.templates[0].special_tokens["bos_token"], "a");
     let said = notes(&found).join("\n");
     assert!(
-        said.contains("uses the latter: it does not read this file beside an"),
+        said.contains("uses the latter: it does not read this file next to an"),
         "{said}"
     );
 }

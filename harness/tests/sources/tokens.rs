@@ -259,11 +259,14 @@ fn a_folder_whose_tokens_are_wrong_is_reported_how() {
     let alone = sound
         .clone()
         .with_token("<|im_end|>", |token| token["single_word"] = true.into());
-    assert!(reported(&alone).contains(
-        &"error: control-tokens-known: `<|im_end|>` is a token of the model, and is cut into pieces \
-          where it stands: look at its `normalized` and `single_word`, and at `split_special_tokens`"
-            .to_owned()
-    ));
+    assert!(
+        reported(&alone).contains(
+            &"error: control-tokens-known: `<|im_end|>` is a token of the model, and is cut into \
+          pieces in its place: look at its `normalized` and `single_word`, and at \
+          `split_special_tokens`"
+                .to_owned()
+        )
+    );
     let mut other = sound.clone();
     other.generation = json!({"eos_token_id": 301});
     assert_eq!(
@@ -280,7 +283,8 @@ fn a_folder_whose_tokens_are_wrong_is_reported_how() {
     assert_eq!(
         reported_of_bos("{{ bos_token }}", ""),
         [
-            "warning: one-bos-tokenised: no `<s>`: the tokenizer adds it to every text, but apply_chat_template tells it to add nothing"
+            "warning: one-bos-tokenised: no `<s>`: the tokenizer adds it to every text, but \
+             apply_chat_template asks it to add nothing"
         ]
     );
     let takes = |flag: &str| {
@@ -572,5 +576,5 @@ fn a_vocabulary_that_cannot_be_read_is_reported_with_its_place() {
     assert_eq!(output.status.code(), Some(2));
     // The rest of the card is still there.
     let card = String::from_utf8(output.stdout).unwrap();
-    assert!(card.contains("m jinja behind transformers"), "{card}");
+    assert!(card.contains("m (jinja), front transformers"), "{card}");
 }

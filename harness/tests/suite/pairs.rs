@@ -211,7 +211,7 @@ fn compare_readings(
             let _ = difference::write_diff(&mut text, &diff, "  ");
             let text = String::from_utf8_lossy(&text).into_owned();
             wrong.push(format!(
-                "what is read back of {} is not as accepted:\n{}",
+                "the parsed answers of {} are not as accepted:\n{}",
                 pair.case.id,
                 anstream::adapter::strip_str(&text)
             ));
@@ -223,7 +223,7 @@ fn compare_readings(
 
 fn unconfirmed(template: &Template, why: &str) -> String {
     let name = &template.name;
-    format!("nothing confirms what is read back of the answers of {name}: {why}\n\n")
+    format!("nothing confirms the parsed answers of {name}: {why}\n\n")
 }
 
 /// Lets insta write its files: a pending snapshot for each family of which something is not as

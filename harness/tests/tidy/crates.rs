@@ -36,7 +36,7 @@ fn upwards(crates: &[&str], manifest_of: impl Fn(&str) -> String) -> Vec<String>
         let manifest = manifest_of(name);
         for used in dependencies(&manifest) {
             if !crates[..place].iter().any(|below| name_of(below) == used) {
-                wrong.push(format!("{name} uses {used}, which stands above it"));
+                wrong.push(format!("{name} uses {used}, which is above it"));
             }
         }
     }
@@ -81,7 +81,7 @@ fn a_crate_that_uses_one_above_it_is_reported() {
     };
     assert_eq!(
         upwards(&["core", "cli", "suite"], manifest_of),
-        ["core uses cli, which stands above it"]
+        ["core uses cli, which is above it"]
     );
 }
 

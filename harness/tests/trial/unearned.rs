@@ -534,7 +534,7 @@ pub(super) const UNEARNED: &[(&str, &[Line])] = &[
                 &["run"],
                 says(
                     1,
-                    &["the cases take 66.66 % of its ways, and rolecall.toml demands 100 %"],
+                    &["the cases cover 66.66 % of its branches, and rolecall.toml demands 100 %"],
                 ),
             ),
             Run(

@@ -122,7 +122,7 @@ impl Trial {
                 json!({"content": "It is, 7 of 9 say.\n\n- So it is."}),
             ),
             trial(
-                "thoughts",
+                "reasoning",
                 json!({"content": "Yes.", "reasoning_content": "Is it?\n\nIt may be."}),
             ),
             trial("a call", json!({"content": "", "tool_calls": [lamp]})),

@@ -32,7 +32,10 @@ pub enum NoDraft {
     #[error("the template does not write a question and its answer")]
     NoAnswer,
     /// The finished turn does not begin with the prompt.
-    #[error("the finished turn does not begin with the prompt that asks for it")]
+    #[error(
+        "the template is not prefix-stable: a conversation with the answer does not begin \
+             with the prompt that asks for it"
+    )]
     DoesNotContinue,
 }
 
@@ -137,13 +140,13 @@ impl Parts {
     fn add_reasoning(&mut self, writer: &Writer<'_, '_>, before: &str) {
         let message = json!({"content": TEXT, "reasoning_content": REASONING});
         let Ok(seen) = seen(writer, message) else {
-            return self.miss("The template gives no prompt for an answer with thoughts.");
+            return self.miss("The template gives no prompt for an answer with reasoning.");
         };
         let Some((opener, rest)) = seen.text.split_once(REASONING) else {
-            return self.miss("The template writes no thoughts.");
+            return self.miss("The template writes no reasoning.");
         };
         let Some((between, _)) = rest.split_once(TEXT) else {
-            return self.miss("The text behind the thoughts is not found.");
+            return self.miss("The text after the reasoning is not found.");
         };
         let mut opener = opener.trim();
         let plain = format!("{}{before}", self.anchor);
@@ -157,7 +160,7 @@ impl Parts {
         let close = between.trim();
         if opener.is_empty() || close.is_empty() {
             return self
-                .miss("No text stands around thoughts, so they are not told from the answer.");
+                .miss("No text marks the reasoning, so it is not separated from the answer.");
         }
         // A format with channels opens the text behind the thoughts with a tag of its own.
         let close = close.split_inclusive('>').next().unwrap_or(close).trim();
@@ -199,8 +202,8 @@ impl Parts {
         let found = Call::find(one, two, &self.ends);
         let Some(call) = found else {
             self.miss(
-                "The draft reads no call: how calls are written is not found. The name has to stand \
-                 before the arguments.",
+                "The draft reads no call: how calls are written is not found. The name has to \
+                 come before the arguments.",
             );
             return None;
         };

@@ -57,7 +57,7 @@ fn is_failure(outcome: &Outcome) -> bool {
 pub(super) static ARGUMENTS_ALIKE: Contract = Contract {
     id: "arguments-alike",
     meaning: "arguments as a JSON text give the same prompt as the object, or are refused",
-    guards_against: "one history that reads in two ways, depending on the client",
+    guards_against: "one history that has two forms, depending on the client",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("pages/arguments-alike.md"),

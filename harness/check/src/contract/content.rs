@@ -20,7 +20,7 @@ use crate::probe::{Content, InputStyle, Probe, ProbeOutcome, Prober, words};
 
 pub(super) static EMPTY_CONTENT_ALIKE: Contract = Contract {
     id: "empty-content-alike",
-    meaning: "beside tool calls, content that is null, missing or empty gives the same prompt",
+    meaning: "with tool calls, content that is null, missing or empty gives the same prompt",
     guards_against: "an error for clients that send null content with a call, as OpenAI's do",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
@@ -300,7 +300,7 @@ fn whitespace(tally: &mut Tally, seen: &ProbeOutcome, word: &str, who: &str) {
         (true, true) => return tally.holds(),
         (false, false) => "around",
         (false, true) => "before",
-        (true, false) => "behind",
+        (true, false) => "after",
     };
     let what = format!("white space {where_not} {who} is not as it was sent");
     tally.broken(Evidence::one(what, seen));
@@ -350,7 +350,7 @@ fn change(found: &str) -> &'static str {
     } else if found.split_whitespace().eq(INSIDE.split_whitespace()) {
         "blank lines or spaces are gone"
     } else if found.to_lowercase() == INSIDE.to_lowercase() {
-        "capital letters are small, or the other way round"
+        "capital letters are small, or the reverse"
     } else {
         "signs are other ones, or gone"
     }
@@ -419,7 +419,7 @@ pub(super) static THINK_TAG_VERBATIM: Contract = Contract {
                 }
                 (is_before, _) => {
                     let what = if is_before {
-                        "what an answer says behind `</think>` is not in the prompt"
+                        "what an answer says after `</think>` is not in the prompt"
                     } else {
                         "an answer that holds `</think>` is not in the prompt"
                     };

@@ -17,7 +17,7 @@ use crate::probe::{AnswerProber, AnswerReading, words};
 
 pub(super) static DELIMITERS_INERT: Contract = Contract {
     id: "delimiters-inert",
-    meaning: "a delimiter inside of a text, a thought or an argument is only text",
+    meaning: "a delimiter inside of a text, of reasoning or of an argument is only text",
     guards_against: "an answer about a tag that is taken for the tag",
     severity: Severity::Warning,
     dialects: &[Dialect::Jinja],
@@ -49,7 +49,7 @@ pub(super) static DELIMITERS_INERT: Contract = Contract {
             }
             if !capabilities.reasoning.fields.is_empty() {
                 let case = thinks(says(input_style, words::ASSISTANT), &text);
-                let about = "a delimiter in thoughts";
+                let about = "a delimiter in reasoning";
                 let reading = answers.ask("answer-delimiter-in-thoughts", about, case);
                 demand_inert(&mut tally, reading, delimiter, Severity::Note);
             }

@@ -84,7 +84,7 @@ fn other_conversations(tally: &mut Tally, prober: &Prober<'_>) {
         if has_tools {
             tally.demand_with(Severity::Warning, seen.has(words::TOOL_ABOUT), || {
                 let what = format!(
-                    "the tools are not in the prompt beside a document: {}",
+                    "the tools are not in the prompt of a conversation with a document: {}",
                     probe.about
                 );
                 Evidence::one(what, &seen)

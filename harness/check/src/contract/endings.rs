@@ -111,7 +111,7 @@ impl TurnTokens {
                 let next = text[end..].trim_start();
                 if at > first && !next.is_empty() && !next.starts_with(&self.opening) {
                     let what = format!(
-                        "`{}` closes a turn, and behind it stands no `{}`",
+                        "`{}` closes a turn, and no `{}` follows it",
                         self.closing, self.opening
                     );
                     return Some((what, at..end));
@@ -281,7 +281,7 @@ fn questions_end_alike(tally: &mut Tally, prober: &Prober<'_>) {
         if let Some(after) = after(&seen) {
             tally.demand(after.starts_with(token), || {
                 let what = format!(
-                    "`{token}` stands behind a question, but not in {}",
+                    "`{token}` follows a question, but is not in {}",
                     probe.about
                 );
                 Evidence::one(what, &seen).at(seen.find(words::USER))

@@ -13,7 +13,7 @@ use crate::probe::words;
 
 pub(super) static FAMILY_JOINTS: Contract = Contract {
     id: "family-joints",
-    meaning: "between the tokens of a known family stands what its models were trained with",
+    meaning: "between the tokens of a known family is the text that its models were trained with",
     guards_against: "a line break that is missing everywhere, so that nothing in the template shows it",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
@@ -45,12 +45,17 @@ pub(super) static FAMILY_JOINTS: Contract = Contract {
                     tally.demand(joint.gap == known.gap, || {
                         let what = match joint.after {
                             "" => format!(
-                                "{} stands behind `{}`, and models of this family have {} there",
-                                spelt(joint.gap), joint.before, spelt(known.gap)
+                                "{} follows `{}`, and models of this family have {} there",
+                                spelt(joint.gap),
+                                joint.before,
+                                spelt(known.gap)
                             ),
                             after => format!(
-                                "{} stands between `{}` and `{after}`, and models of this family have {} there",
-                                spelt(joint.gap), joint.before, spelt(known.gap)
+                                "{} is between `{}` and `{after}`, and models of this family have \
+                                 {} there",
+                                spelt(joint.gap),
+                                joint.before,
+                                spelt(known.gap)
                             ),
                         };
                         Evidence::one(what, &seen)

@@ -93,7 +93,8 @@ fn covers(ranges: &[Range<usize>], place: &Range<usize>) -> bool {
 
 pub(super) static ASSISTANT_MASK: Contract = Contract {
     id: "assistant-mask",
-    meaning: "`{% generation %}` marks every answer with its calls and thoughts, but not its opening",
+    meaning: "`{% generation %}` marks every answer with its calls and reasoning, but not its \
+              opening",
     guards_against: "a model that is trained on nothing, or on a part of its answers",
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
@@ -130,7 +131,7 @@ fn answers_marked(
         for span in &said {
             let (what, severity) = match part(span) {
                 Part::Call => ("a call is not marked", Severity::Error),
-                Part::Reasoning => ("a thought is not marked", Severity::Warning),
+                Part::Reasoning => ("the reasoning is not marked", Severity::Warning),
                 Part::Text => ("an answer is not marked", Severity::Error),
             };
             let is_blank = text[span.prompt.clone()].trim().is_empty();

@@ -213,7 +213,7 @@ fn named(tally: &mut Tally, prober: &Prober<'_>, medium: &Medium, text: &ProbeOu
     }
     let one = prober.see(medium.single);
     tally.demand(one.has(words::USER), || {
-        let what = format!("the text beside {} is not in the prompt", medium.one);
+        let what = format!("the text with {} is not in the prompt", medium.one);
         Evidence::one(what, &one)
     });
     let marks = marks(text, &one);
@@ -240,7 +240,7 @@ fn named(tally: &mut Tally, prober: &Prober<'_>, medium: &Medium, text: &ProbeOu
         let has_both = text.text() != Some(other) && after.has(words::USER);
         tally.demand(has_both, || {
             let what = format!(
-                "a text and {} behind it are not both in the prompt",
+                "a text and {} after it are not both in the prompt",
                 medium.one
             );
             Evidence::one(what, &after)
@@ -248,7 +248,7 @@ fn named(tally: &mut Tally, prober: &Prober<'_>, medium: &Medium, text: &ProbeOu
         let is_same = one.text() == Some(other);
         tally.demand_with(Severity::Limitation, !is_same, || {
             let what = format!(
-                "{} has the same place whether it stands before a text or behind it",
+                "{} has the same place whether it comes before a text or after it",
                 medium.one
             );
             Evidence::one(what, &after)

@@ -446,7 +446,7 @@ fn content_in_order(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
                 Severity::Limitation
             };
             tally.demand_with(severity, before < after, || {
-                let what = format!("{} stands behind {}", name(first), name(second));
+                let what = format!("{} comes after {}", name(first), name(second));
                 Evidence::one(what, &seen).at(seen.find(first))
             });
         }
@@ -457,7 +457,7 @@ fn content_in_order(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
 pub(super) static REASONING_KEPT: Contract = Contract {
     id: "reasoning-kept",
     meaning: "the reasoning of the last answer is in the prompt",
-    guards_against: "training data and tool loops without the thoughts that belong to them",
+    guards_against: "training data and tool loops without the reasoning that belongs to them",
     severity: Severity::Note,
     dialects: &Dialect::ALL,
     page: include_str!("pages/reasoning-kept.md"),
@@ -487,8 +487,8 @@ pub(super) static REASONING_KEPT: Contract = Contract {
             let is_lost =
                 old.has(words::REASONING) && new.text().is_some() && !new.has(words::REASONING);
             if is_lost && (calls || new.probe == REASONED.name) {
-                let what = "the thoughts of earlier answers are in the prompt, and those of the last \
-                            answer or the running turn are not";
+                let what = "the reasoning of earlier answers is in the prompt, and that of the \
+                            last answer or the running turn is not";
                 tally.broken(Evidence::differ(what, &old, &new).with(Severity::Error));
             }
         }
@@ -496,7 +496,7 @@ pub(super) static REASONING_KEPT: Contract = Contract {
         let [first, second] =
             [words::REASONING, words::SECOND_REASONING].map(|word| running.has(word));
         if calls && first != second {
-            let what = "of the thoughts in a running turn only some are in the prompt";
+            let what = "only some of the reasoning in a running turn is in the prompt";
             tally.broken(Evidence::one(what, &running).with(Severity::Warning));
         }
         tally.judgement()

@@ -25,11 +25,12 @@ pub(super) static PITFALLS_AVOIDED: Contract = Contract {
         for pitfall in &reading.pitfalls {
             let what = match &pitfall.kind {
                 PitfallKind::ForgottenByLoop { name } => format!(
-                    "line {}: the loop sets `{name}` and forgets it: behind the loop it is as before",
+                    "line {}: the loop sets `{name}` and forgets it: after the loop it is as \
+                     before",
                     pitfall.line
                 ),
                 PitfallKind::TextAsCondition { text } => format!(
-                    "line {}: the text '{text}' stands as a condition of its own, which is always true",
+                    "line {}: the text '{text}' is a condition of its own, which is always true",
                     pitfall.line
                 ),
                 PitfallKind::OtherList { indexed, looped } => format!(

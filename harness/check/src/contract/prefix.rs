@@ -41,7 +41,7 @@ pub(super) static GENERATION_PROMPT_SUFFIX: Contract = Contract {
             if closed.outcome == open.outcome && !open.is_refused() {
                 tally.skip("`add_generation_prompt` changes nothing");
             } else {
-                let what = "the prompt without the opening of an answer ends in another way";
+                let what = "the prompt without the opening of an answer ends differently";
                 let keeps = |text: &str| words::ALL.map(|word| text.contains(word));
                 let (Some(one), Some(other)) = (tally.text(&closed), tally.text(&open)) else {
                     continue;
@@ -121,7 +121,8 @@ const ANSWERED: [Answered; 7] = [
 pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
     id: "finished-turn-continues",
     meaning: "a conversation with its answer begins with the prompt that asked for the answer",
-    guards_against: "a lost prompt cache, and training on prompts that the model never sees in use",
+    guards_against: "a lost prompt cache, and training on prompts that the model never sees at \
+                     inference time",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("pages/finished-turn-continues.md"),
@@ -140,7 +141,7 @@ pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
                 }
                 None => match other_break(&open, &finished) {
                     Some((prompt, answer)) => format!(
-                        "the prompt ends with {}, and answers stand behind {}: {}",
+                        "the prompt ends with {}, and answers follow {}: {}",
                         shown(prompt),
                         spelt(answer),
                         open.about
@@ -215,7 +216,7 @@ fn lacks_no_line_break(
             Severity::Warning
         };
         tally.demand_with(severity, !is_break, || {
-            let what = "the prompt ends without the line break that stands before answers";
+            let what = "the prompt ends without the line break that comes before answers";
             Evidence::differ(what, open, finished)
         });
     }
@@ -521,7 +522,7 @@ fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgemen
             if goes_on {
                 tally.holds();
             } else {
-                tally.skip("how a model's turn opens cannot be told from the prompts");
+                tally.skip("the prompts do not show how a model's turn opens");
             }
             continue;
         };

@@ -83,7 +83,7 @@ pub(super) fn is_for_glm(prompt: &str) -> bool {
 
 pub(super) static REASONING_ALIKE: Contract = Contract {
     id: "thoughts-alike",
-    meaning: "thoughts in the history have the marks and line breaks that the prompt gives them",
+    meaning: "reasoning in the history has the marks and line breaks that the prompt gives it",
     guards_against: "an answer that begins with other tokens than in training, and a lost cache",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
@@ -156,7 +156,7 @@ fn begin_alike(tally: &mut Tally, with: &str, open: &ProbeOutcome, reasoned: &Pr
                 && before.starts_with(&prompt[..at + mark.len]) =>
         {
             let what = format!(
-                "the prompt opens the thoughts with {}, and the history with {}",
+                "the prompt opens the reasoning with {}, and the history with {}",
                 shown(&prompt[at..]),
                 shown(&before[place..])
             );
@@ -166,12 +166,12 @@ fn begin_alike(tally: &mut Tally, with: &str, open: &ProbeOutcome, reasoned: &Pr
         None if before[..place].trim_end() == prompt.trim_end() => {
             let is_gap = |text: &str| text.contains('\n') && text.trim().is_empty();
             let (gap, what) = if prompt.len() < place {
-                let what = "the history has line breaks before its thoughts that are not at the \
+                let what = "the history has line breaks before its reasoning that are not at the \
                             end of the prompt";
                 (&before[prompt.len()..place], what)
             } else {
                 let what = "the prompt ends with line breaks that the history has not before its \
-                            thoughts";
+                            reasoning";
                 (&prompt[place..], what)
             };
             let evidence = |what: String| Evidence::no_prefix(what, open, reasoned);
@@ -206,7 +206,7 @@ fn ends_alike<'s>(
     let ends = [one, other].map(end);
     if let [Some(first), Some(second)] = ends {
         let what = format!(
-            "thoughts end with {} in one prompt and with {} in another",
+            "reasoning ends with {} in one prompt and with {} in another",
             shown(first),
             shown(second)
         );
@@ -217,8 +217,8 @@ fn ends_alike<'s>(
 
 pub(super) static REASONING_WHOLE: Contract = Contract {
     id: "thoughts-whole",
-    meaning: "thoughts stand before their answer, and between both of their marks",
-    guards_against: "an answer that the model takes for a thought, or a thought without an end",
+    meaning: "reasoning comes before its answer, and between both of its marks",
+    guards_against: "an answer that the model takes for reasoning, or reasoning without an end",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("pages/thoughts-whole.md"),
@@ -238,7 +238,7 @@ pub(super) static REASONING_WHOLE: Contract = Contract {
             };
             if let Some(answer) = seen.find(words::ASSISTANT) {
                 tally.demand(reasoning.start < answer.start, || {
-                    let what = format!("the thoughts stand behind the answer: {}", probe.about);
+                    let what = format!("the reasoning comes after the answer: {}", probe.about);
                     Evidence::one(what, &seen).at(Some(reasoning.clone()))
                 });
             }
@@ -248,7 +248,7 @@ pub(super) static REASONING_WHOLE: Contract = Contract {
                 Evidence::one(what, &seen).at(Some(reasoning))
             });
         }
-        tally.skip("thoughts are not in the prompt");
+        tally.skip("the reasoning is not in the prompt");
         tally.judgement()
     },
 };
@@ -270,9 +270,9 @@ fn half_marked(seen: &ProbeOutcome) -> Option<&'static str> {
     let is_closed = marks(after).next().is_some_and(|(_, mark)| !mark.opens)
         || control_tokens_in(after).next().is_some_and(ends);
     match (is_opened, is_closed) {
-        (true, false) => Some("a mark opens the thoughts, and none closes them"),
+        (true, false) => Some("a mark opens the reasoning, and none closes it"),
         (false, true) if marks(after).next().is_some() => {
-            Some("a mark closes the thoughts, and none opens them")
+            Some("a mark closes the reasoning, and none opens it")
         }
         _ => None,
     }

@@ -145,7 +145,7 @@ fn kept_elsewhere(prober: &Prober<'_>) -> Option<&'static str> {
         (
             SYSTEM_USER,
             words::USER,
-            ", though one behind a system message is",
+            ", though one after a system message is",
         ),
         (USER_ASSISTANT, words::ASSISTANT, ", though an answer is"),
     ];

@@ -28,7 +28,7 @@ const CALL_PROBES: [Probe; 4] = [CALL, TEXT_CALL, NO_ARGUMENTS, PROGRAM];
 
 pub(super) static READS_BACK: Contract = Contract {
     id: "reads-back",
-    meaning: "a text or a call, written by the template, is read back as it was meant",
+    meaning: "a parser gets back the text or the call that the template wrote",
     guards_against: "calls that reach users as text, texts that lose a part",
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
@@ -61,8 +61,8 @@ pub(super) static READS_BACK: Contract = Contract {
 
 pub(super) static READS_BACK_WITHOUT_END_TOKEN: Contract = Contract {
     id: "reads-back-without-end-token",
-    meaning: "an answer is read back without its end token too, as servers return it",
-    guards_against: "calls that only come back where the end token stands behind them",
+    meaning: "an answer is parsed the same without its end token, as servers return it",
+    guards_against: "calls that are only parsed if the end token follows them",
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("pages/reads-back-without-end-token.md"),
@@ -90,8 +90,8 @@ pub(super) static READS_BACK_WITHOUT_END_TOKEN: Contract = Contract {
 
 pub(super) static ARGUMENT_TYPES_KEPT: Contract = Contract {
     id: "argument-types-kept",
-    meaning: "arguments are read back with the types that the tool's schema gives them",
-    guards_against: "the text \"3\" where a tool wants the number 3, and the other way round",
+    meaning: "arguments are parsed with the types that the tool's schema gives them",
+    guards_against: "the text \"3\" where a tool wants the number 3, or the reverse",
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("pages/argument-types-kept.md"),
@@ -112,7 +112,7 @@ pub(super) static UNION_TYPES_KEPT: Contract = Contract {
 
 pub(super) static PARALLEL_CALLS_READ_BACK: Contract = Contract {
     id: "parallel-calls-read-back",
-    meaning: "several calls in an answer are all read back, in their order",
+    meaning: "several calls in an answer are all parsed, in their order",
     guards_against: "calls that are lost, or run together",
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
@@ -131,8 +131,8 @@ pub(super) static PARALLEL_CALLS_READ_BACK: Contract = Contract {
 
 pub(super) static REASONING_READ_BACK: Contract = Contract {
     id: "reasoning-read-back",
-    meaning: "thoughts are read back as thoughts, and the answer behind them as the answer",
-    guards_against: "thoughts that users read as the answer, answers that are taken for thoughts",
+    meaning: "reasoning is parsed as reasoning, and the answer after it as the answer",
+    guards_against: "reasoning that users read as the answer, answers that are taken for reasoning",
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("pages/reasoning-read-back.md"),

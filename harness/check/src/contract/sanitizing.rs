@@ -16,7 +16,8 @@ use rolecall_front::sanitizing::{ControlTokens, without_marks};
 pub(super) static SANITISING_HARMLESS: Contract = Contract {
     id: "sanitising-harmless",
     meaning: "with `sanitize_control_tokens` the prompt of an ordinary conversation stays the same",
-    guards_against: "earlier thoughts that stay in the prompt, or a result that is taken for a question",
+    guards_against: "earlier reasoning that stays in the prompt, or a result that is taken for a \
+                     question",
     severity: Severity::Note,
     dialects: &[Dialect::Jinja],
     page: include_str!("pages/sanitising-harmless.md"),
@@ -72,7 +73,7 @@ fn conversations(prober: &Prober<'_>, written: &[String]) -> Vec<(&'static str, 
         );
         let messages = vec![m.user(), m.message("assistant", &answer), m.second_user()];
         found.push((
-            "an earlier answer with its thoughts, as the model wrote it",
+            "an earlier answer with its reasoning, as the model wrote it",
             open(messages),
         ));
     }

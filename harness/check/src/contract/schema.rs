@@ -115,7 +115,7 @@ fn optional_is_optional(tally: &mut Tally, prober: &Prober<'_>) {
         return;
     }
     tally.demand_with(Severity::Error, says(&optional), || {
-        let what = "a parameter that is required is marked as optional, and the other way round";
+        let what = "a parameter that is required is marked as optional, or the reverse";
         Evidence::differ(what, &first, &second)
     });
 }

@@ -284,7 +284,7 @@ fn both_sides(tally: &mut Tally, prober: &Prober<'_>) {
         // `<<SYS>>` has one more sign on each side.
         let is_same = after.find(token).is_some_and(|at| at < 2);
         tally.demand(!is_same, || {
-            let what = format!("`{token}` stands before {who}, and behind it, too");
+            let what = format!("`{token}` comes before {who}, and after it, too");
             Evidence::one(what, &seen).at(seen.find(word))
         });
     }

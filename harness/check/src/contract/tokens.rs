@@ -15,7 +15,7 @@ use crate::probe::{Prober, words};
 
 pub(super) static ONE_BOS: Contract = Contract {
     id: "one-bos",
-    meaning: "the beginning-of-sequence token stands at the start, once, or nowhere",
+    meaning: "the beginning-of-sequence token is at the start, once, or nowhere",
     guards_against: "a doubled BOS token, which the model has never seen",
     severity: Severity::Warning,
     dialects: &[Dialect::Jinja],
@@ -55,9 +55,9 @@ fn one_bos(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
             0 => tally.skip("the template leaves the beginning to the tokenizer"),
             1 => tally.demand(text.starts_with(bos), || {
                 let what = if text.trim_start().starts_with(bos) {
-                    format!("white space stands before `{bos}`")
+                    format!("white space comes before `{bos}`")
                 } else {
-                    format!("`{bos}` does not stand at the start")
+                    format!("`{bos}` is not at the start")
                 };
                 Evidence::one(what, &seen)
             }),
@@ -76,9 +76,9 @@ fn one_bos(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
             }
             count => {
                 let what = if text.starts_with(&bos.repeat(2)) {
-                    format!("`{bos}` stands at the start {count} times")
+                    format!("`{bos}` is at the start {count} times")
                 } else {
-                    format!("`{bos}` stands in the prompt {count} times")
+                    format!("`{bos}` is in the prompt {count} times")
                 };
                 let again = text.match_indices(bos).nth(1);
                 let again = again.map(|(at, bos)| at..at + bos.len());

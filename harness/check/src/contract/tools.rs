@@ -319,7 +319,7 @@ pub(super) static PARALLEL_CALLS_KEPT: Contract = Contract {
 
 pub(super) static CONTENT_BESIDE_CALLS: Contract = Contract {
     id: "content-beside-calls",
-    meaning: "the assistant's text beside a call is in the prompt, before the call",
+    meaning: "the assistant's text with a call is in the prompt, before the call",
     guards_against: "explanations that vanish, or appear after the result",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
@@ -336,14 +336,14 @@ pub(super) static CONTENT_BESIDE_CALLS: Contract = Contract {
             let call = seen.find(words::FIRST_VALUE);
             let broken = |what| Evidence::one(what, &seen);
             match (text, call) {
-                (None, _) => tally.broken(broken("the text beside a call is not in the prompt")),
+                (None, _) => tally.broken(broken("the text with a call is not in the prompt")),
                 (Some(_), None) => {
-                    tally.broken(broken("a call with text beside it is not in the prompt"));
+                    tally.broken(broken("a call with a text is not in the prompt"));
                 }
                 // A message does not say which of the two was first.
                 (Some(text), Some(call)) => {
                     tally.demand_with(Severity::Warning, text.start < call.start, || {
-                        broken("the text beside a call stands behind the call").at(Some(text))
+                        broken("the text with a call comes after the call").at(Some(text))
                     });
                 }
             }
@@ -417,7 +417,8 @@ fn nameless(tally: &mut Tally, prober: &Prober<'_>) {
     if let (Some(with), Some(without)) = (after(&named), after(&seen)) {
         let is_hole = with != without && with.replacen(words::TOOL, "", 1) == without;
         tally.demand_with(Severity::Warning, !is_hole, || {
-            let what = "a result that does not name its tool leaves a hole where the name stands";
+            let what = "a result that does not name its tool leaves a hole in the place of the \
+                        name";
             Evidence::differ(what, &named, &seen)
         });
     }
@@ -478,7 +479,7 @@ pub(super) static RESULT_VERBATIM: Contract = Contract {
                     evidence
                 });
             } else {
-                tally.skip("the result is written in another way");
+                tally.skip("the result is written differently");
             }
         }
         tally.judgement()

@@ -16,8 +16,10 @@ use crate::probe::{MaskedProbe, ProbeOutcome, Prober, words};
 
 pub(super) static TRAINED_AS_ASKED: Contract = Contract {
     id: "trained-as-asked",
-    meaning: "in a whole conversation, every answer stands as written, behind the prompt that asks for it",
-    guards_against: "training on whole conversations that teaches what the model never sees in use",
+    meaning: "in a whole conversation, every answer is as written, after the prompt that asks for \
+              it",
+    guards_against: "training on whole conversations that teaches contexts that the model never \
+                     sees at inference time",
     severity: Severity::Note,
     dialects: &[Dialect::Jinja],
     page: include_str!("pages/trained-as-asked.md"),
@@ -72,11 +74,11 @@ fn is_as_asked(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
                 // Where the history differs, something of the conversation still follows.
                 let is_history = words::ALL.iter().any(|word| one[at..].contains(word));
                 let what = if is_history {
-                    "the model writes an answer after its earlier thoughts, and in the whole \
-                     conversation these thoughts are gone"
+                    "the model writes an answer after its earlier reasoning, and in the whole \
+                     conversation this reasoning is gone"
                 } else {
-                    "the prompt that asks for an answer opens thoughts, and in the whole conversation \
-                     the answer stands behind another text"
+                    "the prompt that asks for an answer opens reasoning, and in the whole \
+                     conversation the answer follows another text"
                 };
                 if !tally.is_reported(what) {
                     let evidence = Evidence::no_prefix(what, &open, whole);
@@ -107,7 +109,8 @@ fn is_as_written(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
         if !finished.has(reasoning) {
             continue;
         }
-        let what = "an earlier answer has no thoughts in the whole conversation: the model learns to \
+        let what = "an earlier answer has no reasoning in the whole conversation: the model \
+                    learns to \
                     answer without thinking";
         tally.demand(whole.has(reasoning), || {
             let evidence = Evidence::no_prefix(what, &finished, whole);

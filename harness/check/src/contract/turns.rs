@@ -38,7 +38,7 @@ fn turns_apart_alike(tally: &mut Tally, seen: &ProbeOutcome) {
         && one == other
     {
         let what = format!(
-            "`{one}` is followed by {} behind a question, and by {} behind an answer",
+            "`{one}` is followed by {} after a question, and by {} after an answer",
             spelt(after_question),
             spelt(after_answer)
         );
@@ -135,7 +135,7 @@ fn turns_closed(tally: &mut Tally, prober: &Prober<'_>, opening: &str, seen: &Pr
     let mut openings = turns.windows(2).map(|two| two[0].opening == two[1].opening);
     let is_alike = turns.len() > 1 && openings.all(|is_same| is_same);
     if !is_alike && count(closing) < 2 {
-        tally.skip("it cannot be told how turns end");
+        tally.skip("the prompts do not show how turns end");
         return;
     }
     // In a few models only answers have an end.
@@ -184,7 +184,7 @@ pub(super) static SAME_QUESTION_TWICE: Contract = Contract {
 
 pub(super) static ROLES_STAND: Contract = Contract {
     id: "roles-stand",
-    meaning: "an answer stands in the same turn with tools as without",
+    meaning: "an answer is in the same turn with tools as without",
     guards_against: "a greeting of the assistant that ends up in the user's turn",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
@@ -212,7 +212,7 @@ pub(super) static ROLES_STAND: Contract = Contract {
             // Other texts may stand before the opening.
             (Some(one), Some(before)) => tally.demand(before.ends_with(&one), || {
                 let what = format!(
-                    "with tools, the first answer stands behind {}, not behind {}",
+                    "with tools, the first answer follows {}, not {}",
                     last_opening(before),
                     shown(&one)
                 );
@@ -258,7 +258,7 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
     opens_as_history(&mut tally, prober);
     opens_once(&mut tally, prober);
     if prober.dialect() == Dialect::Go {
-        tally.skip("how a model's turn opens cannot be told from the prompts");
+        tally.skip("the prompts do not show how a model's turn opens");
         return tally.judgement();
     }
     let opening = match &capabilities.generation_prompt {
@@ -285,7 +285,7 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
         tally.broken(Evidence::no_prefix(what, &asked, &finished));
     }
     if let Some(token) = opens_again(&finished, &prober.see(TWO_TURNS)) {
-        let what = format!("`{token}` stands at the end, although no answer was asked for");
+        let what = format!("`{token}` is at the end, although no answer was asked for");
         let at = text.rfind(token).map(|at| at..at + token.len());
         tally.broken(Evidence::one(what, &finished).at(at));
         return tally.judgement();
@@ -293,10 +293,10 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
     match opening.filter(|opening| !opening.is_empty()) {
         Some(opening) => tally.demand(!text.trim_end().ends_with(opening), || {
             let shown = common_end(open.trim_end(), text.trim_end());
-            let what = format!("`{shown}` stands at the end, although no answer was asked for");
+            let what = format!("`{shown}` is at the end, although no answer was asked for");
             Evidence::one(what, &finished)
         }),
-        None => tally.skip("how a model's turn opens cannot be told from the prompts"),
+        None => tally.skip("the prompts do not show how a model's turn opens"),
     }
     tally.judgement()
 }
@@ -347,7 +347,7 @@ fn opens_as_history(tally: &mut Tally, prober: &Prober<'_>) {
         };
         tally.demand(!is_opening, || {
             let what = format!(
-                "an earlier answer stands behind {}, and the prompt ends before that",
+                "an earlier answer follows {}, and the prompt ends before that",
                 shown(gap)
             );
             Evidence::no_prefix(what, &asked, &finished)
@@ -368,7 +368,10 @@ fn opens_once(tally: &mut Tally, prober: &Prober<'_>) {
         };
         let twice = doubled(between);
         tally.demand(twice.is_none(), || {
-            let what = format!("{} stands twice in a row", shown(twice.unwrap_or_default()));
+            let what = format!(
+                "{} is there twice in a row",
+                shown(twice.unwrap_or_default())
+            );
             Evidence::one(what, &seen)
         });
     }

@@ -223,7 +223,7 @@ fn cut_as_one(tally: &mut Tally, tokenizer: &Tokenizer, token: &str, seen: &[Rc<
         let mut places = text.match_indices(token).map(|(at, _)| at);
         if let Some(at) = places.find(|at| !is_cut(at)) {
             let what = format!(
-                "`{token}` is a token of the model, and is cut into pieces where it stands: look \
+                "`{token}` is a token of the model, and is cut into pieces in its place: look \
                  at its `normalized` and `single_word`, and at `split_special_tokens`"
             );
             tally.broken(Evidence::one(what, seen).at(Some(at..at + token.len())));
@@ -374,8 +374,8 @@ fn one_bos_tokenised(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         match (written - dropped + put, is_added) {
             (0, true) => {
                 let what = format!(
-                    "no `{bos}`: the tokenizer adds it to every text, but \
-                     apply_chat_template tells it to add nothing"
+                    "no `{bos}`: the tokenizer adds it to every text, but apply_chat_template \
+                     asks it to add nothing"
                 );
                 tally.broken(Evidence::one(what, &seen).with(Severity::Warning));
             }
@@ -404,8 +404,8 @@ fn one_bos_tokenised(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
 
 pub(super) static BLANKS_KEPT: Contract = Contract {
     id: "blanks-kept",
-    meaning: "no token swallows the blanks and line breaks beside it",
-    guards_against: "line breaks that stand in the prompt and never reach the model",
+    meaning: "no token swallows the blanks and line breaks next to it",
+    guards_against: "line breaks that are in the prompt and never reach the model",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("pages/blanks-kept.md"),

@@ -96,7 +96,7 @@ fn written_out(text: &str) -> Option<usize> {
 
 pub(super) static TEXTS_APART: Contract = Contract {
     id: "texts-apart",
-    meaning: "texts, tools, calls and documents stand apart from what is beside them",
+    meaning: "texts, tools, calls and documents are separated from the text next to them",
     guards_against: "a system text that runs into the instructions about tools",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
@@ -126,7 +126,7 @@ pub(super) static TEXTS_APART: Contract = Contract {
             let how = match (glued(&before), glued(&after)) {
                 (false, false) => None,
                 (true, _) => Some("with tools, words of the template end where"),
-                (false, true) => Some("with tools, words of the template begin right behind"),
+                (false, true) => Some("with tools, words of the template begin right after"),
             };
             tally.demand(how.is_none(), || {
                 let what = match how {
@@ -249,7 +249,7 @@ pub(super) static INDENTATION_OUTSIDE: Contract = Contract {
             let is_indented = is_indentation(after) || is_indented_token(before);
             tally.demand(!is_indented, || {
                 let what = format!(
-                    "blanks of the source stand beside a text or a token: {}",
+                    "blanks of the source are next to a text or a token: {}",
                     probe.about
                 );
                 Evidence::one(what, &seen).at(seen.find(word))
@@ -332,7 +332,7 @@ pub(super) static CONTROL_TOKENS_SPELT: Contract = Contract {
         });
         tally.demand(lost.is_none(), || {
             let (token, right) = lost.map_or(("", ""), |(token, right)| (token, right));
-            let what = format!("`{token}` is in the prompt beside `{right}`");
+            let what = format!("`{token}` is in the prompt next to `{right}`");
             let mut seen = seen_in.iter();
             let seen = seen.find(|seen| seen.text().is_some_and(|text| text.contains(token)));
             seen.map_or_else(

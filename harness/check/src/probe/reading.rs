@@ -116,9 +116,10 @@ impl AnswerReading {
     pub(crate) fn answer(&self) -> Result<&ReadAnswer, &'static str> {
         match &self.reading.result {
             Ok(answer) => Ok(answer),
-            Err(Unread::DoesNotContinue) => {
-                Err("the finished turn does not begin with the prompt that asks for it")
-            }
+            Err(Unread::DoesNotContinue) => Err(
+                "the template is not prefix-stable: a conversation with the answer does not \
+                     begin with the prompt that asks for it",
+            ),
             Err(Unread::Refused(_)) => Err("the template gives no prompt for an answer"),
         }
     }

@@ -113,7 +113,10 @@ pub(super) fn demanded(
         let whole = coverage.whole();
         if !whole.is_at_least(usize::from(least)) {
             let share = percent(whole.reached, whole.all);
-            let message = format!("the cases take {share} of its ways, and {by} demands {least} %");
+            let message = format!(
+                "the cases cover {share} of its branches, and {by} demands \
+                                   {least} %"
+            );
             let name = invocation::word(coverage.template.name.as_str());
             let help = invocation::command(&format!("cover {name}"));
             let problem = Problem::new(place(coverage.template, None), message);
@@ -123,7 +126,7 @@ pub(super) fn demanded(
             let why = match why {
                 UnusedExplanation::NoPlace => "the template has no such place",
                 UnusedExplanation::Taken => {
-                    "some case takes this way, or the place has no such way"
+                    "some case covers this branch, or the place has no such branch"
                 }
             };
             let message = format!("`unreached` explains `{place}` {}: {why}", branch.name());

@@ -76,7 +76,7 @@ pub fn write(out: &mut dyn Write, card: &Card, detail: CardDetail) -> io::Result
         out,
         "{} {}",
         Styled(HEADING, &card.template),
-        Styled(QUIET, format!("({})", setting(card)))
+        Styled(QUIET, setting(card))
     )?;
     if let Some(error) = &card.syntax_error {
         return writeln!(out, "\nerror {}: {}", error.place, one_line(&error.message));
@@ -226,8 +226,8 @@ pub(super) fn setting(card: &Card) -> String {
         ..
     } = card;
     match front {
-        Front::Raw => format!("{dialect} alone, {engine}"),
-        front => format!("{dialect} behind {front}, {engine}"),
+        Front::Raw => format!("({dialect}), no front, engine {engine}"),
+        front => format!("({dialect}), front {front}, engine {engine}"),
     }
 }
 

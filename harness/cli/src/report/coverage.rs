@@ -26,17 +26,17 @@ const MOST_NAMED: usize = 3;
 const GROUPS: [(&str, &[SiteKind]); 4] = [
     ("statements", &[SiteKind::Statement]),
     (
-        "sides of conditions",
+        "branches of conditions",
         &[SiteKind::Condition, SiteKind::Operand],
     ),
-    ("ways through loops", &[SiteKind::Loop]),
+    ("iterations of loops", &[SiteKind::Loop]),
     ("macros", &[SiteKind::Macro]),
 ];
 
 /// What the cases leave out of a place, in words. None if nothing is missing.
 pub(super) fn missing(covered: &CoveredSite) -> Option<String> {
     if covered.site.is_unreachable && covered.cases == 0 {
-        return Some("cannot be reached: a literal decides".to_owned());
+        return Some("unreachable: a literal decides".to_owned());
     }
     let missing: Vec<Branch> = covered.open().collect();
     if missing.is_empty() {
@@ -69,20 +69,20 @@ pub fn write(
     let file = Styled(QUIET, place(template, None));
     writeln!(out, "{}", wrapped(&format!("{name}  {file}"), width, 2))?;
     let cases = counted(coverage.cases, "case", "cases");
-    let idle = match coverage.not_run {
+    let not_run = match coverage.not_run {
         0 => String::new(),
         1 => ", one of them without running it".to_owned(),
-        idle => format!(", {} of them without running it", thousands(idle)),
+        count => format!(", {} of them without running it", thousands(count)),
     };
-    writeln!(out, "{}", wrapped(&format!("  {cases}{idle}"), width, 4))?;
+    writeln!(out, "{}", wrapped(&format!("  {cases}{not_run}"), width, 4))?;
     let groups = GROUPS.map(|(name, kinds)| (name, coverage.count(kinds)));
     let whole = ("all", coverage.whole());
     let shown = groups.into_iter().chain([whole]);
     for (name, count) in shown.filter(|(_, count)| count.all > 0) {
         writeln!(out, "{}", counts_line(name, count))?;
     }
-    let (dead, explained) = coverage.excused();
-    for (count, what) in [(dead, "that no render can take"), (explained, "explained")] {
+    let (unreachable, explained) = coverage.excused();
+    for (count, what) in [(unreachable, "unreachable"), (explained, "explained")] {
         if count > 0 {
             writeln!(out, "  {:>5}           {what}", thousands(count))?;
         }
@@ -98,7 +98,7 @@ pub fn write_whole(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Res
     });
     writeln!(
         out,
-        "{}: {} of {} ways taken ({})",
+        "{}: {} of {} branches covered ({})",
         counted(all.len(), "template", "templates"),
         thousands(reached),
         thousands(branches),

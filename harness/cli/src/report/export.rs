@@ -40,7 +40,7 @@ pub fn write(out: &mut dyn Write, export: &Export, folder: &Path) -> io::Result<
     )
 }
 
-#[expect(clippy::cast_precision_loss, reason = "one digit is told")]
+#[expect(clippy::cast_precision_loss, reason = "one digit is shown")]
 fn megabytes(bytes: usize) -> f64 {
     bytes as f64 / 1e6
 }

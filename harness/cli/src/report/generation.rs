@@ -41,13 +41,13 @@ pub fn write(out: &mut dyn Write, generation: &Generation<'_>, is_whole: bool) -
     if generation.cases.is_empty() {
         writeln!(out)?;
     }
-    let unreached = counted(generation.unreached(), "way", "ways");
+    let unreached = counted(generation.unreached(), "branch", "branches");
     let tries = counted(generation.tries, "conversation", "conversations");
-    let dead = match generation.unreachable {
+    let unreachable = match generation.unreachable {
         0 => String::new(),
-        dead => format!(", and {} that cannot be reached", thousands(dead)),
+        count => format!(", and {} unreachable", thousands(count)),
     };
-    let text = format!("not reached after {tries}: {unreached}{dead}");
+    let text = format!("not reached after {tries}: {unreached}{unreachable}");
     paragraph(out, &Styled(HEADING, text).to_string(), 2)?;
     write_gaps(out, &generation.after, is_whole)
 }

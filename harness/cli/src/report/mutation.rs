@@ -44,7 +44,7 @@ pub fn write(
     writeln!(out, "{}", wrapped(&line, width, 4))?;
     if alike > 0 {
         let line = format!(
-            "  {} more that no conversation tells apart, of {} tried at each place",
+            "  {} more that no conversation distinguishes, of {} tried at each place",
             thousands(alike),
             thousands(mutants.tries)
         );

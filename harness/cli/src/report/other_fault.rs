@@ -165,7 +165,7 @@ impl OtherFault {
     pub fn of_read_back(tally: &RoundtripTally) -> Vec<OtherFault> {
         let none = Path::new("");
         let unverified = tally.unverified.iter().map(|(template, why)| {
-            let what = format!("{template}: nothing confirms what is read back: {why}");
+            let what = format!("{template}: nothing confirms the parsed answers: {why}");
             let command = invocation::command("reference update");
             OtherFault {
                 help: Some(format!("`{command}` asks the reference")),
@@ -179,7 +179,7 @@ impl OtherFault {
             let (template, message, fault) = of_template.first()?;
             let count = counted(of_template.len(), "message is", "messages are");
             let what = format!(
-                "{template}: {count} not read back as by the reference, such as {message}: {fault}"
+                "{template}: {count} not parsed as by the reference, such as {message}: {fault}"
             );
             Some(OtherFault::new(FaultKind::Roundtrip, none, what))
         });

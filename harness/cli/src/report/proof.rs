@@ -48,7 +48,8 @@ pub fn write(out: &mut dyn Write, proof: &Proof, file: &str) -> io::Result<()> {
     if proof.failures.is_empty() {
         return Ok(());
     }
-    let heading = "what is not read back, each with the smallest message that shows it";
+    let heading = "answers that are not parsed as they were meant, each with the smallest message \
+                   that shows it";
     let heading = Styled(HEADING, heading).to_string();
     writeln!(out, "\n{}", wrapped(&heading, width, 2))?;
     for failure in &proof.failures {

@@ -105,11 +105,7 @@ fn write_template(
         if messages.len() > shown {
             let others = messages.len() - shown;
             let others = counted(others, "other message", "other messages");
-            writeln!(
-                out,
-                "  {}",
-                Styled(QUIET, format!("and {others} in the same way"))
-            )?;
+            writeln!(out, "  {}", Styled(QUIET, format!("and {others} likewise")))?;
         }
     }
     let left: usize = causes.iter().skip(shown).map(|(_, it)| it.len()).sum();

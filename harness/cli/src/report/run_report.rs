@@ -119,7 +119,7 @@ impl RunReport<'_, '_> {
         let unverified = roundtrip.unverified.len();
         if unverified > 0 {
             let count = counted(unverified, "template", "templates");
-            parts.push(format!("{count} without a record of what is read back"));
+            parts.push(format!("{count} without a record of the parsed answers"));
         }
         let unread = self.conclusion.failures.unread().count();
         if unread > 0 {

@@ -298,9 +298,9 @@ fn add_fixes(results: &mut [Value], template: &Template, fixes: &TemplateFixes, 
             continue;
         };
         let text = if fix.is_safe() {
-            format!("Mends {id}, and changes only prompts that show the defect.")
+            format!("Fixes {id}, and changes only prompts that show the defect.")
         } else {
-            format!("Mends {id}, and changes other prompts, too: look at them first.")
+            format!("Fixes {id}, and changes other prompts, too: look at them first.")
         };
         result["fixes"] = json!([{
             "description": {"text": text},

@@ -187,7 +187,7 @@ const JINJA: &[TrialQuestion] = &[
         messages: HI,
         variables: r#"{"bos_token": "<s>", "x": {"y": [1, 2]}}"#,
         expected: RightAnswer::Text("<s>2"),
-        help: "put every entry of `variables` beside messages and tools",
+        help: "put every entry of `variables` next to messages and tools",
     },
     TrialQuestion {
         name: "clock",

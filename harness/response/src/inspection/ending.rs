@@ -56,7 +56,7 @@ pub(super) fn inspect(bench: &Bench<'_>, regions: &[Region], known: &[String]) -
                  should be"
             ),
             help: format!(
-                "let the end of the text stand for the token: write `(?={}|\\Z)` in its place",
+                "let the end of the text count as the token: write `(?={}|\\Z)` in its place",
                 escaped(token)
             ),
             evidence: Evidence::Readings(Box::new([

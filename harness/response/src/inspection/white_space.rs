@@ -60,7 +60,8 @@ pub(super) fn inspect(bench: &Bench<'_>, regions: &[Region]) -> Vec<Finding> {
             field: Some(owner.clone()),
             key: Some(key),
             message: format!(
-                "behind `{key}` of `{owner}`, a line break is text of `{name}`, which has no opener. \
+                "after `{key}` of `{owner}`, a line break is text of `{name}`, which has no \
+                 opener. \
                  It becomes a new region of `{name}` and replaces the text that was read before"
             ),
             help: "let the delimiter take the white space: `close_pattern` with `\\s*` at its end"

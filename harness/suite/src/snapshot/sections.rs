@@ -108,7 +108,7 @@ pub(super) fn add(text: &mut String, key: &str, transcript: &str, notes: &str) {
 const NO_HEADING: &str = "not a heading such as `=== case, template: rendered`";
 const NO_GAP: &str = "expected an empty line after the section";
 const CONFLICT: &str = "git has left a conflict here: choose one of its sides";
-const NOTE_OF_REFERENCE: &str = "only a pair's own section has lines behind its transcript";
+const NOTE_OF_REFERENCE: &str = "only a pair's own section has lines after its transcript";
 
 /// The state of the reader between two lines.
 enum ReadState {
@@ -458,7 +458,7 @@ mod tests {
         );
         assert_eq!(
             damage("=== a, t, reference: rendered\nx␃\nreference 00 11"),
-            ["3: only a pair's own section has lines behind its transcript"]
+            ["3: only a pair's own section has lines after its transcript"]
         );
     }
 

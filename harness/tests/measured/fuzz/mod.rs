@@ -108,7 +108,8 @@ fn try_inputs(target: &str, run: Target, inputs: &mutations::Inputs, count: u32,
         let file = std::env::temp_dir().join(format!("rolecall-{target}-{}", std::process::id()));
         fs::write(&file, &input).unwrap();
         panic!(
-            "{target}: {reason}\ninput: {:?}\nIt is in {}; once it is mended, keep it in harness/tests/data/fuzz/{target}/.",
+            "{target}: {reason}\ninput: {:?}\nIt is in {}; once it is fixed, keep it in \
+             harness/tests/data/fuzz/{target}/.",
             String::from_utf8_lossy(&input),
             file.display()
         );

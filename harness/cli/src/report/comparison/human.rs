@@ -136,7 +136,7 @@ pub fn write_base(out: &mut dyn Write, comparison: &Comparison, all: bool) -> io
     writeln!(
         out,
         "{}",
-        Styled(HEADING, format!("{} beside its base", shown(own)))
+        Styled(HEADING, format!("{} compared with its base", shown(own)))
     )?;
     writeln!(out)?;
     write_sides(out, comparison)?;

@@ -108,7 +108,7 @@ pub(super) fn sentence(tally: CaseTally) -> String {
 pub(super) fn meaning(meaning: &Meaning) -> String {
     match meaning {
         Meaning::Breaks(ids) => format!("breaks {}", ids.join(", ")),
-        Meaning::Fixes(ids) => format!("mends {}", ids.join(", ")),
+        Meaning::Fixes(ids) => format!("fixes {}", ids.join(", ")),
         Meaning::Differs => "differs: no contract says which of the two is right".to_owned(),
     }
 }
@@ -132,8 +132,8 @@ pub(super) fn deviations(comparison: &Comparison) -> String {
         (of("differs"), "just differs", "just differ"),
         (
             of("mends"),
-            "mends what the base breaks",
-            "mend what the base breaks",
+            "fixes what the base breaks",
+            "fix what the base breaks",
         ),
         (
             count(&|group| group.known.is_some()),
@@ -181,8 +181,9 @@ pub(super) fn warning(comparison: &Comparison) -> Option<String> {
         let names: Vec<String> = unset.iter().map(|name| format!("`{name}`")).collect();
         let _ = write!(
             sentence,
-            " The templates speak of {}, which nothing sets: name the folder of the model, or write \
-             `{{\"special_tokens\": {{\"{token}\": \"…\"}}}}` into a file beside the template \
+            " The templates speak of {}, which nothing sets: name the folder of the model, or \
+             write \
+             `{{\"special_tokens\": {{\"{token}\": \"…\"}}}}` into a file next to the template \
              that has its name and ends with .json.",
             names.join(" and ")
         );

@@ -46,7 +46,7 @@ fn template(coverage: &TemplateCoverage<'_>) -> Value {
         "name": coverage.template.name.as_str(),
         "file": place(coverage.template, None),
         "about": format!(
-            "{} of {} ways, {}, by {}",
+            "{} of {} branches, {}, by {}",
             count.reached,
             count.all,
             percent(count.reached, count.all),

@@ -69,7 +69,7 @@ impl Metadata {
     }
 
     fn add(&mut self, key: &str, text: String, offset: u64) -> Result<(), GgufError> {
-        let twice = || GgufError::at(offset, format!("the key {key:?} stands twice"));
+        let twice = || GgufError::at(offset, format!("the key {key:?} is there twice"));
         if text.is_empty() {
             return Ok(());
         }

@@ -273,7 +273,7 @@ impl ModelFolder<'_> {
                 return Err(Problem::new(path, "no `chat_template` in it"));
             }
             Some((path, _)) if files.iter().any(|(name, _)| name != DEFAULT) => {
-                let message = format!("{LEGACY_FILE} beside {FOLDER}/");
+                let message = format!("{LEGACY_FILE} next to {FOLDER}/");
                 return Err(Problem::new(path, message)
                     .help(format!("keep the template in {TEMPLATE_FILE}")));
             }

@@ -334,7 +334,7 @@ impl Constructs {
         }
         let is_integer = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
         match (before, word, after) {
-            ([.., "''"], "+", _) => self.detail("+ behind a text"),
+            ([.., "''"], "+", _) => self.detail("+ after a text"),
             ([.., "not"], "in", _) => self.detail("not in"),
             (_, "in", ["[", ..]) if before.get(1) != Some(&"for") => self.detail("in a list"),
             ([.., "."], index, _) if is_integer(index) => self.detail("index with a point"),
