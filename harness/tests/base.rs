@@ -1,4 +1,5 @@
-//! Templates held to the ones that they were made from: `check --like`, and `base` in rolecall.toml.
+//! Templates checked against the ones that they were made from: `check --like`, and `base` in
+//! rolecall.toml.
 
 use crate::folder::Folder;
 
@@ -25,7 +26,6 @@ fn compared(folder: &Folder, arguments: &[&str]) -> (serde_json::Value, i32) {
     )
 }
 
-/// The meaning of each difference.
 fn meanings(document: &serde_json::Value) -> Vec<&str> {
     let differences = document["bases"][0]["differences"].as_array().unwrap();
     let meanings = differences

@@ -12,8 +12,8 @@ use crate::folder::{Folder, Ran};
 use crate::project::SUITE;
 
 /// A covered render has the outcome of a plain one. What the templates themselves show to be
-/// impossible never happens, and the cases take every way that nobody has explained. Every fourth
-/// template is tried, or all if the tests try everything.
+/// impossible never happens, and the cases take every branch that nobody has explained. Every
+/// fourth template is tried, or all if the tests try everything.
 #[test]
 fn covered_renders_have_the_outcomes_of_plain_ones_and_reach_every_place() {
     let engines = Engines::default();

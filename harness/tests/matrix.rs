@@ -618,7 +618,7 @@ fn an_engine_gets_a_row_in_a_folder_of_its_author() {
     let entries = std::fs::read_dir(&own).unwrap();
     let path = entries.map(|entry| entry.unwrap().path()).next().unwrap();
     assert!(path.ends_with(concat!("rolecall-go@", env!("CARGO_PKG_VERSION"), ".json")));
-    // What it calls itself is its row, beside the rows of the engines that Rolecall measured.
+    // What it calls itself is its row, besides the rows of the engines that Rolecall measured.
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
     assert!(text.contains("{\"engine\": \"rolecall-go\""), "{text:.200}");

@@ -1,4 +1,4 @@
-//! Models that give one answer, and servers that are tested both ways with them.
+//! Models that give one answer, and whole servers that are tested with them, prompt and parser.
 
 // The server's words.
 #![allow(clippy::print_stderr)]
@@ -53,7 +53,7 @@ fn option(name: &str) -> Option<String> {
     arguments.get(at + 1).cloned()
 }
 
-/// Not a test: the program that the tests below start as a server. Its manner is the word after
+/// Not a test: the program that the tests below start as a server. Its behaviour is the word after
 /// `manner`, and its other options are those of llama-server.
 #[test]
 #[ignore = "a program for other tests"]

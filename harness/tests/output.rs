@@ -310,7 +310,7 @@ fn wrong(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<
             let fits = |choice: &Value| {
                 let mut found = Vec::new();
                 wrong(root, choice, value, at, &mut found);
-                // The other keys are beside the choices.
+                // The other keys are next to the choices.
                 found.retain(|what| !what.ends_with("is not in the schema"));
                 found.is_empty()
             };

@@ -321,7 +321,7 @@ fn templates_have_what_the_file_gives_them() {
         "--format",
         "jsonl",
     ]);
-    // The front's version of one of them is beside it.
+    // The front's version of one of them is next to it.
     let others = ran.json_lines();
     let written = others
         .iter()

@@ -205,7 +205,7 @@ fn booleans_are_one_question() {
     assert_eq!(found, [("booleans", seen.to_owned())]);
 }
 
-/// Where everything fails, nothing is right because it should fail, and the cause is told once.
+/// Where everything fails, nothing is right because it should fail, and the cause is reported once.
 #[test]
 fn where_everything_fails_nothing_is_fine() {
     let folder = Folder::empty();

@@ -235,8 +235,8 @@ fn a_program_may_end_after_its_answer() {
     assert_eq!(starts, 3);
 }
 
-/// A pair's result depends only on the pair: not on earlier pairs, and not on pairs that run beside
-/// it.
+/// A pair's result depends only on the pair: not on earlier pairs, and not on pairs that run next
+/// to it.
 #[test]
 fn crashes_are_counted_alike_with_any_number_of_jobs() {
     let script = r#"start

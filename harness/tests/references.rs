@@ -1,7 +1,7 @@
 //! The references at the command line: recording, verifying, verdicts, divergences.
 //!
-//! The real references need Python and Go. Here a shell script stands in for transformers and gives
-//! back the first message's content.
+//! The real references need Python and Go. Here a shell script replaces transformers and gives back
+//! the first message's content.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -567,7 +567,7 @@ fn a_pair_on_which_the_reference_crashes_is_reported_and_not_recorded() {
         .split("\n\n")
         .find(|section| section.starts_with("=== crash, echo: "));
     assert!(!crashed.unwrap().contains("\nreference "), "{record}");
-    // Only the words of the failure are beside our prompt.
+    // Only the words of the failure are next to our prompt.
     let out = folder.rolecall(&["run", "echo:words/fail"]).stdout();
     has(
         &out,

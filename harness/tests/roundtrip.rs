@@ -1,4 +1,4 @@
-//! What is read back of answers: the command `roundtrip`, and suites that hold it.
+//! Parsed answers: the command `roundtrip`, and suites that hold it.
 
 use rolecall_answers::reader::OwnReader;
 use rolecall_answers::reading::read_all;

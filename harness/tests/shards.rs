@@ -67,11 +67,11 @@ fn what_is_missing_or_there_twice_is_reported() {
         "{}",
         ran.stderr()
     );
-    // What stands behind the files is a file, too.
+    // Words after the files are files, too.
     let ran = folder.rolecall(&["run", "--results", "a.jsonl", "b.jsonl", "chat"]);
     assert_eq!(ran.code(), 2);
     assert!(
-        ran.stderr().contains("chat: no such file") && ran.stderr().contains("stand before it"),
+        ran.stderr().contains("chat: no such file") && ran.stderr().contains("come before it"),
         "{}",
         ran.stderr()
     );

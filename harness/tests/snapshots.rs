@@ -60,15 +60,11 @@ fn read(folder: &Folder) -> String {
     std::fs::read_to_string(folder.path(FILE)).unwrap()
 }
 
-/// A change of the file.
 struct Change {
-    /// Its name.
     what: &'static str,
-    /// The changed file.
     text: String,
     /// Each case's comparison with it.
     states: [&'static str; 3],
-    /// The reported problem.
     problem: &'static str,
     /// How many problems `lint` has with the file.
     findings: usize,

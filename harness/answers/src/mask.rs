@@ -1,9 +1,9 @@
 //! The mask of a prompt: which of its bytes the model writes.
 //!
-//! A trainer teaches a model to write these bytes and no others. A template may mark them with
-//! `{% generation %}`, but most templates have no marks. Here they are found by two renders for each
+//! A trainer teaches a model to write these bytes and no others. A template may mark them with `{%
+//! generation %}`, but most templates have no marks. Here they are found by two renders for each
 //! assistant turn: the prompt that asks for the turn, and the conversation with the turn in it. The
-//! model writes what stands after the prompt, up to the token that ends the turn. The trace of the
+//! model writes what comes after the prompt, up to the token that ends the turn. The trace of the
 //! render says which bytes come from the turn's message, so that a changed history or an end token
 //! in somebody's text misleads nobody.
 
@@ -36,14 +36,13 @@ pub struct Mask {
 /// An assistant's turn in a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MaskedTurn {
-    /// The index of its message.
     pub message: usize,
-    /// What the model writes of it, up to the results of its calls if more of it stands behind them.
+    /// What the model writes of it, up to the results of its calls if more of it comes after them.
     pub learned: Learned,
-    /// What the model writes of it behind results: some templates write the text of a message behind
+    /// What the model writes of it after results: some templates write the text of a message after
     /// the results of its calls.
     pub further: Vec<Range<usize>>,
-    /// The token that ends the turn: the last bytes of what is learned. None if no token ends it.
+    /// The token that ends the turn: the last bytes of the learned text. None if no token ends it.
     pub end: Option<Range<usize>>,
     /// Whether the prompt ends within the turn: the case asks the model to go on with it.
     pub is_begun: bool,
@@ -52,17 +51,17 @@ pub struct MaskedTurn {
 /// What a model writes of an assistant's turn. Places are bytes of the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Learned {
-    /// What stands after the very prompt that asks for this turn.
+    /// The text after the very prompt that asks for this turn.
     AsAsked(Range<usize>),
-    /// What stands after the opening of the turn. The text before it is not the prompt that asks
-    /// for this turn: the template writes the history or the opening in another way.
+    /// The text after the opening of the turn. The text before it is not the prompt that asks for
+    /// this turn: the template writes the history or the opening in another way.
     Otherwise(Range<usize>),
     /// Nothing: the template does not write the turn.
     Nothing,
 }
 
 impl Learned {
-    /// Where it stands in the prompt.
+    /// Where it is in the prompt.
     pub fn range(&self) -> Option<Range<usize>> {
         match self {
             Learned::AsAsked(range) | Learned::Otherwise(range) => Some(range.clone()),
@@ -78,7 +77,7 @@ impl MaskedTurn {
         self.learned.range().into_iter().chain(further)
     }
 
-    /// Lets a turn without an end go on to the next answer of a prompt, if only white space stands
+    /// Lets a turn without an end go on to the next answer of a prompt, if only white space is
     /// between them: the template writes two answers in a row as one turn.
     fn go_on_to(&mut self, next_message: usize, next: usize, prompt: &str) {
         if self.end.is_some() || self.message + 1 != next_message {
@@ -219,7 +218,7 @@ impl<'p, 't> Masker<'p, 't> {
         }
     }
 
-    /// The mask of a case behind a front.
+    /// The mask of a case with a front.
     ///
     /// # Errors
     ///
@@ -279,7 +278,7 @@ impl<'p, 't> Masker<'p, 't> {
             return nothing;
         };
         if !is_as_asked {
-            // What opens a call may stand where something else opens the turn in its prompt.
+            // What opens a call may be where something else opens the turn in its prompt.
             let from = floor.max(whole.earlier_until(message, start));
             let opener = whole.text[from..start].trim();
             let mut written = earlier.iter().flat_map(MaskedTurn::ranges);
@@ -290,7 +289,7 @@ impl<'p, 't> Masker<'p, 't> {
         let is_result = |index: usize| case.messages[index]["role"] == "tool";
         let following = whole.after_others(message, start, is_result);
         // The conversation with the message up to the results that a number of its further parts
-        // stand behind.
+        // come after.
         let shown = |parts: usize, after: usize| {
             let mut messages = case.messages[..=after].to_vec();
             let left_out = following[parts..].iter().flat_map(|it| &it.parts);
@@ -302,7 +301,7 @@ impl<'p, 't> Masker<'p, 't> {
         }
         let (mut range, mut end) = self.ending(whole, start, &openings, finished.as_ref(), message);
         let mut further = Vec::new();
-        // What stands behind results is like an answer of its own.
+        // The text after results is like an answer of its own.
         for (index, part) in following.iter().enumerate() {
             let before = shown(index, part.after);
             let unasked = self.rendered(asked, &before, false, None);
@@ -399,7 +398,7 @@ impl<'p, 't> Masker<'p, 't> {
         }
     }
 
-    /// What is learned of a turn that begins at a place, and the token that ends it. The finished
+    /// The learned part of a turn that begins at a place, and the token that ends it. The finished
     /// turn is the same one at the end of its conversation.
     fn ending(
         &self,
@@ -430,7 +429,7 @@ impl<'p, 't> Masker<'p, 't> {
             let token = control_token_places(ended).next_back();
             token.filter(|token| token.end == ended.len())
         });
-        // Within a conversation another token may stand in the place of the last one.
+        // Within a conversation another token may be in the place of the last one.
         let token = token.and_then(|token| {
             let here = following.strip_prefix(&tail[..token.start])?;
             let is_same = here.starts_with(&tail[token.clone()]);
@@ -474,7 +473,7 @@ impl Openings<'_> {
     }
 
     /// Where a turn begins in a prompt, from a place on, and whether the prompt that asks for it
-    /// stands before it. None if the turn is not there.
+    /// comes before it. None if the turn is not there.
     fn place(&self, whole: &Traced, message: usize, floor: usize) -> Option<(usize, bool)> {
         let (start, is_as_asked) = self.opened(whole, message, floor)?;
         Some((
@@ -483,8 +482,8 @@ impl Openings<'_> {
         ))
     }
 
-    /// How much of a thought stands at the beginning of a turn that the prompt has opened and that
-    /// is empty. A prompt that asks for no thought has all of it, so the model does not write it.
+    /// How much reasoning is at the beginning of a turn that the prompt has opened and that is
+    /// empty. A prompt that asks for no reasoning has all of it, so the model does not write it.
     fn empty_reasoning(&self, text: &str, start: usize) -> usize {
         let (before, following) = text.split_at(start);
         let is_tag = control_token_places(following).next();
@@ -522,7 +521,7 @@ impl Openings<'_> {
         }
         let own = whole.first_of(message, floor);
         let limit = own.unwrap_or_else(|| whole.next_message(message, floor));
-        // What others say stands before the turn, not in its opening.
+        // What others say comes before the turn, not in its opening.
         let floor = floor.max(whole.earlier_until(message, limit));
         let region = &whole.text[floor..limit];
         let following = |opening: &str| Some(floor + region.rfind(opening)? + opening.len());
@@ -533,7 +532,7 @@ impl Openings<'_> {
                 .flat_map(|opening| beginnings(opening))
                 .find_map(following)
         });
-        // White space beside an opening may be another one here.
+        // White space next to an opening may be another one here.
         let opened = self
             .known()
             .iter()
@@ -557,7 +556,8 @@ impl Openings<'_> {
     }
 }
 
-/// Where a prompt departs from another one, at the beginning of a control token or outside of one.
+/// Where a prompt begins to differ from another one, at the beginning of a control token or outside
+/// of one.
 fn shared_length(prompt: &str, other: &str) -> usize {
     let same = prompt
         .bytes()
@@ -582,7 +582,7 @@ fn leave_out(message: &mut Value, part: &str) {
     }
 }
 
-/// What opens a turn at the end of a prompt. `told` is the prompt that asks for nothing.
+/// What opens a turn at the end of a prompt. `unasked` is the prompt without an opened answer.
 fn opening(prompt: &str, unasked: Option<&str>) -> Option<String> {
     let added = unasked.and_then(|unasked| prompt.strip_prefix(unasked));
     if let Some(added) = added.filter(|added| !added.is_empty()) {
@@ -612,7 +612,7 @@ mod tests {
     use super::*;
 
     /// The texts that a model writes, each with the kind of its turn and the token that ends it. A
-    /// sign stands where results are left out.
+    /// sign is where results are left out.
     fn written(source: &str, messages: &Value) -> Vec<(&'static str, String, String)> {
         let case = Case::from_messages(messages.as_array().unwrap().clone());
         written_of(source, &case)
@@ -687,7 +687,7 @@ mod tests {
             {"role": "user", "content": "q"},
             {"role": "assistant", "thinking": "oh", "content": "b"},
         ]);
-        // The history has no thoughts, so the first answer stands where none opens one.
+        // The history has no reasoning, so the first answer is where none opens it.
         let expected = [
             turn("otherwise", "a</s>", "</s>"),
             turn("as asked", "oh</think>b</s>", "</s>"),
@@ -765,7 +765,7 @@ mod tests {
         assert_eq!(written(source, &messages), expected);
     }
 
-    /// Calls with their results behind them, and the text of the message behind the results.
+    /// Calls with their results after them, and the text of the message after the results.
     const RESULTS_WITHIN: &str = "{% for m in messages %}{% if m.role == 'assistant' %}\
         {% if not loop.previtem or loop.previtem.role == 'user' %}<|turn>model\n{% endif %}\
         {% for c in m.tool_calls or [] %}<|call>call:{{ c.function.name ~ '{' }}\

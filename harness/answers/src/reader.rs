@@ -1,4 +1,4 @@
-//! The reader of this process, and readers that are told a response template.
+//! The reader of this process, and readers for a declared response template.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! A prompt with the sources of its bytes: where its messages stand.
+//! A prompt with the sources of its bytes: where its messages are.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,20 +14,20 @@ pub(crate) struct Traced {
     pub(crate) spans: Vec<Span>,
 }
 
-/// What a message says in a prompt behind later messages, which the template writes first.
+/// What a message says in a prompt after later messages, which the template writes first.
 pub(crate) struct After<'t> {
     /// The last message before it.
     pub(crate) after: usize,
     /// Where that message ends in the prompt.
     pub(crate) floor: usize,
-    /// The parts of the message that stand here and not before: fields such as `content`, and calls
+    /// The parts of the message that are here and not before: fields such as `content`, and calls
     /// such as `tool_calls[1]`.
     pub(crate) parts: BTreeSet<&'t str>,
 }
 
 impl Traced {
-    /// What a message says behind later messages, from a place on, as long as these messages may
-    /// stand within its turn.
+    /// What a message says after later messages, from a place on, as long as these messages may be
+    /// within its turn.
     pub(crate) fn after_others(
         &self,
         message: usize,
@@ -103,9 +103,9 @@ impl Traced {
         last
     }
 
-    /// Whether words of the template, behind all control tokens, stand before what a message says. Then
-    /// the message is a part of another text and no turn, like a first message that the template
-    /// takes for instructions.
+    /// Whether words of the template, after all control tokens, come before what a message says.
+    /// Then the message is a part of another text and no turn, like a first message that the
+    /// template takes for instructions.
     pub(crate) fn is_within_a_text(&self, message: usize, before: Range<usize>) -> bool {
         let text = &self.text[before.clone()];
         let opened = control_token_places(text).next_back();

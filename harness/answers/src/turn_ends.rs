@@ -19,7 +19,7 @@ fn same(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> u
     same.map(|(c, _)| c.len_utf8()).sum()
 }
 
-/// The token that ends a turn, in a text that stands before the next turn and at the end of a
+/// The token that ends a turn, in a text that comes before the next turn and at the end of a
 /// conversation. It opens no turn, as the tokens at the beginning of a prompt do.
 fn end_token(shared: &str, prompt: &str) -> Option<Range<usize>> {
     let mut openers = Vec::new();
@@ -36,8 +36,8 @@ fn end_token(shared: &str, prompt: &str) -> Option<Range<usize>> {
 }
 
 /// The length of the opening at the end of what a template writes after an answer, if it opens the
-/// next turn unasked. `ended` is the token that ends the turn. `told` is the prompt of a question: it
-/// ends with the opening, too.
+/// next turn unasked. `ended` is the token that ends the turn. `unasked` is the prompt of a
+/// question: it ends with the opening, too.
 fn always_opened(
     after: &str,
     unasked: &str,
@@ -63,7 +63,6 @@ fn always_opened(
 pub struct TurnEnds {
     /// What ends the last turn of a conversation, if that is known.
     last: Option<String>,
-    /// All of them.
     all: Vec<String>,
     /// What the template writes after a plain answer at the end of a conversation, without the
     /// opening of the next turn.
@@ -134,7 +133,8 @@ impl TurnEnds {
             ends.push(token.clone());
             last = Some(token);
         } else if let Some((opening, _)) = other.as_deref().and_then(|it| it.split_once(QUESTION)) {
-            // Some templates end no last turn. Then the end stands before the next question's opening.
+            // Some templates end no last turn. Then the end comes before the next question's
+            // opening.
             let opening = same(opening.chars().rev(), between.chars().rev());
             let ended = control_token_places(&between).next();
             let ended = ended.filter(|token| token.start < between.len() - opening);
@@ -170,7 +170,7 @@ impl TurnEnds {
         without.unwrap_or(text)
     }
 
-    /// Where a text ends that stands behind the last message of a conversation. What ends the last
+    /// Where a text ends that comes after the last message of a conversation. What ends the last
     /// turn comes first: other tokens may end a part of it.
     pub fn last_in(&self, text: &str) -> Option<Range<usize>> {
         let last = self.last.as_ref();
@@ -185,7 +185,7 @@ impl TurnEnds {
         found.map(String::len).max()
     }
 
-    /// Where the first of them stands in a text.
+    /// Where the first of them is in a text.
     pub fn first_in(&self, text: &str) -> Option<Range<usize>> {
         let found = self.all.iter().filter_map(|end| {
             let at = text.find(end.as_str())?;

@@ -40,7 +40,6 @@ struct KnownTemplate {
     /// The key of the file that it is the value of, if it is not the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<String>,
-    /// The SHA-256 of its source.
     sha256: Fingerprint,
     contracts: BTreeMap<String, Severity>,
 }
@@ -167,7 +166,6 @@ impl KnownDefects {
         Ok(known)
     }
 
-    /// The text of the file.
     pub fn text(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');

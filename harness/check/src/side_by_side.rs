@@ -15,7 +15,6 @@ use rolecall_core::guard::on_large_stack;
 pub struct ComparedProbe {
     /// Its name: `probe/user`, or `probe/user with enable_thinking: false` under a setting.
     pub name: String,
-    /// The conversation.
     pub asked: Arc<Case>,
     /// The outcomes of the first template and of the second.
     pub outcomes: [Outcome; 2],
@@ -33,7 +32,7 @@ const UNDER_SETTINGS: [Probe; 6] = [
 
 /// Renders all probes with two templates, each with its engine: as they are, those that contracts
 /// ask of the first template, and under every setting of a switch that one of the two has. Both get
-/// the conversations in the manner of the first.
+/// the conversations in the input style of the first.
 pub fn compare_probes(engines: [&dyn Engine; 2], templates: [&Template; 2]) -> Vec<ComparedProbe> {
     on_large_stack(|| {
         let [a, b] = templates.map(with_assumed_tokens);
@@ -64,7 +63,7 @@ fn all_of(a: &Prober<'_>, b: &Prober<'_>) -> Vec<ComparedProbe> {
     let others = asked.filter(|asked| probes.clone().all(|known| known.name != asked.probe));
     for asked in others {
         let name = format!("probe/{}", asked.probe);
-        // One name may stand for several questions.
+        // One name may represent several questions.
         let count = found
             .iter()
             .filter(|one| one.name.starts_with(&name))

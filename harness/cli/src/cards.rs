@@ -35,7 +35,7 @@ pub(crate) fn rule_of_accepting(layout: &Layout) -> CardRule {
 /// The report cards of templates, and what is wrong with files about them.
 #[derive(Default)]
 pub(crate) struct SuiteCards {
-    /// The cards, beside the accepted ones.
+    /// The cards, compared with the accepted ones.
     pub(crate) checked: Vec<CheckedText>,
     /// Files of models that cannot be read. The cards say less than they should.
     pub(crate) problems: Vec<Problem>,
@@ -54,9 +54,9 @@ impl SuiteCards {
     }
 }
 
-/// The cards of the templates of some pairs, beside the accepted ones. A template counts only if
-/// all its pairs are there: a part of the suite says nothing about the card. None if the rule
-/// demands nothing of cards.
+/// The cards of the templates of some pairs, compared with the accepted ones. A template counts
+/// only if all its pairs are there: a part of the suite says nothing about the card. None if the
+/// rule demands nothing of cards.
 pub(crate) fn checked(
     rule: CardRule,
     layout: &Layout,

@@ -86,7 +86,7 @@ struct Search {
 #[derive(Default)]
 struct Listing {
     names: HashSet<String>,
-    /// By each beginning of a name that stands before a dot.
+    /// By each beginning of a name that comes before a dot.
     programs: HashMap<String, Vec<String>>,
 }
 

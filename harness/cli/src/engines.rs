@@ -28,7 +28,6 @@ use crate::trust::{self, is_own_checkout};
 /// The engines that have a new name: the old name, and the present one.
 const RENAMED: [(&str, &str); 2] = [("minijinja-plain", "minijinja"), ("gotmpl", "rolecall-go")];
 
-/// Who named an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NamedBy {
     /// The user, on the command line.
@@ -39,9 +38,7 @@ pub(crate) enum NamedBy {
 
 /// An engine that the user chose.
 pub(crate) enum ChosenEngine<'e> {
-    /// An engine of this process.
     InProcess(&'e dyn Engine),
-    /// Another program.
     Program(Box<ProtocolEngine>),
     #[cfg(feature = "fetch")]
     Server(Server),
@@ -341,7 +338,6 @@ fn served(name: &str, limits: &ChosenLimits) -> Result<Vec<String>, Failure> {
         .map_err(|error| Failure::Request(format!("cannot find this program: {error}")))
 }
 
-/// The program of a reference.
 fn installed(reference: &Reference) -> Result<PathBuf, Failure> {
     let layout = home::layout()?;
     let found = reference.program(&home::references_folder(&layout)?);

@@ -41,7 +41,7 @@ pub(crate) fn hold_meant(names_engine: bool) -> Result<(), Failure> {
     refusal.map_or(Ok(()), Err)
 }
 
-/// What is around the current folder, where it has no suite.
+/// The surroundings of the current folder, where it has no suite.
 pub(crate) fn surroundings() -> Surroundings {
     let here = std::env::current_dir().unwrap_or_default();
     Surroundings::of(&here)

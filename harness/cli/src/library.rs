@@ -19,7 +19,6 @@ use crate::args::SetArguments;
 use crate::failure::Failure;
 use crate::{home, inputs, likeness, program, setup};
 
-/// The templates of a place.
 #[derive(Debug)]
 pub struct FoundTemplates {
     pub templates: Vec<Template>,
@@ -148,7 +147,6 @@ fn examine(
     Ok(runner.examine_by(templates, &tokenizers, choice).results)
 }
 
-/// What is written, as text.
 fn text(
     write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
 ) -> Result<String, LibraryError> {

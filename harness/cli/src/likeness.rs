@@ -1,4 +1,4 @@
-//! Templates beside their bases: which base a template has, and how the two differ.
+//! Templates compared with their bases: which base a template has, and how the two differ.
 
 use std::path::{Path, PathBuf};
 

@@ -28,7 +28,6 @@ const MOST_FILES: usize = 10_000;
 /// The beginning of a Git LFS pointer, which Git has in place of the file.
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 
-/// A path in a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Revision<'t> {
     /// The name of the revision: `HEAD~1`, a branch, a tag, a hash.

@@ -1,4 +1,4 @@
-//! The preparation that most commands share: a runner, the pairs behind a front, and reports on
+//! The preparation that most commands share: a runner, the pairs with a front, and reports on
 //! problems with the inputs.
 
 use std::collections::{HashMap, HashSet};
@@ -33,7 +33,6 @@ pub(crate) fn runner<'e>(
 #[derive(Clone, Copy)]
 pub(crate) struct OneDialect<'e> {
     dialect: Option<Dialect>,
-    /// The chosen engine.
     engine: Option<&'e dyn Engine>,
 }
 
@@ -157,14 +156,14 @@ pub(crate) fn tokenizers(templates: &[Template]) -> (Tokenizers, Vec<Problem>) {
     (tokenizers, problems)
 }
 
-/// Puts the templates behind the chosen front. Returns whether that changes the front of some of
+/// Puts the templates with the chosen front. Returns whether that changes the front of some of
 /// them: their snapshots and records do not hold then.
 pub(crate) fn use_front(front: Option<Front>, suite: &mut Suite) -> bool {
     front.is_some_and(|front| suite.use_front(front))
 }
 
-/// The pairs for users of the chosen front: those behind it, and those whose own front makes the
-/// same of the case.
+/// The pairs for users of the chosen front: those with it, and those whose own front makes the same
+/// of the case.
 pub(crate) fn after(
     front: Option<Front>,
     mut pairs: Vec<Pair<'_>>,

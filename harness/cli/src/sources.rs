@@ -18,8 +18,8 @@ use crate::stdin::{self, Stdin};
 /// What messages say about a path that does not exist.
 pub(crate) const NOT_THERE: &str = "no such file or folder";
 
-/// Arguments in which each name behind `--` is the name of a file. A list of files, such as that of a
-/// hook, may have files that are named like models on a hub or like standard input.
+/// Arguments in which each name after `--` is the name of a file. A list of files, such as that of
+/// a hook, may have files that are named like models on a hub or like standard input.
 pub(crate) fn as_files_after_dashes(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let dashes = arguments.iter().position(|one| one == "--");
     let after = dashes.map_or(arguments.len(), |dashes| dashes + 1);

@@ -3,10 +3,10 @@
 //!
 //! A `rolecall.toml` can name commands and addresses, and a folder can hold programs in `.engines`
 //! and `.references`. Somebody else may have written them. The user's answers are kept in a file of
-//! the user's configuration, by folder: the commands, and the content of the files that they start, as
-//! far as `held` finds them. A command or a file that was changed since is a new one, and so is
-//! another folder in the place of the first one. The files are compared when the command is chosen, and
-//! again right before and after each start.
+//! the user's configuration, by folder: the commands, and the content of the files that they start,
+//! as far as `command_files` finds them. A command or a file that was changed since is a new one,
+//! and so is another folder in the place of the first one. The files are compared when the command
+//! is chosen, and again right before and after each start.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,6 @@ pub(crate) struct FolderCommand {
     pub(crate) words: String,
     /// The same for people.
     pub(crate) shown: String,
-    /// The command line.
     runs: String,
 }
 

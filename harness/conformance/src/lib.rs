@@ -50,7 +50,7 @@ impl<'e> Conformance<'e> {
         }
     }
 
-    /// Uses this suite. Without it, the suite is unpacked beside the running program.
+    /// Uses this suite. Without it, the suite is unpacked next to the running program.
     #[must_use]
     pub fn with_suite(mut self, layout: Layout) -> Conformance<'e> {
         self.layout = Some(layout);
@@ -171,7 +171,7 @@ impl<'e> Conformance<'e> {
     }
 }
 
-/// The suite from this crate, as files beside the running program.
+/// The suite from this crate, as files next to the running program.
 fn layout_next_to_program() -> Result<Layout, ConformanceError> {
     let program = std::env::current_exe().ok();
     let next_to = program.as_deref().and_then(Path::parent);

@@ -48,7 +48,7 @@ pub struct Case {
     pub now: Moment,
     /// The dialects whose templates can take this case.
     pub dialects: Vec<Dialect>,
-    /// The name of the front behind which the case is rendered; none for the template's own front.
+    /// The name of the front with which the case is rendered; none for the template's own front.
     pub front: Option<&'static str>,
 }
 
@@ -72,7 +72,7 @@ impl CaseId {
         }
     }
 
-    /// The name of the same case behind a front.
+    /// The name of the same case with a front.
     #[must_use]
     pub fn with_front(&self, front: &str) -> CaseId {
         CaseId::new(
@@ -156,7 +156,7 @@ impl Case {
         }
     }
 
-    /// The same case behind a front. Its name then ends with the front's name.
+    /// The same case with a front. Its name then ends with the front's name.
     #[must_use]
     pub fn with_front(&self, front: &'static str) -> Case {
         Case {

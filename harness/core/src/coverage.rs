@@ -1,8 +1,9 @@
 //! The places of a template that a render reaches.
 //!
-//! A [`Site`] is a place that can be reached, in one way or in several: a condition can be true and
-//! it can be false. An engine that can tell gives the sites of a template in a fixed order, and the
-//! [`Hits`] of each render in the same order. A [`Recorder`] counts for an engine while it renders.
+//! A [`Site`] is a place that can be reached, in one branch or in several: a condition can be true
+//! and it can be false. An engine that can tell gives the sites of a template in a fixed order, and
+//! the [`Hits`] of each render in the same order. A [`Recorder`] counts for an engine while it
+//! renders.
 //!
 //! Plain text has no site of its own. It is reached with the branch or the loop around it.
 
@@ -13,23 +14,23 @@ use std::ops::Range;
 pub struct Site {
     /// The kind of place.
     pub kind: SiteKind,
-    /// Where it stands in the template's source, in bytes.
+    /// Where it is in the template's source, in bytes.
     pub span: Range<usize>,
     /// Whether a condition that is a literal keeps every render away from it.
     pub is_unreachable: bool,
-    /// Whether it is a loop that always has a turn, because a condition around it asks for what it
-    /// goes through.
+    /// Whether it is a loop that always has an iteration, because a condition around it asks for
+    /// what it goes through.
     pub is_never_empty: bool,
 }
 
 impl Site {
-    /// Whether it is certain that no render reaches it in a way.
+    /// Whether it is certain that no render takes one of its branches.
     pub fn is_unreachable_in(&self, branch: Branch) -> bool {
         self.is_unreachable || self.is_never_empty && branch == Branch::Empty
     }
 }
 
-/// The kind of a place.
+/// The kind of a place decides which branches it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SiteKind {
     /// A print, an assignment, a block, or another tag that does something.
@@ -38,7 +39,7 @@ pub enum SiteKind {
     Condition,
     /// An operand of `and` or `or`.
     Operand,
-    /// A loop, by its turns.
+    /// A loop, by its iterations.
     Loop,
     /// The body of a macro, of a call block or of a named Go template.
     Macro,
@@ -56,7 +57,7 @@ impl SiteKind {
         }
     }
 
-    /// The ways in which a place of this kind can be reached.
+    /// The branches of a place of this kind.
     pub fn branches(self) -> &'static [Branch] {
         match self {
             SiteKind::Statement | SiteKind::Macro => &[Branch::Reached],
@@ -66,20 +67,20 @@ impl SiteKind {
     }
 }
 
-/// A way in which a place is reached.
+/// One outcome that a place can have: coverage counts each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Branch {
     /// It is executed.
     Reached,
-    /// It is true.
+    /// The condition or the operand is true.
     True,
-    /// It is false.
+    /// The condition or the operand is false.
     False,
-    /// The loop ends without a turn.
+    /// The loop ends without an iteration.
     Empty,
-    /// The loop ends after one turn.
+    /// The loop ends after one iteration.
     Once,
-    /// The loop begins a second turn.
+    /// The loop begins a second iteration.
     Several,
 }
 
@@ -94,7 +95,7 @@ impl Branch {
         Branch::Several,
     ];
 
-    /// The way with a name.
+    /// The branch that a sidecar's `unreached` names, such as `false`.
     pub fn by_name(name: &str) -> Option<Branch> {
         Branch::ALL.into_iter().find(|branch| branch.name() == name)
     }
@@ -116,7 +117,7 @@ impl Branch {
     }
 }
 
-/// The ways in which one or several renders have reached the sites of a template.
+/// The branches of a template's sites that one or several renders have taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Hits(Vec<u8>);
 
@@ -126,7 +127,7 @@ impl Hits {
         Hits(vec![0; sites])
     }
 
-    /// Whether a site was reached in a way.
+    /// Whether a site was reached in a branch.
     pub fn has(&self, site: usize, branch: Branch) -> bool {
         self.0
             .get(site)
@@ -159,7 +160,7 @@ impl Hits {
 #[derive(Debug, Clone, Default)]
 pub struct Recorder {
     hits: Hits,
-    /// The loops that have begun, each with the number of its turns until now.
+    /// The loops that have begun, each with the number of its iterations until now.
     loops: Vec<(usize, usize)>,
 }
 
@@ -183,12 +184,12 @@ impl Recorder {
         self.hits.add(site, branch);
     }
 
-    /// A loop begins.
+    /// A loop begins. It is the innermost one until it ends.
     pub fn begin_loop(&mut self, site: usize) {
         self.loops.push((site, 0));
     }
 
-    /// A turn of a loop begins.
+    /// An iteration of a loop begins.
     pub fn turn(&mut self, site: usize) {
         self.leave_inner(site);
         if let Some((_, turns)) = self.loops.last_mut() {
@@ -199,13 +200,13 @@ impl Recorder {
         }
     }
 
-    /// All turns of a loop are over, and its `else` begins.
+    /// All iterations of a loop are over, and its `else` begins.
     pub fn begin_else(&mut self, site: usize) {
         self.leave_inner(site);
         self.settle();
     }
 
-    /// A loop ends.
+    /// The innermost loop ends, and the number of its iterations counts.
     pub fn end_loop(&mut self, site: usize) {
         self.leave_inner(site);
         self.settle();
@@ -227,7 +228,7 @@ impl Recorder {
         }
     }
 
-    /// Counts the turns of the innermost loop as all of its turns.
+    /// Counts the iterations of the innermost loop as all of its iterations.
     fn settle(&mut self) {
         match self.loops.last() {
             Some((site, 0)) => self.hits.add(*site, Branch::Empty),

@@ -29,7 +29,7 @@ pub trait Engine: Send + Sync {
     /// One line that says what it is and which versions it uses.
     fn description(&self) -> String;
 
-    /// The dialect it renders.
+    /// The dialect of the templates that it compiles.
     fn dialect(&self) -> Dialect;
 
     /// How often it has died so far without a trace in any outcome. An engine of this process never
@@ -255,7 +255,7 @@ pub trait Program: Send + Sync {
         false
     }
 
-    /// Renders one conversation.
+    /// Renders one conversation. Failures, refusals and limits are outcomes, too.
     fn render(&self, conversation: &Conversation<'_>) -> Outcome {
         self.render_with(conversation, &mut ())
     }

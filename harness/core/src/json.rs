@@ -1,8 +1,8 @@
 //! JSON documents with positions.
 //!
-//! Case files and sidecars are read through a syntax tree that knows where each value
-//! stands, so that every problem in a file is reported with its place. Numbers keep their
-//! digits and objects the order of their keys.
+//! Case files and sidecars are read through a syntax tree that knows where each value is, so that
+//! every problem in a file is reported with its place. Numbers keep their digits and objects the
+//! order of their keys.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -351,9 +351,9 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Where a value stands in a JSON text: keys with points between them lead to it, such as
-/// `fields.content`. A key may contain points. If some of the keys are missing, this is the place of the
-/// last key that is there. If all are missing, it is the place of the whole value.
+/// Where a value is in a JSON text: keys with points between them lead to it, such as
+/// `fields.content`. A key may contain points. If some of the keys are missing, this is the place
+/// of the last key that is there. If all are missing, it is the place of the whole value.
 pub fn place_of(text: &str, keys: &str) -> Option<Position> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let root = parsed.ok()?.value?;

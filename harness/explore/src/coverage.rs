@@ -10,7 +10,7 @@ use rolecall_suite::suite::Pair;
 #[derive(Debug, Clone)]
 pub struct TemplateCoverage<'s> {
     pub template: &'s Template,
-    /// Its places. A place stands before the places within it.
+    /// Its places. A place comes before the places within it.
     pub sites: Vec<CoveredSite>,
     /// How many cases were rendered with it.
     pub cases: usize,
@@ -24,19 +24,18 @@ pub struct TemplateCoverage<'s> {
 /// A place of a template, and the cases that reach it.
 #[derive(Debug, Clone)]
 pub struct CoveredSite {
-    /// The place.
     pub site: Site,
-    /// Its ways, in a fixed order.
+    /// Its branches, in a fixed order.
     pub branches: Vec<CoveredBranch>,
     /// How many cases reach it in any way.
     pub cases: usize,
 }
 
-/// A way in which a place can be reached, and the cases that do.
+/// A branch in which a place can be reached, and the cases that do.
 #[derive(Debug, Clone)]
 pub struct CoveredBranch {
     pub branch: Branch,
-    /// How many cases reach the place in this way.
+    /// How many cases reach the place in this branch.
     pub cases: usize,
     /// Which ones, in order: each as its index among [`TemplateCoverage::names`].
     pub by: Vec<u32>,
@@ -44,7 +43,7 @@ pub struct CoveredBranch {
     pub excuse: Option<Excuse>,
 }
 
-/// Why no case need take a way.
+/// Why no case need take a branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Excuse {
     /// No render can: the template itself shows it.
@@ -79,16 +78,15 @@ impl Uncovered {
 pub enum UnusedExplanation {
     /// The template has no place with this text.
     NoPlace,
-    /// No such place lacks the way.
+    /// No such place lacks the branch.
     Taken,
 }
 
-/// How many ways there are, and how many of them some case takes.
+/// How many branches there are, and how many of them some case takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BranchCount {
-    /// The ways that some case takes.
+    /// The branches that some case takes.
     pub reached: usize,
-    /// All ways.
     pub all: usize,
 }
 
@@ -153,14 +151,14 @@ impl<'s> TemplateCoverage<'s> {
         }
     }
 
-    /// The names of the first cases that reach a place in a way.
+    /// The names of the first cases that reach a place in a branch.
     pub fn first(&self, branch: &CoveredBranch, most: usize) -> Vec<&str> {
         let names = branch.by.iter().take(most);
         let names = names.filter_map(|index| self.names.get(*index as usize));
         names.map(String::as_str).collect()
     }
 
-    /// The ways of the places of some kinds.
+    /// The branches of the places of some kinds.
     pub fn count(&self, kinds: &[SiteKind]) -> BranchCount {
         let sites = self.sites.iter();
         let counted = sites.filter(|covered| kinds.contains(&covered.site.kind));
@@ -172,8 +170,8 @@ impl<'s> TemplateCoverage<'s> {
         })
     }
 
-    /// How many ways no case takes and need not take: those that no render can, and those that are
-    /// explained.
+    /// How many branches no case takes and need not take: those that no render can, and those that
+    /// are explained.
     pub fn excused(&self) -> (usize, usize) {
         let branches = self.sites.iter().flat_map(|covered| &covered.branches);
         let excuses =
@@ -185,7 +183,7 @@ impl<'s> TemplateCoverage<'s> {
     }
 
     /// The explanations in the template's sidecar that explain nothing: the template has no such
-    /// place, or some case takes the way. Each as its place and its way.
+    /// place, or some case takes the branch. Each as its place and its branch.
     pub fn unused_explanations(&self) -> Vec<(&'s str, Branch, UnusedExplanation)> {
         let explained = self.template.unreached.iter();
         let unused = explained.filter_map(|unreached| {
@@ -209,7 +207,6 @@ impl<'s> TemplateCoverage<'s> {
         unused.collect()
     }
 
-    /// All ways of all places.
     pub fn whole(&self) -> BranchCount {
         self.count(&[
             SiteKind::Statement,
@@ -251,13 +248,13 @@ impl CoveredSite {
         text(&self.site, template) == place
     }
 
-    /// The ways that no case takes.
+    /// The branches that no case takes.
     pub fn missing(&self) -> impl Iterator<Item = Branch> {
         let missing = self.branches.iter().filter(|branch| branch.cases == 0);
         missing.map(|branch| branch.branch)
     }
 
-    /// The ways that no case takes, although nothing excuses it.
+    /// The branches that no case takes, although nothing excuses it.
     pub fn open(&self) -> impl Iterator<Item = Branch> {
         let missing = self.branches.iter().filter(|branch| branch.cases == 0);
         missing

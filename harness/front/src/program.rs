@@ -1,4 +1,4 @@
-//! A template in an engine, with the fronts that may stand before it.
+//! A template in an engine, with the fronts that may come before it.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub struct FrontProgram<'t> {
     loaded: LoadedTemplate,
     /// The other template of the model that its front may pick.
     other: Option<(&'t Template, LoadedTemplate)>,
-    /// The template behind each front that the engine has itself.
+    /// The template with each front that the engine has itself.
     with_front: Vec<(Front, LoadedTemplate)>,
 }
 
@@ -203,7 +203,7 @@ impl<'t> FrontProgram<'t> {
         !self.with_front.is_empty()
     }
 
-    /// The template alone.
+    /// The compiled template without any front, as servers without one use it.
     pub fn without_front(&self) -> &LoadedTemplate {
         &self.loaded
     }

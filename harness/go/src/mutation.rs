@@ -121,7 +121,6 @@ fn pieces(source: &str) -> Option<Vec<Piece<'_>>> {
     Some(pieces)
 }
 
-/// A text, trimmed.
 fn text<'s>(source: &str, span: Range<usize>, trims_start: bool, trims_end: bool) -> Piece<'s> {
     let (mut start, mut end) = (span.start, span.end);
     if trims_start {
@@ -215,7 +214,6 @@ impl Changes<'_> {
         }
     }
 
-    /// The marks for trimming.
     fn marks(&mut self, action: &Action<'_>) {
         let opens = action.opening.start + 2;
         if action.opening.end > opens {
@@ -344,7 +342,7 @@ impl Changes<'_> {
         }
     }
 
-    /// The command behind a `|` is gone.
+    /// The command after a `|` is gone.
     fn filter(&mut self, action: &Action<'_>, at: usize) {
         let mut end = at + 1;
         while let Some((token, _)) = action.tokens.get(end) {

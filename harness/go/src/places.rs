@@ -1,4 +1,4 @@
-//! Where the tokens and texts of a prepared source stand in the template's own source.
+//! Where the tokens and texts of a prepared source are in the template's own source.
 
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ pub(crate) enum PlaceKind {
 }
 
 impl Places {
-    /// Moves the tokens behind a place of the prepared source.
+    /// Moves the tokens after a place of the prepared source.
     pub(crate) fn shift_after(&mut self, prepared: usize, by: usize) {
         let from_end = self.tokens.iter_mut().rev();
         for place in from_end.take_while(|place| place.prepared > prepared) {
@@ -46,7 +46,6 @@ impl Places {
         }
     }
 
-    /// Notes a text.
     pub(crate) fn note_text(&mut self, prepared: usize, written: usize, length: usize) {
         if length > 0 {
             self.texts.push(TextPlace {
@@ -57,8 +56,8 @@ impl Places {
         }
     }
 
-    /// The texts in a piece of the prepared source: how many bytes each has, and where they stand in
-    /// the template's own source. A comment may have stood between them.
+    /// The texts in a piece of the prepared source: how many bytes each has, and where they are in
+    /// the template's own source. A comment may have was between them.
     pub(crate) fn texts(&self, prepared: Range<usize>) -> impl Iterator<Item = Range<usize>> {
         let first = self
             .texts

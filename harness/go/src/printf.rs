@@ -43,12 +43,10 @@ pub(crate) fn sprintf(out: &mut Sink<'_>, format: &[u8], values: &[Value]) -> Wr
     Ok(())
 }
 
-/// Reads a format.
 struct FormatReader<'l> {
     format: &'l [u8],
     at: usize,
     values: &'l [Value],
-    /// The next operand.
     next: usize,
     /// Whether there was an index, `%[2]d`.
     is_reordered: bool,
@@ -201,7 +199,6 @@ fn first_char(bytes: &[u8]) -> Option<char> {
     chunk.valid().chars().next().or(Some('\u{fffd}'))
 }
 
-/// The flags at a place.
 fn flags(format: &[u8], at: &mut usize) -> VerbSpec {
     let mut spec = VerbSpec::default();
     loop {

@@ -34,9 +34,9 @@ pub(crate) struct Prepared {
 /// The places in a prepared source where Go's tree has other texts than gotmpl's.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
-    /// Where a comment stood, in order.
+    /// Where a comment was, in order.
     comments: Vec<usize>,
-    /// Where the text of an action stands for a brace, in order. The action begins two bytes
+    /// Where the text of an action represents a brace, in order. The action begins two bytes
     /// earlier.
     braces: Vec<usize>,
 }
@@ -49,12 +49,12 @@ impl Marks {
         inside.take_while(move |at| *at < to)
     }
 
-    /// Whether a comment stood at a place.
+    /// Whether a comment was at a place.
     pub(crate) fn is_comment(&self, at: usize) -> bool {
         self.comments.binary_search(&at).is_ok()
     }
 
-    /// Whether the action whose pipeline is at a place stands for a brace.
+    /// Whether the action whose pipeline is at a place represents a brace.
     pub(crate) fn is_brace(&self, at: usize) -> bool {
         self.braces.binary_search(&at).is_ok()
     }
@@ -106,7 +106,6 @@ struct Block {
     branches: usize,
 }
 
-/// A token of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token<'s> {
     Word(&'s str),
@@ -222,7 +221,7 @@ impl<'s> Scanner<'s> {
         }
         let length = end + 4 + if trims { 4 } else { 2 };
         self.lost_lines += lines(&rest[..length]);
-        // Two comments in a row stand at one place.
+        // Two comments in a row are at one place.
         if self.marks.comments.last() != Some(&self.out.len()) {
             self.marks.comments.push(self.out.len());
         }
@@ -359,7 +358,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// Notes where the next token stands.
+    /// Notes where the next token is.
     fn note_place(&mut self, token: Token<'_>, length: usize, begins_action: bool) {
         self.places.tokens.push(Place {
             prepared: self.out.len(),
@@ -379,7 +378,6 @@ impl<'s> Scanner<'s> {
         self.at += length;
     }
 
-    /// Counts tokens.
     fn count(&mut self, tokens: usize) -> Result<(), Error> {
         self.tokens += tokens;
         if self.tokens > MOST_TOKENS {
@@ -475,7 +473,7 @@ fn ends_keyword(tokens: &[Token<'_>]) -> bool {
     }
 }
 
-/// Checks that one or two variables stand before each `:=` and `=`, and that there are no other
+/// Checks that one or two variables come before each `:=` and `=`, and that there are no other
 /// commas.
 fn declarations(tokens: &[Token<'_>]) -> Result<(), Error> {
     let mut commas = tokens.iter().filter(|t| **t == Token::Comma).count();

@@ -23,11 +23,8 @@ pub(crate) struct Sites {
 /// What a site is a part of. Two parts of one node begin at the same place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Part {
-    /// A statement.
     Statement,
-    /// The condition of a branch.
     Branch,
-    /// A loop.
     Loop,
     /// An operand of `and` or `or`.
     Operand,
@@ -223,7 +220,7 @@ impl Collector<'_> {
         }
     }
 
-    /// The body of a loop, where every turn has its own dot.
+    /// The body of a loop, where every iteration has its own dot.
     fn turns(&mut self, branch: &BranchNode) {
         self.pipe(&branch.pipe);
         let (dot, known) = (self.dot, self.full.clone());
@@ -276,7 +273,7 @@ impl Collector<'_> {
         }
     }
 
-    /// The body of a branch. If the condition never lets it run, it is dead.
+    /// The body of a branch. If the condition never lets it run, it is unreachable.
     fn branch_body(&mut self, body: &ListNode, is_unreachable: bool) {
         let around = self.is_unreachable;
         self.is_unreachable |= is_unreachable;
@@ -358,7 +355,7 @@ fn sole(pipe: &PipeNode) -> Option<&Expr> {
     }
 }
 
-/// Whether a pipeline is a number. A loop over it always has the same turns.
+/// Whether a pipeline is a number. A loop over it always has the same iterations.
 fn is_literal(pipe: &PipeNode) -> bool {
     match pipe.commands.as_slice() {
         [command] => matches!(command.args.as_slice(), [Expr::Number(..)]),

@@ -79,7 +79,6 @@ fn text_at<'c>(case: &'c Value, path: &str) -> Option<&'c str> {
     value.as_str()
 }
 
-/// What was looked at.
 #[derive(Default)]
 struct Checked {
     bytes: usize,

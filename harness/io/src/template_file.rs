@@ -1,4 +1,4 @@
-//! Template files, and the sidecars beside them.
+//! Template files, and the sidecars next to them.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ use rolecall_core::reason::is_reason;
 use rolecall_core::root::{Root, text_within};
 use rolecall_front::front::Front;
 
-/// A template's sidecar: `<name>.json` beside the template.
+/// A template's sidecar: `<name>.json` next to the template.
 #[derive(Debug, JsonSchema, Serialize)]
 #[schemars(deny_unknown_fields)]
 pub struct Sidecar {
@@ -34,8 +34,8 @@ pub struct Sidecar {
     family: Option<String>,
     /// The tokenizer's special tokens: `bos_token`, `eos_token`, …
     special_tokens: Option<std::collections::BTreeMap<String, String>>,
-    /// Variables that the template reads besides the standard ones. A value
-    /// `{"$json": "tools", "indent": 4}` stands for the JSON text of the case's tools.
+    /// Variables that the template reads besides the standard ones. A value `{"$json": "tools",
+    /// "indent": 4}` represents the JSON text of the case's tools.
     variables: Option<Map<String, Value>>,
     /// What the application of the template's users does before it and after: a name of
     /// `rolecall list fronts`. That of most who have templates of its dialect unless said.
@@ -43,8 +43,8 @@ pub struct Sidecar {
     /// Contracts of `rolecall check` that the template breaks on purpose, each with the
     /// reason.
     broken: Option<std::collections::BTreeMap<String, String>>,
-    /// Ways through the template that no conversation can take, for `rolecall cover`: by the text
-    /// of the place, with one space for each run of white space, and by the way, such as `false` or
+    /// Branches of the template that no conversation can take, for `rolecall cover`: by the text of
+    /// the place, with one space for each run of white space, and by the branch, such as `false` or
     /// `empty`, the reason.
     unreached:
         Option<std::collections::BTreeMap<String, std::collections::BTreeMap<String, String>>>,
@@ -66,7 +66,7 @@ struct SetupObject {
     parser: Option<String>,
     /// The system text of conversations that bring none, `SYSTEM` of a Modelfile.
     system: Option<String>,
-    /// The messages that stand before each conversation, `MESSAGE` of a Modelfile.
+    /// The messages that come before each conversation, `MESSAGE` of a Modelfile.
     messages: Option<Vec<SetupMessage>>,
 }
 
@@ -80,7 +80,6 @@ struct SetupMessage {
     content: String,
 }
 
-/// The extensions of templates.
 pub(crate) const EXTENSIONS: [&str; 4] = ["jinja", "jinja2", "j2", "gotmpl"];
 
 /// The dialect of a file, by its extension: `.jinja`, as models have it, or `.jinja2` or `.j2`, as
@@ -190,7 +189,7 @@ struct SidecarContent {
     response_template: Option<Value>,
 }
 
-/// The file where the sidecar of a template stands, if it has one.
+/// The file where the sidecar of a template is, if it has one.
 pub fn sidecar(template: &Path) -> PathBuf {
     // `with_extension` would leave the folder for a file named `...jinja`.
     let mut name = template.file_stem().unwrap_or_default().to_owned();

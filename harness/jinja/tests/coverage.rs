@@ -24,7 +24,7 @@ fn hits(program: &JinjaProgram, messages: &[Value]) -> Hits {
     coverage.hits.unwrap()
 }
 
-/// A site and the ways in which it was reached: `kind text: ways`.
+/// A site and the branches in which it was reached: `kind text: ways`.
 fn line(source: &str, at: usize, site: &Site, hits: &Hits) -> String {
     let branches = site
         .kind

@@ -15,7 +15,6 @@ fn read(source: &str) -> Option<Vec<(&'static str, String)>> {
     Some(shown.collect())
 }
 
-/// The mutants of one kind.
 fn of_kind(kind: &str, source: &str) -> Vec<String> {
     let mutants = read(source).unwrap().into_iter();
     let of_kind = mutants.filter(|(own, _)| *own == kind);

@@ -50,7 +50,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a character is next, behind blanks.
+    /// Whether a character is next, after blanks.
     fn next_is(&mut self, wanted: char) -> bool {
         self.skip_blanks();
         self.ahead(0) == Some(wanted)
@@ -64,7 +64,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What stands between commas, up to the end of the list.
+    /// The text between commas, up to the end of the list.
     fn items<T>(
         &mut self,
         close: char,

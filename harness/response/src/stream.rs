@@ -14,7 +14,7 @@ use crate::transform::{Scope, Shared};
 use crate::value::{Object, Value};
 use serde_json::Value as Json;
 
-/// What the parser needs to know beside the answer.
+/// What the parser needs to know besides the answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     /// The prompt. Templates often write the beginning of the answer, such as `<think>`. An empty

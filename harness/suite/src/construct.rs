@@ -19,7 +19,6 @@ use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::json::syntax_problem;
 use rolecall_core::problem::Problem;
 
-/// The table of one dialect.
 #[derive(Debug, Clone)]
 pub struct ConstructTable {
     /// The dialect of all its templates.
@@ -185,7 +184,6 @@ impl Construct {
         })
     }
 
-    /// Its name.
     pub fn id(&self) -> &str {
         self.template.name.as_str()
     }

@@ -1,4 +1,4 @@
-//! What templates' answers are read back as, compared with the accepted transcripts and with what the
+//! The parsed answers of templates, compared with the accepted transcripts and with what the
 //! reference reads.
 //!
 //! A line below the accepted transcript of a pair belongs to each of its assistant's messages: the
@@ -21,10 +21,10 @@ use crate::records::Records;
 use crate::response_file::unusable;
 use crate::suite::Suite;
 
-/// What is read back of the answers of a suite's templates.
+/// The parsed answers of a suite's templates.
 #[derive(Debug, Default)]
 pub struct SuiteReadings {
-    /// The transcripts, beside the accepted ones.
+    /// The transcripts, compared with the accepted ones.
     pub checked: Vec<CheckedText>,
     /// The counts, and what differs from the reference.
     pub tally: RoundtripTally,
@@ -140,7 +140,6 @@ pub fn hold(
 pub enum RoundtripTruth {
     /// The reference's record is current. These messages differ from it; often none does.
     Recorded {
-        /// The messages that differ.
         differing: Vec<(MessageId, ReadingFault)>,
     },
     /// There is no record that counts, and there should be one.
@@ -156,7 +155,6 @@ pub enum ReadingFault {
     Written,
     /// Something else is read from the same answer.
     Read,
-    /// The message has no record.
     NotRecorded,
     /// The record's message is gone.
     Gone,

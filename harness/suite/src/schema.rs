@@ -14,7 +14,6 @@ use rolecall_io::template_file::Sidecar;
 pub struct SchemaFile {
     /// Its path below the suite's `cases` folder.
     pub path: PathBuf,
-    /// Its contents.
     pub text: String,
 }
 

@@ -18,7 +18,6 @@ use rolecall_io::source;
 /// Templates and cases that were loaded together.
 #[derive(Debug, Default)]
 pub struct Suite {
-    /// The templates, by name.
     pub templates: Vec<Template>,
     /// The cases: files by name, cases in the order of their file.
     pub cases: Vec<Case>,
@@ -68,7 +67,7 @@ impl<'s> Pair<'s> {
         (&self.template.name, &self.case.id)
     }
 
-    /// The front that stands before the template.
+    /// The front that comes before the template.
     pub fn front(&self) -> Front {
         let named = self.case.front.map(Front::named);
         named.unwrap_or_else(|| Front::of(self.template))
@@ -125,7 +124,7 @@ impl Suite {
         suite
     }
 
-    /// Puts templates that are loaded already beside the cases of a layout.
+    /// Puts templates that are loaded already next to the cases of a layout.
     pub fn with_cases_of(layout: &Layout, templates: Vec<Template>) -> Suite {
         let mut suite = Suite {
             templates,
@@ -263,10 +262,9 @@ impl Suite {
         source::renew_notes(&mut self.notes, &self.templates);
     }
 
-    /// Whether a template is rendered with a case. The case has to be for the template's
-    /// dialect. A copy for another front is rendered only if it is held beside the
-    /// template's own front, or if that front chooses another template of the model for
-    /// the raw case.
+    /// Whether a template is rendered with a case. The case has to be for the template's dialect. A
+    /// copy for another front is rendered only if it is compared with the template's own front, or
+    /// if that front chooses another template of the model for the raw case.
     pub fn has_pair(&self, template: &Template, case: &Case) -> bool {
         let is_compared = || {
             let front = Front::of(template);
@@ -310,7 +308,7 @@ impl Suite {
         self.pairs_among(template, cases.unwrap_or_default())
     }
 
-    /// The pairs of a family as they stand in its snapshots: in the order of the case file, and for
+    /// The pairs of a family as they are in its snapshots: in the order of the case file, and for
     /// each case by the names of the templates.
     pub fn pairs_by_case(&self, family: &str) -> Vec<Pair<'_>> {
         let mut templates: Vec<&Template> = self.templates.iter().collect();
@@ -438,7 +436,7 @@ impl Suite {
         let canonical = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let (files, folder) = self.files(path, &["json"], "case file (.json)");
         let bound = folder.as_ref().or(suite);
-        // Tools of case files outside the suite are beside their folder, as in the suite.
+        // Tools of case files outside the suite are next to their folder, as in the suite.
         let neighbours = files
             .first()
             .and_then(|file| file.parent())
@@ -710,7 +708,7 @@ mod tests {
             };
             suite.cases.iter().map(name).collect()
         };
-        // transformers drops what is null, and of Ollama's endpoints one alone refuses it.
+        // transformers drops null values, and of Ollama's endpoints one alone refuses it.
         let copies = [
             "null jinja+go",
             "null@raw jinja+go",

@@ -59,12 +59,9 @@ const TOKENS: [&str; 15] = [
 /// A fault in a good template.
 #[derive(Debug, Deserialize)]
 struct Fault {
-    /// What it is.
     #[serde(default)]
     what: String,
-    /// The name of the template.
     template: String,
-    /// A part of it.
     part: String,
     /// The text that replaces every such part.
     instead: String,
@@ -80,9 +77,7 @@ struct Fault {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Expected {
-    /// This contract.
     Breaks(String),
-    /// This contract, as an error.
     Error(String),
     /// This contract, as a warning, and nothing worse.
     Warning(String),
@@ -147,7 +142,6 @@ struct Change {
     expected: Expected,
 }
 
-/// The faults of a table.
 fn faults(table: &str) -> Vec<Fault> {
     #[derive(Deserialize)]
     struct Table {
@@ -358,7 +352,8 @@ fn faults_in_the_suites_templates_are_noticed() {
     check(&changes.collect::<Vec<_>>());
 }
 
-/// What a template was meant to be, its original shows: beside it, nearly every fault is told.
+/// What a template was meant to be, its original shows: compared with it, nearly every fault is
+/// reported.
 #[test]
 #[ignore = "renders some hundred templates; .ci/run runs it"]
 fn faults_in_the_suites_templates_show_against_the_originals() {

@@ -32,8 +32,8 @@ pub(crate) enum Check {
     Lint,
     /// The report cards equal the accepted ones, and sidecars explain their errors: `cargo test`.
     Cards,
-    /// What is read back of answers is as accepted, and as the reference reads it: `cargo test`,
-    /// `rolecall run`.
+    /// The parsed answers are as accepted, and as the reference reads it: `cargo test`, `rolecall
+    /// run`.
     Readings,
     /// The twins agree, or their differences are explained: `cargo test`, `rolecall parity`.
     Parity,

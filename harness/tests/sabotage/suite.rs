@@ -143,7 +143,7 @@ fn accept(from: &Layout, to: &Layout, suite: &Suite) {
     asked.write(&snapshots).unwrap();
 }
 
-/// What is read back of the sample's answers.
+/// The parsed answers of the sample.
 fn roundtrip(suite: &Suite) -> Vec<(&Template, Vec<MessageReading>)> {
     let templates: Vec<_> = suite.templates.iter().collect();
     let engine = |template: &Template| ENGINES.for_dialect(template.dialect);

@@ -147,8 +147,8 @@ impl Whole<'_> {
         )
     }
 
-    /// What is accepted and recorded of a pair, in a file of its own: files are read section by section.
-    /// What stands before the sections is changed once for each template.
+    /// What is accepted and recorded of a pair, in a file of its own: files are read section by
+    /// section. What comes before the sections is changed once for each template.
     fn snapshot(&self, rendered: &Rendered<'_>) -> Figures {
         let pair = &rendered.pair;
         let family = pair.case.id.family();

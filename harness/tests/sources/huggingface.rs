@@ -98,7 +98,7 @@ fn folders_give_what_transformers_takes_from_them() {
         let given: BTreeMap<String, String> = found
             .templates
             .iter()
-            // A template that stands for several is none of them if none is the default.
+            // A template that represents several is none of them if none is the default.
             .filter(|template| has_default(template))
             .map(|template| {
                 let name = template.name.as_str();
@@ -151,7 +151,7 @@ fn templates_see_the_special_tokens_that_transformers_gives_them() {
     assert!(compared > 40, "{compared}");
 }
 
-/// transformers keeps it in `tokenizer_config.json`, beside the chat template.
+/// transformers keeps it in `tokenizer_config.json`, next to the chat template.
 #[test]
 fn every_template_of_a_model_knows_how_its_answers_are_read() {
     let read = |config: &str| {
@@ -171,7 +171,8 @@ fn every_template_of_a_model_knows_how_its_answers_are_read() {
     assert_eq!(read("{}"), [None, None]);
 }
 
-/// Templates that only a processor has are behind a processor, and only in a model that has one.
+/// Templates that only a processor has need the front of a processor, and only in a model that has
+/// one.
 #[test]
 fn a_model_with_a_processor_is_used_by_it() {
     let fronts = |files: &[(&str, &str)]| {

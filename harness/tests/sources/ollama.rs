@@ -13,7 +13,6 @@ use super::{Folder, notes, problem_in, templates};
 const TEMPLATE: &str = "template";
 const MODEL: &str = "model";
 
-/// A store in the making.
 pub(super) struct Store(pub(super) Folder);
 
 impl Store {

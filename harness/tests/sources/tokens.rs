@@ -198,7 +198,6 @@ fn broken(card: &Card, id: &str) -> Vec<(Severity, String)> {
         .collect()
 }
 
-/// Each contract on tokens.
 const IDS: [&str; 4] = [
     "control-tokens-known",
     "turn-end-stops",
@@ -300,7 +299,7 @@ fn a_folder_whose_tokens_are_wrong_is_reported_how() {
         reported(&takes("lstrip")),
         [
             "warning: blanks-kept: `<|im_end|>` swallows blanks that a user sent",
-            // Behind the role of a turn without text.
+            // After the role of a turn without text.
             "note: blanks-kept: `<|im_end|>` swallows blanks that the template writes",
         ]
     );

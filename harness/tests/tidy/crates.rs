@@ -29,7 +29,7 @@ fn manifest_of(folder: &str) -> String {
     std::fs::read_to_string(path).expect("a manifest")
 }
 
-/// Dependencies that are above the crate that uses them, or beside it.
+/// Dependencies that are above the crate that uses them, or next to it.
 fn upwards(crates: &[&str], manifest_of: impl Fn(&str) -> String) -> Vec<String> {
     let mut wrong = Vec::new();
     for (place, name) in crates.iter().enumerate() {

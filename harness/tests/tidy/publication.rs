@@ -11,7 +11,6 @@ use super::harness;
 const PROMISE: &str = "Only a new minor version may break a program that uses it.";
 const NO_PROMISE: &str = "Its interface may change in any version.";
 
-/// A crate that is published.
 struct Published {
     /// Its folder below `harness/`.
     folder: String,
@@ -124,7 +123,7 @@ fn every_published_crate_can_be_found_and_understood() {
             one.readme.lines().count() <= 70,
             "the README of {name} is long"
         );
-        // On crates.io there are no files beside it.
+        // On crates.io there are no files next to it.
         for target in one.readme.split("](").skip(1) {
             assert!(target.starts_with("https://"), "{name}: {target:.40}");
         }
@@ -156,7 +155,7 @@ fn the_readme_of_a_crate_is_its_documentation() {
                 "{name}: its example has to run"
             );
         }
-        // docs.rs shows what is behind a feature only if it is asked to.
+        // docs.rs shows what is after a feature only if it is asked to.
         let all_features = one
             .key("package", "metadata")
             .is_some_and(|metadata| metadata["docs"]["rs"]["all-features"] == Value::Boolean(true));

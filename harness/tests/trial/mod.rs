@@ -26,13 +26,11 @@ const GOOD: &str = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.conten
 
 /// What a user does.
 enum Line {
-    /// Writes a file.
     File(&'static str, &'static str),
     /// Deletes a file or a folder.
     Delete(&'static str),
     /// Replaces a text in a file, which has it.
     Edit(&'static str, &'static str, &'static str),
-    /// Runs a command.
     Run(&'static [&'static str], Seen),
 }
 

@@ -506,7 +506,7 @@ pub(super) const UNEARNED: &[(&str, &[Line])] = &[
                     &["case `one`: no template reads the variable `enable_thinkin`"],
                 ),
             ),
-            // What somebody's server was told may mean nothing to this template.
+            // The settings of somebody's server may mean nothing to this template.
             Edit("cases/own.json", "enable_thinkin\"", "seed\""),
             ACCEPT,
             PASSES,

@@ -7,7 +7,7 @@ use super::pattern::{common, escaped, loose};
 
 /// Calls that are written as one list in JSON.
 pub(super) struct CallList {
-    /// What stands before the list.
+    /// The text before the list.
     opener: String,
     /// What ends it, as a pattern.
     close: String,
@@ -70,21 +70,21 @@ enum Arguments {
         signs: [String; 2],
         has_bare_keys: bool,
     },
-    /// One after the other: the text before a key, between it and its value, and behind the value.
+    /// One after the other: the text before a key, between it and its value, and after the value.
     Tagged([String; 3]),
 }
 
 /// How calls are written.
 pub(super) struct Call {
-    /// What stands before the name of the first call, and of the next one.
+    /// The text before the name of the first call, and of the next one.
     openers: Vec<String>,
-    /// What stands between the name and the arguments.
+    /// The text between the name and the arguments.
     middle: String,
     /// How arguments are written.
     arguments: Arguments,
     /// What ends a call, as a pattern.
     close: String,
-    /// What stands behind all calls.
+    /// The text after all calls.
     pub(super) tail: String,
 }
 
@@ -94,7 +94,7 @@ impl Call {
         let (middle, after, arguments) = json(rest)
             .or_else(|| nearly_json(rest))
             .or_else(|| tagged(rest))?;
-        // What stands between two calls is the end of the first and the beginning of the second.
+        // The text between two calls is the end of the first and the beginning of the second.
         let between = two.and_then(|two| {
             let (_, rest) = two.split_once(TOOL)?;
             let first_end = rest.len() - rest[rest.find(VALUES[1])?..].len() + VALUES[1].len();
@@ -205,10 +205,10 @@ fn closing<const N: usize>(close: &str, follow: [&str; N]) -> String {
     format!("{pattern}\\s*(?={})", follow.join("|"))
 }
 
-/// What stands before the arguments and behind them, and how they are written.
+/// The text before the arguments and after them, and how they are written.
 type Found<'t> = (&'t str, &'t str, Arguments);
 
-/// Arguments as JSON, behind a name.
+/// Arguments as JSON, after a name.
 fn json(text: &str) -> Option<Found<'_>> {
     let expected = json!({KEYS[0]: VALUES[0], KEYS[1]: VALUES[1]});
     text.match_indices('{').find_map(|(from, _)| {
@@ -238,7 +238,7 @@ fn nearly_json(text: &str) -> Option<Found<'_>> {
     is_signed.then_some((&text[..from], after.strip_prefix('}')?, arguments))
 }
 
-/// Where the keys and values of a call stand, in their order.
+/// Where the keys and values of a call are, in their order.
 fn places(text: &str) -> Option<[std::ops::Range<usize>; 4]> {
     let place = |word: &str| text.find(word).map(|at| at..at + word.len());
     let places = [

@@ -1,6 +1,6 @@
 //! First drafts of response templates, made from what a chat template writes.
 //!
-//! The chat template writes answers of words that nothing else contains. What stands between these
+//! The chat template writes answers of words that nothing else contains. What is between these
 //! words are the delimiters. A draft is right only for ordinary formats, so it has to be proven.
 
 mod asked;
@@ -90,7 +90,7 @@ struct Parts {
     fields: Map<String, Value>,
     /// The texts that end a text, the end token among them.
     ends: Vec<String>,
-    /// The tag behind thoughts, if it is known.
+    /// The tag after reasoning, if it is known.
     close_of_reasoning: Option<String>,
     unknown: Vec<String>,
 }
@@ -127,7 +127,7 @@ impl Parts {
         self.fields.insert("content".to_owned(), content);
     }
 
-    /// What stands behind the thoughts, if a text begins with empty ones.
+    /// The text after the reasoning, if a text begins with empty reasoning.
     fn without_reasoning<'b>(&self, before: &'b str) -> &'b str {
         let Some(close) = &self.close_of_reasoning else {
             return before;
@@ -136,7 +136,7 @@ impl Parts {
         after.map_or(before, |(_, after)| after.trim_start())
     }
 
-    /// The thoughts. `before` stands before a text without them.
+    /// The reasoning. `before` comes before a text without it.
     fn add_reasoning(&mut self, writer: &Writer<'_, '_>, before: &str) {
         let message = json!({"content": TEXT, "reasoning_content": REASONING});
         let Ok(seen) = seen(writer, message) else {
@@ -152,7 +152,7 @@ impl Parts {
         let plain = format!("{}{before}", self.anchor);
         let tail = opening(&seen.prompt, self.ends[0].as_str()).to_owned();
         if opener.is_empty() {
-            // The prompt opens the thoughts. What it has of them is a part of the answer.
+            // The prompt opens the reasoning. What it has of it is a part of the answer.
             let at = tail.trim_end().rfind(['<', '[']).unwrap_or(0);
             opener = tail[at..].trim();
             tail[..at].clone_into(&mut self.anchor);
@@ -162,9 +162,9 @@ impl Parts {
             return self
                 .miss("No text marks the reasoning, so it is not separated from the answer.");
         }
-        // A format with channels opens the text behind the thoughts with a tag of its own.
+        // A format with channels opens the text after the reasoning with a tag of its own.
         let close = close.split_inclusive('>').next().unwrap_or(close).trim();
-        // Some templates write only the tag behind the thoughts if there are none.
+        // Some templates write only the tag after the reasoning if there is none.
         let plain = plain.strip_prefix(self.anchor.as_str()).unwrap_or(before);
         let open = if plain.trim_start().starts_with(close) {
             format!("\\s*(?:{}|(?={}))", escaped(opener), escaped(close))
@@ -208,14 +208,14 @@ impl Parts {
             return None;
         };
         if !call.tail.is_empty() {
-            // The text behind the last call ends the answer.
+            // The text after the last call ends the answer.
             self.ends.insert(0, call.tail.clone());
         }
         Some(call.field())
     }
 }
 
-/// The text that opens the answer: what stands behind the question, without the end of its turn.
+/// The text that opens the answer: what comes after the question, without the end of its turn.
 fn opening<'p>(prompt: &'p str, end: &str) -> &'p str {
     let after = prompt.rsplit(QUESTION).next().unwrap_or(prompt);
     let without_end = after
@@ -246,7 +246,7 @@ mod tests {
         Ok((template, draft))
     }
 
-    /// A template that writes thoughts, text and calls in this way.
+    /// A template that writes reasoning, text and calls in this way.
     fn chat(calls: &str) -> String {
         "{% for m in messages %}<{{ m.role }}>\n\
          {% if m.reasoning_content %}<think>\n{{ m.reasoning_content }}\n</think>\n\n{% endif %}\

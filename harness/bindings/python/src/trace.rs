@@ -71,7 +71,7 @@ fn traced(template: &rolecall_core::Template, front: Front, case: &Case) -> Trac
     Traced::Json(String::from_utf8(json).unwrap_or_default())
 }
 
-/// The template behind a front.
+/// The template with a front.
 pub(crate) fn with_front(
     template: &rolecall_core::Template,
     front: Front,

@@ -1,7 +1,7 @@
 //! Contracts about answers: Ollama reads them back as the template writes them.
 //!
 //! Ollama reads the answers of a model with what it finds in the template: the text before calls,
-//! and the texts around thoughts. An answer in the history shows how the model writes.
+//! and the texts around reasoning. An answer in the history shows how the model writes.
 
 use rolecall_core::{Case, Dialect};
 use rolecall_go::answer::{Answer, CallTag};
@@ -113,7 +113,6 @@ fn reader(prober: &Prober<'_>, tally: &mut Tally) -> Option<GoProgram> {
     program
 }
 
-/// A name and its arguments.
 type NamedArguments = (String, Map<String, Value>);
 
 /// An answer as the template writes it, and the prompt before it.
@@ -124,7 +123,7 @@ struct WrittenAnswer<'s> {
 
 impl<'s> WrittenAnswer<'s> {
     /// Finds the answer to a question: what the prompt of the question does not have. Only the text
-    /// behind the question counts, because a template may write the tools elsewhere when the
+    /// after the question counts, because a template may write the tools elsewhere when the
     /// question is not the last message. Where the two part within the opening of the answer, it
     /// may begin there, or at the mark or line in which they part.
     fn find(asked: &ProbeOutcome, answered: &'s ProbeOutcome) -> Option<[WrittenAnswer<'s>; 2]> {

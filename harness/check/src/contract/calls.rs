@@ -99,7 +99,7 @@ pub(super) fn unread_json(said: &str) -> Option<(usize, String)> {
     }
 }
 
-/// Whether the bracket with which a text begins is still open where the value of a call stands.
+/// Whether the bracket with which a text begins is still open where the value of a call is.
 fn is_open_at_value(text: &str) -> bool {
     let Some(value) = text.to_ascii_lowercase().find(words::FIRST_VALUE) else {
         return false;

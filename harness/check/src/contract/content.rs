@@ -169,7 +169,6 @@ pub(super) enum PartHandling {
     AsText,
     /// The same but for white space.
     OtherSpace,
-    /// A list is printed.
     AsList,
     /// The text is not in the prompt.
     Lost,
@@ -405,8 +404,8 @@ pub(super) static THINK_TAG_VERBATIM: Contract = Contract {
         if tally.text(&seen).is_some() {
             match (seen.has(words::BEFORE), seen.has(words::AFTER)) {
                 (true, true) => tally.holds(),
-                // Such a template takes the text before the tag for thoughts that a client left there.
-                // Where it knows a field for thoughts, a client need not leave them there.
+                // Such a template takes the text before the tag for reasoning that a client left
+                // there. Where it knows a field for reasoning, a client need not leave it there.
                 (false, true) => {
                     let names = ["reasoning", "reasoning_content", "thinking"];
                     let severity = if speaks_of(prober, &names) && !begins_in_a_tag(capabilities) {

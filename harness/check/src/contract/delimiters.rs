@@ -61,7 +61,7 @@ pub(super) static DELIMITERS_INERT: Contract = Contract {
     },
 };
 
-/// Whether a text ends turns: it holds an end token, or stands behind plain answers.
+/// Whether a text ends turns: it holds an end token, or comes after plain answers.
 fn ends_turns<'r>(
     answers: &AnswerProber<'_, '_>,
     mut readings: impl Iterator<Item = &'r AnswerReading>,
@@ -83,7 +83,7 @@ fn ends_turns<'r>(
 /// How many delimiters are tried.
 const MOST_DELIMITERS: usize = 12;
 
-/// Demands that an answer with a delimiter in a text is read back.
+/// Demands that an answer with a delimiter in a text is parsed.
 fn demand_inert(
     tally: &mut Tally,
     reading: Option<AnswerReading>,
@@ -97,7 +97,7 @@ fn demand_inert(
         Ok(answer) => answer,
         Err(why) => return tally.skip(why),
     };
-    // A template may take such a text apart itself, for example into thoughts and text.
+    // A template may take such a text apart itself, for example into reasoning and text.
     let whole = answer.forms.first().map_or("", |read| &read.text);
     if !is_whole(&reading.reading.meant, whole) {
         return tally.skip("the template does not write such a text as it is");
@@ -137,7 +137,7 @@ fn delimiters(template: &ResponseTemplate, ends_turns: impl Fn(&str) -> bool) ->
     let mut delimiters: Vec<String> = Vec::new();
     for delimiter in template.delimiter_literals() {
         let text = delimiter.trim();
-        // Braces alone stand in many texts, and each program has them.
+        // Braces alone are in many texts, and each program has them.
         let is_tag = text.chars().count() > 2 && !text.chars().all(char::is_alphanumeric);
         if is_tag && !ends_turns(text) && !delimiters.iter().any(|known| known == text) {
             delimiters.push(text.to_owned());

@@ -24,7 +24,7 @@ pub(super) static FAMILY_JOINTS: Contract = Contract {
         let Some(text) = tally.text(&seen) else {
             return tally.judgement();
         };
-        // Phi-4 has the tokens of ChatML, and one more that stands for the line break.
+        // Phi-4 has the tokens of ChatML, and one more that represents the line break.
         if text.contains("<|im_sep|>") || text.contains("<|im_middle|>") {
             tally.skip("the tokens of the turns are not those of a known family");
             return tally.judgement();
@@ -68,7 +68,7 @@ pub(super) static FAMILY_JOINTS: Contract = Contract {
     },
 };
 
-/// The white space between two tokens, or between a token and the text behind it.
+/// The white space between two tokens, or between a token and the text after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Joint<'s> {
     before: &'s str,

@@ -20,7 +20,7 @@ use crate::probe::catalogue::{
 };
 use crate::probe::{MaskedProbe, MaskedProbes, Probe, Prober};
 
-/// The masks of some conversations with answers. Calls and thoughts are in them if the template
+/// The masks of some conversations with answers. Calls and reasoning are in them if the template
 /// writes these.
 pub(super) fn masked(prober: &Prober<'_>, capabilities: &Capabilities) -> Rc<MaskedProbes> {
     prober.masked(|| {

@@ -31,15 +31,11 @@ pub(super) static IMAGES_KEPT: Contract = Contract {
 
 /// A kind of part.
 struct Medium {
-    /// Its type.
     name: &'static str,
-    /// One, in a sentence.
     one: &'static str,
-    /// One and a question.
     single: Probe,
-    /// Two and a question.
     two: Probe,
-    /// A question and one behind it.
+    /// A question and one after it.
     after: Probe,
     /// One without a question.
     alone: Probe,

@@ -77,8 +77,8 @@ const CONVERSATIONS: [(Probe, &[&str]); 12] = [
     (DEVELOPER_USER, &[words::DEVELOPER, words::USER]),
 ];
 
-/// Conversations with tools, in the same way. What is said beside a call and what a tool gave
-/// are for the contracts about tools.
+/// Conversations with tools, in the same way. What is said next to a call and what a tool gave are
+/// for the contracts about tools.
 const WITH_TOOLS: [(Probe, &[&str]); 7] = [
     (TOOLS, &[words::USER]),
     (CALL_RESULT, &[words::USER]),
@@ -95,7 +95,7 @@ const WITH_TOOLS: [(Probe, &[&str]); 7] = [
     ),
 ];
 
-/// What a word stands for in these conversations.
+/// What a word represents in these conversations.
 fn name(word: &str) -> &'static str {
     match word {
         words::SYSTEM => "the system message",
@@ -476,7 +476,7 @@ pub(super) static REASONING_KEPT: Contract = Contract {
                 Evidence::one(what, &seen)
             });
         }
-        // No model was trained with the thoughts of old turns and without those of its own turn.
+        // No model was trained with the reasoning of old turns and without that of its own turn.
         let calls = capabilities.tool_calls.single.is_kept();
         for (old, new) in [
             (REASONED_USER, REASONED_CALL),

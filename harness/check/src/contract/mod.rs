@@ -178,7 +178,6 @@ pub fn on_read_answers() -> &'static [&'static Contract] {
     &ALL[first.unwrap_or(ALL.len())..]
 }
 
-/// A contract by its name.
 pub fn by_id(id: &str) -> Option<&'static Contract> {
     ALL.iter().copied().find(|contract| contract.id == id)
 }

@@ -71,7 +71,7 @@ fn nearly<'n>(name: &str, assigned: impl Iterator<Item = &'n str>) -> Option<&'n
     assigned.find(|other| strsim::levenshtein(name, other) <= MOST_CHANGES)
 }
 
-/// The line in which a name first stands.
+/// The line in which a name first appears.
 fn line_of(source: &str, name: &str) -> usize {
     let at = source.find(name).unwrap_or(0);
     source[..at].matches('\n').count() + 1

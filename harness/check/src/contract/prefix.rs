@@ -46,7 +46,7 @@ pub(super) static GENERATION_PROMPT_SUFFIX: Contract = Contract {
                 let (Some(one), Some(other)) = (tally.text(&closed), tally.text(&open)) else {
                     continue;
                 };
-                // A change of what was said is worse than a change around it.
+                // A change of the messages is worse than a change around it.
                 let severity = if keeps(one) == keeps(other) {
                     Severity::Note
                 } else {
@@ -63,13 +63,10 @@ pub(super) static GENERATION_PROMPT_SUFFIX: Contract = Contract {
 
 /// A conversation that asks for an answer, in three states.
 struct Answered {
-    /// It asks for the answer.
     open: Probe,
     /// It ends in the same way, and asks for nothing.
     closed: Probe,
-    /// The answer is there.
     finished: Probe,
-    /// The answer's word.
     word: &'static str,
 }
 
@@ -194,7 +191,7 @@ fn gone(first: &ProbeOutcome, second: &ProbeOutcome) -> Option<&'static str> {
         .map(|(_, name)| name)
 }
 
-/// Demands that a prompt that asks for an answer ends with the line break that stands before
+/// Demands that a prompt that asks for an answer ends with the line break that comes before
 /// answers. Many templates leave a blank to the model, because it is a part of the first token.
 fn lacks_no_line_break(
     tally: &mut Tally,
@@ -207,7 +204,7 @@ fn lacks_no_line_break(
     };
     if let Some(gap) = before.strip_prefix(one) {
         let is_break = gap.contains('\n') && gap.trim().is_empty();
-        // Behind a mark of thoughts, the model writes the line break itself.
+        // After a mark of reasoning, the model writes the line break itself.
         let last_mark = marks(one).next_back();
         let ends_with_mark = last_mark.is_some_and(|(at, mark)| at + mark.len == one.len());
         let severity = if is_for_glm(one) || ends_with_mark {
@@ -226,8 +223,8 @@ const REWRITTEN: &str = "what was written before changes when the conversation g
 
 /// Demands that a conversation that goes on begins with the prompt as it was.
 ///
-/// Most of Ollama's templates always open the model's turn, also behind the last message. From
-/// there on the prompts may differ.
+/// Most of Ollama's templates always open the model's turn, also after the last message. From there
+/// on the prompts may differ.
 fn goes_on(
     tally: &mut Tally,
     prober: &Prober<'_>,
@@ -315,7 +312,7 @@ fn is_end_of_text(one: &str, other: &str, at: usize) -> bool {
         && other.trim_end().ends_with(rest)
 }
 
-/// The words of messages; those of tools and documents stand beside them.
+/// The words of messages; those of tools and documents are next to them.
 const SPOKEN: [&str; 8] = [
     words::SYSTEM,
     words::USER,
@@ -369,10 +366,10 @@ pub(super) fn is_in_reasoning(one: &str, other: &str, at: usize) -> bool {
     let start = start_of_mark(one, at);
     let has_mark = |text: &str| {
         let rest = text[start..].trim_start();
-        // It also ends the thoughts of gpt-oss.
+        // It also ends the reasoning of gpt-oss.
         mark_at(rest).is_some() || rest.starts_with("<|end|>")
     };
-    // A mark that is closed nowhere is none around thoughts.
+    // A mark that is closed nowhere is none around reasoning.
     let is_closed = |text: &str| marks(text).any(|(_, mark)| !mark.opens);
     has_mark(one)
         || has_mark(other)
@@ -488,7 +485,7 @@ pub(super) static OPEN_MODEL_TURN: Contract = Contract {
 
 /// A prompt ends in an open turn if it ends like the prompt of a single question, if the finished
 /// conversation continues it directly with the answer, or if what it adds to the same conversation
-/// begins as the opening of a model's turn does: thoughts behind that may differ. A result may
+/// begins as the opening of a model's turn does: reasoning after that may differ. A result may
 /// belong to the model's own turn. Then there is no opening, and nothing that closes a turn either.
 fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
@@ -566,7 +563,7 @@ fn end_of_answers(prober: &Prober<'_>) -> Option<String> {
 }
 
 /// Whether what a prompt adds to the same conversation begins as the opening of a model's turn
-/// does. Thoughts behind that may be opened in one prompt and closed in another.
+/// does. Reasoning after that may be opened in one prompt and closed in another.
 fn opens_as(text: &str, closed: Option<&str>, opening: &str) -> bool {
     let head = marks(opening)
         .next()

@@ -1,5 +1,5 @@
-//! The marks around the thoughts of models, such as `<think>` and `</think>`, and the contract that
-//! history has them as prompts open and close them.
+//! The marks around the reasoning of models, such as `<think>` and `</think>`, and the contract
+//! that history has them as prompts open and close them.
 
 use rolecall_core::Dialect;
 
@@ -20,7 +20,7 @@ use crate::probe::{ProbeOutcome, Prober, words};
 pub(super) struct Mark {
     /// Its length in bytes.
     pub(super) len: usize,
-    /// Whether thoughts begin behind it.
+    /// Whether reasoning begins after it.
     pub(super) opens: bool,
 }
 
@@ -35,8 +35,8 @@ const UNUSUAL: [(&str, bool); 4] = [
 /// The longest mark of the usual form, in bytes.
 const LONGEST: usize = 40;
 
-/// The mark at the beginning of a text. Marks of the usual form stand in brackets and speak of
-/// thinking; those that close thoughts have a slash or speak of an end.
+/// The mark at the beginning of a text. Marks of the usual form are in brackets and speak of
+/// thinking; those that close reasoning have a slash or speak of an end.
 pub(super) fn mark_at(text: &str) -> Option<Mark> {
     let unusual = UNUSUAL.iter().find(|(mark, _)| text.starts_with(mark));
     if let Some((mark, opens)) = unusual {
@@ -70,7 +70,7 @@ pub(super) fn marks(text: &str) -> impl DoubleEndedIterator<Item = (usize, Mark)
     starts.filter_map(|(at, _)| Some((at, mark_at(&text[at..])?)))
 }
 
-/// Whether a text ends within thoughts.
+/// Whether a text ends within reasoning.
 pub(super) fn is_within(text: &str) -> bool {
     marks(text).next_back().is_some_and(|(_, mark)| mark.opens)
 }
@@ -102,8 +102,8 @@ pub(super) static REASONING_ALIKE: Contract = Contract {
                 continue;
             }
             begin_alike(&mut tally, &with, &open, &reasoned);
-            // A model may have another form for thoughts without a word in them: an answer without
-            // thoughts shows it, if any does.
+            // A model may have another form for reasoning without a word in it: an answer without
+            // reasoning shows it, if any does.
             if end_of_reasoning(&answered).is_some() {
                 end_alike(&mut tally, &with, &open, &answered);
             } else {
@@ -134,7 +134,7 @@ fn under_settings<'t>(
     [usual].into_iter().chain(set).collect()
 }
 
-/// Demands that the thoughts of an answer begin as the prompt that asked for it opens them.
+/// Demands that the reasoning of an answer begins as the prompt that asked for it opens it.
 fn begin_alike(tally: &mut Tally, with: &str, open: &ProbeOutcome, reasoned: &ProbeOutcome) {
     let (Some(prompt), Some(finished)) = (tally.text(open), tally.text(reasoned)) else {
         return;
@@ -181,13 +181,13 @@ fn begin_alike(tally: &mut Tally, with: &str, open: &ProbeOutcome, reasoned: &Pr
     }
 }
 
-/// Demands that thoughts without a word are alike before the answers of two prompts, where both have
-/// some.
+/// Demands that reasoning without a word is alike before the answers of two prompts, where both
+/// have some.
 fn end_alike(tally: &mut Tally, with: &str, one: &ProbeOutcome, other: &ProbeOutcome) {
     ends_alike(tally, with, [one, other], end_of_reasoning);
 }
 
-/// Demands that the mark that closes thoughts is followed by the same white space in two prompts.
+/// Demands that the mark that closes reasoning is followed by the same white space in two prompts.
 fn close_alike(tally: &mut Tally, with: &str, one: &ProbeOutcome, other: &ProbeOutcome) {
     let close = |seen| {
         let block = end_of_reasoning(seen)?;
@@ -253,7 +253,7 @@ pub(super) static REASONING_WHOLE: Contract = Contract {
     },
 };
 
-/// What is wrong if thoughts have one of their marks and not the other.
+/// What is wrong if reasoning has one of its marks and not the other.
 fn half_marked(seen: &ProbeOutcome) -> Option<&'static str> {
     let (text, reasoning) = (seen.text()?, seen.find(words::REASONING)?);
     let from = seen.find(words::USER).map_or(0, |asked| asked.end);
@@ -265,7 +265,7 @@ fn half_marked(seen: &ProbeOutcome) -> Option<&'static str> {
     let is_opened = marks(before)
         .next_back()
         .is_some_and(|(_, mark)| mark.opens);
-    // Some models end thoughts with a token that ends other things, too.
+    // Some models end reasoning with a token that ends other things, too.
     let ends = |token: &str| token.to_lowercase().contains("end");
     let is_closed = marks(after).next().is_some_and(|(_, mark)| !mark.opens)
         || control_tokens_in(after).next().is_some_and(ends);
@@ -278,7 +278,7 @@ fn half_marked(seen: &ProbeOutcome) -> Option<&'static str> {
     }
 }
 
-/// Demands something under a setting. What is so without it too is told once.
+/// Demands something under a setting. What is so without it too is reported once.
 fn demand(
     tally: &mut Tally,
     is_so: bool,
@@ -290,8 +290,8 @@ fn demand(
     }
 }
 
-/// The closing mark before the first answer, and the white space behind it. In a prompt that asks
-/// for an answer it stands at the end.
+/// The closing mark before the first answer, and the white space after it. In a prompt that asks
+/// for an answer it is at the end.
 fn end_of_reasoning(seen: &ProbeOutcome) -> Option<&str> {
     let text = seen.text()?;
     let before = seen.before(words::ASSISTANT).unwrap_or(text);
@@ -299,7 +299,7 @@ fn end_of_reasoning(seen: &ProbeOutcome) -> Option<&str> {
     let (at, mark) = all.next_back()?;
     let is_after_question = seen.find(words::USER).is_some_and(|asked| asked.end < at);
     let is_last = before[at + mark.len..].trim().is_empty();
-    // Without a thought between them, both marks count.
+    // Without reasoning between them, both marks count.
     let opening = all
         .next_back()
         .filter(|(opened, mark)| mark.opens && before[opened + mark.len..at].trim().is_empty());

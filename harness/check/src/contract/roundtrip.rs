@@ -23,7 +23,6 @@ use crate::probe::{AnswerReading, NoReadings, Probe, Prober};
 pub(super) const WITH_END: [Form; 2] = [Form::Whole, Form::Ended];
 
 const TEXT_PROBES: [Probe; 3] = [TEXT, PARAGRAPHS, JSON];
-/// Probes of single calls.
 const CALL_PROBES: [Probe; 4] = [CALL, TEXT_CALL, NO_ARGUMENTS, PROGRAM];
 
 pub(super) static READS_BACK: Contract = Contract {
@@ -162,7 +161,7 @@ pub(super) fn writes_calls(capabilities: &Capabilities) -> bool {
     capabilities.tool_calls.single.is_kept()
 }
 
-/// Demands that calls are read back.
+/// Demands that calls are parsed.
 fn judged_calls(prober: &Prober<'_>, capabilities: &Capabilities, chosen: &[Probe]) -> Judgement {
     let mut tally = Tally::default();
     if !writes_calls(capabilities) {

@@ -109,8 +109,8 @@ const SHORTEST: usize = 8;
 /// A name that is shorter may be the beginning of another by chance.
 const LONG: usize = 10;
 
-/// What was meant by a name that nearly is a known one: a letter or two differ, a part of it is
-/// missing, or it is the singular. None if the template reads the known one too.
+/// The name that was meant by a name that nearly is a known one: a letter or two differ, a part of
+/// it is missing, or it is the singular. None if the template reads the known one too.
 fn misspelt(name: &str, read: &BTreeSet<String>) -> Option<&'static str> {
     const MOST_CHANGES: usize = 2;
     const LISTS: [&str; 3] = ["messages", "tools", "documents"];
@@ -134,7 +134,7 @@ fn misspelt(name: &str, read: &BTreeSet<String>) -> Option<&'static str> {
     (!read.contains(meant)).then_some(meant)
 }
 
-/// The line in which a name first stands.
+/// The line in which a name first appears.
 fn line_of(source: &str, name: &str) -> Option<usize> {
     let at = source.find(name)?;
     Some(source[..at].matches('\n').count() + 1)
@@ -163,7 +163,7 @@ fn is_not_inverted(tally: &mut Tally, prober: &Prober<'_>, name: &str) {
     });
 }
 
-/// How far a prompt leads the model to think: from 0, where thoughts are closed at its end, over a
+/// How far a prompt leads the model to think: from 0, where reasoning is closed at its end, over a
 /// word against them, and nothing at all, to 3, where they are open there.
 fn invitation(seen: &ProbeOutcome, text: &str) -> u8 {
     const DENIALS: [&str; 4] = ["/nothink", "/no_think", "thinking off", "thinking: off"];

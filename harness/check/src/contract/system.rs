@@ -1,4 +1,4 @@
-//! The contract that a system message changes nothing behind it.
+//! The contract that a system message changes nothing after it.
 
 use rolecall_core::Dialect;
 

@@ -61,7 +61,7 @@ pub(super) static TAGS_PAIRED: Contract = Contract {
     },
 };
 
-/// Demands that each token behind the question that opens something is there as often as its
+/// Demands that each token after the question that opens something is there as often as its
 /// partner.
 fn tokens_are_paired(
     tally: &mut Tally,
@@ -88,7 +88,7 @@ fn tokens_are_paired(
             at.map(|at| at..at + tag.len())
         };
         if !source.contains(&partner) && !text.contains(&partner) {
-            // A token of this form may stand between two texts, and need no end.
+            // A token of this form may be between two texts, and need no end.
             let is_written_apart = partner.contains("end") || partner.contains("END");
             if is_written_apart && !tag.contains("argument") && is_around_words(seen, tag) {
                 let what =
@@ -111,7 +111,7 @@ fn tokens_are_paired(
     }
 }
 
-/// Whether a token stands right before a word of a call or of a result.
+/// Whether a token is right before a word of a call or of a result.
 fn is_around_words(seen: &ProbeOutcome, tag: &str) -> bool {
     let all = [words::RESULT, words::TOOL, words::FIRST_VALUE];
     all.iter().any(|word| {
@@ -181,7 +181,7 @@ fn has_word_for_an_end(tag: &str) -> bool {
         .any(|word| tag.split(['<', '_', '>']).any(|part| part == *word))
 }
 
-/// Whether a tag stands before and behind the value of an argument, as quotation marks do.
+/// Whether a tag comes before and after the value of an argument, as quotation marks do.
 fn is_quote(seen: &ProbeOutcome, tag: &str) -> bool {
     let (before, after) = (
         seen.before(words::FIRST_VALUE),
@@ -246,10 +246,10 @@ fn marks_of_media(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
-/// The name of a role, and a line break, may stand between an opening and its text.
+/// The name of a role, and a line break, may be between an opening and its text.
 const LONGEST: usize = 24;
 
-/// Demands that not the same tag stands before a text and behind it. A token that closes turns does,
+/// Demands that not the same tag comes before a text and after it. A token that closes turns does,
 /// where turns begin with plain words.
 fn both_sides(tally: &mut Tally, prober: &Prober<'_>) {
     let turns = prober.see(TWO_TURNS);
@@ -275,7 +275,7 @@ fn both_sides(tally: &mut Tally, prober: &Prober<'_>) {
         if gap > LONGEST || token.contains('/') || closes.contains(&Some(token)) {
             continue;
         }
-        // Behind a turn without an end stands what opens the next turn.
+        // After a turn without an end is what opens the next turn.
         let opens = control_tokens_in(turns.before(words::USER).unwrap_or_default()).next_back();
         let opens_next = opens == Some(token) && after.matches(token).count() == 1;
         if opens_next || is_quote(&prober.see(CALL), token) {

@@ -5,7 +5,7 @@ use super::judgement::Judgement;
 use super::severity::Severity;
 use crate::probe::ProbeOutcome;
 
-/// What was seen so far.
+/// The outcomes so far.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     has_held: bool,
@@ -19,14 +19,13 @@ impl Tally {
         self.has_held = true;
     }
 
-    /// The contract is broken.
     pub(super) fn broken(&mut self, evidence: Evidence) {
         if !self.broken.iter().any(|known| known.what == evidence.what) {
             self.broken.push(evidence);
         }
     }
 
-    /// Whether this was told already.
+    /// Whether this was reported already.
     pub(super) fn is_reported(&self, what: &str) -> bool {
         self.broken.iter().any(|known| known.what == what)
     }

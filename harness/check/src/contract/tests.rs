@@ -8,8 +8,8 @@ use crate::card::{Card, examine};
 use crate::probe::counting_engine::CountingEngine;
 use rolecall_front::engines::Engines;
 
-/// The card of a template that no application stands before: what it is given is what a
-/// contract asks.
+/// The card of a template that no application comes before: what it is given is what a contract
+/// asks.
 fn card(dialect: Dialect, source: &str) -> Card {
     card_within(&Limits::default(), dialect, source)
 }
@@ -174,7 +174,7 @@ fn worst(card: &Card, id: &str) -> Option<(Severity, String)> {
     Some((found.severity(), evidence[0].what.clone()))
 }
 
-/// A template that writes each message, with something behind its content.
+/// A template that writes each message, with something after its content.
 fn turns(after: &str) -> String {
     format!(
         "{{% for m in messages %}}<|{{{{ m.role }}}}|>{{{{ m.content }}}}{after}<|end|>{{% endfor %}}\

@@ -108,7 +108,7 @@ fn control_tokens_inert(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         return tally.judgement();
     };
     let mut tokens = control_tokens(text);
-    // A user can also write the mark that stands for an image.
+    // A user can also write the mark that represents an image.
     let image = prober.see(IMAGE);
     tokens.extend(image.text().map(control_tokens).unwrap_or_default());
     for name in ["bos_token", "eos_token"] {
@@ -146,7 +146,7 @@ fn control_tokens_inert(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
                 "tokens in a question reach the prompt: {}",
                 by_kind(prober, &arrived)
             );
-            // The question is what the token stands in.
+            // The token is in the question.
             let question = seen.find(words::BEFORE).map_or(0, |place| place.end);
             let first = arrived.iter().filter_map(|token| {
                 let at = question + text[question..].find(token)?;

@@ -104,8 +104,9 @@ pub(super) static TOOLS_KEPT: Contract = Contract {
 /// Why a contract about tools says nothing about a template.
 const NO_TOOLS_HERE: &str = "the template does nothing about tools";
 
-/// Whether a template means to support tools: it reads them, or tools or calls are in the prompt. One
-/// that shows nothing of them but beside documents, or that sets its tools to nothing, does not.
+/// Whether a template means to support tools: it reads them, or tools or calls are in the prompt.
+/// One that shows nothing of them except with documents, or that sets its tools to nothing, does
+/// not.
 fn supports_tools(prober: &Prober<'_>, capabilities: &Capabilities) -> bool {
     let is_kept = capabilities.tools.is_kept() || capabilities.tool_calls.single.is_kept();
     let shows_result = prober.see(CALL_RESULT).has(words::RESULT);
@@ -407,7 +408,7 @@ fn nameless(tally: &mut Tally, prober: &Prober<'_>) {
         let what = format!("a result that does not name its tool: {}", seen.refusal());
         Evidence::one(what, &seen)
     });
-    // Behind the call, only the name is gone.
+    // After the call, only the name is gone.
     let after = |seen: &ProbeOutcome| {
         let value = [words::FIRST_VALUE, words::SECOND_VALUE];
         let ends = value.iter().filter_map(|word| Some(seen.find(word)?.end));

@@ -51,8 +51,8 @@ fn beginning(
     prober.answer(whole.probe, "the conversation up to an answer", case)
 }
 
-/// Whether every answer stands behind the prompt that asks for it. Other contracts report where
-/// something else than thoughts differs.
+/// Whether every answer comes after the prompt that asks for it. Other contracts report where
+/// something else than reasoning differs.
 fn is_as_asked(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
     let whole = &probe.seen;
     for turn in &probe.mask.turns {
@@ -89,7 +89,7 @@ fn is_as_asked(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
     }
 }
 
-/// Whether every answer has its thoughts, if it has them where the conversation ends with it.
+/// Whether every answer has its reasoning, if it has it where the conversation ends with it.
 fn is_as_written(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
     let whole = &probe.seen;
     for turn in &probe.mask.turns {

@@ -17,8 +17,8 @@ use crate::probe::catalogue::{
 };
 use crate::probe::{ProbeOutcome, Prober, words};
 
-/// Demands that the same white space stands behind the token that closes a question as behind the
-/// same token where it closes an answer.
+/// Demands that the same white space comes after the token that closes a question as after the same
+/// token where it closes an answer.
 fn turns_apart_alike(tally: &mut Tally, seen: &ProbeOutcome) {
     let gap = |word: &str| {
         let text = seen.text()?;
@@ -73,13 +73,13 @@ pub(super) static TURNS_CLOSED: Contract = Contract {
     },
 };
 
-/// A turn: who speaks, the control token before it, the first one behind it, and the text from its
+/// A turn: who speaks, the control token before it, the first one after it, and the text from its
 /// words to the next turn's words.
 struct PromptTurn<'s> {
     name: &'static str,
     opening: &'s str,
     end: &'s str,
-    /// The byte of the prompt at which that stands.
+    /// The byte of the prompt at which that is.
     end_at: usize,
     between: &'s str,
 }
@@ -117,7 +117,7 @@ fn turns_closed(tally: &mut Tally, prober: &Prober<'_>, opening: &str, seen: &Pr
     let turns = turns.into_iter();
     let turns: Vec<_> = turns
         .filter_map(|(word, name)| turn(seen, name, word))
-        // What stands right at the beginning may be no turn.
+        // What is right at the beginning may be no turn.
         .filter(|turn| Some(turn.opening) != bos)
         .collect();
     let opens = |token: &str| {
@@ -209,7 +209,7 @@ pub(super) static ROLES_STAND: Contract = Contract {
             opens_turns.then(|| before[at..].to_owned())
         };
         match (opening(&plain), tools.before(words::ASSISTANT)) {
-            // Other texts may stand before the opening.
+            // Other texts may come before the opening.
             (Some(one), Some(before)) => tally.demand(before.ends_with(&one), || {
                 let what = format!(
                     "with tools, the first answer follows {}, not {}",
@@ -224,7 +224,7 @@ pub(super) static ROLES_STAND: Contract = Contract {
     },
 };
 
-/// The last control tokens of a text with what stands behind them, if it is not too long to read.
+/// The last control tokens of a text with what comes after them, if it is not too long to read.
 fn last_opening(before: &str) -> String {
     const LONGEST: usize = 60;
     let tokens: Vec<&str> = control_tokens_in(before).collect();
@@ -248,7 +248,7 @@ pub(super) static OPENING_ON_REQUEST: Contract = Contract {
 };
 
 /// A template without any opening, such as one whose questions end with `[/INST]`, cannot break
-/// this: the model answers behind the question.
+/// this: the model answers after the question.
 fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
     let (asked, finished) = (prober.see(USER), prober.see(USER_ASSISTANT));
@@ -263,7 +263,7 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
     }
     let opening = match &capabilities.generation_prompt {
         GenerationPrompt::Suffix { text } => Some(text.trim()),
-        // What stands before an answer, from its last control token on.
+        // The text before an answer, from its last control token on.
         _ => finished.before(words::ASSISTANT).and_then(|before| {
             let token = control_tokens_in(before).next_back()?;
             let opening = before[before.rfind(token)?..].trim();
@@ -273,7 +273,7 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
             is_opening.then_some(opening)
         }),
     };
-    // What opens an answer may go on in the history, such as with thoughts.
+    // What opens an answer may go on in the history, such as with reasoning.
     let opens = matches!(
         capabilities.generation_prompt,
         GenerationPrompt::Suffix { .. }
@@ -301,8 +301,8 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
     tally.judgement()
 }
 
-/// Demands that a prompt that asks for an answer goes on up to the answer, as the history does. What
-/// a model may write itself, such as the mark of its thoughts, is left to it.
+/// Demands that a prompt that asks for an answer goes on up to the answer, as the history does.
+/// What a model may write itself, such as the mark of its reasoning, is left to it.
 fn opens_as_history(tally: &mut Tally, prober: &Prober<'_>) {
     let reasoning = prober.see(REASONED);
     for (asked, question, finished, answer) in [
@@ -321,7 +321,7 @@ fn opens_as_history(tally: &mut Tally, prober: &Prober<'_>) {
         let Some(gap) = before.strip_prefix(open).map(str::trim) else {
             continue;
         };
-        // Before thoughts stands another mark: the model chooses.
+        // Before the reasoning is another mark: the model chooses.
         let is_chosen = reasoning
             .before(words::REASONING)
             .and_then(|before| before.strip_prefix(prober.see(USER).text()?))
@@ -355,7 +355,7 @@ fn opens_as_history(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
-/// Demands that no opening stands twice in a row between a question and its answer.
+/// Demands that no opening is twice in a row between a question and its answer.
 fn opens_once(tally: &mut Tally, prober: &Prober<'_>) {
     for probe in [USER, USER_ASSISTANT, USER_ASSISTANT_USER] {
         let seen = prober.see(probe);
@@ -377,7 +377,7 @@ fn opens_once(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
-/// A control token with the text behind it, if both follow once more.
+/// A control token with the text after it, if both follow once more.
 fn doubled(text: &str) -> Option<&str> {
     let tokens: Vec<&str> = control_tokens_in(text).collect();
     let mut from = 0;
@@ -397,8 +397,8 @@ fn doubled(text: &str) -> Option<&str> {
     None
 }
 
-/// The token behind a finished answer that opens a model's turn: one that stands between a question
-/// and its answer, and not between an answer and the next question.
+/// The token after a finished answer that opens a model's turn: one that is between a question and
+/// its answer, and not between an answer and the next question.
 fn opens_again<'s>(finished: &'s ProbeOutcome, turns: &ProbeOutcome) -> Option<&'s str> {
     let last = control_tokens_in(finished.after(words::ASSISTANT)?).next_back()?;
     let between = |seen: &ProbeOutcome, first: &str, second: &str| {

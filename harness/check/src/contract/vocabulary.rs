@@ -67,7 +67,7 @@ const TELLING: [Probe; 8] = [
     VIDEO,
 ];
 
-/// Where a text that looks like a control token stands.
+/// Where a text that looks like a control token is.
 struct WrittenToken<'s> {
     token: String,
     /// The prompt that contains it. None if only the source contains it.
@@ -182,8 +182,8 @@ fn control_tokens_known(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     tally.judgement()
 }
 
-/// A token of the model that a text was meant to be, by what both say: a mark of thoughts, or of an
-/// image. None if the template writes such a token.
+/// A token of the model that a text was meant to be, by what both say: a mark of reasoning, or of
+/// an image. None if the template writes such a token.
 fn of_its_kind<'t>(
     tokenizer: &'t Tokenizer,
     token: &str,

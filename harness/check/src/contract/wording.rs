@@ -1,4 +1,4 @@
-//! Contracts about the template's own words: no placeholder is left in them, they stand apart from
+//! Contracts about the template's own words: no placeholder is left in them, they are apart from
 //! the texts of a conversation, and control tokens are spelt alike.
 
 use rolecall_core::Dialect;
@@ -149,7 +149,7 @@ fn is_glued(c: Option<char>) -> bool {
     c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '!' | '?'))
 }
 
-/// Demands that something stands between the texts of two messages.
+/// Demands that something is between the texts of two messages.
 fn messages_apart(tally: &mut Tally, prober: &Prober<'_>) {
     const SPOKEN: [&str; 6] = [
         words::SYSTEM,
@@ -184,7 +184,7 @@ fn messages_apart(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
-/// Demands that something stands between two tools, calls or documents that are written as JSON.
+/// Demands that something is between two tools, calls or documents that are written as JSON.
 fn objects_apart(tally: &mut Tally, prober: &Prober<'_>) {
     for (probe, first, second, what) in [
         (TOOLS, words::TOOL, words::SECOND_TOOL, "two tools"),
@@ -263,8 +263,8 @@ pub(super) static INDENTATION_OUTSIDE: Contract = Contract {
 /// How many blanks in a row make an indentation.
 const INDENTATION: &str = "   ";
 
-/// Whether a text begins with an indentation, and behind it stands a token, or nothing. There is no
-/// line break before the indentation if `trim_blocks` removed it. A message in JSON or YAML may be
+/// Whether a text begins with an indentation, and after it is a token, or nothing. There is no line
+/// break before the indentation if `trim_blocks` removed it. A message in JSON or YAML may be
 /// indented on purpose.
 fn is_indentation(text: &str) -> bool {
     let text = after_tokens(text);

@@ -160,8 +160,8 @@ const COMBINED: [(Probe, &[Probe]); 10] = [
 ];
 
 /// What works alone works together: each part of a conversation gives a prompt, and so does the
-/// whole. A template may refuse in its own words what its model does not know, such as text beside a
-/// call.
+/// whole. A template may refuse in its own words what its model does not know, such as text next to
+/// a call.
 fn combined(tally: &mut Tally, prober: &Prober<'_>) {
     for (whole, parts) in COMBINED {
         let seen = prober.see(whole);

@@ -79,7 +79,7 @@ fn search(prober: &Prober<'_>) -> Decided {
     for case in long {
         search.begin(case, false);
     }
-    // Some conditions stand behind a switch.
+    // Some conditions come after a switch.
     let given = ["messages", "tools", "documents", "add_generation_prompt"];
     let variables = prober.variables().into_iter();
     let switches = variables.filter(|name| !given.contains(&name.as_str()));
@@ -103,7 +103,7 @@ fn search(prober: &Prober<'_>) -> Decided {
     findings
 }
 
-/// The names that a template compares with something. A name may stand in quotes.
+/// The names that a template compares with something. A name may be in quotes.
 fn compared_names(prober: &Prober<'_>) -> BTreeSet<String> {
     let words = match prober.reading() {
         Some(reading) => reading.words.clone(),
@@ -145,7 +145,6 @@ impl Key {
         }
     }
 
-    /// The same for each field.
     fn of_any_field(&self) -> Key {
         Key {
             field: String::new(),
@@ -162,10 +161,8 @@ fn is_argument(path: &str) -> bool {
 /// So many arguments are not tried one by one if all of them are treated alike.
 const MANY: usize = 3;
 
-/// The state of a search.
 struct Search<'p, 't> {
     prober: &'p Prober<'t>,
-    /// The comparisons that were tried.
     tried: BTreeSet<Key>,
     /// The conditions that were reached, each with its truth.
     reached: BTreeSet<(usize, bool)>,
@@ -177,7 +174,6 @@ struct Search<'p, 't> {
     is_of_clock: bool,
     /// Whose texts the template looks at, beyond whether there are any.
     read_of: BTreeSet<String>,
-    /// The sites of the template.
     sites: Vec<Site>,
     /// The conversations to look at, examined already or not.
     queue: VecDeque<(Case, Option<Examined>)>,
@@ -639,7 +635,6 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Asks on other days.
     fn other_days(&mut self) {
         if !self.is_of_clock {
             return;

@@ -14,7 +14,6 @@ pub(crate) enum Subject {
     Name,
 }
 
-/// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Step<'p> {
     Key(&'p str),
@@ -127,16 +126,14 @@ pub(crate) fn replaced(text: &str, bytes: &Range<usize>, by: &str) -> Option<Str
     Some(format!("{before}{by}{after}"))
 }
 
-/// Where a value stands in a case.
+/// Where a value is in a case.
 struct Place {
     list: List,
-    /// Its index in the list.
     index: usize,
     /// From there on, as JSON pointers are written.
     pointer: String,
 }
 
-/// A list of a case.
 enum List {
     Messages,
     Tools,
@@ -147,7 +144,6 @@ enum List {
 const FIRST_PART: &str = "/0/text";
 
 impl Place {
-    /// The place at a path.
     fn of(case: &Case, path: &str) -> Option<Place> {
         let of_role = |role: &str| {
             let mut messages = case.messages.iter();

@@ -9,7 +9,7 @@ use super::subject::{replaced, with_text};
 /// The longest text that is written because a template compares a length.
 const LONGEST: usize = 20_000;
 
-/// Conversations in which a comparison holds, each beside one in which it does not.
+/// Conversations in which a comparison holds, each compared with one in which it does not.
 pub(super) fn pairs(case: &Case, comparison: &Comparison) -> Vec<(Case, Case)> {
     let Comparison {
         path,
@@ -77,13 +77,12 @@ pub(super) fn pairs(case: &Case, comparison: &Comparison) -> Vec<(Case, Case)> {
 /// How a literal is written into a text.
 #[derive(Debug, Clone, Copy)]
 enum Way {
-    /// In its place.
     Whole,
     Before,
     Behind,
     /// In its place, so that it comes after the literal in the alphabet.
     Above,
-    /// Behind it, many times.
+    /// After it, many times.
     Often,
 }
 
@@ -106,8 +105,8 @@ fn reversed(text: &str) -> String {
     text.chars().rev().collect()
 }
 
-/// The same for a literal without letters, for which no other stands: the text with it beside the
-/// text without it.
+/// The same for a literal without letters, for which no other is: the text with it next to the text
+/// without it.
 fn texts_without_letters(case: &Case, comparison: &Comparison, literal: &str) -> Vec<(Case, Case)> {
     let often = literal.repeat(OFTEN);
     let mut ways = vec![[literal, ""], ["", literal]];
@@ -122,8 +121,8 @@ fn texts_without_letters(case: &Case, comparison: &Comparison, literal: &str) ->
     ways.into_iter().filter_map(pair).collect()
 }
 
-/// A number as a text beside another one, and texts with more and with fewer characters, and words,
-/// than the number.
+/// A number as a text next to another one, and texts with more and with fewer characters, and
+/// words, than the number.
 fn lengths(case: &Case, path: &str, number: usize) -> Vec<(Case, Case)> {
     let letters = |length: usize| "quilly".repeat(length / 6 + 1)[..length].to_owned();
     let spaced = |count: usize| vec!["a"; count].join(" ");

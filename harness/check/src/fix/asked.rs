@@ -10,7 +10,7 @@ use rolecall_front::front::{Front, ModelProfile};
 use rolecall_front::prepared_case::PreparedCase;
 use serde_json::{Value, json};
 
-/// A conversation under some switches, behind a front.
+/// A conversation under some switches, with a front.
 pub(super) struct Asked {
     /// The conversation and the switches in words.
     pub(super) name: String,
@@ -23,9 +23,7 @@ pub(super) struct Asked {
     pub(super) guessed_from: Option<String>,
 }
 
-/// The conversations for a template.
 pub(super) struct Conversations {
-    /// All of them.
     pub(super) all: Vec<Asked>,
     /// How many come first in which no switch of the template's own is set. They are enough to
     /// choose a change, and all have to prove it.
@@ -40,7 +38,7 @@ impl Conversations {
 }
 
 /// The conversations for a template: with and without a generation prompt, with each value of each
-/// switch on its card and with thinking on and off, behind its own front and without one.
+/// switch on its card and with thinking on and off, with its own front and without one.
 pub(super) fn conversations(cases: &[Case], template: &Template, card: &Card) -> Conversations {
     let own = Front::of(template);
     let model = ModelProfile::of(template);
@@ -113,7 +111,7 @@ pub(super) fn case_of(render: &Render) -> Case {
     }
 }
 
-/// The conversations that show on a card what is broken, each once.
+/// The conversations that show the broken contracts on a card, each once.
 fn evidence(card: &Card) -> Vec<Case> {
     let broken = card.broken().chain(&card.without_front);
     let renders = broken
@@ -173,7 +171,7 @@ fn settings(card: &Card) -> Vec<Setting> {
     all
 }
 
-/// Conversations beside those of the suite: contents that are nothing and no text, calls and tools
+/// Conversations besides those of the suite: contents that are nothing and no text, calls and tools
 /// in unusual forms.
 fn more() -> Vec<Case> {
     let hi = json!({"role": "user", "content": "Hi"});
@@ -300,7 +298,7 @@ mod tests {
         ] {
             assert!(all.iter().any(|known| known == name), "{name} in {all:#?}");
         }
-        // The front hands on what is no null.
+        // The front hands on all values but null.
         assert!(!all.contains(&"beside/user-zero without a front".to_owned()));
         assert!(!all.iter().any(|name| name.contains("enable_thinking")));
     }

@@ -1,4 +1,4 @@
-//! Whether a change of a template mends a contract and breaks no other one.
+//! Whether a change of a template fixes a contract and breaks no other one.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Probes whose last message is an answer, to be written by the template and read back.
+//! Probes whose last message is an answer, to be written by the template and parsed.
 
 use rolecall_core::Case;
 use serde_json::{Value, json};
@@ -70,13 +70,13 @@ probes! {
     /// the word null, where the schema allows a text and null
     TEXT_OR_NULL = "answer-text-or-null", |m| calls_typed(m, &json!({"perhaps": "null"}));
 
-    /// thoughts, then a text
+    /// reasoning, then a text
     REASONING = "answer-thoughts", |m| thinks(says(m, words::ASSISTANT), words::REASONING);
-    /// thoughts of several paragraphs, then a text
+    /// reasoning of several paragraphs, then a text
     LONG_REASONING = "answer-long-thoughts", |m| thinks(says(m, words::ASSISTANT), REASONING_TEXT);
-    /// thoughts, then a call
+    /// reasoning, then a call
     REASONING_CALL = "answer-thoughts-call", |m| thinks(calls(m, "", &[usual()]), words::REASONING);
-    /// thoughts, a text, then a call
+    /// reasoning, a text, then a call
     REASONING_TEXT_CALL = "answer-thoughts-text-call", |m| {
         thinks(calls(m, words::ASSISTANT, &[usual()]), words::REASONING)
     };
@@ -85,7 +85,7 @@ probes! {
 /// An answer of several paragraphs.
 const PARAGRAPHS_TEXT: &str = "saidquill: \"one\"\n\n    indented\n\n- a < b & c\n\nthenquill";
 
-/// Thoughts of several paragraphs.
+/// Reasoning of several paragraphs.
 const REASONING_TEXT: &str = "mindquill\n\n    indented\n\nthoughtquill";
 
 /// A case with a question and a text as its answer.
@@ -103,7 +103,7 @@ pub(crate) fn calls(m: InputStyle, text: &str, arguments: &[Value]) -> Case {
     with_tools(closed(vec![m.user(), answer]))
 }
 
-/// The same case, its answer with thoughts before it.
+/// The same case, its answer with reasoning before it.
 pub(crate) fn thinks(mut case: Case, reasoning: &str) -> Case {
     if let Some(answer) = case.messages.last_mut() {
         answer["reasoning_content"] = json!(reasoning);

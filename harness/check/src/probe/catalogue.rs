@@ -16,7 +16,7 @@ use super::words;
 pub(crate) const CONTINUE_TAG: &str = "CONTINUE_FINAL_MESSAGE_TAG ";
 /// White space around and inside of a text.
 pub const SPACES: &str = "  \n\t";
-/// And behind it.
+/// And after it.
 pub(crate) const SPACES_AFTER: &str = " \t\n\n";
 
 /// Blank lines, white space, signs of HTML and capital letters in the middle of a text.
@@ -123,7 +123,7 @@ probes! {
     IMAGE = "image", |_| shown(IMAGE_PART, &["", words::USER]);
     /// two images and a question
     TWO_IMAGES = "two-images", |_| shown(IMAGE_PART, &["", "", words::USER]);
-    /// a question and an image behind it
+    /// a question and an image after it
     IMAGE_AFTER = "image-behind", |_| shown(IMAGE_PART, &[words::USER, ""]);
     /// an image without a word
     IMAGE_ALONE = "image-alone", |_| shown(IMAGE_PART, &[""]);
@@ -139,7 +139,7 @@ probes! {
     AUDIO = "audio", |_| shown(AUDIO_PART, &["", words::USER]);
     /// two recordings and a question
     TWO_AUDIOS = "two-audios", |_| shown(AUDIO_PART, &["", "", words::USER]);
-    /// a question and a recording behind it
+    /// a question and a recording after it
     AUDIO_AFTER = "audio-behind", |_| shown(AUDIO_PART, &[words::USER, ""]);
     /// a recording without a word
     AUDIO_ALONE = "audio-alone", |_| shown(AUDIO_PART, &[""]);
@@ -147,7 +147,7 @@ probes! {
     VIDEO = "video", |_| shown(VIDEO_PART, &["", words::USER]);
     /// two videos and a question
     TWO_VIDEOS = "two-videos", |_| shown(VIDEO_PART, &["", "", words::USER]);
-    /// a question and a video behind it
+    /// a question and a video after it
     VIDEO_AFTER = "video-behind", |_| shown(VIDEO_PART, &[words::USER, ""]);
     /// a video without a word
     VIDEO_ALONE = "video-alone", |_| shown(VIDEO_PART, &[""]);
@@ -282,11 +282,11 @@ probes! {
         result["content"] = m.content(&quoted_result());
         with_tools(open(vec![m.user(), m.call(), result]))
     };
-    /// a call with text beside it
+    /// a call with text next to it
     CALL_WITH_TEXT = "call-with-text", |m| with_tools(open(vec![m.user(), call_with_text(m), m.result()]));
-    /// a call with text beside it and its result, no answer asked for
+    /// a call with text next to it and its result, no answer asked for
     CALL_WITH_TEXT_CLOSED = "call-with-text-closed", |m| with_tools(closed(vec![m.user(), call_with_text(m), m.result()]));
-    /// a call with text beside it, its result and the answer
+    /// a call with text next to it, its result and the answer
     CALL_WITH_TEXT_ASSISTANT = "call-with-text-assistant", |m| with_tools(closed(vec![
         m.user(), call_with_text(m), m.result(), m.second_assistant(),
     ]));
@@ -378,7 +378,7 @@ probes! {
 
     /// two rounds of calls, each with reasoning
     REASONED_LOOP = "reasoned-loop", |m| with_tools(open(reasoned_rounds(m)));
-    /// two rounds of calls with reasoning behind a system message
+    /// two rounds of calls with reasoning after a system message
     SYSTEM_REASONED_LOOP = "system-reasoned-loop", |m| with_tools(open(after_system(m, reasoned_rounds(m))));
     /// a turn with a call and reasoning, and a second question
     REASONED_TURN_USER = "reasoned-turn-user", |m| with_tools(open(reasoned_turn(m)));
@@ -388,9 +388,9 @@ probes! {
     SYSTEM_REASONED_USER = "system-reasoned-user", |m| open(after_system(m, vec![
         m.user(), reasoned(m, &["reasoning_content", "reasoning", "thinking"]), m.second_user(),
     ]));
-    /// an answer with its thoughts in the content, as a model writes it
+    /// an answer with its reasoning in the content, as a model writes it
     INLINE_REASONING = "inline-thoughts", |m| closed(vec![m.user(), m.message("assistant", &inline_reasoning())]);
-    /// an answer with its thoughts in the content, and a second question
+    /// an answer with its reasoning in the content, and a second question
     INLINE_REASONING_USER = "inline-thoughts-user", |m| open(vec![
         m.user(), m.message("assistant", &inline_reasoning()), m.second_user(),
     ]);
@@ -568,12 +568,12 @@ fn answered(m: InputStyle, messages: Vec<Value>) -> Vec<Value> {
     [messages, vec![m.second_assistant(), m.second_user()]].concat()
 }
 
-/// These messages behind a system message.
+/// These messages after a system message.
 fn after_system(m: InputStyle, messages: Vec<Value>) -> Vec<Value> {
     [vec![m.system()], messages].concat()
 }
 
-/// An answer with its thoughts, as a model writes it.
+/// An answer with its reasoning, as a model writes it.
 fn inline_reasoning() -> String {
     format!(
         "<think>\n{}\n</think>\n\n{}",

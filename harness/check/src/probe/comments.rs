@@ -20,7 +20,7 @@ pub(super) fn without_comments(template: &Template) -> String {
     kept + rest
 }
 
-/// The code in a source: what stands in its tags, without texts of several words.
+/// The code in a source: the content of its tags, without texts of several words.
 pub(super) fn code(source: &str) -> String {
     static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?s)\{[{%].*?[%}]\}").ok());
     static TEXT: LazyLock<Option<Regex>> =

@@ -26,7 +26,7 @@ impl Probe {
         Probe { name, about, build }
     }
 
-    /// The conversation, put in a manner.
+    /// The conversation, in an input style.
     pub fn case(&self, input_style: InputStyle) -> Case {
         input_style.complete((self.build)(input_style))
     }

@@ -21,7 +21,6 @@ pub enum Content {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Arguments {
-    /// As an object.
     Object,
     /// As the JSON text of one, as OpenAI's interface has it.
     String,
@@ -67,7 +66,6 @@ impl InputStyle {
         }
     }
 
-    /// A content.
     pub fn content(self, text: &str) -> Value {
         match self.content {
             Content::String => json!(text),
@@ -75,12 +73,10 @@ impl InputStyle {
         }
     }
 
-    /// A message.
     pub fn message(self, role: &str, text: &str) -> Value {
         json!({"role": role, "content": self.content(text)})
     }
 
-    /// A system message.
     pub fn system(self) -> Value {
         self.message("system", words::SYSTEM)
     }
@@ -90,7 +86,6 @@ impl InputStyle {
         self.message("user", words::USER)
     }
 
-    /// The second question.
     pub(crate) fn second_user(self) -> Value {
         self.message("user", words::SECOND_USER)
     }
@@ -100,12 +95,10 @@ impl InputStyle {
         self.message("assistant", words::ASSISTANT)
     }
 
-    /// The second answer.
     pub(crate) fn second_assistant(self) -> Value {
         self.message("assistant", words::SECOND_ASSISTANT)
     }
 
-    /// The usual arguments.
     pub(crate) fn usual_arguments(self) -> Value {
         self.arguments(&json!({
             words::FIRST_KEY: words::FIRST_VALUE,
@@ -113,7 +106,6 @@ impl InputStyle {
         }))
     }
 
-    /// Arguments as this manner has them.
     pub fn arguments(self, arguments: &Value) -> Value {
         match self.arguments {
             Arguments::Object => arguments.clone(),
@@ -146,7 +138,6 @@ impl InputStyle {
     }
 }
 
-/// Text parts.
 pub fn parts(texts: &[&str]) -> Value {
     texts
         .iter()

@@ -28,12 +28,12 @@ use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 use rolecall_jinja::Reading;
 
-/// A template under examination, behind a front.
+/// A template under examination, with a front.
 pub struct Prober<'t> {
     program: Rc<FrontProgram<'t>>,
     /// The prepared probes, shared with other templates.
     inputs: &'t ProbeInputs,
-    /// The renders of the template so far, behind this front or another.
+    /// The renders of the template so far, with this front or another.
     renders: Rc<RefCell<Renders>>,
     tokenizer: Option<&'t Tokenizer>,
     front: Front,
@@ -49,7 +49,7 @@ pub struct Prober<'t> {
     source: Rc<OnceCell<Source>>,
     /// What the template does not read, found out on first use.
     unread: Rc<OnceCell<Unread>>,
-    /// What is read back of answers, found out on first use.
+    /// Parsed answers, found out on first use.
     readings: OnceCell<Rc<Readings>>,
     /// What content decides, found out on first use.
     decided: OnceCell<Rc<Decided>>,
@@ -85,7 +85,6 @@ type Renders = HashMap<RenderKey, (ProbeVariant, Rc<ProbeOutcome>)>;
 /// once.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct RenderKey {
-    /// The number of the conversation.
     number: usize,
     /// Whether the front selects another of the model's templates.
     is_of_other: bool,
@@ -94,7 +93,7 @@ struct RenderKey {
 }
 
 impl<'t> Prober<'t> {
-    /// Loads a template, and finds out in which manner it accepts probes behind its front.
+    /// Loads a template, and finds out the input style in which it accepts probes with its front.
     pub fn new(
         engine: &'t dyn Engine,
         template: &'t Template,
@@ -178,8 +177,8 @@ impl<'t> Prober<'t> {
         }
     }
 
-    /// The same template with other limits, asked in the same manner. None if its engine cannot change
-    /// them.
+    /// The same template with other limits, asked in the same input style. None if its engine
+    /// cannot change them.
     #[must_use]
     pub(crate) fn within(&self, limits: &Limits) -> Option<Prober<'t>> {
         Some(Prober {
@@ -193,7 +192,7 @@ impl<'t> Prober<'t> {
         })
     }
 
-    /// Finds out in which manner the template accepts probes.
+    /// Finds out the input style in which the template accepts probes.
     fn finding_its_input_style(mut self) -> Prober<'t> {
         let prober = &mut self;
         let input_styles = [
@@ -231,7 +230,7 @@ impl<'t> Prober<'t> {
         self
     }
 
-    /// The same, asked in another manner.
+    /// The same, asked in another input style.
     #[must_use]
     pub(crate) fn with_input_style(self, input_style: InputStyle) -> Prober<'t> {
         Prober {
@@ -263,12 +262,12 @@ impl<'t> Prober<'t> {
             .without_comments
     }
 
-    /// The code in its source: what stands in its tags, without texts of several words.
+    /// The code in its source: the content of its tags, without texts of several words.
     pub(crate) fn code(&self) -> &str {
         &self.source.get_or_init(|| self.read_source()).code
     }
 
-    /// What stands in its source. None if it cannot be read, or is for Ollama.
+    /// The content of its source. None if it cannot be read, or is for Ollama.
     pub(crate) fn reading(&self) -> Option<&Reading> {
         let source = self.source.get_or_init(|| self.read_source());
         source.reading.as_ref()
@@ -292,7 +291,7 @@ impl<'t> Prober<'t> {
         self.program.template.dialect
     }
 
-    /// The manner in which probes are written for the template.
+    /// The input style of the probes for the template.
     pub(crate) fn input_style(&self) -> InputStyle {
         self.input_style
     }
@@ -302,7 +301,7 @@ impl<'t> Prober<'t> {
         self.see_in(probe, self.input_style)
     }
 
-    /// What the template makes of a probe in another manner.
+    /// The outcome of a probe in another input style.
     pub(crate) fn see_in(&self, probe: Probe, input_style: InputStyle) -> Rc<ProbeOutcome> {
         self.seen(probe, input_style, false)
     }
@@ -461,7 +460,8 @@ impl<'t> Prober<'t> {
         seen
     }
 
-    /// The same for a part of a probe's conversation, which is in the template's manner already.
+    /// The same for a part of a probe's conversation, which is in the template's input style
+    /// already.
     pub(crate) fn answer(
         &self,
         name: &'static str,
@@ -505,7 +505,8 @@ impl<'t> Prober<'t> {
         }
     }
 
-    /// The outcomes of all conversations so far that were written in the template's own manner.
+    /// The outcomes of all conversations so far that were written in the template's own input
+    /// style.
     pub fn asked(&self) -> Vec<Rc<ProbeOutcome>> {
         let seen = self.seen.borrow();
         let usual = seen
@@ -550,7 +551,7 @@ impl<'t> Prober<'t> {
         AnswerProber::new(&self.program, self.input_style)
     }
 
-    /// What is read back of the answers of all probes.
+    /// The parsed answers of all probes.
     pub(crate) fn readings(&self) -> Rc<Readings> {
         let read = || Rc::new(self.answers().map(|answers| answers.all()));
         Rc::clone(self.readings.get_or_init(read))
@@ -702,7 +703,7 @@ mod tests {
         let prober = Prober::new(&engine, &template, &inputs);
         let begun = engine.renders();
         let since = || engine.renders() - begun;
-        // transformers drops what is null.
+        // transformers drops null values.
         let (null, missing) = (prober.see(NULL_ANSWER), prober.see(MISSING_ANSWER));
         assert_eq!(
             (null.probe, missing.probe),

@@ -1,4 +1,4 @@
-//! Answers of probes, written by a template and read back with its response template.
+//! Answers of probes, written by a template and parsed with its response template.
 
 use std::sync::Arc;
 
@@ -25,16 +25,14 @@ pub(crate) struct AnswerProber<'p, 't> {
     input_style: InputStyle,
 }
 
-/// The answer of a probe, and what was read.
+/// The answer of a probe, and the parsed message.
 #[derive(Debug, Clone)]
 pub(crate) struct AnswerReading {
     /// The probe's name.
     pub(crate) probe: &'static str,
-    /// What the probe is.
     pub(crate) about: &'static str,
-    /// What was asked. The last message is the answer.
+    /// The question. The last message is the answer.
     pub(crate) asked: Arc<Case>,
-    /// What was read.
     pub(crate) reading: MessageReading,
 }
 
@@ -74,7 +72,6 @@ impl<'p, 't> AnswerProber<'p, 't> {
         })
     }
 
-    /// The readings of all probes.
     pub(crate) fn all(&self) -> Vec<AnswerReading> {
         let probes = answers::ALL.iter();
         let all = probes.filter_map(|probe: &Probe| {
@@ -124,7 +121,6 @@ impl AnswerReading {
         }
     }
 
-    /// The tools of the conversation.
     pub(crate) fn tools(&self) -> &[Value] {
         self.asked.tools.as_deref().unwrap_or_default()
     }

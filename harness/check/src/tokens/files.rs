@@ -1,5 +1,5 @@
 //! The tokenizer of a Hugging Face folder, as `AutoTokenizer` of transformers 5.24 builds it from
-//! `tokenizer.json` and the files beside it (`TokenizersBackend` in
+//! `tokenizer.json` and the files next to it (`TokenizersBackend` in
 //! `tokenization_utils_tokenizers.py`, `_from_pretrained` in `tokenization_utils_base.py`):
 //!
 //! - `tokenizer.json` is used without its truncation and padding, and with its post-processor, so

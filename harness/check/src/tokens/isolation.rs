@@ -50,7 +50,6 @@ enum Question {
         vocabulary: Vec<PathBuf>,
         special_tokens: Map<String, Value>,
     },
-    /// Cuts a text.
     Cut(String),
     /// Cuts a text as if there were no added tokens.
     CutPlain(String),

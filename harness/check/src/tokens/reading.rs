@@ -13,7 +13,7 @@ use tokenizers::{
     PreTokenizedString, PreTokenizer as _,
 };
 
-/// Reads the tokenizer of a template's model, from `tokenizer.json` and the files beside it, or
+/// Reads the tokenizer of a template's model, from `tokenizer.json` and the files next to it, or
 /// from a GGUF file. None if the template comes without its model, or if the files contain no
 /// vocabulary.
 ///

@@ -170,7 +170,7 @@ pub(super) fn texts(
     Ok(texts)
 }
 
-/// Whether a text is of what is read back. Its lines stand among the transcripts.
+/// Whether a text is of the parsed answers. Its lines are among the transcripts.
 pub(super) fn is_of_readings(text: &CheckedText) -> bool {
     text.kind == TextKind::Readings
 }
@@ -250,7 +250,7 @@ impl<'s> Choice<'s> {
     }
 
     /// Removes pending files in which nothing is left to accept, and writes files as they should be
-    /// that have something wrong beside what was accepted.
+    /// that have something wrong besides the accepted transcripts.
     fn put_in_order(
         &mut self,
         pairs: &[Pair<'_>],
@@ -288,8 +288,8 @@ impl<'s> Choice<'s> {
             .collect()
     }
 
-    /// The files to write for what was accepted since. What is in a file with damaged parts is taken
-    /// back, and the problem is added to others.
+    /// The files to write for what was accepted since. The content of a file with damaged parts is
+    /// taken back, and the problem is added to others.
     pub(super) fn files(
         &mut self,
         suite: &Suite,
@@ -303,8 +303,8 @@ impl<'s> Choice<'s> {
         files
     }
 
-    /// Writes files, and takes back what is in a file that cannot be written. Returns how many were
-    /// written.
+    /// Writes files, and takes back the content of a file that cannot be written. Returns how many
+    /// were written.
     pub(super) fn write(
         &mut self,
         files: &[AcceptedFile],
@@ -324,7 +324,7 @@ impl<'s> Choice<'s> {
         written
     }
 
-    /// Takes back what is in files that cannot be written.
+    /// Takes back the content of files that cannot be written.
     fn take_back<'f>(&mut self, files: impl IntoIterator<Item = &'f PathBuf>) {
         for file in files {
             let pairs = self.by_file.remove(file).unwrap_or_default();
@@ -364,7 +364,7 @@ pub(super) fn write_tidy(
     is_written
 }
 
-/// Writes the accepted cards as they should be whose files somebody has edited beside the card
+/// Writes the accepted cards as they should be whose files somebody has edited besides the card
 /// itself. Returns how many.
 pub(super) fn tidy_cards(
     cards: &[CheckedText],
@@ -396,7 +396,7 @@ pub(super) fn same_cards(cards: &[CheckedText]) -> impl Iterator<Item = PathBuf>
     same.map(|card| card.path.clone())
 }
 
-/// Removes the files that insta has left for review beside these. Returns how many there were.
+/// Removes the files that insta has left for review next to these. Returns how many there were.
 pub(super) fn remove_settled(settled: &BTreeSet<PathBuf>, problems: &mut Vec<Problem>) -> usize {
     let removed = settled.iter().map(|file| remove_pending(file));
     let mut count = 0;

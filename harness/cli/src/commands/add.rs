@@ -95,7 +95,6 @@ fn chosen<'c>(
     })
 }
 
-/// The name of the case.
 fn name(arguments: &AddArguments) -> Result<String, Failure> {
     if let Some(name) = &arguments.name {
         if CaseId::allows(name) {

@@ -383,7 +383,8 @@ fn find_fixes(
         step();
         let mut templates = suite.templates.iter();
         let template = templates.find(|one| one.name.as_str() == card.template);
-        // A baseline does not hold what is broken only without a front, and keeps it as it is.
+        // A baseline does not hold contracts that are broken only without a front, and keeps them
+        // as they are.
         let alone = narrowed.without_front.iter().filter(|_| known.is_none());
         let chosen: Vec<&'static str> = narrowed
             .unexplained()
@@ -418,7 +419,7 @@ fn find_fixes(
     Ok(all)
 }
 
-/// Mends the templates' files, and makes new cards of the templates that were changed. Returns the
+/// Fixes the templates' files, and makes new cards of the templates that were changed. Returns the
 /// files that cannot be written.
 fn apply_fixes(
     suite: &mut Suite,
@@ -458,7 +459,7 @@ fn apply_fixes(
     problems
 }
 
-/// Writes what was fixed: for a person in whole, otherwise the names, on standard error.
+/// Writes the fixes: for a person in whole, otherwise the names, on standard error.
 fn write_fixes(
     arguments: &CheckArguments,
     fixes: &[TemplateFixes],

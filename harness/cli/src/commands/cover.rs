@@ -101,7 +101,7 @@ fn covered<'s>(
     Ok((all, problems))
 }
 
-/// The templates of a suite whose cases take less than a share of their ways, in per cent; the
+/// The templates of a suite whose cases take less than a share of their branches, in per cent; the
 /// explanations that explain nothing; and the places that no case reaches.
 pub(super) fn demanded(
     suite: &Suite,

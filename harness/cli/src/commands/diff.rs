@@ -364,7 +364,6 @@ fn two_runs(
     something(comparison)
 }
 
-/// An empty comparison.
 fn something(comparison: Comparison) -> Result<Comparison, Failure> {
     if comparison.tally().count() == 0 {
         return Err(Failure::Request(

@@ -89,10 +89,8 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     })
 }
 
-/// What is rendered.
 struct Rendering {
     suite: Suite,
-    /// Which pairs of it.
     filters: Vec<Filter>,
     /// Where templates and cases come from, in words.
     origin: String,

@@ -139,7 +139,6 @@ struct Readers<'t> {
 }
 
 impl<'t> Readers<'t> {
-    /// With parsers of its own.
     fn parsers(program: &ProtocolEngine, templates: Vec<&'t Template>) -> Readers<'t> {
         let templates = of_its_dialect(program, templates);
         let parsers = templates.iter().map(|it| (&it.name, program.parsers(it)));

@@ -231,7 +231,7 @@ impl<'h> Home<'h> {
     }
 }
 
-/// Tests a server both ways.
+/// Tests a whole server, prompt and parser.
 #[cfg(feature = "fetch")]
 fn roundtrip(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     roundtrip_servers::execute(arguments, out)
@@ -564,7 +564,6 @@ impl<'s> RunResults<'s> {
         Ok(())
     }
 
-    /// Writes the results for people.
     fn write(
         &self,
         out: &mut dyn Write,

@@ -213,7 +213,7 @@ fn recorded(
         })
 }
 
-/// The pair that the user chose: of the template with this name, or of the only one. Behind another
+/// The pair that the user chose: of the template with this name, or of the only one. With another
 /// front, the suite's version of the case for that front.
 fn asked_pair<'s>(
     suite: &'s Suite,

@@ -59,9 +59,7 @@ pub struct AcceptedCounts {
     pub accepted: AcceptedPairs,
     /// Pairs whose files could not be written.
     pub failed: usize,
-    /// Accepted report cards.
     pub cards: usize,
-    /// Accepted transcripts of readings.
     pub readings: usize,
     /// Files that were written as they should be, with the transcripts that they had.
     pub tidied: usize,
@@ -121,7 +119,7 @@ impl AcceptedCounts {
     }
 }
 
-/// Writes what was written, or would be.
+/// Writes which files were written, or would be.
 pub fn write(
     out: &mut dyn Write,
     counts: &AcceptedCounts,
@@ -325,7 +323,7 @@ fn write_left(out: &mut dyn Write, counts: &AcceptedCounts) -> io::Result<()> {
         let count = counted(counts.unknown, "pair", "pairs");
         let left = Styled(BAD, format!("{count} left"));
         writeln!(out, "{left}: the reference's result is not known")?;
-        // Above stands why it was not asked.
+        // Above is why it was not asked.
         writeln!(out, "  to accept without it, name the pairs")?;
     }
     Ok(())

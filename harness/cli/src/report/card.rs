@@ -41,7 +41,6 @@ pub enum CardDetail {
 pub(super) struct FindingStyle<'s> {
     /// How much to write.
     pub(super) detail: CardDetail,
-    /// The width of lines.
     pub(super) width: usize,
     /// The words after `rolecall show` that name the template, if readers may want to see its
     /// prompts.
@@ -134,7 +133,7 @@ pub(super) fn write_content_decides(
     Ok(())
 }
 
-/// Writes how answers are read back: each verdict with the answers that have it.
+/// Writes how answers are parsed: each verdict with the answers that have it.
 pub(super) fn write_roundtrip(
     out: &mut dyn Write,
     answers: &[Roundtrip],
@@ -335,7 +334,6 @@ fn write_renders(out: &mut dyn Write, evidence: &Evidence, width: usize) -> io::
     Ok(())
 }
 
-/// The style for this severity.
 pub(super) fn style_of(severity: Severity) -> Style {
     match severity {
         Severity::Error => BAD,
@@ -404,7 +402,7 @@ fn write_rest(out: &mut dyn Write, card: &Card) -> io::Result<()> {
             if let Some(heading) = heading.take() {
                 writeln!(out, "\n{}", Styled(QUIET, heading))?;
             }
-            // Contracts with the same reason stand together, and need it once.
+            // Contracts with the same reason are together, and need it once.
             let reason = if before == Some(why) {
                 "likewise".to_owned()
             } else {

@@ -35,7 +35,6 @@ pub struct Columns {
 }
 
 impl Cell {
-    /// A cell of one piece.
     pub fn new(style: Style, text: impl Into<String>) -> Cell {
         Cell(vec![(style, text.into())])
     }
@@ -45,7 +44,6 @@ impl Cell {
         self.0.push((style, text.into()));
     }
 
-    /// Whether it is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -135,9 +133,8 @@ fn indent_of(text: &str) -> usize {
 /// The layout of the columns on the screen.
 #[derive(Debug, PartialEq, Eq)]
 struct Plan {
-    /// The widths of the columns that stand side by side.
+    /// The widths of the columns that are side by side.
     widths: Vec<usize>,
-    /// The width of the screen.
     screen: usize,
 }
 
@@ -150,7 +147,6 @@ impl Columns {
         }
     }
 
-    /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.rows.push(cells.into_iter().collect());
     }

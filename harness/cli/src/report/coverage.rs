@@ -19,7 +19,7 @@ use super::screen;
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::wrapped;
 
-/// How many cases JSON names for each way in which a place is reached.
+/// How many cases JSON names for each branch of a place.
 const MOST_NAMED: usize = 3;
 
 /// The kinds of places, as they are counted.
@@ -106,7 +106,7 @@ pub fn write_whole(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Res
     )
 }
 
-/// Writes the places that are not reached in every way.
+/// Writes the places that are not reached in every branch.
 pub(super) fn write_gaps(
     out: &mut dyn Write,
     coverage: &TemplateCoverage<'_>,
@@ -120,7 +120,7 @@ pub(super) fn write_gaps(
     Ok(())
 }
 
-/// A place that is not reached in every way.
+/// A place that is not reached in every branch.
 struct Gap<'c> {
     place: &'c CoveredSite,
     missing: String,
@@ -128,7 +128,7 @@ struct Gap<'c> {
     more: Option<(usize, &'c CoveredSite)>,
 }
 
-/// The places that are not reached in every way, in the order of the source.
+/// The places that are not reached in every branch, in the order of the source.
 fn gaps<'c>(coverage: &'c TemplateCoverage<'_>, is_whole: bool) -> Vec<Gap<'c>> {
     let mut gaps = Vec::new();
     let mut sites = coverage.sites.iter().peekable();
@@ -205,8 +205,8 @@ fn write_gap(
     Ok(())
 }
 
-/// A note for each place of a template that is not reached in every way. Of places that follow each
-/// other and are never reached, only the first has one.
+/// A note for each place of a template that is not reached in every branch. Of places that follow
+/// each other and are never reached, only the first has one.
 pub fn notes(coverage: &TemplateCoverage<'_>) -> Vec<Note> {
     let template = coverage.template;
     // Nobody can do anything about a place that a literal keeps unreached.
@@ -250,18 +250,18 @@ struct CoverageJson<'c> {
     /// How many of them ran no code of this template: its front refused the case, or chose another
     /// template of the model.
     idle: usize,
-    /// How many ways some case takes, by the kind of place.
+    /// How many branches some case takes, by the kind of place.
     reached: BTreeMap<&'static str, CountJson>,
-    /// The places of the template. A place stands before the places within it.
+    /// The places of the template. A place comes before the places within it.
     sites: Vec<SiteJson<'c>>,
 }
 
-/// How many ways there are, and how many of them some case takes.
+/// How many branches there are, and how many of them some case takes.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct CountJson {
-    /// The ways that some case takes.
+    /// The branches that some case takes.
     reached: usize,
-    /// All ways. Those that no case takes, and need not take, are not among them.
+    /// All branches. Those that no case takes, and need not take, are not among them.
     all: usize,
 }
 
@@ -285,7 +285,7 @@ pub(super) struct SiteJson<'c> {
     column: usize,
     /// The line where it ends.
     end_line: usize,
-    /// The column behind its end.
+    /// The column after its end.
     end_column: usize,
     /// Its text.
     text: &'c str,
@@ -294,14 +294,14 @@ pub(super) struct SiteJson<'c> {
     /// What no case does, in words. Absent if the cases do everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<String>,
-    /// The ways in which it can be reached.
+    /// Its branches.
     ways: Vec<BranchJson<'c>>,
 }
 
-/// A way in which a place can be reached.
+/// A branch in which a place can be reached.
 #[derive(Serialize, JsonSchema)]
 struct BranchJson<'c> {
-    /// The way: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
+    /// The branch: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
     way: &'static str,
     /// How many cases take it.
     cases: usize,

@@ -10,7 +10,7 @@ use rolecall_suite::export::Export;
 /// How many of the left-out pairs to name.
 const MOST_NAMED: usize = 5;
 
-/// Writes what was written, and which pairs are missing.
+/// Writes which files were written, and which pairs are missing.
 pub fn write(out: &mut dyn Write, export: &Export, folder: &Path) -> io::Result<()> {
     let left_out = &export.left_out;
     if !left_out.is_empty() {

@@ -16,8 +16,8 @@ use super::numbers::{counted, thousands};
 use super::style::{HEADING, QUIET, Styled};
 use super::wrapping::paragraph;
 
-/// Writes what was found for a template: what is reached before and after, each new case, and what
-/// is still not reached. Places that follow each other and are never reached are shown as one, unless
+/// Writes the findings for a template: what is reached before and after, each new case, and what is
+/// still not reached. Places that follow each other and are never reached are shown as one, unless
 /// `is_whole`.
 pub fn write(out: &mut dyn Write, generation: &Generation<'_>, is_whole: bool) -> io::Result<()> {
     let template = generation.before.template;
@@ -61,7 +61,7 @@ pub struct GenerationDocument<'g> {
     templates: Vec<GenerationJson<'g>>,
 }
 
-/// What was found for a template.
+/// The findings for a template.
 #[derive(Serialize, JsonSchema)]
 struct GenerationJson<'g> {
     /// The template's name.
@@ -74,11 +74,11 @@ struct GenerationJson<'g> {
     after: CountJson,
     /// How many conversations were tried.
     tries: usize,
-    /// How many ways no conversation can take, as the template shows.
+    /// How many branches no conversation can take, as the template shows.
     dead: usize,
     /// The new cases.
     cases: Vec<GeneratedCaseJson<'g>>,
-    /// The places that are still not reached in every way.
+    /// The places that are still not reached in every branch.
     unreached: Vec<SiteJson<'g>>,
 }
 
@@ -91,26 +91,25 @@ struct GeneratedCaseJson<'g> {
     case: Map<String, Value>,
     /// What the template makes of it: `rendered`, `raised`, `failed` or `exceeded`.
     outcome: &'static str,
-    /// What is unusual about it, in words. Nothing if it is an ordinary chat.
+    /// Its unusual features, in words. Nothing if it is an ordinary chat.
     oddities: &'g [&'static str],
-    /// The ways that it takes, and that no case before it takes.
+    /// The branches that it takes, and that no case before it takes.
     reaches: Vec<ReachedJson<'g>>,
 }
 
-/// A way that a new case takes.
+/// A branch that a new case takes.
 #[derive(Serialize, JsonSchema)]
 struct ReachedJson<'g> {
     /// The line of the template's file, from 1.
     line: usize,
     /// The kind of place: `statement`, `condition`, `operand` (of `and` or `or`), `loop` or `macro`.
     kind: &'static str,
-    /// The way: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
+    /// The branch: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
     way: &'static str,
     /// The text of the place.
     text: &'g str,
 }
 
-/// Writes generated conversations as JSON.
 pub fn write_json(out: &mut dyn Write, all: &[Generation<'_>]) -> io::Result<()> {
     let document = GenerationDocument {
         rolecall: VERSION,

@@ -1,4 +1,4 @@
-//! Report cards and runs as annotations, which GitHub shows beside the lines of a change.
+//! Report cards and runs as annotations, which GitHub shows next to the lines of a change.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};

@@ -139,7 +139,6 @@ fn origin(template: &Template) -> String {
 }
 
 impl Listing {
-    /// The templates of a suite.
     pub fn templates(suite: &Suite) -> Listing {
         let rows = suite.templates.iter().map(|template| ListRow {
             heading: None,
@@ -180,7 +179,6 @@ impl Listing {
         }
     }
 
-    /// The fronts.
     pub fn fronts() -> Listing {
         let entry = |front: &Front| {
             let dialects = Dialect::ALL.into_iter();
@@ -314,7 +312,6 @@ impl Listing {
         self.rows.iter().any(|row| row.heading.is_some())
     }
 
-    /// Writes the list for people.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut columns = Columns::default();
         for (index, row) in self.rows.iter().enumerate() {

@@ -201,7 +201,7 @@ pub(super) fn html(text: &str) -> String {
 }
 
 /// A sentence in which no character is markup, except that text in backticks stays code. Where
-/// backticks stand side by side, or one is without its second, they are no marks of code.
+/// backticks are side by side, or one is without its second, they are no marks of code.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::new();
     let mut is_code = false;

@@ -30,7 +30,6 @@ pub struct OtherFault {
     pub what: String,
     /// What to do about it.
     pub help: Option<String>,
-    /// The lines that show it.
     pub lines: Vec<DiffLine>,
 }
 
@@ -111,7 +110,6 @@ impl OtherFault {
         }
     }
 
-    /// A problem with a file.
     pub fn of_problem(problem: &Problem) -> OtherFault {
         OtherFault {
             place: problem.position,
@@ -161,7 +159,7 @@ impl OtherFault {
         OtherFault::new(FaultKind::Died, Path::new(""), what)
     }
 
-    /// What differs from the reference's record of what is read back: one fault for each template.
+    /// What differs from the reference's record of the parsed answers: one fault for each template.
     pub fn of_read_back(tally: &RoundtripTally) -> Vec<OtherFault> {
         let none = Path::new("");
         let unverified = tally.unverified.iter().map(|(template, why)| {

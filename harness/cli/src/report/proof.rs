@@ -149,15 +149,15 @@ struct ProofJson<'p> {
     template: &'p str,
     /// Whether no contract is broken as an error.
     holds: bool,
-    /// How the two stand to the contracts about answers.
+    /// How the two relate to the contracts about answers.
     findings: &'p [Finding],
     /// How many messages of the cases have each verdict.
     messages: BTreeMap<&'static str, usize>,
-    /// Why messages are not read back, the most frequent cause first.
+    /// Why messages are not parsed as meant, the most frequent cause first.
     failures: Vec<FailureJson<'p>>,
 }
 
-/// Messages that are not read back for the same cause.
+/// Messages that are not parsed as meant for the same cause.
 #[derive(Serialize, JsonSchema)]
 struct FailureJson<'p> {
     /// The cause, in words.
@@ -175,7 +175,7 @@ struct FailureJson<'p> {
     prompt: &'p str,
     /// The answer.
     text: &'p str,
-    /// What is read instead.
+    /// The message that is parsed instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     read: Option<&'p Value>,
     /// Why the answer is refused.
@@ -183,7 +183,6 @@ struct FailureJson<'p> {
     refusal: Option<String>,
 }
 
-/// Writes proofs as JSON.
 pub fn write_json(out: &mut dyn Write, proofs: &[Proof]) -> io::Result<()> {
     let proofs = proofs.iter().map(|proof| ProofJson {
         template: &proof.template,

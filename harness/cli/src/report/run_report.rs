@@ -12,7 +12,6 @@ use rolecall_core::problem::Problem;
 use rolecall_suite::checked_text::TextKind;
 use rolecall_suite::conclusion::{Conclusion, EngineFailure, EngineFault, Fault};
 
-/// The results of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct RunReport<'r, 's> {
     /// The counts, and what fails the run.
@@ -171,7 +170,7 @@ impl RunReport<'_, '_> {
         others
     }
 
-    /// The command that shows the first pair of a cause beside what was expected of it.
+    /// The command that shows the first pair of a cause compared with what was expected of it.
     pub(crate) fn command(&self, group: &FaultGroup<'_>) -> String {
         let name = group.pairs.first().map_or_else(String::new, |first| {
             let pair = &first.pair;
@@ -189,7 +188,7 @@ impl RunReport<'_, '_> {
         invocation::command(&format!("show{name}{engine}{how}"))
     }
 
-    /// What was asked, and how much of it agrees with whom.
+    /// The number of questions, and how much of it agrees with whom.
     pub fn extent(&self) -> String {
         let tally = &self.conclusion.total;
         let templates = self.conclusion.by_template.len();

@@ -316,7 +316,7 @@ fn add_fixes(results: &mut [Value], template: &Template, fixes: &TemplateFixes, 
 fn replacements(file: &str, fix: &Fix) -> Option<Vec<Value>> {
     let kept = patch::kept(&fix.before, file);
     let count = file.split_inclusive('\n').count();
-    // Where a line stands in the file. The end of the one is the end of the other.
+    // Where a line is in the file. The end of the one is the end of the other.
     let place = |line: usize| match kept.get(line) {
         Some(place) => *place,
         None => Some(count),
@@ -330,7 +330,7 @@ fn replacements(file: &str, fix: &Fix) -> Option<Vec<Value>> {
         });
         let end = start + change.lines.len();
         let (end_line, end_column) = match file.lines().nth(end.wrapping_sub(1)) {
-            // Nothing stands behind a last line without a line ending.
+            // Nothing comes after a last line without a line ending.
             Some(last) if end == count && !file.ends_with('\n') => (end, last.chars().count() + 1),
             _ => (end + 1, 1),
         };
@@ -429,7 +429,7 @@ mod tests {
             for key in ["shortDescription", "fullDescription", "help"] {
                 assert!(!rule[key]["text"].as_str().unwrap().is_empty(), "{rule}");
             }
-            // Code scanning shows the page of the contract beside the result.
+            // Code scanning shows the page of the contract next to the result.
             let page = rule["help"]["markdown"].as_str().unwrap();
             assert!(
                 page.starts_with(&format!("# {}", rule["id"].as_str().unwrap())),

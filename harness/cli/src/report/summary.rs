@@ -157,8 +157,8 @@ pub fn write_parts(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::Resu
     Ok(())
 }
 
-/// Writes the last lines: how well answers are read back, how many pairs of which `origin`, how fast, whether they agree with
-/// `law`, and what to do next.
+/// Writes the last lines: how well answers are parsed, how many pairs of which `origin`, how fast,
+/// whether they agree with `reference_names`, and what to do next.
 pub fn write_close(
     out: &mut dyn Write,
     conclusion: &Conclusion<'_>,
@@ -286,7 +286,7 @@ pub fn write_failure(out: &mut dyn Write, origin: &str, verdict: &str) -> io::Re
     line(out, &format!("{}{}", whose(origin), Styled(BAD, verdict)))
 }
 
-/// Writes what is not as accepted.
+/// Writes the differences from the accepted texts.
 fn write_not_accepted(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::Result<()> {
     let tally = &conclusion.total;
     let pairs = tally.changed + tally.new;
@@ -332,7 +332,7 @@ fn write_not_accepted(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::R
     Ok(())
 }
 
-/// Writes how well answers are read back. Nothing if no template can read any. What the templates do
+/// Writes how well answers are parsed. Nothing if no template can read any. What the templates do
 /// not write is left out: report cards are about that.
 fn write_roundtrip(out: &mut dyn Write, tally: &RoundtripTally) -> io::Result<()> {
     if tally.templates == 0 {

@@ -39,7 +39,7 @@ pub struct TraceDocument<'t> {
 /// One evaluation of a condition, or of an operand of `and` or `or`.
 #[derive(Debug, Serialize, JsonSchema)]
 struct DecisionJson<'t> {
-    /// Where the condition stands in the template.
+    /// Where the condition is in the template.
     condition: LiteralJson,
     /// Its text.
     text: &'t str,
@@ -53,7 +53,7 @@ struct DecisionJson<'t> {
 #[derive(Debug, Serialize, JsonSchema)]
 struct LookJson<'t> {
     /// The operation, by the template's own word for it, such as `==`, `in` or `startswith`; or
-    /// `truth` if a value stands alone.
+    /// `truth` if a value is alone.
     operation: &'static str,
     /// What it read, in order.
     operands: Vec<OperandJson<'t>>,
@@ -95,7 +95,7 @@ struct OriginJson<'t> {
 /// A stretch of a prompt. It has one of the keys `template`, `input` and `made`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SpanJson<'t> {
-    /// Where it stands in the prompt.
+    /// Where it is in the prompt.
     prompt: BytesJson,
     /// Its text.
     text: &'t str,
@@ -111,7 +111,7 @@ pub struct SpanJson<'t> {
 struct BytesJson {
     /// The first byte, from 0.
     start: usize,
-    /// The byte behind the last.
+    /// The byte after the last.
     end: usize,
 }
 
@@ -124,7 +124,7 @@ struct LiteralJson {
     column: usize,
     /// The first byte in the template's source, from 0.
     start: usize,
-    /// The byte behind its end. The text has its quotation marks if it contains escapes.
+    /// The byte after its end. The text has its quotation marks if it contains escapes.
     end: usize,
 }
 
@@ -146,7 +146,7 @@ struct PieceJson<'t> {
     input: InputJson<'t>,
     /// The first byte of the piece, from 0.
     start: usize,
-    /// The byte behind its end. An escaped piece is shorter here than in the prompt.
+    /// The byte after its end. An escaped piece is shorter here than in the prompt.
     end: usize,
 }
 
@@ -253,7 +253,6 @@ impl<'t> LookJson<'t> {
     }
 }
 
-/// The decisions of a trace.
 fn decisions<'t>(trace: &Trace<'t>, decisions: &'t Decisions) -> Vec<DecisionJson<'t>> {
     let decided = decisions.decisions.iter().filter_map(|decision| {
         let site = trace.sites.get(decision.site)?;
@@ -274,7 +273,6 @@ fn comparisons<'t>(trace: &Trace<'t>, decisions: &'t Decisions) -> Vec<LookJson<
     alone.map(|look| LookJson::of(trace, look)).collect()
 }
 
-/// Writes a trace as JSON.
 pub fn write(out: &mut dyn Write, trace: &Trace<'_>) -> io::Result<()> {
     let document = TraceDocument {
         rolecall: VERSION,

@@ -30,7 +30,7 @@ pub(crate) struct Spot {
     pub(crate) around: Option<usize>,
     /// The last place that begins before it.
     pub(crate) before: Option<usize>,
-    /// The first place behind it.
+    /// The first place after it.
     pub(crate) after: Option<usize>,
 }
 

@@ -28,7 +28,7 @@ pub struct Generation<'s> {
     pub after: TemplateCoverage<'s>,
     /// The new cases, in the order of the lines that they reach.
     pub cases: Vec<GeneratedCase>,
-    /// How many ways there are that no conversation can take, as the template shows.
+    /// How many branches there are that no conversation can take, as the template shows.
     pub unreachable: usize,
     /// How many conversations were tried.
     pub tries: usize,
@@ -40,13 +40,13 @@ pub struct GeneratedCase {
     pub case: Case,
     /// What the template makes of it.
     pub outcome: Outcome,
-    /// What is unusual about it, in words. Nothing if it is an ordinary chat.
+    /// Its unusual features, in words. Nothing if it is an ordinary chat.
     pub oddities: Vec<&'static str>,
-    /// The ways that it takes, and that neither the old cases nor the new ones before it take.
+    /// The branches that it takes, and that neither the old cases nor the new ones before it take.
     pub branches: Vec<ReachedBranch>,
 }
 
-/// A way that a new case takes.
+/// A branch that a new case takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReachedBranch {
     /// The place, by its index among the places of the coverage.
@@ -57,8 +57,8 @@ pub struct ReachedBranch {
 }
 
 impl<'s> Generation<'s> {
-    /// Searches for conversations that take the ways which the cases of these pairs do not take. The
-    /// pairs are of one template.
+    /// Searches for conversations that take the branches which the cases of these pairs do not
+    /// take. The pairs are of one template.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl<'s> Generation<'s> {
                 }
             });
             let mut branches: Vec<ReachedBranch> = branches.collect();
-            // The places within another one stand behind it.
+            // The places within another one come after it.
             branches.sort_by_key(|branch| (branch.line, branch.site));
             let own = branches
                 .iter()
@@ -219,7 +219,7 @@ impl<'s> Generation<'s> {
         )
     }
 
-    /// The text of a case file with the new cases. None if there are none.
+    /// The text of a case file with the new cases. None if there is none.
     pub fn case_file(&self) -> Option<String> {
         if self.cases.is_empty() {
             return None;
@@ -240,16 +240,16 @@ impl<'s> Generation<'s> {
         ))
     }
 
-    /// How many ways neither the old cases nor the new ones take. Those that no case need take do not
-    /// count.
+    /// How many branches neither the old cases nor the new ones take. Those that no case need take
+    /// do not count.
     pub fn unreached(&self) -> usize {
         let whole = self.after.whole();
         whole.all - whole.reached
     }
 }
 
-/// The smallest conversations that together take all the ways that were found, each with the way for
-/// which it was made.
+/// The smallest conversations that together take all the branches that were found, each with the
+/// branch for which it was made.
 fn smallest(
     subject: &Subject<'_>,
     found: &BTreeMap<Target, Option<Found>>,
@@ -270,7 +270,7 @@ fn smallest(
             cases.extend(reduced.map(|reduced| (*target, reduced)));
         }
     }
-    // A case goes if others take all of its ways and serve as well.
+    // A case goes if others take all of its branches and serve as well.
     let mut at = 0;
     while at < cases.len() {
         let own = &cases[at].1;

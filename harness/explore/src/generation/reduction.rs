@@ -1,4 +1,4 @@
-//! The smallest conversation that still serves: that takes a way, or tells two templates apart.
+//! The smallest conversation that still serves: that takes a branch, or tells two templates apart.
 
 use rolecall_core::smaller::{nth, smaller};
 use rolecall_core::{Case, Moment};

@@ -1,4 +1,4 @@
-//! Small templates, each with a way that only one kind of conversation takes.
+//! Small templates, each with a branch that only one kind of conversation takes.
 
 use rolecall_core::{Case, Dialect, Outcome, Template};
 use rolecall_front::engines::Engines;

@@ -1,6 +1,6 @@
 //! Marks for templates without them: `{% generation %}` blocks around what the model writes.
 //!
-//! The outline of the template says where tags may stand. A candidate is a pair of such places, and
+//! The outline of the template says where tags may be. A candidate is a pair of such places, and
 //! the cases decide about it: every prompt stays as it was, and it marks nothing but what the model
 //! writes. Where a branch writes other turns, too, a candidate tells them apart by the role of the
 //! message. Then the fewest candidates that mark everything are put into the template together, and
@@ -65,7 +65,6 @@ struct Tried<'o> {
 enum Wrong {
     /// More is marked than the model writes.
     TooMuch,
-    /// A prompt changes.
     OtherPrompt,
 }
 
@@ -212,7 +211,6 @@ fn wanted(outline: &Outline, trial: &Trial<'_, '_>) -> Vec<usize> {
     wanted
 }
 
-/// The search for candidates.
 struct Search<'t, 's> {
     outline: &'t Outline,
     trial: &'t Trial<'t, 's>,
@@ -253,9 +251,9 @@ impl Search<'_, '_> {
         self.with_both_ways(tried, &places, chosen)
     }
 
-    /// The same candidates, or others that mark more: they have the pieces twice whose beginning the
-    /// model writes in one place, and not in the other. The line break before a call, for example,
-    /// opens the turn if the call comes first, and the prompt has a thought that is empty.
+    /// The same candidates, or others that mark more: they have the pieces twice whose beginning
+    /// the model writes in one place, and not in the other. The line break before a call, for
+    /// example, opens the turn if the call comes first, and the prompt has reasoning that is empty.
     fn with_both_ways(
         &self,
         tried: &[Tried<'_>],
@@ -304,9 +302,9 @@ impl Search<'_, '_> {
         }
     }
 
-    /// A piece that is marked from a cut on, and in other conversations from its beginning or from a
-    /// later cut on: as nothing of the message stands before it, or as the operands between the cuts
-    /// are empty.
+    /// A piece that is marked from a cut on, and in other conversations from its beginning or from
+    /// a later cut on: as nothing of the message comes before it, or as the operands between the
+    /// cuts are empty.
     fn both_ways<'g>(
         &self,
         body: &Body,
@@ -404,7 +402,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The same marks, but only for the assistant's messages: the pieces stand there twice.
+    /// The same marks, but only for the assistant's messages: the pieces are there twice.
     fn by_role(&self, body: &Body, from: &Gap, to: &Gap) -> Option<Candidate> {
         let first = Gap {
             piece: from.piece,

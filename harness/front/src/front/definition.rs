@@ -12,7 +12,7 @@ macro_rules! fronts {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Front {
             $($(#[$about])* $front,)*
-            /// Stands for a name that no front has. It refuses every conversation.
+            /// Is for a name that no front has. It refuses every conversation.
             Unknown,
         }
 
@@ -37,7 +37,6 @@ fronts! {
     OllamaOpenAi,
 }
 
-/// The properties of a front.
 pub(super) struct FrontDefinition {
     /// Its name, which `--front` takes.
     pub(super) name: &'static str,

@@ -1,4 +1,4 @@
-//! A model, as fronts see it: the second input of a front beside the conversation.
+//! A model, as fronts see it: the second input of a front besides the conversation.
 
 use std::hash::{Hash, Hasher};
 

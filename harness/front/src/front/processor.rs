@@ -16,7 +16,6 @@ use super::definition::{Front, FrontDefinition, PreparationRules};
 use super::named;
 use super::preparation::{Condition, Preparation};
 
-/// The front.
 pub(super) static FRONT: FrontDefinition = FrontDefinition {
     name: "transformers-processor",
     description: "processor.apply_chat_template(…, tokenize=False) of transformers 5.24",

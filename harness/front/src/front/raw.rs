@@ -3,7 +3,6 @@
 use super::definition::{FrontDefinition, PreparationRules};
 use super::preparation::Preparation;
 
-/// The front.
 pub(super) static FRONT: FrontDefinition = FrontDefinition {
     name: "raw",
     description: "nothing: templates see conversations as they are written",

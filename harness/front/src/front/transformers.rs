@@ -7,7 +7,6 @@ use super::chat::{ChatMethod, MASK, is_true};
 use super::definition::{Front, FrontDefinition, PreparationRules};
 use super::named;
 
-/// The front.
 pub(super) static FRONT: FrontDefinition = FrontDefinition {
     name: "transformers",
     description: "tokenizer.apply_chat_template(…, tokenize=False) of transformers 5.24",

@@ -103,7 +103,7 @@ impl Reading {
         } else if !calls.is_empty() {
             self.send(reasoning, String::new(), calls)
         } else if !reasoning.is_empty() {
-            // Ollama sends the text after the thoughts although the reader of calls has it, too.
+            // Ollama sends the text after the reasoning although the reader of calls has it, too.
             self.send(reasoning, text, Vec::new())
         } else if moment == Moment::End {
             let rest = reader.rest();

@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 /// The protocol's version.
 pub(crate) const VERSION: u64 = 1;
 
-/// A request to an engine.
 #[derive(Debug, Serialize)]
 #[serde(tag = "request", rename_all = "lowercase")]
 pub(crate) enum Request<'r> {
@@ -43,7 +42,6 @@ pub(crate) enum Request<'r> {
         text: &'r str,
         tools: Option<&'r [Value]>,
     },
-    /// End.
     Stop,
 }
 
@@ -163,7 +161,6 @@ pub(crate) struct ErrorLine<'e> {
     error: &'e str,
 }
 
-/// What a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RequestKind {
@@ -196,10 +193,8 @@ fn yes() -> bool {
     true
 }
 
-/// The meaning of an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// The template is loaded.
     Loaded,
     /// The outcome of loading the template, or of rendering the pair.
     Outcome(Outcome),
@@ -227,7 +222,6 @@ impl Greeting {
         self.reads.iter().any(|read| read == name)
     }
 
-    /// The dialect that it renders.
     pub(super) fn dialect(&self) -> Result<Dialect, String> {
         let name = &self.dialect;
         let dialect = Dialect::named(name);

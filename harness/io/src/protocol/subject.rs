@@ -40,7 +40,6 @@ pub(super) struct TrialSession {
     id: u64,
 }
 
-/// Why a check fails.
 #[derive(Debug)]
 pub(super) struct CheckFailure {
     /// What was seen, with what was expected.
@@ -68,7 +67,7 @@ impl CheckFailure {
         }
     }
 
-    /// The failure of a program that gave another outcome than the right one. `told` puts the
+    /// The failure of a program that gave another outcome than the right one. `reported` puts the
     /// outcome's words into a sentence.
     fn by(outcome: &Outcome, reported: impl FnOnce(&str) -> String) -> CheckFailure {
         let done = words(outcome);

@@ -29,10 +29,8 @@ use crate::refusal::syntax_error;
 /// What a render knows of missing values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum MissingValues {
-    /// That they are undefined.
     #[default]
     Plain,
-    /// Their names, too.
     Named,
 }
 
@@ -292,7 +290,7 @@ impl<'s> Expressions<'s> {
     }
 
     /// A constant. If it is a text, a traced render knows its place: what is between its quotation
-    /// marks, or all of it if that does not stand there as it is.
+    /// marks, or all of it if that is not there as it is.
     fn literal(&mut self, value: &Value, span: Span) -> Expr<'s> {
         let (Some(literals), Some(text)) = (&mut self.literals, value.as_str()) else {
             return constant(value.clone(), span);
@@ -304,8 +302,8 @@ impl<'s> Expressions<'s> {
         constant(provenance::literal(value, source, literals), span)
     }
 
-    /// The key of an item in the text of the template, if it stands there as it is. minijinja finds
-    /// an attribute faster than an item, and they are the same if the name is no method's.
+    /// The key of an item in the text of the template, if it is there as it is. minijinja finds an
+    /// attribute faster than an item, and they are the same if the name is no method's.
     fn plain_key(&self, node: &GetItem<'s>) -> Option<&'s str> {
         let Expr::Const(key) = &node.subscript_expr else {
             return None;
@@ -653,7 +651,6 @@ fn other_names<'s>(of: Option<&Expr<'s>>, arguments: &[CallArg<'s>]) -> Vec<&'s 
     named(arguments, &[])
 }
 
-/// The operator of a comparison.
 fn comparing(op: CompareOpKind) -> Operator {
     match op {
         CompareOpKind::Eq => Operator::Equal,

@@ -1,4 +1,5 @@
-//! Loops that always have a turn, because a condition around them asks for what they go through.
+//! Loops that always have an iteration, because a condition around them asks for what they go
+//! through.
 //!
 //! What a condition finds true has something in it, if it is a list, a dictionary or a text. Only
 //! values of the conversation are known to be one of these: what a template assigns itself can be a
@@ -152,7 +153,7 @@ mod tests {
 
     use crate::JinjaEngine;
 
-    /// Whether the last loop of a template always has a turn.
+    /// Whether the last loop of a template always has an iteration.
     fn always_iterates(source: &str) -> bool {
         let template = Template::from_source("t", Dialect::Jinja, source);
         let program = JinjaEngine::new().program(&template).unwrap();

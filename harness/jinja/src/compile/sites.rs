@@ -37,7 +37,6 @@ pub(super) struct Sites {
 }
 
 impl Sites {
-    /// The sites of a tree.
     pub(super) fn of(template: &Stmt<'_>, source: &str, reporting: Reporting) -> Sites {
         let mut collector = Collector {
             source,
@@ -54,12 +53,10 @@ impl Sites {
         collector.sites
     }
 
-    /// The sites alone.
     pub(super) fn into_list(self) -> Vec<Site> {
         self.list
     }
 
-    /// The site of a node.
     fn site<T>(&self, node: &T) -> Option<usize> {
         self.of.get(&address(node)).copied()
     }
@@ -132,7 +129,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Statements that run if a condition has this truth. If it never has, they are dead.
+    /// Statements that run if a condition has this truth. If it never has, they are unreachable.
     fn branch(&mut self, statements: &[Stmt<'_>], condition: &Expr<'_>, truth: bool) {
         let (around, known) = (self.is_unreachable, self.full.len());
         self.is_unreachable |= is_never(condition, truth);
@@ -205,7 +202,6 @@ impl Collector<'_> {
         self.add(statement, SiteKind::Statement, head);
     }
 
-    /// The expressions of a statement.
     fn within(&mut self, statement: &Stmt<'_>) {
         for expression in expressions(statement) {
             self.expression(expression);
@@ -215,7 +211,7 @@ impl Collector<'_> {
     fn for_loop(&mut self, node: &Spanned<ForLoop<'_>>) {
         let heads: Vec<_> = [&node.iter].into_iter().chain(&node.filter_expr).collect();
         let head = self.head(node.span(), &heads);
-        // A loop over a literal always has the same turns.
+        // A loop over a literal always has the same iterations.
         if node.filter_expr.is_some() || !is_literal(&node.iter) {
             let looped = self.assigned.looped(&node.iter);
             let is_never_empty = looped.is_some_and(|looped| self.full.contains(&looped));
@@ -248,7 +244,7 @@ impl Collector<'_> {
         self.full = known;
     }
 
-    /// The body of `{% generation %}`, which always runs where it stands.
+    /// The body of `{% generation %}`, which always runs where it is.
     fn marked_body(&mut self, node: &Macro<'_>, span: Span) {
         let head = self.head(span, &[]);
         self.add(node, SiteKind::Macro, head);

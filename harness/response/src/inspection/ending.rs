@@ -68,7 +68,6 @@ pub(super) fn inspect(bench: &Bench<'_>, regions: &[Region], known: &[String]) -
     findings
 }
 
-/// A token as a pattern.
 fn escaped(token: &str) -> String {
     let special = |character: char| r"\.^$|?*+()[]{}".contains(character);
     let characters = token.chars();

@@ -20,7 +20,7 @@ pub enum Rule {
     OpenLooksAhead,
     /// A closer needs the end token, which servers take away.
     CloseNeedsEndToken,
-    /// White space behind a delimiter takes the place of the text that was read before.
+    /// White space after a delimiter takes the place of the text that was read before.
     ImplicitWhiteSpace,
     /// A pattern takes very long on some texts.
     SlowPattern,
@@ -99,7 +99,7 @@ pub struct Finding {
     pub evidence: Evidence,
 }
 
-/// What an inspection gives.
+/// The findings about one response template, and what was not tried.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Inspection {
@@ -110,7 +110,7 @@ pub struct Inspection {
     pub untried: Vec<String>,
 }
 
-/// What proves a finding.
+/// The proof of a finding, with the texts that show it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Evidence {
@@ -128,7 +128,7 @@ pub enum Evidence {
         /// The steps. A search that is not finished after so many is given up.
         steps: u64,
     },
-    /// It stands in the response template.
+    /// It is in the response template.
     Stated,
 }
 
@@ -171,7 +171,7 @@ impl Finding {
 }
 
 impl Evidence {
-    /// The evidence for programs.
+    /// The evidence as JSON, for reports that programs read.
     pub fn to_json(&self) -> Json {
         match self {
             Evidence::Readings(readings) => {

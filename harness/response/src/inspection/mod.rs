@@ -231,7 +231,7 @@ mod tests {
             json!({"tool_calls": {"open": "<c>", "close_pattern": r"</s>\s*", "content": "json"}, "content": {"close_pattern": r"</s>\s*"}}),
             think(r"<t>", r"(?:\n</t>|</t>\n)\n*"),
             think(r"\A\s*<t>\n?", r"</t>\s*"),
-            // The mends that the documentation proposes.
+            // The fixes that the documentation proposes.
             json!({
                 "tool_calls": {"open_pattern": r"(?:<c>\[|,\s*)f\(", "close_pattern": r"\)\s*", "repeats": true},
                 "content": {"close_pattern": r"(?:\]<e>|</s>)\s*"},

@@ -8,7 +8,7 @@ const MOST: usize = 32;
 /// The longest sample, in characters. Counts in counts would make endless ones.
 const LONGEST: usize = 4_000;
 
-/// What stands for a set of characters, if it is in it.
+/// What represents a set of characters, if it is in it.
 const FAVOURITES: [char; 16] = [
     'a', '1', ' ', '\n', 'x', 'A', '_', '"', '\'', '<', '{', '[', '}', ']', '-', '.',
 ];

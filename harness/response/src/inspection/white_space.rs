@@ -1,10 +1,10 @@
-//! White space behind delimiters, which becomes a region of its own and replaces an earlier one.
+//! White space after delimiters, which becomes a region of its own and replaces an earlier one.
 
 use crate::inspection::answer::{Region, value_in};
 use crate::inspection::finding::{Evidence, Finding, ReadingMode, Rule};
 use crate::inspection::trial::Bench;
 
-/// One finding for each closer behind which white space replaces the text of the implicit field.
+/// One finding for each closer after which white space replaces the text of the implicit field.
 pub(super) fn inspect(bench: &Bench<'_>, regions: &[Region]) -> Vec<Finding> {
     let Some(implicit) = bench.template.parts.implicit else {
         return Vec::new();

@@ -9,7 +9,6 @@ use crate::pattern::program::{Program, Required, StartTest, Step, compile};
 use crate::pattern::tree::{Assertion, One, Tree};
 use crate::pattern::{simplify, syntax};
 
-/// A compiled pattern.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     tree: Tree,
@@ -17,7 +16,6 @@ pub(crate) struct Pattern {
     names: Vec<(String, usize)>,
 }
 
-/// A match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Match {
     pub(crate) start: usize,
@@ -25,7 +23,6 @@ pub(crate) struct Match {
     captures: Vec<Option<Span>>,
 }
 
-/// What a search finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Match(Match),
@@ -56,7 +53,6 @@ impl Match {
 }
 
 impl Pattern {
-    /// Reads a pattern.
     pub(crate) fn new(pattern: &str) -> Result<Pattern, PatternError> {
         let parsed = syntax::read(pattern)?;
         let tree = simplify::simplify(parsed.tree);
@@ -75,7 +71,6 @@ impl Pattern {
         Pattern::new(&escaped.join("|"))
     }
 
-    /// The simplified tree.
     pub(crate) fn tree(&self) -> &Tree {
         &self.tree
     }
@@ -94,7 +89,6 @@ impl Pattern {
         self.program.referenced.contains(&true)
     }
 
-    /// The names of groups.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(|(name, _)| name.as_str())
     }
@@ -187,14 +181,14 @@ impl Pattern {
                 break;
             };
             from = found.end;
-            // No two matches without characters stand at the same place.
+            // No two matches without characters are at the same place.
             forbidden_end = (found.start == found.end).then_some(found.end);
             matches.push(found);
         }
         Ok(matches)
     }
 
-    /// Whether a needed text is behind a place.
+    /// Whether a needed text is after a place.
     fn could_be_in(&self, text: &[u32], from: usize, progress: &mut Progress) -> bool {
         let needed = &self.program.needed;
         let Some(longest) = needed.iter().map(Vec::len).max() else {
@@ -231,7 +225,7 @@ struct Scan<'p, 't> {
     required: Option<usize>,
     /// From where on the required text is known to be absent.
     absent: Option<usize>,
-    /// Whether no needed text is behind the start.
+    /// Whether no needed text is after the start.
     lacks_needed: bool,
 }
 

@@ -5,7 +5,6 @@
 
 use crate::pattern::tree::{One, Tree};
 
-/// The simplified tree.
 pub(crate) fn simplify(tree: Tree) -> Tree {
     packed(optimised(tree, false))
 }
@@ -135,7 +134,7 @@ fn can_move(tree: &Tree) -> bool {
     }
 }
 
-/// Makes one set of branches that stand beside each other and are single characters.
+/// Makes one set of branches that are next to each other and are single characters.
 fn with_sets(branches: impl Iterator<Item = Tree>) -> Vec<Tree> {
     let mut out = Vec::new();
     let mut members: Vec<One> = Vec::new();

@@ -20,7 +20,6 @@ pub(crate) struct Parsed {
     pub(crate) names: Vec<(String, usize)>,
 }
 
-/// Reads a pattern.
 pub(crate) fn read(pattern: &str) -> Result<Parsed, PatternError> {
     let mut reader = Reader {
         text: pattern.chars().collect(),
@@ -158,7 +157,7 @@ impl Reader {
     }
 
     fn items(&mut self) -> Read<Tree> {
-        // `None` stands where nothing can be repeated.
+        // `None` is where nothing can be repeated.
         let mut items: Vec<Option<Tree>> = vec![None];
         while let Some(character) = self.peek() {
             let at = self.at;

@@ -5,7 +5,6 @@ use crate::characters::{DIGIT, SPACE, WORD, is_in};
 /// What a pattern consists of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tree {
-    /// One character.
     One(One),
     /// Several characters in a row.
     Text(Vec<u32>),
@@ -36,7 +35,6 @@ pub(crate) enum One {
         code: u32,
         positive: bool,
     },
-    /// Any character.
     Any,
     /// Any character but a newline.
     InLine,
@@ -214,7 +212,6 @@ impl Tree {
         }
     }
 
-    /// A character.
     pub(crate) fn character(code: u32) -> Tree {
         Tree::One(One::Character {
             code,

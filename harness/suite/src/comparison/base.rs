@@ -14,7 +14,7 @@ fn is_of_contract(known: &KnownDifference, group: &CaseGroup) -> bool {
     meaning.is_some_and(|meaning| meaning.contracts().contains(&known.text.as_str()))
 }
 
-/// Whether the base gives a prompt and the template does not. That mends nothing.
+/// Whether the base gives a prompt and the template does not. That fixes nothing.
 fn is_lost(group: &CaseGroup) -> bool {
     let [base, own] = group.outcomes.each_ref().map(Outcome::kind);
     base == OutcomeKind::Rendered && own != OutcomeKind::Rendered
@@ -90,13 +90,13 @@ impl Comparison {
             .collect()
     }
 
-    /// Whether the template departs from its base in a way that is not known: it breaks something,
+    /// Whether the template deviates from its base in a way that is not known: it breaks something,
     /// or differs where no contract says which is right.
     pub fn deviates(&self) -> bool {
         self.deviations().next().is_some()
     }
 
-    /// The differences by which the template departs from its base, those that break something
+    /// The differences by which the template deviates from its base, those that break something
     /// first.
     pub fn deviations(&self) -> impl Iterator<Item = &CaseGroup> {
         let groups = self.differences().iter();

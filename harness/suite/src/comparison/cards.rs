@@ -25,12 +25,11 @@ pub struct FindingChange {
     pub severity: Severity,
     /// The evidence that it is broken, in words.
     pub what: String,
-    /// Whether it is broken only where no application stands before the template.
+    /// Whether it is broken only where no application comes before the template.
     pub is_raw_only: bool,
     /// Whether the contract holds for the other side. It may also not apply there, because what it
     /// is about is gone.
     pub holds_elsewhere: bool,
-    /// The probes that show it.
     probes: Vec<&'static str>,
 }
 

@@ -29,9 +29,7 @@ pub use tally::{PairTally, Share};
 /// The results of a run. Pairs are added one by one, and the run itself at the end.
 #[derive(Debug, Default)]
 pub struct Conclusion<'s> {
-    /// The counts for each template.
     pub by_template: BTreeMap<TemplateName, PairTally>,
-    /// The counts for all pairs.
     pub total: PairTally,
     /// Whether the pairs were compared with snapshots.
     pub has_snapshots: bool,
@@ -47,9 +45,9 @@ pub struct Conclusion<'s> {
     pub problems: Vec<Problem>,
     /// Report cards and transcripts of readings that are not as the suite demands.
     pub cards: Vec<CheckedText>,
-    /// Templates that depart from their bases.
+    /// Templates that deviate from their bases.
     pub bases: Vec<CheckedBase>,
-    /// What is read back of the templates' answers.
+    /// The parsed answers of the templates.
     pub roundtrip: RoundtripTally,
     /// How long the run took.
     pub elapsed: Duration,
@@ -60,7 +58,6 @@ pub struct Conclusion<'s> {
 pub struct EngineFault {
     /// The engine's name.
     pub engine: String,
-    /// What it did.
     pub what: EngineFailure,
 }
 

@@ -1,8 +1,7 @@
 //! `rolecall.toml`: what makes a folder a suite of one's own.
 //!
-//! It lists the suite's templates and their sources, the built-in cases and the own cases
-//! that they are rendered with, and the engines that render them. Snapshots and records are
-//! beside it.
+//! It lists the suite's templates and their sources, the built-in cases and the own cases that they
+//! are rendered with, and the engines that render them. Snapshots and records are next to it.
 
 mod document;
 
@@ -32,7 +31,6 @@ use rolecall_front::front::Front;
 use crate::card_rule::CardRule;
 use crate::known_difference::KnownDifference;
 
-/// The name of the file.
 pub const FILE: &str = "rolecall.toml";
 
 /// The most templates of a suite of one's own.
@@ -78,8 +76,8 @@ struct TemplateTable {
     source: String,
     /// Special tokens that it is given, over those that come with the source.
     special_tokens: Option<BTreeMap<String, String>>,
-    /// Variables that it reads besides the standard ones. A value
-    /// `{ "$json" = "tools", indent = 4 }` stands for the JSON text of the case's tools.
+    /// Variables that it reads besides the standard ones. A value `{ "$json" = "tools", indent = 4
+    /// }` represents the JSON text of the case's tools.
     variables: Option<Map<String, Value>>,
     /// What the application of the template's users does before it and after: a name of
     /// `rolecall list fronts`.
@@ -125,8 +123,8 @@ struct EnginesTable {
 #[derive(Debug, JsonSchema, Serialize)]
 #[schemars(deny_unknown_fields)]
 struct CoverageTable {
-    /// The least share of each template's ways that the cases take, in per cent, as `rolecall cover`
-    /// counts them. `rolecall lint` holds it, and names the places that no case reaches.
+    /// The least share of each template's branches that the cases take, in per cent, as `rolecall
+    /// cover` counts them. `rolecall lint` holds it, and names the places that no case reaches.
     #[schemars(range(max = 100))]
     at_least: Option<u8>,
 }
@@ -134,11 +132,8 @@ struct CoverageTable {
 /// A suite of one's own, as its file describes it.
 #[derive(Debug, Clone, Default)]
 pub struct Configuration {
-    /// The file.
     pub path: PathBuf,
-    /// The templates, by name.
     pub templates: Vec<ConfiguredTemplate>,
-    /// The built-in cases.
     pub builtin: BuiltinCases,
     /// Files and folders with cases of one's own.
     pub own: Vec<PathBuf>,
@@ -148,11 +143,10 @@ pub struct Configuration {
     pub snapshots: PathBuf,
     /// What a run demands of the report cards.
     pub contracts: CardRule,
-    /// The least share of each template's ways that the cases have to take, in per cent.
+    /// The least share of each template's branches that the cases have to take, in per cent.
     pub least_coverage: Option<u8>,
 }
 
-/// Which of the built-in cases.
 #[derive(Debug, Clone, Default)]
 pub struct BuiltinCases {
     with: Vec<CasePattern>,
@@ -184,14 +178,14 @@ pub struct ConfiguredTemplate {
     /// Where it is on this machine: the path of `source`, or of the model that it names; or why
     /// there is none.
     pub local: Result<PathBuf, Problem>,
-    /// Where in the file its source stands.
+    /// Where in the file its source is.
     pub position: Position,
     special_tokens: Map<String, Value>,
     variables: Vec<(String, Variable)>,
     front: Option<(Front, Position)>,
     family: Option<String>,
     broken: Vec<Reason>,
-    /// The template that it is held to.
+    /// The template that it is checked against.
     pub base: Option<ConfiguredBase>,
 }
 
@@ -209,11 +203,10 @@ pub struct ConfiguredBase {
     /// Where it is: a path on this machine, or the name of a model or of another template of the
     /// suite.
     pub source: PathBuf,
-    /// Where in the file it stands.
+    /// Where in the file it is.
     pub position: Position,
     /// Control tokens of the base, each with that of the template.
     pub tokens: Vec<(String, String)>,
-    /// What may differ.
     pub differs: Vec<KnownDifference>,
 }
 
@@ -317,7 +310,7 @@ impl Configuration {
 
 impl ConfiguredTemplate {
     /// Whether a template comes from this source: it has the source's name, or, if the source has
-    /// several templates, its own behind it.
+    /// several templates, its own after it.
     pub fn is_of(&self, name: &TemplateName) -> bool {
         let after = name.as_str().strip_prefix(self.name.as_str());
         after.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

@@ -2,8 +2,9 @@
 //! references do with them, and the constructs of the languages.
 //!
 //! An export contains the inputs and the records, and nothing from our own engines. It brings the
-//! runners along, which use it in other languages. The same suite gives the same bytes. `form.rs` defines the files; their JSON Schemas describe them
-//! for programs, and the `README.md` beside them for people.
+//! runners along, which use it in other languages. The same suite gives the same bytes. `form.rs`
+//! defines the files; their JSON Schemas describe them for programs, and the `README.md` next to
+//! them for people.
 
 mod flags;
 
@@ -48,7 +49,6 @@ const KIND: &str = "rolecall export";
 /// The folder of the runners, in an export and among the scripts.
 const RUNNERS: &str = "runners";
 
-/// The README of an export.
 const README: &str = include_str!("README.md");
 
 /// The files of an export, by their paths below its folder, with `/`.
@@ -363,7 +363,6 @@ fn lines(value: &Value, lists: &[&str]) -> String {
     format!("{{\n{}\n}}\n", fields.join(",\n"))
 }
 
-/// The licences of the files.
 fn licence(templates: &BTreeMap<String, ExportedTemplate>) -> String {
     let mut text = String::from(
         "# Licence\n\n\

@@ -7,8 +7,8 @@
 //! - `ROLECALL_FUZZ_SECONDS=600 cargo test --release --test measured fuzz`, new inputs every time,
 //! - `scripts/fuzz`, which is guided by what the inputs reach in the code.
 //!
-//! `data/fuzz/<target>/` has the inputs that once showed a defect. They are tried first, beside the
-//! obvious ones: an empty input, and bytes that are not text.
+//! `data/fuzz/<target>/` has the inputs that once showed a defect. They are tried first, besides
+//! the obvious ones: an empty input, and bytes that are not text.
 
 mod export;
 mod mutations;
@@ -83,7 +83,6 @@ fn say(message: &str) {
     eprintln!("{message}");
 }
 
-/// A random seed.
 fn rand_seed() -> [u8; 32] {
     let mut seed = [0; 32];
     let now = std::time::SystemTime::now()
@@ -123,7 +122,6 @@ fn words(panic: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or("a panic").to_owned()
 }
 
-/// A test for each target.
 macro_rules! tests {
     ($($test:ident: $target:literal,)*) => {
         $(#[test]

@@ -92,7 +92,7 @@ fn literals(source: &str, name: &str) -> Vec<String> {
     found
 }
 
-/// Where a name stands in the source as a whole word, and not as a field of something.
+/// Where a name is in the source as a whole word, and not as a field of something.
 fn places<'s>(source: &'s str, name: &'s str) -> impl Iterator<Item = usize> + 's {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     source.match_indices(name).filter_map(move |(at, _)| {

@@ -101,7 +101,7 @@ fn guard(place: &Place<'_>, is_negated: bool, what: &str) -> (Range<usize>, Stri
     }
     let start = outside.len();
     let end = place.tag.code.len() - rest.len();
-    // `and(…)` needs no space, and `and x` does; the same behind it.
+    // `and(…)` needs no space, and `and x` does; the same after it.
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let before = if outside.ends_with(is_word) { " " } else { "" };
     let following = if rest.starts_with(is_word) { " " } else { "" };

@@ -7,7 +7,6 @@
 use super::pattern::{NAME, Place, Source, compiled};
 use crate::fix::tag::{Edit, TagKind};
 
-/// Methods of texts.
 const METHODS: [&str; 7] = [
     ".split(",
     ".strip(",
@@ -153,8 +152,8 @@ fn macro_of(source: &Source<'_>, end: &str) -> Edit {
         0
     };
     let name = name(source);
-    // White space at the beginning of the source must not be stripped. Where it stands, the engines
-    // of chat templates drop the line break behind the tag (`trim_blocks`).
+    // White space at the beginning of the source must not be stripped. Where it is, the engines of
+    // chat templates drop the line break after the tag (`trim_blocks`).
     let is_stripped = !source.text[at..].starts_with(char::is_whitespace);
     let last = if is_stripped { "-%}" } else { "%}" };
     let lines = [
@@ -194,7 +193,7 @@ fn name(source: &Source<'_>) -> String {
     )
 }
 
-/// The code around a match, without white space beside it.
+/// The code around a match, without white space next to it.
 fn around<'p>(place: &'p Place<'_>) -> (&'p str, &'p str) {
     (
         place.before(place.range.start),

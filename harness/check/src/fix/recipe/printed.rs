@@ -177,7 +177,7 @@ fn as_text(
     })
 }
 
-/// The value that a place is about, without a filter behind it.
+/// The value that a place is about, without a filter after it.
 fn value<'p>(place: &'p Place<'_>) -> &'p str {
     let whole = place.group(0);
     whole.split('|').next().unwrap_or(whole).trim_end()

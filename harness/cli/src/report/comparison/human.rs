@@ -129,8 +129,8 @@ fn write_differences(
     Ok(())
 }
 
-/// Writes a template beside its base: what breaks there comes first, then what just differs, then
-/// what it mends.
+/// Writes a template compared with its base: what breaks there comes first, then what just differs,
+/// then what it fixes.
 pub fn write_base(out: &mut dyn Write, comparison: &Comparison, all: bool) -> io::Result<()> {
     let [_, own] = &comparison.sides;
     writeln!(

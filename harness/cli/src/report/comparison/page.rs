@@ -12,7 +12,6 @@ use rolecall_core::diff::Diff;
 use rolecall_core::transcript;
 use rolecall_suite::comparison::{CaseGroup, Comparison, KeptCase, Relation};
 
-/// The title of the page.
 const TITLE: &str = "Rolecall diff";
 
 /// Writes a page of a comparison that has [kept](Comparison::keeping) its cases: the differences,

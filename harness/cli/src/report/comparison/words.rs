@@ -113,7 +113,7 @@ pub(super) fn meaning(meaning: &Meaning) -> String {
     }
 }
 
-/// How a template departs from its base, in a sentence.
+/// How a template deviates from its base, in a sentence.
 pub(super) fn deviations(comparison: &Comparison) -> String {
     let [base, own] = [&comparison.sides[0], &comparison.sides[1]].map(|side| shown(side));
     let groups = comparison.differences();

@@ -1,5 +1,5 @@
-//! The page of coverage: the sources of templates in colours, and at each place its ways and the
-//! cases that take them.
+//! The page of coverage: the sources of templates in colours, and at each place its branches and
+//! the cases that take them.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ use crate::report::numbers::{counted, percent};
 
 const SCRIPT: &str = include_str!("coverage.js");
 
-/// How many cases the page names for each way.
+/// How many cases the page names for each branch.
 const MOST_NAMED: usize = 12;
 
 /// What the page says before a place is chosen.
@@ -79,7 +79,7 @@ fn site(coverage: &TemplateCoverage<'_>, lines: &Lines, covered: &CoveredSite) -
     })
 }
 
-/// Whether the cases reach a place in every way, in some, or in none.
+/// Whether the cases reach a place in every branch, in some, or in none.
 fn state(covered: &CoveredSite) -> &'static str {
     match missing(covered) {
         None => "reached",

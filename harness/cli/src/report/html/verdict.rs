@@ -22,13 +22,12 @@ const MOST_CAUSES: usize = 200;
 /// How many lines of a template to show above and below the marked one.
 const AROUND: usize = 2;
 
-/// The longest transcript that stands with a cause, in lines.
+/// The longest transcript that is with a cause, in lines.
 const MOST_LINES: usize = 60;
 
 /// A text of a difference is looked for in the template's source if it is this long.
 const TELLING: usize = 3;
 
-/// The verdict of a run.
 pub fn of_run(report: &RunReport<'_, '_>, engines: &str) -> Value {
     let groups = report.groups.iter().take(MOST_CAUSES);
     let causes = groups.filter_map(|group| cause(report, group));

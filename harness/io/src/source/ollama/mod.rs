@@ -121,7 +121,6 @@ struct Store {
     root: Root,
 }
 
-/// The content of a manifest.
 #[derive(Debug, Default)]
 struct Manifest {
     config: Option<String>,
@@ -134,7 +133,6 @@ struct Layer {
     digest: String,
 }
 
-/// The configuration of a model.
 #[derive(Debug, Default)]
 struct ModelConfig {
     format: String,

@@ -12,7 +12,6 @@ use crate::campaign::CampaignLength;
 /// The most differences that are kept.
 const MOST_EXAMPLES: usize = 5;
 
-/// The results of a campaign.
 #[derive(Debug, Default)]
 pub struct AnswerTally {
     /// Templates that both sides loaded.
@@ -23,7 +22,7 @@ pub struct AnswerTally {
     pub answers: u64,
     /// How many of them have calls.
     pub with_calls: u64,
-    /// How many of them have thoughts.
+    /// How many of them have reasoning.
     pub with_reasoning: u64,
     /// Answers that the reference reads now so, now so.
     pub varying: u64,
@@ -40,9 +39,7 @@ pub struct AnswerTally {
 /// An answer that the two read differently.
 #[derive(Debug)]
 pub struct AnswerDifference {
-    /// The number of the question.
     pub number: u64,
-    /// The source of the template.
     pub source: String,
     pub asked: AskedAnswer,
     /// What the reference read.

@@ -296,7 +296,6 @@ pub(super) fn suffix(chance: &mut Chance) -> String {
     }
 }
 
-/// Writes a template.
 struct GoWriter<'c> {
     chance: &'c mut Chance,
     loops: usize,
@@ -558,7 +557,6 @@ impl GoWriter<'_> {
         text
     }
 
-    /// A value as an argument.
     fn value(&mut self, depth: usize) -> String {
         match self.chance.below(12) {
             0..=3 => self.pick(VALUES),

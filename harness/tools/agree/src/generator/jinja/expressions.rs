@@ -12,7 +12,6 @@ use ValueType::{Any, Boolean, Dictionary, Float, Integer, List, Message, Text};
 /// How deeply expressions nest at most.
 pub(super) const DEEPEST: usize = 4;
 
-/// Writes a template.
 pub(super) struct JinjaWriter<'c> {
     pub(super) chance: &'c mut Chance,
     pub(super) loops: usize,

@@ -234,7 +234,7 @@ impl JinjaWriter<'_> {
         self.between(out);
     }
 
-    /// A generator, perhaps with another one behind it, and several places that take from them.
+    /// A generator, perhaps with another one after it, and several places that take from them.
     fn shared_generator(&mut self, out: &mut String) {
         const FILTERS: &[&str] = &[
             "map('string')",
