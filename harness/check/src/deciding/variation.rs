@@ -59,9 +59,9 @@ pub(super) fn pairs(case: &Case, comparison: &Comparison) -> Vec<(Case, Case)> {
             "find" | "rfind" | "index" | "rindex" | "replace" | "split" | "rsplit" | "partition"
             | "rpartition",
             true,
-        ) => &[Way::Behind, Way::Whole, Way::Before],
-        ("endswith" | "removesuffix", true) => &[Way::Behind, Way::Whole],
-        ("count", true) => &[Way::Behind, Way::Whole, Way::Often],
+        ) => &[Way::After, Way::Whole, Way::Before],
+        ("endswith" | "removesuffix", true) => &[Way::After, Way::Whole],
+        ("count", true) => &[Way::After, Way::Whole, Way::Often],
         ("startswith" | "removeprefix", true) => &[Way::Before, Way::Whole],
         ("<" | "<=" | ">" | ">=" | "lt" | "le" | "gt" | "ge" | "lessthan" | "greaterthan", _) => {
             &[Way::Whole, Way::Above]
@@ -79,7 +79,7 @@ pub(super) fn pairs(case: &Case, comparison: &Comparison) -> Vec<(Case, Case)> {
 enum Way {
     Whole,
     Before,
-    Behind,
+    After,
     /// In its place, so that it comes after the literal in the alphabet.
     Above,
     /// After it, many times.
@@ -94,7 +94,7 @@ impl Way {
         match self {
             Way::Whole => literal.to_owned(),
             Way::Before => format!("{literal} {text}"),
-            Way::Behind => format!("{text} {literal}"),
+            Way::After => format!("{text} {literal}"),
             Way::Above => format!("{literal}~"),
             Way::Often => format!("{text}{}", format!(" {literal}").repeat(OFTEN)),
         }
