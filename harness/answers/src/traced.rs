@@ -15,7 +15,7 @@ pub(crate) struct Traced {
 }
 
 /// What a message says in a prompt after later messages, which the template writes first.
-pub(crate) struct After<'t> {
+pub(crate) struct LaterText<'t> {
     /// The last message before it.
     pub(crate) after: usize,
     /// Where that message ends in the prompt.
@@ -33,8 +33,8 @@ impl Traced {
         message: usize,
         from: usize,
         may_be_within: impl Fn(usize) -> bool,
-    ) -> Vec<After<'_>> {
-        let mut found: Vec<After<'_>> = Vec::new();
+    ) -> Vec<LaterText<'_>> {
+        let mut found: Vec<LaterText<'_>> = Vec::new();
         let mut known = BTreeSet::new();
         let mut between: Option<(usize, usize)> = None;
         for span in self.spans.iter().filter(|span| span.prompt.start >= from) {
@@ -55,7 +55,7 @@ impl Traced {
                 continue;
             }
             match (between.take(), found.last_mut()) {
-                (Some((after, floor)), _) => found.push(After {
+                (Some((after, floor)), _) => found.push(LaterText {
                     after,
                     floor,
                     parts: BTreeSet::from([part]),
