@@ -85,7 +85,7 @@ ROWS = [
     ("the map over tokenizer_config", {CONFIG: {"bos_token": "a", "eos_token": "</s>"}, MAP: {"bos_token": OBJECT}}),
     ("null in the map over tokenizer_config", {CONFIG: {"bos_token": "a"}, MAP: {"bos_token": None}}),
     ("the map beside an added_tokens_decoder", {CONFIG: {"bos_token": "a", **DECODER}, MAP: {"bos_token": "<s>", "eos_token": "</s>"}}),
-    ("a plain object beside an added_tokens_decoder", {CONFIG: {"bos_token": OBJECT, **DECODER}}),
+    ("a plain object next to an added_tokens_decoder", {CONFIG: {"bos_token": OBJECT, **DECODER}}),
     ("additional special tokens", {CONFIG: {"additional_special_tokens": ["<x>", TYPED]}}),
     ("additional special tokens in the map", {MAP: {"additional_special_tokens": ["<x>", OBJECT], "eos_token": "</s>"}}),
     ("extra special tokens as a list", {CONFIG: {"extra_special_tokens": ["<x>"]}}),

@@ -1,4 +1,4 @@
-//! What Ollama's semantics cost beside gotmpl's own execution, as a ratio from one run.
+//! What Ollama's semantics cost compared with gotmpl's own execution, as a ratio from one run.
 //!
 //! gotmpl executes the suite's Go templates over plain maps, which know nothing of Go's
 //! types; the engine executes the same trees over Ollama's values. Only pairs for which

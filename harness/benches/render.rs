@@ -1,9 +1,9 @@
 //! What the harness costs, as ratios from one run.
 //!
-//! `cargo bench` renders the suite's pairs with bare minijinja, with the harness, and
-//! with the harness against the snapshots, each on as many threads as there are cores,
-//! and says what each costs beside the first. Then it renders more and more pairs, for
-//! the cost of one pair should not depend on their number.
+//! `cargo bench` renders the suite's pairs with bare minijinja, with the harness, and with the
+//! harness against the snapshots, each on as many threads as there are cores, and says what each
+//! costs compared with the first. Then it renders more and more pairs, for the cost of one pair
+//! should not depend on their number.
 
 // A benchmark's result is what it prints.
 #![allow(clippy::print_stdout)]
@@ -106,7 +106,8 @@ fn main() {
     }
 }
 
-/// Reading the answers of the suite, beside rendering the prompts that have them, on one thread.
+/// Reading the answers of the suite, compared with rendering the prompts that have them, on one
+/// thread.
 fn answers(suite: &Suite) {
     let engines = Engines::default();
     let reader = OwnReader::default();
@@ -179,7 +180,7 @@ fn answers(suite: &Suite) {
     row("by characters", streamed);
 }
 
-/// Recording what renders reach, beside plain renders, on one thread.
+/// Recording what renders reach, compared with plain renders, on one thread.
 fn coverage(suite: &Suite, dialect: Dialect) {
     let engines = Engines::default();
     let of_dialect = suite.templates.iter().filter(|one| one.dialect == dialect);
@@ -216,7 +217,7 @@ fn coverage(suite: &Suite, dialect: Dialect) {
     row("render and cover", covered);
 }
 
-/// Telling where each byte comes from, beside plain renders, on one thread.
+/// Telling where each byte comes from, compared with plain renders, on one thread.
 fn provenance(suite: &Suite, dialect: Dialect) {
     let engines = Engines::default();
     let of_dialect = suite.templates.iter().filter(|one| one.dialect == dialect);

@@ -1,4 +1,5 @@
-//! Templates held to the ones that they were made from: `check --like`, and `base` in rolecall.toml.
+//! Templates checked against the ones that they were made from: `check --like`, and `base` in
+//! rolecall.toml.
 
 use crate::folder::Folder;
 
@@ -25,7 +26,6 @@ fn compared(folder: &Folder, arguments: &[&str]) -> (serde_json::Value, i32) {
     )
 }
 
-/// The meaning of each difference.
 fn meanings(document: &serde_json::Value) -> Vec<&str> {
     let differences = document["bases"][0]["differences"].as_array().unwrap();
     let meanings = differences
@@ -35,7 +35,7 @@ fn meanings(document: &serde_json::Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_template_is_told_what_it_breaks_and_mends() {
+fn a_template_is_reported_what_it_breaks_and_fixes() {
     let like = ["own.jinja", "--like", "good.jinja"];
     let (same, code) = compared(&fork("im_end|>\n{%", "im_end|>\n{# same #}{%"), &like);
     assert_eq!((meanings(&same), code), (Vec::new(), 0));
@@ -44,16 +44,16 @@ fn a_template_is_told_what_it_breaks_and_mends() {
     assert_eq!((meanings(&breaks)[0], code), ("breaks", 1));
     let contracts = &breaks["bases"][0]["differences"][0]["contracts"];
     assert_eq!(contracts[0], "whitespace-verbatim");
-    let (mends, _) = compared(&folder, &["good.jinja", "--like", "own.jinja"]);
-    assert!(meanings(&mends).contains(&"mends"));
-    assert!(!meanings(&mends).contains(&"breaks"));
+    let (fixes, _) = compared(&folder, &["good.jinja", "--like", "own.jinja"]);
+    assert!(meanings(&fixes).contains(&"mends"));
+    assert!(!meanings(&fixes).contains(&"breaks"));
     // What no contract knows: the name of a role.
     let folder = fork("{{ m.role }}", "{{ m.role | replace('user', 'human') }}");
     let (differs, code) = compared(&folder, &like);
     assert_eq!((meanings(&differs)[0], code), ("differs", 1));
     let ran = folder.rolecall(&[&["check"], like.as_slice()].concat());
     let said = ran.stdout();
-    assert!(said.contains("own beside its base"), "{said}");
+    assert!(said.contains("own compared with its base"), "{said}");
     assert!(said.contains("from good.jinja: "), "{said}");
     assert!(said.contains("just differ"), "{said}");
 }
@@ -102,8 +102,8 @@ fn a_suite_holds_a_template_to_its_base() {
     folder.write("rolecall.toml", &configuration(stale));
     let ran = folder.rolecall(&["check"]);
     assert_eq!(ran.code(), 2);
-    let told = "rolecall.toml:4:8: `one-bos` in `differs` is no difference from the base";
-    assert!(ran.stderr().contains(told), "{}", ran.stderr());
+    let reported = "rolecall.toml:4:8: `one-bos` in `differs` is no difference from the base";
+    assert!(ran.stderr().contains(reported), "{}", ran.stderr());
     // Something about a base, and none.
     let text = configuration(stale).replace("base = \"good.jinja\"\n", "");
     folder.write("rolecall.toml", &text);
@@ -140,6 +140,9 @@ fn a_model_card_names_the_base() {
         .output()
         .unwrap();
     assert_eq!(ran.status.code(), Some(2));
-    let told = String::from_utf8(ran.stderr).unwrap();
-    assert!(told.contains("hf:no-such-org/no-such-model"), "{told}");
+    let reported = String::from_utf8(ran.stderr).unwrap();
+    assert!(
+        reported.contains("hf:no-such-org/no-such-model"),
+        "{reported}"
+    );
 }

@@ -426,7 +426,7 @@ fn every_contract_is_explained() {
 
 /// A message about a defect says where to read more about it.
 #[test]
-fn a_card_with_defects_says_where_more_is_told() {
+fn a_card_with_defects_says_where_more_is_reported() {
     let folder = Folder::empty();
     folder.write("bad.jinja", "{{ messages[0].content }}");
     folder.write(
@@ -434,10 +434,10 @@ fn a_card_with_defects_says_where_more_is_told() {
         "{% for message in messages %}<{{ message.role }}>{{ message.content }}</s>{% endfor %}\
          {{ '<assistant>' if add_generation_prompt }}",
     );
-    for (name, is_told) in [("bad.jinja", true), ("good.jinja", false)] {
+    for (name, is_reported) in [("bad.jinja", true), ("good.jinja", false)] {
         let said = folder.rolecall(&["check", name]).stdout();
         let count = said.matches("`rolecall explain CONTRACT`").count();
-        assert_eq!(count, usize::from(is_told), "{said}");
+        assert_eq!(count, usize::from(is_reported), "{said}");
     }
 }
 

@@ -46,7 +46,7 @@ test string, test mapping, test iterable, test sequence, test number, test integ
 test boolean, test none, test defined, test undefined, test true, test false, test in, test odd,
 test even, test divisibleby,
 
-concatenation with ~, + behind a text, arithmetic with a number, in a list, not in,
+concatenation with ~, + after a text, arithmetic with a number, in a list, not in,
 
 raw block, generation with whitespace control, whitespace kept before a block,
 if with whitespace control, {{ }} with whitespace control, comment,
@@ -131,8 +131,8 @@ yesterdayDate, toTypeScriptType,
 .Function.Parameters.Properties, .Function.Parameters.Required, .Type, .Description, .Enum,
 .Items, .AnyOf, .Properties, .Required,
 
-space trimmed in front, space trimmed behind, space trimmed on both sides,
-space trimmed nowhere, comment, comment over several lines, brace behind an action,
+space trimmed in front, space trimmed after, space trimmed on both sides,
+space trimmed nowhere, comment, comment over several lines, brace after an action,
 source with a final newline, source without a final newline
 ";
 
@@ -142,12 +142,12 @@ const GO_SOURCE: &[(&str, &str)] = &[
     ("block", r"\{\{(- )?\s*block\s"),
     ("string with an escape", r#"\{\{[^{}]*"[^"{}]*\\"#),
     ("space trimmed in front", r"\{\{- "),
-    ("space trimmed behind", r" -\}\}"),
+    ("space trimmed after", r" -\}\}"),
     ("space trimmed on both sides", r"\{\{- [^{}]* -\}\}"),
     ("space trimmed nowhere", r"\{\{ [^{}-]* \}\}"),
     ("comment", r"\{\{(- )?/\*"),
     ("comment over several lines", r"\{\{(- )?/\*[^}]*\n"),
-    ("brace behind an action", r"\}\}\}"),
+    ("brace after an action", r"\}\}\}"),
     ("source with a final newline", r"\n\z"),
     ("source without a final newline", r"[^\n]\z"),
 ];
@@ -203,7 +203,7 @@ fn a_go_template_uses_what_it_shows() {
              index of a constant, index of the dot, ne, ne of .Role, ne of a field, \
              ne of a string, number, parentheses, range, range over .Messages, \
              range over a field of the root, range with an ignored variable, range with else, \
-             range with two variables, source without a final newline, space trimmed behind, \
+             range with two variables, source without a final newline, space trimmed after, \
              space trimmed in front, space trimmed on both sides, string, template, the dot, \
              variable",
         ),

@@ -12,13 +12,13 @@ use crate::folder::{Folder, Ran};
 use crate::project::SUITE;
 
 /// A covered render has the outcome of a plain one. What the templates themselves show to be
-/// impossible never happens, and the cases take every way that nobody has explained. Every fourth
-/// template is tried, or all if the tests try everything.
+/// impossible never happens, and the cases take every branch that nobody has explained. Every
+/// fourth template is tried, or all if the tests try everything.
 #[test]
 fn covered_renders_have_the_outcomes_of_plain_ones_and_reach_every_place() {
     let engines = Engines::default();
     let runner = Runner::new(&engines, &[], None).unwrap();
-    let dead: usize = sample(SUITE.templates.iter().collect(), 4)
+    let unreachable: usize = sample(SUITE.templates.iter().collect(), 4)
         .into_par_iter()
         .map(|template| {
             let name = &template.name;
@@ -35,17 +35,17 @@ fn covered_renders_have_the_outcomes_of_plain_ones_and_reach_every_place() {
             let whole = coverage.whole();
             assert!(whole.reached > 0, "{name}");
             assert_eq!(whole.reached, whole.all, "{name}");
-            assert!(coverage.idle < coverage.cases, "{name}");
-            assert_eq!(coverage.idle_explanations(), [], "{name}");
-            let ways = coverage.sites.iter().flat_map(|covered| &covered.ways);
-            for way in ways.filter(|way| way.excuse == Some(Excuse::Dead)) {
-                assert_eq!(way.cases, 0, "{name}: {way:?}");
+            assert!(coverage.not_run < coverage.cases, "{name}");
+            assert_eq!(coverage.unused_explanations(), [], "{name}");
+            let branches = coverage.sites.iter().flat_map(|covered| &covered.branches);
+            for branch in branches.filter(|branch| branch.excuse == Some(Excuse::Unreachable)) {
+                assert_eq!(branch.cases, 0, "{name}: {branch:?}");
             }
             coverage.excused().0
         })
         .sum();
     let least = if is_everything() { 20 } else { 0 };
-    assert!(dead > least, "{dead}");
+    assert!(unreachable > least, "{unreachable}");
 }
 
 const TEMPLATE: &str = "\
@@ -84,8 +84,8 @@ fn people_see_what_no_case_reaches() {
 t  t.jinja
   2 cases
       1 of     3  statements, 33.33 %
-      4 of     6  sides of conditions, 66.66 %
-      2 of     3  ways through loops, 66.66 %
+      4 of     6  branches of conditions, 66.66 %
+      2 of     3  iterations of loops, 66.66 %
       0 of     1  macros, 0.00 %
       7 of    13  all, 53.84 %
 
@@ -135,11 +135,11 @@ fn programs_get_every_place_as_json() {
     let place = ["line", "column", "end_line", "end_column"].map(|key| operand[key].clone());
     assert_eq!(place, [5, 29, 5, 35].map(Value::from));
     assert_eq!(operand["missing"], "never true");
-    let ways = json!([
+    let branches = json!([
         {"way": "true", "cases": 0, "first": []},
         {"way": "false", "cases": 1, "first": ["talks/two"]},
     ]);
-    assert_eq!(operand["ways"], ways);
+    assert_eq!(operand["ways"], branches);
     assert!(of("m.content").get("missing").is_none());
 }
 
@@ -212,7 +212,7 @@ fn a_suite_may_demand_a_share() {
     let quiet = lint("");
     assert!(!quiet.stderr().contains("never"), "{}", quiet.stderr());
     let below = lint("coverage.at_least = 54");
-    let message = "the cases take 53.84 % of its ways, and rolecall.toml demands 54 %";
+    let message = "the cases cover 53.84 % of its branches, and rolecall.toml demands 54 %";
     assert!(below.stdout().contains(message), "{}", below.stdout());
     let note = "t.jinja:4: the loop in column 5 is never without items";
     assert!(below.stderr().contains(note), "{}", below.stderr());
@@ -269,15 +269,15 @@ fn what_is_explained_does_not_count_while_it_is_true() {
         ),
         (
             format!("\"{place}\": {{\"several\": \"Why?\"}}"),
-            "some case takes this way",
+            "some case covers this branch",
         ),
         (
             format!("\"{place}\": {{\"true\": \"Why?\"}}"),
-            "some case takes this way",
+            "some case covers this branch",
         ),
         (
             format!("\"{place}\": {{\"emtpy\": \"Why?\"}}"),
-            "there is no way `emtpy`",
+            "there is no branch `emtpy`",
         ),
         (
             format!("\"{place}\": {{\"empty\": \"\"}}"),
@@ -306,7 +306,7 @@ fn templates_and_cases_that_cannot_be_used_are_named() {
 }
 
 #[test]
-fn a_template_of_ollama_is_covered_behind_its_front() {
+fn a_template_of_ollama_is_covered_with_its_front() {
     let folder = folder();
     folder.write(
         "t.gotmpl",
@@ -328,8 +328,8 @@ fn a_template_of_ollama_is_covered_behind_its_front() {
 t  t.gotmpl
   3 cases, one of them without running it
       1 of     1  statements, 100 %
-      2 of     2  sides of conditions, 100 %
-      2 of     3  ways through loops, 66.66 %
+      2 of     2  branches of conditions, 100 %
+      2 of     3  iterations of loops, 66.66 %
       5 of     6  all, 83.33 %
 
   1:4 loop never without items

@@ -51,7 +51,7 @@ fn two_templates() -> Folder {
 }
 
 #[test]
-fn differences_of_two_templates_are_told_by_their_cause() {
+fn differences_of_two_templates_are_reported_by_their_cause() {
     let folder = two_templates();
     let ran = diff(&folder, &["old.jinja", "new.jinja", "plain/*"]);
     assert_eq!(ran.code(), 1, "{}", ran.stderr());
@@ -530,7 +530,7 @@ fn a_revision_is_read_with_all_that_belongs_to_a_template() {
 }
 
 #[test]
-fn what_a_repository_does_not_have_is_told() {
+fn what_a_repository_does_not_have_is_reported() {
     let folder = repository();
     for (revision, expected) in [
         (

@@ -73,7 +73,7 @@ fn a_program_is_judged_by_its_own_dialect() {
 }
 
 #[test]
-fn an_engine_that_was_spoilt_by_what_it_was_asked_is_told() {
+fn an_engine_that_was_spoilt_by_what_it_was_asked_is_reported() {
     let folder = Folder::new();
     let spoilt = r#"start
 while ask; do
@@ -158,7 +158,7 @@ fn figures_tell_templates_that_load_and_refusals_apart() {
 
 /// If an engine answers nothing, the summary has no figure about its templates.
 #[test]
-fn nothing_is_told_of_an_engine_that_was_asked_nothing() {
+fn nothing_is_reported_of_an_engine_that_was_asked_nothing() {
     let folder = Folder::new();
     folder.accept_all();
     let gone = command(&folder, "start; exit 3");

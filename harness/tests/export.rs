@@ -32,13 +32,10 @@ fn is_looked_at(pair: &Pair<'_>) -> bool {
     NAMES.contains(&pair.template.name)
 }
 
-/// The export of the suite.
 static EXPORT: LazyLock<Export> = LazyLock::new(|| export(&SUITE));
 
-/// Its files.
 static FILES: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| EXPORT.files().collect());
 
-/// The files that are JSON.
 static JSON: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {
     let is_json = |path: &str| Path::new(path).extension().is_some_and(|end| end == "json");
     let files = FILES.iter().filter(|(path, _)| is_json(path));

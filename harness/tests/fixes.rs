@@ -110,7 +110,7 @@ fn files_of_other_programs_stay_as_they_were_fetched() {
         if is_link {
             std::os::unix::fs::symlink("../../blobs/4d5e6f", folder.path(&name)).unwrap();
         } else {
-            // As on Windows, where files stand in the place of links.
+            // As on Windows, where files are in the place of links.
             folder.write(&name, PRINTS_NONE);
         }
         for typed in [name.as_str(), snapshot] {

@@ -50,8 +50,8 @@ fn people_see_new_cases_and_what_stays_unreached() {
         "with 1 case",
         "3 (statement",
         "\"name\": \"clock\"",
-        "and 1 that cannot be reached",
-        "5:19 statement cannot be reached: a literal decides",
+        "and 1 unreachable",
+        "5:19 statement unreachable: a literal decides",
         // transformers refuses an empty conversation.
         "1:5 loop never without items",
     ] {

@@ -94,7 +94,7 @@ fn the_seeds_are_kept_byte_for_byte() {
 }
 
 #[test]
-fn the_suite_has_no_problems_and_nothing_to_mend() {
+fn the_suite_has_no_problems_and_nothing_to_fix() {
     let findings: Vec<String> = SUITE
         .problems
         .iter()
@@ -196,7 +196,7 @@ fn every_record_is_of_every_case() {
         let cases = cases.filter(|case| SUITE.has_pair(template, case));
         let cases = cases.map(|case| case.id.clone()).collect();
         let recorded = record.cases.keys().cloned().collect();
-        let what = format!("cases of {}, beside its record", template.name);
+        let what = format!("cases of {}, next to its record", template.name);
         assert_same(&what, &cases, &recorded);
     }
 }

@@ -17,6 +17,8 @@ mod base;
 mod cli;
 mod constructs;
 mod contracts;
+#[cfg(unix)]
+mod convenience;
 mod cover;
 mod diff;
 #[cfg(unix)]
@@ -28,8 +30,6 @@ mod files;
 mod fixes;
 mod generate;
 mod inventory;
-#[cfg(unix)]
-mod manners;
 mod mask;
 mod matrix;
 mod mock_models;

@@ -1,4 +1,4 @@
-//! The command `mask`, and masks beside the marks of the suite's templates.
+//! The command `mask`, and masks compared with the marks of the suite's templates.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -42,13 +42,13 @@ fn differences(mask: &Mask, marked: &[Range<usize>]) -> [Vec<String>; 2] {
 /// is of the known kind: marked, but not written; or written, but not marked.
 fn is_known(template: &str, is_marked: bool, text: &str) -> bool {
     match template {
-        // They mark the line break behind the end token, as the templates of TRL do.
+        // They mark the line break after the end token, as the templates of TRL do.
         "gemma-functions" | "phi3" => is_marked && text == "\n",
-        // The prompt opens the thought, so the model does not write the tag.
+        // The prompt opens the reasoning, so the model does not write the tag.
         "deepseek-think" => is_marked && text == "<think>\n",
         // Nothing asks for an answer before any question, so nothing shows who writes the space.
         "mistral-v3" => is_marked && text == " ",
-        // The space before the answer stands outside of the marks.
+        // The space before the answer is outside of the marks.
         "llama2-inst" => !is_marked && text == " ",
         _ => false,
     }

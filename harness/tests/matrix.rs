@@ -134,7 +134,7 @@ fn an_engine_is_measured_and_what_it_did_is_kept() {
 }
 
 #[test]
-fn a_change_of_an_engine_is_told_pair_by_pair() {
+fn a_change_of_an_engine_is_reported_pair_by_pair() {
     let folder = measured();
     let right = "start; while ask; do case $line in *load*) echo \"{\\\"id\\\": $id, \\\"ok\\\": true}\" ;; \
                  *'\"content\":\"S\"'*chat*|*chat*'\"content\":\"S\"'*) text '<system>S\\n<assistant>' ;; \
@@ -146,7 +146,7 @@ fn a_change_of_an_engine_is_told_pair_by_pair() {
         "fake@1.2: changed since its measurement",
         "1 pair: wrong before, right now",
         "chat: plain/system",
-        "3 pairs: still wrong, but in another way",
+        "3 pairs: still wrong, but differently",
         "strict loads now",
         "construct: agreed before, and differ now",
         "\n    {{ messages[0].content }}␃\n",
@@ -282,7 +282,7 @@ fn the_table_is_made_without_running_anything() {
 }
 
 #[test]
-fn what_has_changed_since_is_told() {
+fn what_has_changed_since_is_reported() {
     let folder = measured();
     let stale = |folder: &Folder| {
         let ran = folder.rolecall(&["matrix", "fake", "--format", "json"]);
@@ -618,7 +618,7 @@ fn an_engine_gets_a_row_in_a_folder_of_its_author() {
     let entries = std::fs::read_dir(&own).unwrap();
     let path = entries.map(|entry| entry.unwrap().path()).next().unwrap();
     assert!(path.ends_with(concat!("rolecall-go@", env!("CARGO_PKG_VERSION"), ".json")));
-    // What it calls itself is its row, beside the rows of the engines that Rolecall measured.
+    // What it calls itself is its row, besides the rows of the engines that Rolecall measured.
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
     assert!(text.contains("{\"engine\": \"rolecall-go\""), "{text:.200}");
@@ -679,7 +679,7 @@ fn a_row_is_measured_again_from_saved_results() {
     assert_says(
         &folder.rolecall(&verify),
         1,
-        &["still wrong, but in another way"],
+        &["still wrong, but differently"],
     );
     assert_says(&folder.rolecall(&update), 0, &["fake@1.2.json written"]);
 

@@ -1,4 +1,4 @@
-//! Models that give one answer, and servers that are tested both ways with them.
+//! Models that give one answer, and whole servers that are tested with them, prompt and parser.
 
 // The server's words.
 #![allow(clippy::print_stderr)]
@@ -53,24 +53,24 @@ fn option(name: &str) -> Option<String> {
     arguments.get(at + 1).cloned()
 }
 
-/// Not a test: the program that the tests below start as a server. Its manner is the word after
+/// Not a test: the program that the tests below start as a server. Its behaviour is the word after
 /// `manner`, and its other options are those of llama-server.
 #[test]
 #[ignore = "a program for other tests"]
 fn a_server() {
-    let (Some(port), Some(manner)) = (option("--port"), option("manner")) else {
+    let (Some(port), Some(behaviour)) = (option("--port"), option("manner")) else {
         return;
     };
     let template = std::fs::read_to_string(option("--chat-template-file").unwrap()).unwrap();
     assert_eq!(template, TEMPLATE);
     assert_eq!(std::fs::read(option("-m").unwrap()).unwrap()[..4], *b"GGUF");
-    if manner == "refuses-the-template" {
+    if behaviour == "refuses-the-template" {
         eprintln!("0.1 E init: error: Unknown statement: raw\nexiting due to an error");
         std::process::exit(1);
     }
     let listener = TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
     let _server = Server::on(listener, usize::MAX, move |request, _| {
-        answer(&manner, request)
+        answer(&behaviour, request)
     });
     loop {
         std::thread::park();
@@ -81,11 +81,11 @@ fn reply(status: u16, body: &Value) -> Reply {
     Reply::new(status, body.to_string()).with("Content-Type", "application/json")
 }
 
-fn answer(manner: &str, request: &Request) -> Reply {
+fn answer(behaviour: &str, request: &Request) -> Reply {
     match request.path.as_str() {
         "/health" => return reply(200, &json!({"status": "ok"})),
         "/props" => return reply(200, &json!({"build_info": "b1-fake"})),
-        "/apply-template" => return reply(200, &json!({"prompt": prompt(manner, request)})),
+        "/apply-template" => return reply(200, &json!({"prompt": prompt(behaviour, request)})),
         "/v1/chat/completions" => {}
         other => return reply(404, &json!({"error": {"message": format!("no {other}")}})),
     }
@@ -97,7 +97,7 @@ fn answer(manner: &str, request: &Request) -> Reply {
     let bias = body["logit_bias"][0][0].as_u64();
     assert!(bias.is_some_and(|token| token > 0), "{body}");
     let mut written = message["content"].as_str().unwrap_or_default().to_owned();
-    match manner {
+    match behaviour {
         "drops-calls" => {
             message["tool_calls"] = json!([]);
         }
@@ -116,7 +116,7 @@ fn answer(manner: &str, request: &Request) -> Reply {
         _ => {}
     }
     if body["stream"] == true {
-        if manner == "streams-otherwise" && !is_call {
+        if behaviour == "streams-otherwise" && !is_call {
             message["content"] = "It is".into();
         }
         let event = json!({"choices": [{"index": 0, "delta": message}]});
@@ -125,17 +125,17 @@ fn answer(manner: &str, request: &Request) -> Reply {
     }
     let mut choice = json!({"index": 0, "message": message, "finish_reason": "stop"});
     // What was written is known only for texts.
-    if !is_call || manner == "forbids" {
+    if !is_call || behaviour == "forbids" {
         let bytes = written.as_bytes();
         choice["logprobs"] = json!({"content": [{"bytes": bytes}, {"bytes": []}]});
     }
     reply(200, &json!({"choices": [choice]}))
 }
 
-fn prompt(manner: &str, request: &Request) -> String {
+fn prompt(behaviour: &str, request: &Request) -> String {
     let body: Value = serde_json::from_slice(&request.body).unwrap();
     let content = body["messages"][0]["content"].as_str().unwrap();
-    let more = if manner == "prompts-otherwise" {
+    let more = if behaviour == "prompts-otherwise" {
         "\n"
     } else {
         ""
@@ -144,19 +144,19 @@ fn prompt(manner: &str, request: &Request) -> String {
 }
 
 /// The command line of the server.
-fn engine(manner: &str) -> String {
+fn engine(behaviour: &str) -> String {
     let program = std::env::current_exe().unwrap();
     let program = shlex::try_quote(program.to_str().unwrap())
         .unwrap()
         .into_owned();
     format!(
-        "llama-server={program} mock_models::a_server --exact --ignored --nocapture -- manner {manner}"
+        "llama-server={program} mock_models::a_server --exact --ignored --nocapture -- manner {behaviour}"
     )
 }
 
-fn roundtrip(manner: &str, more: &[&str]) -> Ran {
+fn roundtrip(behaviour: &str, more: &[&str]) -> Ran {
     let folder = suite();
-    let engine = engine(manner);
+    let engine = engine(behaviour);
     let arguments = [
         "run",
         "--roundtrip",
@@ -179,10 +179,16 @@ fn roundtrip(manner: &str, more: &[&str]) -> Ran {
 }
 
 /// What comes back of the text, of the text of one byte and of the call.
-fn returned(manner: &str) -> (i32, Vec<Value>) {
-    let ran = roundtrip(manner, &["--format", "jsonl"]);
+fn returned(behaviour: &str) -> (i32, Vec<Value>) {
+    let ran = roundtrip(behaviour, &["--format", "jsonl"]);
     let lines = ran.json_lines();
-    assert_eq!(lines.len(), 3, "{manner}: {}{}", ran.stdout(), ran.stderr());
+    assert_eq!(
+        lines.len(),
+        3,
+        "{behaviour}: {}{}",
+        ran.stdout(),
+        ran.stderr()
+    );
     (ran.code(), lines)
 }
 
@@ -392,7 +398,7 @@ fn a_call_that_a_server_drops_is_named() {
 }
 
 #[test]
-fn what_a_server_refuses_or_forbids_is_told_apart() {
+fn what_a_server_refuses_or_forbids_is_distinguished() {
     let (code, lines) = returned("refuses");
     assert_eq!(
         (code, kinds(&lines)),
@@ -427,7 +433,7 @@ fn streams_and_prompts_that_differ_are_noted() {
 }
 
 #[test]
-fn what_no_mock_model_can_write_is_not_held_against_the_server() {
+fn what_no_mock_model_can_write_is_not_counted_against_the_server() {
     let folder = suite();
     // The prompt ends with a line break, too.
     let cases = CASES.replace("\"It is so.\"}]", "\"\\n\"}]");

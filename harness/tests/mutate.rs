@@ -132,7 +132,7 @@ fn a_conversation_that_would_notice_a_mutant_is_shown() {
         "{shown}"
     );
     assert!(
-        shown.contains(" more that no conversation tells apart, of 1,000 tried"),
+        shown.contains(" more that no conversation distinguishes, of 1,000 tried"),
         "{shown}"
     );
     assert!(!shown.contains("filter"), "{shown}");
@@ -216,7 +216,7 @@ fn templates_that_cannot_be_changed_are_named() {
 }
 
 #[test]
-fn a_template_of_ollama_is_changed_behind_its_front() {
+fn a_template_of_ollama_is_changed_with_its_front() {
     let folder = folder();
     folder.write(
         "t.gotmpl",

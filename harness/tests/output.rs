@@ -311,7 +311,7 @@ fn a_syntax_error_is_said_once_with_its_place() {
     folder.write("bad.jinja", "a\n{% if x %}\n  {{ y }");
     let ran = folder.rolecall(&["check", "bad.jinja"]);
     assert_eq!(ran.code(), 1);
-    let expected = "bad jinja behind transformers, rolecall-jinja\n\
+    let expected = "bad (jinja), front transformers, engine rolecall-jinja\n\
         error bad.jinja:3:8: syntax error: unexpected '}'\n    {{ y }\n\n1 template in ";
     assert!(ran.stdout().starts_with(expected), "{}", ran.stdout());
     let ran = folder.rolecall(&["check", "bad.jinja", "--format", "github"]);
@@ -332,7 +332,7 @@ fn wrong(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<
             let fits = |choice: &Value| {
                 let mut found = Vec::new();
                 wrong(root, choice, value, at, &mut found);
-                // The other keys are beside the choices.
+                // The other keys are next to the choices.
                 found.retain(|what| !what.ends_with("is not in the schema"));
                 found.is_empty()
             };
@@ -416,7 +416,7 @@ fn document(folder: &Folder, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn what_templates_do_is_told_as_the_published_schemas_say() {
+fn what_templates_do_is_reported_as_the_published_schemas_say() {
     let folder = Folder::new();
     let turns = "{% for m in messages %}<{{ m.role[0] }}>{{ m.content }}{% endfor %}\
                  {{ '<a>' if add_generation_prompt }}";

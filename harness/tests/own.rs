@@ -63,7 +63,7 @@ impl Own {
 }
 
 #[test]
-fn a_suite_of_ones_own_is_accepted_held_and_changed() {
+fn a_suite_of_ones_own_is_accepted_checked_and_changed() {
     let own = Own::new();
     // Nothing was accepted, because nothing confirms the results.
     let ran = own.rolecall(&["run"]);
@@ -183,7 +183,7 @@ fn what_cannot_be_read_is_not_written_over() {
 }
 
 #[test]
-fn sections_without_a_case_go_and_are_told() {
+fn sections_without_a_case_go_and_are_reported() {
     let own = Own::new();
     own.install_reference();
     own.rolecall(&["accept", "--verified"]);
@@ -321,7 +321,7 @@ fn templates_have_what_the_file_gives_them() {
         "--format",
         "jsonl",
     ]);
-    // The front's version of one of them is beside it.
+    // The front's version of one of them is next to it.
     let others = ran.json_lines();
     let written = others
         .iter()

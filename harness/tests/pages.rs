@@ -1,13 +1,13 @@
 //! The examples in the README and in `harness/docs` do what the pages say.
 //!
-//! In a `console` block, each `$ cargo run -- …` runs in the repository, and each
-//! `$ rolecall …` runs in a folder of the page's own, which has only the page's files. A block
-//! whose language is followed by the name of a file, such as `jinja chat.jinja`, is that file. The
-//! lines below a command are its output. A line `…` stands for any lines. Times may differ, and so
-//! may the counts of a whole suite, because it grows. Everything that is said about a template is
-//! exact, its counts included. `json` blocks are examples of the project's own files, and are read
-//! as such. `ROLECALL_PAGES=print` prints the commands' current output, and `ROLECALL_PAGES=write`
-//! writes their numbers into the pages.
+//! In a `console` block, each `$ cargo run -- …` runs in the repository, and each `$ rolecall …`
+//! runs in a folder of the page's own, which has only the page's files. A block whose language is
+//! followed by the name of a file, such as `jinja chat.jinja`, is that file. The lines below a
+//! command are its output. A line `…` represents any lines. Times may differ, and so may the counts
+//! of a whole suite, because it grows. Everything that is said about a template is exact, its
+//! counts included. `json` blocks are examples of the project's own files, and are read as such.
+//! `ROLECALL_PAGES=print` prints the commands' current output, and `ROLECALL_PAGES=write` writes
+//! their numbers into the pages.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -192,7 +192,6 @@ fn words(line: &str) -> Vec<String> {
 /// Which numbers of an output may differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbers {
-    /// The times.
     Times,
     /// All of them, with the spaces that keep them in columns.
     Any,

@@ -212,8 +212,8 @@ fn suite() -> Folder {
     folder.write("cases/templates/plain.json", &format!("{sidecar}}}"));
     folder.write("cases/templates/told.jinja", source);
     let response = r#"{"start_anchor": "<assistant>", "fields": {"content": {}}}"#;
-    let told = format!("{sidecar}, \"response_template\": {response}}}");
-    folder.write("cases/templates/told.json", &told);
+    let reported = format!("{sidecar}, \"response_template\": {response}}}");
+    folder.write("cases/templates/told.json", &reported);
     let cases = r#"{"about": "Answers.", "cases": {
         "long": {"about": "A question and its answer.", "messages": [
             {"role": "user", "content": "q"}, {"role": "assistant", "content": "It is so."}]},
@@ -246,9 +246,9 @@ fn a_program_reads_all_templates_without_the_end_token() {
         echo \"{\\\"id\\\": $id, \\\"outcome\\\": \\\"unsupported\\\", \\\"message\\\": \\\"no parser\\\"}\"; }\n\
         serve";
     let (said, code) = roundtrip(&folder, unsupported, &["told"]);
-    let told = "told, read with tags\n      1 read back\n      1 unsupported by the reader\n        \
+    let reported = "told, read with tags\n      1 read back\n      1 unsupported by the reader\n        \
         no parser\n\n";
-    assert_eq!((said.as_str(), code), (told, 0));
+    assert_eq!((said.as_str(), code), (reported, 0));
 }
 
 #[test]

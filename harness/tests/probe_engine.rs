@@ -61,25 +61,25 @@ fn engines_of_this_program_have_nothing_wrong() {
 /// A program with one mistake, and the checks that report it, with their words.
 type Fault<'f> = (String, &'f [(&'f str, &'f str)]);
 
-fn assert_told(faults: &[Fault<'_>]) {
+fn assert_reported(faults: &[Fault<'_>]) {
     std::thread::scope(|scope| {
         for (script, expected) in faults {
             scope.spawn(move || {
                 let trial = tried(script);
                 let found = wrong(&trial);
-                let told: Vec<_> = found
+                let reported: Vec<_> = found
                     .iter()
                     .filter(|(_, seen)| seen != "not tried")
                     .collect();
                 // If it answers nothing, the next checks say so, too, before the trial gives it up.
                 for (name, words) in *expected {
-                    let told = told.iter().find(|(found, _)| found == name);
-                    let is_told = told.is_some_and(|(_, seen)| seen.contains(words));
-                    assert!(is_told, "{script}: {name}: {found:?}");
+                    let reported = reported.iter().find(|(found, _)| found == name);
+                    let is_reported = reported.is_some_and(|(_, seen)| seen.contains(words));
+                    assert!(is_reported, "{script}: {name}: {found:?}");
                 }
-                let is_given_up = told.len() < found.len();
+                let is_given_up = reported.len() < found.len();
                 assert!(
-                    is_given_up || told.len() == expected.len(),
+                    is_given_up || reported.len() == expected.len(),
                     "{script}: {found:?}"
                 );
             });
@@ -88,9 +88,9 @@ fn assert_told(faults: &[Fault<'_>]) {
 }
 
 #[test]
-fn what_is_read_wrongly_is_told_by_its_check() {
+fn what_is_read_wrongly_is_reported_by_its_check() {
     let asked = |filter: &str| format!("{filter} | {GOOD}");
-    assert_told(&[
+    assert_reported(&[
         (
             asked("sed -u 's/1\\.0/1/g; s/9007199254740993/9007199254740992/'"),
             &[
@@ -130,9 +130,9 @@ fn what_is_read_wrongly_is_told_by_its_check() {
 }
 
 #[test]
-fn what_is_answered_wrongly_is_told_by_its_check() {
+fn what_is_answered_wrongly_is_reported_by_its_check() {
     let answered = |filter: &str| format!("{GOOD} | {filter}");
-    assert_told(&[
+    assert_reported(&[
         (
             answered(r#"sed -u 's/\\n"}$/"}/; s/\\n]"}$/]"}/'"#),
             &[("text", r#"\r\nend ]"; expected"#)],
@@ -205,7 +205,7 @@ fn booleans_are_one_question() {
     assert_eq!(found, [("booleans", seen.to_owned())]);
 }
 
-/// Where everything fails, nothing is right because it should fail, and the cause is told once.
+/// Where everything fails, nothing is right because it should fail, and the cause is reported once.
 #[test]
 fn where_everything_fails_nothing_is_fine() {
     let folder = Folder::empty();
@@ -254,7 +254,7 @@ fn where_everything_fails_nothing_is_fine() {
 }
 
 #[test]
-fn a_missing_file_is_told_as_that() {
+fn a_missing_file_is_reported_as_that() {
     let folder = Folder::new();
     let missing = "there is no file `adaptor.sh` in this folder";
     let ran = folder.rolecall(&["probe-engine", "sh adaptor.sh"]);
@@ -285,7 +285,7 @@ fn a_missing_file_is_told_as_that() {
 }
 
 #[test]
-fn lines_that_nobody_asked_for_are_told() {
+fn lines_that_nobody_asked_for_are_reported() {
     // Output after the last answer of a check is read by the next one.
     let trial = tried(&format!("{GOOD} | {}", chatter("bHi", "xx")));
     let found = wrong(&trial);
@@ -311,7 +311,7 @@ fn chatter(text: &str, times: &str) -> String {
 }
 
 #[test]
-fn a_program_that_runs_once_at_a_time_is_told() {
+fn a_program_that_runs_once_at_a_time_is_reported() {
     let folder = Folder::empty();
     let lock = folder.path("lock");
     let script = format!(
@@ -436,7 +436,7 @@ while read -r line; do
   esac
 done"#;
 
-fn told(script: &str, source: &str, case: &Case) -> String {
+fn reported(script: &str, source: &str, case: &Case) -> String {
     let words = ["sh", "-c", script].map(str::to_owned);
     let engine = ProtocolEngine::spawn(&words, ProtocolLimits::default()).unwrap();
     let template = Template::from_source("t", Dialect::Go, source);
@@ -463,7 +463,7 @@ fn engines_of_go_templates_are_given_what_ollama_executes_templates_with() {
     let template = Template::from_source("t", Dialect::Go, source);
     let program = GoEngine::new().program(&template).unwrap();
     let printed = rolecall_core::Program::prompt(&program, &case).unwrap();
-    let given: Value = serde_json::from_str(&told(TELLS_GO, source, &case)).unwrap();
+    let given: Value = serde_json::from_str(&reported(TELLS_GO, source, &case)).unwrap();
     let printed: Value = serde_json::from_str(&printed).unwrap();
     assert_eq!(given, json!({"data": printed}));
     assert_eq!(printed["Messages"][1]["Content"], "a\n\nb\\ \"<é\n");
@@ -474,17 +474,17 @@ fn engines_of_go_templates_are_given_what_ollama_executes_templates_with() {
     let Ok(TemplateData::Turns(expected)) = program.data(&Conversation::new(&case)) else {
         panic!("no turns");
     };
-    let given: Value = serde_json::from_str(&told(TELLS_GO, turns, &case)).unwrap();
+    let given: Value = serde_json::from_str(&reported(TELLS_GO, turns, &case)).unwrap();
     assert_eq!(given, json!({"turns": expected}));
 
     let refused = Case::from_messages(vec![json!({"role": 3})]);
-    let given: Value = serde_json::from_str(&told(TELLS_GO, source, &refused)).unwrap();
+    let given: Value = serde_json::from_str(&reported(TELLS_GO, source, &refused)).unwrap();
     let outcome = program.data(&Conversation::new(&refused)).unwrap_err();
     let words = Outcome::from(Err(outcome)).text().to_owned();
     assert_eq!(given, json!({"refused": words}));
 
     // Applications make it themselves.
     let application = TELLS_GO.replace("\"fronts\": []", "\"fronts\": [\"ollama\"]");
-    let given = told(&application, source, &case);
+    let given = reported(&application, source, &case);
     assert!(given.starts_with("{\"request\":\"render\""), "{given}");
 }

@@ -235,8 +235,8 @@ fn a_program_may_end_after_its_answer() {
     assert_eq!(starts, 3);
 }
 
-/// A pair's result depends only on the pair: not on earlier pairs, and not on pairs that run beside
-/// it.
+/// A pair's result depends only on the pair: not on earlier pairs, and not on pairs that run next
+/// to it.
 #[test]
 fn crashes_are_counted_alike_with_any_number_of_jobs() {
     let script = r#"start
@@ -338,7 +338,7 @@ fn a_program_that_does_not_start_any_more_is_given_up() {
 
 /// In no format of the results is a pair that was not asked a crash.
 #[test]
-fn what_was_not_asked_is_told_so() {
+fn what_was_not_asked_is_reported_so() {
     let folder = Folder::new();
     let engine = command(&folder, "start; ok; ask; exit 1");
     let run = |format: &str| {
@@ -506,7 +506,7 @@ done"#
     })]);
     written.continue_final_message = Some("content".into());
     written.add_generation_prompt = false;
-    let raw = written.behind("raw");
+    let raw = written.with_front("raw");
     let asked = |front: &str, fronts: &str, case: &Case| {
         let engine = start(&greets(fronts)).unwrap();
         let engines = Engines::default();

@@ -1,5 +1,5 @@
 //! The recipe of CONTRIBUTING.md for cases and templates, typed after each kind of change. A script
-//! stands in for transformers, which gives back the first message's content.
+//! replaces transformers, which gives back the first message's content.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -146,7 +146,7 @@ fn three_commands_do_all_that_a_change_needs() {
     let changed = after(&folder, |folder| {
         write_template(folder, "late", "{{  messages[0].content }}");
     });
-    // No prompt has changed, so no line beside a prompt has.
+    // No prompt has changed, so no line next to a prompt has.
     assert_eq!(
         changed,
         ["cases/templates/late.jinja", "snapshots/reference.json"]

@@ -1,7 +1,7 @@
 //! The references at the command line: recording, verifying, verdicts, divergences.
 //!
-//! The real references need Python and Go. Here a shell script stands in for transformers and gives
-//! back the first message's content.
+//! The real references need Python and Go. Here a shell script replaces transformers and gives back
+//! the first message's content.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -432,7 +432,7 @@ fn a_divergence_is_explained_and_may_not_go_stale() {
 }
 
 #[test]
-fn a_list_of_divergences_is_held_to_what_is_so() {
+fn a_list_of_divergences_is_checked_against_the_results() {
     let (folder, drafts) = diverging();
     let drafts: Vec<&str> = drafts.iter().map(String::as_str).collect();
     let list = |entries: &[&str]| list(&folder, entries);
@@ -525,7 +525,7 @@ fn a_reference_that_cannot_be_asked_writes_nothing() {
 }
 
 #[test]
-fn records_of_another_version_are_told_apart() {
+fn records_of_another_version_are_distinguished() {
     let folder = suite();
     folder.accept_snapshots();
     folder.rolecall(&["reference", "update"]);
@@ -567,7 +567,7 @@ fn a_pair_on_which_the_reference_crashes_is_reported_and_not_recorded() {
         .split("\n\n")
         .find(|section| section.starts_with("=== crash, echo: "));
     assert!(!crashed.unwrap().contains("\nreference "), "{record}");
-    // Only the words of the failure are beside our prompt.
+    // Only the words of the failure are next to our prompt.
     let out = folder.rolecall(&["run", "echo:words/fail"]).stdout();
     has(
         &out,

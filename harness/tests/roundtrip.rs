@@ -1,4 +1,4 @@
-//! What is read back of answers: the command `roundtrip`, and suites that hold it.
+//! Parsed answers: the command `roundtrip`, and suites that hold it.
 
 use rolecall_answers::reader::OwnReader;
 use rolecall_answers::reading::read_all;
@@ -78,7 +78,8 @@ fn a_suite_holds_what_the_reference_reads() {
     let run = |code, words: &str| says(&folder.rolecall(&["run"]), code, words);
     run(
         1,
-        "1 message is not read back as by the reference, such as plain/answer#1: the reference was not asked about it",
+        "1 message is not parsed as by the reference, such as plain/answer#1: the reference was \
+         not asked about it",
     );
     // Nothing is accepted that no reference confirms.
     folder.rolecall(&["accept"]);
@@ -133,7 +134,7 @@ fn a_suite_holds_what_the_reference_reads() {
     folder.write("cases/templates/t.json", &sidecar(&other));
     run(
         1,
-        "nothing confirms what is read back: the response template has changed since",
+        "nothing confirms the parsed answers: the response template has changed since",
     );
     folder.write(
         "cases/templates/t.json",

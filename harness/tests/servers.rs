@@ -159,8 +159,11 @@ fn what_the_tokenizer_puts_before_the_prompt_is_part_of_it() {
         let engine = format!("llama-server={}", server.address);
         let ran = compare(&folder, &engine, &["chat"]);
         assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
-        let told = ran.stderr();
-        assert!(told.contains("puts `<s>` before every prompt"), "{told}");
+        let reported = ran.stderr();
+        assert!(
+            reported.contains("puts `<s>` before every prompt"),
+            "{reported}"
+        );
     }
 }
 
@@ -416,14 +419,14 @@ fn what_is_no_such_server_is_an_error_that_says_so() {
 }
 
 /// A vLLM server whose tokens are characters. `trusts` says whether it accepts templates.
-fn vllm(trusts: bool, told: Option<String>) -> Server {
+fn vllm(trusts: bool, reported: Option<String>) -> Server {
     Server::new(move |request, _| match request.path.as_str() {
         "/version" => reply(200, &json!({"version": "0.24.0"})),
         "/v1/models" => reply(
             200,
             &json!({"object": "list", "data": [{"id": "org/model"}]}),
         ),
-        "/tokenizer_info" => match &told {
+        "/tokenizer_info" => match &reported {
             Some(source) => reply(
                 200,
                 &json!({"tokenizer_class": "T", "chat_template": source}),

@@ -42,7 +42,7 @@ fn the_parts_add_up_to_the_run() {
 }
 
 #[test]
-fn what_is_missing_or_there_twice_is_told() {
+fn what_is_missing_or_there_twice_is_reported() {
     let folder = folder();
     save(&folder, "a.jsonl", &["run", "--shard", "1/2"]);
     save(&folder, "b.jsonl", &["render", "--shard", "2/2"]);
@@ -67,11 +67,11 @@ fn what_is_missing_or_there_twice_is_told() {
         "{}",
         ran.stderr()
     );
-    // What stands behind the files is a file, too.
+    // Words after the files are files, too.
     let ran = folder.rolecall(&["run", "--results", "a.jsonl", "b.jsonl", "chat"]);
     assert_eq!(ran.code(), 2);
     assert!(
-        ran.stderr().contains("chat: no such file") && ran.stderr().contains("stand before it"),
+        ran.stderr().contains("chat: no such file") && ran.stderr().contains("come before it"),
         "{}",
         ran.stderr()
     );

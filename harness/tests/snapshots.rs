@@ -60,15 +60,11 @@ fn read(folder: &Folder) -> String {
     std::fs::read_to_string(folder.path(FILE)).unwrap()
 }
 
-/// A change of the file.
 struct Change {
-    /// Its name.
     what: &'static str,
-    /// The changed file.
     text: String,
     /// Each case's comparison with it.
     states: [&'static str; 3],
-    /// The reported problem.
     problem: &'static str,
     /// How many problems `lint` has with the file.
     findings: usize,
@@ -308,7 +304,7 @@ fn what_is_damaged_has_a_place_and_leaves_the_other_sections() {
 
 /// Whoever edits, loses or copies what the reference did is noticed.
 #[test]
-fn what_the_reference_did_stands_where_it_belongs() {
+fn what_the_reference_did_is_where_it_belongs() {
     let folder = folder();
     let lines: Vec<&str> = ACCEPTED.lines().collect();
     let [one, two] = [lines[6], lines[11]];

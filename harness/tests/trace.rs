@@ -109,7 +109,7 @@ t talks/one  t.jinja
     let found = ran.stdout();
     assert!(found.starts_with(expected), "{found}");
     assert!(found.contains("\n34..35  1        made"), "{found}");
-    // With colours, the prompt stands above.
+    // With colours, the prompt is above.
     let coloured = show(&folder, "talks/one", &["--color", "always"]).stdout();
     let green = "\u{1b}[32mWho?\u{1b}[0m";
     assert_eq!(coloured.matches(green).count(), 2, "{coloured}");
@@ -214,7 +214,6 @@ compared outside of all conditions
     assert_eq!(ran.code(), 2, "{}", ran.stdout());
 }
 
-/// The page of a trace.
 fn page() -> (Folder, String) {
     let folder = folder();
     let ran = show(&folder, "talks/one", &["--html", "page.html"]);

@@ -1,4 +1,4 @@
-//! Causes: why answers are not read back. Messages with the same cause belong together.
+//! Causes: why answers are not parsed as meant. Messages with the same cause belong together.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,8 +8,8 @@ use rolecall_core::ReadOutcome;
 use crate::comparison::{Change, Difference, Verdict};
 use crate::reading::{FormReading, MessageReading};
 
-/// Why an answer is not read back: the kinds of its differences, or the error. It does not depend
-/// on names, values and places.
+/// Why an answer is not parsed as meant: the kinds of its differences, or the error. It does not
+/// depend on names, values and places.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ReadingCause(String);
 
@@ -25,7 +25,7 @@ pub(crate) fn kinds<'d>(differences: impl Iterator<Item = &'d Difference>) -> Op
 }
 
 impl ReadingCause {
-    /// The cause of a form of an answer that is another message, or fails. None if it is read back.
+    /// The cause of a form of an answer that is another message, or fails. None if it is parsed.
     pub fn of_form(read: &FormReading) -> Option<ReadingCause> {
         match (read.verdict, &read.outcome) {
             (Verdict::Changed, _) => {
@@ -46,7 +46,7 @@ impl ReadingCause {
         }
     }
 
-    /// The cause of the first form that is not read back, and this form.
+    /// The cause of the first form that is not parsed as meant, and this form.
     pub fn of(reading: &MessageReading) -> Option<(ReadingCause, &FormReading)> {
         let answer = reading.result.as_ref().ok()?;
         let causes = answer.forms.iter();

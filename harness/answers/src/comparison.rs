@@ -1,4 +1,4 @@
-//! The comparison of a message that was read back with the one that was meant.
+//! The comparison of a message that was parsed with the one that was meant.
 
 use std::fmt::{self, Write as _};
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::meaning::{Call, Meaning, is_same};
 
-/// How well an answer was read back, from best to worst.
+/// How well an answer was parsed, from best to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
     /// The message is as it was meant.
@@ -24,7 +24,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All of them.
     pub const ALL: [Verdict; 6] = [
         Verdict::ReadBack,
         Verdict::ButForWhiteSpace,
@@ -47,12 +46,10 @@ impl Verdict {
     }
 }
 
-/// A part of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Part {
     Reasoning,
     Content,
-    /// A call, by its index.
     Call(usize),
     /// The name of a call's tool.
     Name(usize),
@@ -120,13 +117,12 @@ impl Change {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     pub part: Part,
-    /// How it differs.
     pub change: Change,
-    /// What was meant, if anything was.
+    /// The intended value, if there is one.
     pub meant: Option<Value>,
     /// What came back, if anything did.
     pub read: Option<Value>,
-    /// Whether what was meant is not in the text, so that no reader could find it.
+    /// Whether the intended value is not in the text, so that no reader could find it.
     pub is_not_written: bool,
 }
 

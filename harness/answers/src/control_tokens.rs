@@ -11,7 +11,7 @@ pub fn control_tokens_in(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     control_token_places(text).map(|place| &text[place])
 }
 
-/// Where such tokens stand in a text.
+/// Where such tokens are in a text.
 pub fn control_token_places(text: &str) -> impl DoubleEndedIterator<Item = Range<usize>> {
     let opens = text
         .char_indices()
@@ -39,8 +39,8 @@ pub fn control_token_places(text: &str) -> impl DoubleEndedIterator<Item = Range
     })
 }
 
-/// The beginnings of an opening that open a turn, too, the longest first: what stands before the
-/// first thought, for example.
+/// The beginnings of an opening that open a turn, too, the longest first: what comes before the
+/// first reasoning, for example.
 pub(crate) fn beginnings(opening: &str) -> impl Iterator<Item = &str> {
     let later = control_token_places(opening).skip(1);
     let ends = later.flat_map(|place| [place.start, place.end]);

@@ -16,7 +16,6 @@ pub enum Form {
 }
 
 impl Form {
-    /// All of them.
     pub const ALL: [Form; 3] = [Form::Whole, Form::Ended, Form::Bare];
 
     /// The word for it in reports.

@@ -1,9 +1,9 @@
 //! The mask of a prompt: which of its bytes the model writes.
 //!
-//! A trainer teaches a model to write these bytes and no others. A template may mark them with
-//! `{% generation %}`, but most templates have no marks. Here they are found by two renders for each
+//! A trainer teaches a model to write these bytes and no others. A template may mark them with `{%
+//! generation %}`, but most templates have no marks. Here they are found by two renders for each
 //! assistant turn: the prompt that asks for the turn, and the conversation with the turn in it. The
-//! model writes what stands after the prompt, up to the token that ends the turn. The trace of the
+//! model writes what comes after the prompt, up to the token that ends the turn. The trace of the
 //! render says which bytes come from the turn's message, so that a changed history or an end token
 //! in somebody's text misleads nobody.
 
@@ -36,14 +36,13 @@ pub struct Mask {
 /// An assistant's turn in a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MaskedTurn {
-    /// The index of its message.
     pub message: usize,
-    /// What the model writes of it, up to the results of its calls if more of it stands behind them.
+    /// What the model writes of it, up to the results of its calls if more of it comes after them.
     pub learned: Learned,
-    /// What the model writes of it behind results: some templates write the text of a message behind
+    /// What the model writes of it after results: some templates write the text of a message after
     /// the results of its calls.
     pub further: Vec<Range<usize>>,
-    /// The token that ends the turn: the last bytes of what is learned. None if no token ends it.
+    /// The token that ends the turn: the last bytes of the learned text. None if no token ends it.
     pub end: Option<Range<usize>>,
     /// Whether the prompt ends within the turn: the case asks the model to go on with it.
     pub is_begun: bool,
@@ -52,17 +51,17 @@ pub struct MaskedTurn {
 /// What a model writes of an assistant's turn. Places are bytes of the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Learned {
-    /// What stands after the very prompt that asks for this turn.
+    /// The text after the very prompt that asks for this turn.
     AsAsked(Range<usize>),
-    /// What stands after the opening of the turn. The text before it is not the prompt that asks
-    /// for this turn: the template writes the history or the opening in another way.
+    /// The text after the opening of the turn. The text before it is not the prompt that asks for
+    /// this turn: the template writes the history or the opening in another way.
     Otherwise(Range<usize>),
     /// Nothing: the template does not write the turn.
     Nothing,
 }
 
 impl Learned {
-    /// Where it stands in the prompt.
+    /// Where it is in the prompt.
     pub fn range(&self) -> Option<Range<usize>> {
         match self {
             Learned::AsAsked(range) | Learned::Otherwise(range) => Some(range.clone()),
@@ -78,7 +77,7 @@ impl MaskedTurn {
         self.learned.range().into_iter().chain(further)
     }
 
-    /// Lets a turn without an end go on to the next answer of a prompt, if only white space stands
+    /// Lets a turn without an end go on to the next answer of a prompt, if only white space is
     /// between them: the template writes two answers in a row as one turn.
     fn go_on_to(&mut self, next_message: usize, next: usize, prompt: &str) {
         if self.end.is_some() || self.message + 1 != next_message {
@@ -162,7 +161,7 @@ struct Openings<'a> {
     /// The messages before the turn.
     before: &'a [Value],
     /// Their prompt, which asks for nothing.
-    told: Option<&'a str>,
+    unasked: Option<&'a str>,
     /// Whether the message before the turn is an answer that no token ends.
     is_continued: bool,
     /// The prompt that asks for the turn, unless the template refuses to ask there.
@@ -205,9 +204,9 @@ impl<'p, 't> Masker<'p, 't> {
         let question = json!([{"role": "user", "content": "How many?"}]);
         let settings = masker.settings.iter().copied().map(Some);
         let openings = [None].into_iter().chain(settings).filter_map(|setting| {
-            let told = plain(question.clone(), false, setting)?;
+            let unasked = plain(question.clone(), false, setting)?;
             let asking = plain(question.clone(), true, setting)?;
-            let added = asking.strip_prefix(told.as_str())?;
+            let added = asking.strip_prefix(unasked.as_str())?;
             let added = Some(added).filter(|it| !it.is_empty());
             Some(added.unwrap_or(ends.opening()).to_owned())
         });
@@ -219,7 +218,7 @@ impl<'p, 't> Masker<'p, 't> {
         }
     }
 
-    /// The mask of a case behind a front.
+    /// The mask of a case with a front.
     ///
     /// # Errors
     ///
@@ -261,10 +260,10 @@ impl<'p, 't> Masker<'p, 't> {
         };
         let case = asked.case;
         let before = &case.messages[..message];
-        let told = self.rendered(asked, before, false, None);
+        let unasked = self.rendered(asked, before, false, None);
         let mut finished = self.finished(asked, &case.messages[..=message], whole);
-        if let (Some(told), Some(finished)) = (&told, &finished)
-            && *told == finished.text
+        if let (Some(unasked), Some(finished)) = (&unasked, &finished)
+            && *unasked == finished.text
         {
             return nothing;
         }
@@ -273,13 +272,13 @@ impl<'p, 't> Masker<'p, 't> {
         let last = earlier.last().filter(|last| last.message + 1 == message);
         let openings = Openings {
             is_continued: last.is_some_and(|last| last.end.is_none()),
-            ..self.openings(asked, before, told.as_deref())
+            ..self.openings(asked, before, unasked.as_deref())
         };
         let Some((mut start, is_as_asked)) = openings.place(whole, message, floor) else {
             return nothing;
         };
         if !is_as_asked {
-            // What opens a call may stand where something else opens the turn in its prompt.
+            // What opens a call may be where something else opens the turn in its prompt.
             let from = floor.max(whole.earlier_until(message, start));
             let opener = whole.text[from..start].trim();
             let mut written = earlier.iter().flat_map(MaskedTurn::ranges);
@@ -288,25 +287,25 @@ impl<'p, 't> Masker<'p, 't> {
             }
         }
         let is_result = |index: usize| case.messages[index]["role"] == "tool";
-        let behind = whole.behind_others(message, start, is_result);
+        let following = whole.after_others(message, start, is_result);
         // The conversation with the message up to the results that a number of its further parts
-        // stand behind.
+        // come after.
         let shown = |parts: usize, after: usize| {
             let mut messages = case.messages[..=after].to_vec();
-            let left_out = behind[parts..].iter().flat_map(|it| &it.parts);
+            let left_out = following[parts..].iter().flat_map(|it| &it.parts);
             left_out.for_each(|part| leave_out(&mut messages[message], part));
             messages
         };
-        if !behind.is_empty() {
+        if !following.is_empty() {
             finished = self.finished(asked, &shown(0, message), whole);
         }
         let (mut range, mut end) = self.ending(whole, start, &openings, finished.as_ref(), message);
         let mut further = Vec::new();
-        // What stands behind results is like an answer of its own.
-        for (index, part) in behind.iter().enumerate() {
+        // The text after results is like an answer of its own.
+        for (index, part) in following.iter().enumerate() {
             let before = shown(index, part.after);
-            let told = self.rendered(asked, &before, false, None);
-            let openings = self.openings(asked, &before, told.as_deref());
+            let unasked = self.rendered(asked, &before, false, None);
+            let openings = self.openings(asked, &before, unasked.as_deref());
             if let Some((start, _)) = openings.place(whole, message, part.floor) {
                 let finished = self.finished(asked, &shown(index + 1, part.after), whole);
                 let (range, token) =
@@ -357,7 +356,7 @@ impl<'p, 't> Masker<'p, 't> {
     ) -> Option<String> {
         let (case, front) = (asked.with(messages, opens, setting), asked.front);
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |(of, behind, _): &&(Case, Front, _)| *behind == front && *of == case;
+        let is_same = |(of, following, _): &&(Case, Front, _)| *following == front && *of == case;
         if let Some((_, _, prompt)) = known().iter().find(is_same) {
             return prompt.clone();
         }
@@ -385,21 +384,21 @@ impl<'p, 't> Masker<'p, 't> {
         &'a self,
         asked: &'a Asked<'a>,
         before: &'a [Value],
-        told: Option<&'a str>,
+        unasked: Option<&'a str>,
     ) -> Openings<'a> {
         let prompt = self.rendered(asked, before, true, None);
         Openings {
             masker: self,
             asked,
             before,
-            told,
+            unasked,
             is_continued: false,
             prompt,
             known: OnceCell::new(),
         }
     }
 
-    /// What is learned of a turn that begins at a place, and the token that ends it. The finished
+    /// The learned part of a turn that begins at a place, and the token that ends it. The finished
     /// turn is the same one at the end of its conversation.
     fn ending(
         &self,
@@ -424,15 +423,15 @@ impl<'p, 't> Masker<'p, 't> {
                 last = start + (own - begins);
             }
         }
-        let behind = &whole.text[last..];
+        let following = &whole.text[last..];
         let token = self.ends.last_in(tail).or_else(|| {
             let ended = tail.trim_end();
             let token = control_token_places(ended).next_back();
             token.filter(|token| token.end == ended.len())
         });
-        // Within a conversation another token may stand in the place of the last one.
+        // Within a conversation another token may be in the place of the last one.
         let token = token.and_then(|token| {
-            let here = behind.strip_prefix(&tail[..token.start])?;
+            let here = following.strip_prefix(&tail[..token.start])?;
             let is_same = here.starts_with(&tail[token.clone()]);
             let length = is_same.then_some(token.len());
             let length = length.or_else(|| self.ends.at_start_of(here))?;
@@ -446,8 +445,8 @@ impl<'p, 't> Masker<'p, 't> {
             let token = last + token.start..last + token.end;
             return (start..token.end, Some(token));
         }
-        let same = departure(behind, tail);
-        (start..last + behind[..same].trim_end().len(), None)
+        let same = shared_length(following, tail);
+        (start..last + following[..same].trim_end().len(), None)
     }
 }
 
@@ -457,7 +456,7 @@ impl Openings<'_> {
         self.known.get_or_init(|| {
             let mut openings: Vec<String> = Vec::new();
             if let Some(prompt) = &self.prompt {
-                openings.extend(opening(prompt, self.told));
+                openings.extend(opening(prompt, self.unasked));
                 for setting in &self.masker.settings {
                     let render = |opens| {
                         let (asked, setting) = (self.asked, Some(*setting));
@@ -474,18 +473,21 @@ impl Openings<'_> {
     }
 
     /// Where a turn begins in a prompt, from a place on, and whether the prompt that asks for it
-    /// stands before it. None if the turn is not there.
+    /// comes before it. None if the turn is not there.
     fn place(&self, whole: &Traced, message: usize, floor: usize) -> Option<(usize, bool)> {
         let (start, is_as_asked) = self.opened(whole, message, floor)?;
-        Some((start + self.empty_thought(&whole.text, start), is_as_asked))
+        Some((
+            start + self.empty_reasoning(&whole.text, start),
+            is_as_asked,
+        ))
     }
 
-    /// How much of a thought stands at the beginning of a turn that the prompt has opened and that
-    /// is empty. A prompt that asks for no thought has all of it, so the model does not write it.
-    fn empty_thought(&self, text: &str, start: usize) -> usize {
-        let (before, behind) = text.split_at(start);
-        let is_tag = control_token_places(behind).next();
-        let is_tag = is_tag.is_some_and(|tag| behind[..tag.start].trim().is_empty());
+    /// How much reasoning is at the beginning of a turn that the prompt has opened and that is
+    /// empty. A prompt that asks for no reasoning has all of it, so the model does not write it.
+    fn empty_reasoning(&self, text: &str, start: usize) -> usize {
+        let (before, following) = text.split_at(start);
+        let is_tag = control_token_places(following).next();
+        let is_tag = is_tag.is_some_and(|tag| following[..tag.start].trim().is_empty());
         if !is_tag || self.masker.settings.is_empty() || !before.trim_end().ends_with(['>', ']']) {
             return 0;
         }
@@ -495,43 +497,47 @@ impl Openings<'_> {
             opened.filter_map(|opened| all.strip_prefix(opened.as_str()))
         });
         // An application may have cut white space off.
-        let is_there = |rest: &&str| behind.starts_with(rest) || behind == rest.trim_end();
+        let is_there = |rest: &&str| following.starts_with(rest) || following == rest.trim_end();
         let closed = rests
             .filter(|rest| is_there(rest) && control_token_places(rest).count() == 1)
-            .map(|rest| rest.len().min(behind.len()));
+            .map(|rest| rest.len().min(following.len()));
         closed.max().unwrap_or(0)
     }
 
     /// Where a turn begins by what opens it.
     fn opened(&self, whole: &Traced, message: usize, floor: usize) -> Option<(usize, bool)> {
         let asking = self.prompt.as_deref();
-        let is_unopened = asking == self.told;
+        let is_unopened = asking == self.unasked;
         if let Some(asking) = asking.filter(|asking| asking.len() >= floor)
             && whole.text.starts_with(asking)
         {
-            let behind = &whole.text[asking.len()..];
+            let following = &whole.text[asking.len()..];
             // What opens the turn after a plain question may be missing in this prompt.
             let missing = self.masker.plain_openings.first().filter(|_| is_unopened);
-            return match missing.filter(|opening| behind.starts_with(opening.as_str())) {
+            return match missing.filter(|opening| following.starts_with(opening.as_str())) {
                 Some(opening) => Some((asking.len() + opening.len(), false)),
                 None => Some((asking.len(), true)),
             };
         }
         let own = whole.first_of(message, floor);
         let limit = own.unwrap_or_else(|| whole.next_message(message, floor));
-        // What others say stands before the turn, not in its opening.
+        // What others say comes before the turn, not in its opening.
         let floor = floor.max(whole.earlier_until(message, limit));
         let region = &whole.text[floor..limit];
-        let behind = |opening: &str| Some(floor + region.rfind(opening)? + opening.len());
-        let found = self.known().iter().find_map(|opening| behind(opening));
+        let following = |opening: &str| Some(floor + region.rfind(opening)? + opening.len());
+        let found = self.known().iter().find_map(|opening| following(opening));
         let found = found.or_else(|| {
             let openings = self.known().iter();
             openings
                 .flat_map(|opening| beginnings(opening))
-                .find_map(behind)
+                .find_map(following)
         });
-        // White space beside an opening may be another one here.
-        let opened = self.known().iter().filter_map(|it| behind(it.trim())).max();
+        // White space next to an opening may be another one here.
+        let opened = self
+            .known()
+            .iter()
+            .filter_map(|it| following(it.trim()))
+            .max();
         let is_continued = self.is_continued && found.is_none() && opened.is_none();
         let own = own.filter(|own| {
             let from = opened.unwrap_or(floor);
@@ -539,19 +545,20 @@ impl Openings<'_> {
         });
         // Where nothing opens the turn, the model writes the tokens that its prompt does not have. Two
         // answers in a row may be one turn.
-        let departed = asking.filter(|_| is_unopened && found.is_none());
-        let departed = departed.map(|asking| departure(&whole.text, asking));
-        let departed = if is_continued { Some(floor) } else { departed };
-        let departed = departed.filter(|at| {
+        let diverged = asking.filter(|_| is_unopened && found.is_none());
+        let diverged = diverged.map(|asking| shared_length(&whole.text, asking));
+        let diverged = if is_continued { Some(floor) } else { diverged };
+        let diverged = diverged.filter(|at| {
             let text = own.and_then(|own| whole.text.get((*at).max(floor)..own));
             *at >= floor && text.is_some_and(|text| control_token_places(text).next().is_some())
         });
-        found.or(departed).or(own).map(|start| (start, false))
+        found.or(diverged).or(own).map(|start| (start, false))
     }
 }
 
-/// Where a prompt departs from another one, at the beginning of a control token or outside of one.
-fn departure(prompt: &str, other: &str) -> usize {
+/// Where a prompt begins to differ from another one, at the beginning of a control token or outside
+/// of one.
+fn shared_length(prompt: &str, other: &str) -> usize {
     let same = prompt
         .bytes()
         .zip(other.bytes())
@@ -575,9 +582,9 @@ fn leave_out(message: &mut Value, part: &str) {
     }
 }
 
-/// What opens a turn at the end of a prompt. `told` is the prompt that asks for nothing.
-fn opening(prompt: &str, told: Option<&str>) -> Option<String> {
-    let added = told.and_then(|told| prompt.strip_prefix(told));
+/// What opens a turn at the end of a prompt. `unasked` is the prompt without an opened answer.
+fn opening(prompt: &str, unasked: Option<&str>) -> Option<String> {
+    let added = unasked.and_then(|unasked| prompt.strip_prefix(unasked));
     if let Some(added) = added.filter(|added| !added.is_empty()) {
         return Some(added.to_owned());
     }
@@ -605,7 +612,7 @@ mod tests {
     use super::*;
 
     /// The texts that a model writes, each with the kind of its turn and the token that ends it. A
-    /// sign stands where results are left out.
+    /// sign is where results are left out.
     fn written(source: &str, messages: &Value) -> Vec<(&'static str, String, String)> {
         let case = Case::from_messages(messages.as_array().unwrap().clone());
         written_of(source, &case)
@@ -670,7 +677,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thought_that_the_prompt_opens_is_not_the_models() {
+    fn reasoning_that_the_prompt_opens_is_not_the_models() {
         let source = "{% for m in messages %}<{{ m.role }}>{% if m.thinking and loop.last %}\
             <think>{{ m.thinking }}</think>{% endif %}{{ m.content }}</s>{% endfor %}\
             {% if add_generation_prompt %}<assistant><think>{% endif %}";
@@ -680,7 +687,7 @@ mod tests {
             {"role": "user", "content": "q"},
             {"role": "assistant", "thinking": "oh", "content": "b"},
         ]);
-        // The history has no thoughts, so the first answer stands where none opens one.
+        // The history has no reasoning, so the first answer is where none opens it.
         let expected = [
             turn("otherwise", "a</s>", "</s>"),
             turn("as asked", "oh</think>b</s>", "</s>"),
@@ -758,7 +765,7 @@ mod tests {
         assert_eq!(written(source, &messages), expected);
     }
 
-    /// Calls with their results behind them, and the text of the message behind the results.
+    /// Calls with their results after them, and the text of the message after the results.
     const RESULTS_WITHIN: &str = "{% for m in messages %}{% if m.role == 'assistant' %}\
         {% if not loop.previtem or loop.previtem.role == 'user' %}<|turn>model\n{% endif %}\
         {% for c in m.tool_calls or [] %}<|call>call:{{ c.function.name ~ '{' }}\
@@ -776,7 +783,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_may_stand_before_the_results_of_its_calls_and_behind_them() {
+    fn an_answer_may_come_before_the_results_of_its_calls_and_after_them() {
         let messages = json!([
             {"role": "user", "content": "q"},
             {"role": "assistant", "content": "So I look.", "tool_calls": call(3)},
@@ -844,7 +851,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_thought_that_the_prompt_opens_is_not_the_models() {
+    fn empty_reasoning_that_the_prompt_opens_is_not_the_models() {
         let source = "{% for m in messages %}<{{ m.role }}>{% if m.role == 'assistant' %}<think>\n\
             {{ m.thinking or '' }}\n</think>\n\n{% endif %}{{ m.content }}</s>{% endfor %}\
             {% if add_generation_prompt %}<assistant><think>\n\
@@ -892,7 +899,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_within_a_text_is_no_turn() {
+    fn what_is_within_a_text_is_no_turn() {
         // The first message is taken for instructions, whoever says it.
         let source = "<|user|>Do this: {{ messages[0].content }}<|end|>\
             {% for m in messages[1:] %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}\

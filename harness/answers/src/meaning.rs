@@ -9,18 +9,15 @@ use serde_json::{Map, Value};
 /// by several names.
 const REASONING: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
 
-/// What a message means.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Meaning {
     /// The reasoning; empty if there is none.
     pub reasoning: String,
     /// The content; empty if there is none.
     pub content: String,
-    /// The calls, in their order.
     pub calls: Vec<Call>,
 }
 
-/// A call of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// The tool's name.

@@ -1,4 +1,4 @@
-//! The reader of this process, and readers that are told a response template.
+//! The reader of this process, and readers for a declared response template.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -115,12 +115,12 @@ fn options<'a>(answer: &Answer<'a>) -> Options<'a> {
 }
 
 /// Reads the answers of one chat template with its response template.
-pub struct ToldReader<'r> {
+pub struct DeclaredReader<'r> {
     pub reader: &'r dyn AnswerReader,
     pub response_template: &'r Value,
 }
 
-impl TemplateReader for ToldReader<'_> {
+impl TemplateReader for DeclaredReader<'_> {
     fn read(&self, answer: &Answer<'_>, _: &Map<String, Value>) -> ReadOutcome {
         self.reader.read(self.response_template, answer)
     }

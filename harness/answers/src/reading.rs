@@ -51,21 +51,18 @@ impl std::str::FromStr for MessageId {
 pub struct MessageReading {
     /// The message's name.
     pub id: MessageId,
-    /// What was meant.
     pub meant: Meaning,
     /// What came back.
     pub result: Result<ReadAnswer, Unread>,
 }
 
-/// An answer that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadAnswer {
-    /// The prompt before the answer.
     pub prompt: String,
     /// The setting under which the finished turn continues the prompt: see
     /// [`Written::Text`].
     pub setting: Option<String>,
-    /// The forms of the answer, each with what was read from it.
+    /// The forms of the answer, each with the message that was parsed from it.
     pub forms: Vec<FormReading>,
 }
 
@@ -91,16 +88,16 @@ impl MessageReading {
     }
 }
 
-/// A form of an answer, and what was read from it.
+/// A form of an answer, and the message that was parsed from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FormReading {
     pub form: Form,
     pub text: String,
     /// What the reader made of it.
     pub outcome: ReadOutcome,
-    /// How well it was read back.
+    /// How well it was parsed.
     pub verdict: Verdict,
-    /// What is not as it was meant.
+    /// The differences from the intended message.
     pub differences: Vec<Difference>,
     /// What the reader made of it character by character, if that is something else. Long answers
     /// are read only whole.
@@ -113,7 +110,7 @@ const LONGEST_STREAM: usize = 4_000;
 /// Reads the answers of cases that are for the template's dialect. None if the template has no
 /// response template.
 ///
-/// A case that another front prepares differently is read once, behind the template's own front.
+/// A case that another front prepares differently is read once, with the template's own front.
 pub fn read_all<'c>(
     engine: &dyn Engine,
     template: &Template,
@@ -144,7 +141,6 @@ pub trait FormsReader {
     /// The forms of an answer that are read, with their texts.
     fn forms<'t>(&self, end_tokens: &EndTokens, text: &'t str) -> Vec<(Form, &'t str)>;
 
-    /// Reads one form.
     fn read(&self, answer: &Answer<'_>, variables: &Map<String, Value>) -> ReadOutcome;
 
     /// Reads one form character by character. None if that is not done.

@@ -38,7 +38,6 @@ pub struct Task<'c> {
 }
 
 impl Task<'_> {
-    /// The name of the message.
     pub fn id(&self) -> MessageId {
         name(&self.case.id, self.index)
     }
@@ -133,11 +132,9 @@ fn name(case: &CaseId, index: usize) -> MessageId {
     }
 }
 
-/// A parser as a recipient.
 pub struct Parser<'r> {
     pub name: String,
     pub version: String,
-    /// The parser.
     pub reader: &'r dyn AnswerReader,
     /// Whether it gets the end token, too, as the model writes it. Servers return the text without.
     pub gets_end_token: bool,

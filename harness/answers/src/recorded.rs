@@ -17,9 +17,7 @@ use crate::reading::MessageReading;
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnswerPart {
     Reasoning(String),
-    /// Text for the user.
     Text(String),
-    /// A call of a tool.
     Call(Call),
 }
 
@@ -44,27 +42,22 @@ pub struct RecordedAnswer {
     pub text: String,
     /// The same in the pieces in which it came.
     pub pieces: Vec<String>,
-    /// The tools of the conversation.
     pub tools: Vec<Value>,
-    /// The parts that were recorded.
     pub parts: Vec<AnswerPart>,
 }
 
 /// How the parts that were read compare with those that were recorded, from best to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RecordedVerdict {
-    /// They are the same.
     AsRecorded,
     /// They are, but for white space in texts.
     ButForWhiteSpace,
-    /// They are others.
     Otherwise,
     /// The parser refuses the answer.
     Refused,
 }
 
 impl RecordedVerdict {
-    /// All of them.
     pub const ALL: [RecordedVerdict; 4] = [
         RecordedVerdict::AsRecorded,
         RecordedVerdict::ButForWhiteSpace,
@@ -125,7 +118,7 @@ impl RecordedAnswer {
             tools: case.tools.clone().unwrap_or_default(),
             parts: merged(texts.into_iter().chain(calls).collect()),
         };
-        // The prompt may begin the answer, for example with thoughts.
+        // The prompt may begin the answer, for example with reasoning.
         let starts = [Start::Open, Start::Reasoning, Start::Text];
         let mut ways = starts
             .map(|start| RecordedAnswer {
@@ -247,7 +240,7 @@ fn without_space(parts: Vec<AnswerPart>) -> Vec<AnswerPart> {
         AnswerPart::Text(text) => AnswerPart::Text(bare(text)),
         call @ AnswerPart::Call(_) => call,
     });
-    // A text of white space may stand between others.
+    // A text of white space may be between others.
     merged(parts.collect())
 }
 

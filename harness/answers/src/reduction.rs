@@ -1,4 +1,4 @@
-//! The smallest conversation whose answer is not read back for the same cause.
+//! The smallest conversation whose answer is not parsed as meant for the same cause.
 
 use rolecall_core::Case;
 use rolecall_core::smaller::smaller;
@@ -11,14 +11,13 @@ use crate::written::Writer;
 /// The most conversations that are tried.
 const MOST_TRIED: usize = 1_500;
 
-/// A conversation that ends with an answer that is not read back.
+/// A conversation that ends with an answer that is not parsed as meant.
 #[derive(Debug, Clone)]
 pub struct Counterexample {
-    /// The conversation.
     pub case: Case,
-    /// What was read of its last message.
+    /// The parse of its last message.
     pub reading: MessageReading,
-    /// Why it is not read back.
+    /// Why it is not parsed as meant.
     pub cause: ReadingCause,
 }
 
@@ -31,8 +30,8 @@ struct Reduction<'r, 'p, 't> {
 }
 
 impl Counterexample {
-    /// Makes the conversation of an answer smaller while its cause stays. The answer is a message of
-    /// the case, by its index. None if it is read back.
+    /// Makes the conversation of an answer smaller while its cause stays. The answer is a message
+    /// of the case, by its index. None if it is parsed.
     pub fn reduced(
         writer: &Writer<'_, '_>,
         reader: &dyn FormsReader,
@@ -110,7 +109,8 @@ impl Reduction<'_, '_, '_> {
         }
     }
 
-    /// Keeps a conversation if it is smaller, and its answer is not read back for the same cause.
+    /// Keeps a conversation if it is smaller, and its answer is not parsed as meant for the same
+    /// cause.
     fn try_parts(&mut self, messages: Vec<Value>, tools: Option<Vec<Value>>) -> bool {
         let variables = self.best.case.variables.clone();
         let case = self.best.case.saying(messages, tools, variables);
@@ -200,7 +200,7 @@ mod tests {
             content.len() <= 5 && content.contains("\n\n"),
             "{content:?}"
         );
-        // A message that is read back shows nothing.
+        // A message that is parsed shows nothing.
         let fine = Case::from_messages(vec![
             json!({"role": "user", "content": "Hi"}),
             json!({"role": "assistant", "content": "Hi"}),

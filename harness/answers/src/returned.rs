@@ -50,9 +50,9 @@ impl ReturnedMessage {
 pub enum Returned {
     Message {
         message: Value,
-        /// How well it was read back.
+        /// How well it was parsed.
         verdict: Verdict,
-        /// What is not as it was meant.
+        /// The differences from the intended message.
         differences: Vec<Difference>,
     },
     /// The recipient refuses the template or the conversation, in these words.
@@ -84,9 +84,7 @@ pub enum Kind {
     Changed,
     /// The model may not write the text.
     Forbidden,
-    /// A refusal.
     Refused,
-    /// A failure.
     Failed,
     /// Nothing, because nobody asked any more.
     NotAsked,
@@ -99,7 +97,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
     pub const ALL: [Kind; 11] = [
         Kind::ReadBack,
         Kind::ButForWhiteSpace,
@@ -270,7 +267,7 @@ impl KindCounts {
         self.0.iter().sum()
     }
 
-    /// How many messages the template writes so that they could be read back.
+    /// How many messages the template writes so that they could be parsed.
     pub fn readable(&self) -> usize {
         let unread = [Kind::Untested, Kind::DoesNotContinue, Kind::WithoutPrompt];
         self.total() - unread.map(|kind| self.count(kind)).iter().sum::<usize>()

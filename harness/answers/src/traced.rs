@@ -1,4 +1,4 @@
-//! A prompt with the sources of its bytes: where its messages stand.
+//! A prompt with the sources of its bytes: where its messages are.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,27 +14,27 @@ pub(crate) struct Traced {
     pub(crate) spans: Vec<Span>,
 }
 
-/// What a message says in a prompt behind later messages, which the template writes first.
-pub(crate) struct Behind<'t> {
+/// What a message says in a prompt after later messages, which the template writes first.
+pub(crate) struct LaterText<'t> {
     /// The last message before it.
     pub(crate) after: usize,
     /// Where that message ends in the prompt.
     pub(crate) floor: usize,
-    /// The parts of the message that stand here and not before: fields such as `content`, and calls
+    /// The parts of the message that are here and not before: fields such as `content`, and calls
     /// such as `tool_calls[1]`.
     pub(crate) parts: BTreeSet<&'t str>,
 }
 
 impl Traced {
-    /// What a message says behind later messages, from a place on, as long as these messages may
-    /// stand within its turn.
-    pub(crate) fn behind_others(
+    /// What a message says after later messages, from a place on, as long as these messages may be
+    /// within its turn.
+    pub(crate) fn after_others(
         &self,
         message: usize,
         from: usize,
         may_be_within: impl Fn(usize) -> bool,
-    ) -> Vec<Behind<'_>> {
-        let mut found: Vec<Behind<'_>> = Vec::new();
+    ) -> Vec<LaterText<'_>> {
+        let mut found: Vec<LaterText<'_>> = Vec::new();
         let mut known = BTreeSet::new();
         let mut between: Option<(usize, usize)> = None;
         for span in self.spans.iter().filter(|span| span.prompt.start >= from) {
@@ -55,7 +55,7 @@ impl Traced {
                 continue;
             }
             match (between.take(), found.last_mut()) {
-                (Some((after, floor)), _) => found.push(Behind {
+                (Some((after, floor)), _) => found.push(LaterText {
                     after,
                     floor,
                     parts: BTreeSet::from([part]),
@@ -103,9 +103,9 @@ impl Traced {
         last
     }
 
-    /// Whether words of the template, behind all control tokens, stand before what a message says. Then
-    /// the message is a part of another text and no turn, like a first message that the template
-    /// takes for instructions.
+    /// Whether words of the template, after all control tokens, come before what a message says.
+    /// Then the message is a part of another text and no turn, like a first message that the
+    /// template takes for instructions.
     pub(crate) fn is_within_a_text(&self, message: usize, before: Range<usize>) -> bool {
         let text = &self.text[before.clone()];
         let opened = control_token_places(text).next_back();

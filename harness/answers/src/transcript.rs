@@ -1,6 +1,6 @@
 //! Readings as text: what a suite accepts, and what people review.
 //!
-//! A message that is read back in all its forms takes one line. For the others the text shows what
+//! A message that is parsed in all its forms takes one line. For the others the text shows what
 //! differs, and the answer that was read. Every value is written as JSON, so each of its characters
 //! is visible.
 
@@ -78,7 +78,6 @@ impl Counts {
     }
 }
 
-/// The transcript of some readings.
 pub fn of(readings: &[MessageReading]) -> String {
     let mut text: String = readings.iter().map(of_one).collect();
     text.truncate(text.trim_end().len());
@@ -90,7 +89,7 @@ pub fn of_one(reading: &MessageReading) -> String {
     named(&reading.id.to_string(), reading)
 }
 
-/// The lines about one reading as they stand beside a snapshot: what [`of`] says about it, with the
+/// The lines about one reading as they are next to a snapshot: what [`of`] says about it, with the
 /// index alone for the name of the message.
 pub fn lines_of(reading: &MessageReading) -> String {
     named(&format!("#{}", reading.id.index), reading)

@@ -19,7 +19,7 @@ fn same(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> u
     same.map(|(c, _)| c.len_utf8()).sum()
 }
 
-/// The token that ends a turn, in a text that stands before the next turn and at the end of a
+/// The token that ends a turn, in a text that comes before the next turn and at the end of a
 /// conversation. It opens no turn, as the tokens at the beginning of a prompt do.
 fn end_token(shared: &str, prompt: &str) -> Option<Range<usize>> {
     let mut openers = Vec::new();
@@ -36,16 +36,21 @@ fn end_token(shared: &str, prompt: &str) -> Option<Range<usize>> {
 }
 
 /// The length of the opening at the end of what a template writes after an answer, if it opens the
-/// next turn unasked. `ended` is the token that ends the turn. `told` is the prompt of a question: it
-/// ends with the opening, too.
-fn always_opened(behind: &str, told: &str, ended: Option<Range<usize>>, ends: &[String]) -> usize {
-    let (_, after_question) = told.rsplit_once(QUESTION).unwrap_or_default();
-    let most = same(behind.chars().rev(), after_question.chars().rev());
+/// next turn unasked. `ended` is the token that ends the turn. `unasked` is the prompt of a
+/// question: it ends with the opening, too.
+fn always_opened(
+    after: &str,
+    unasked: &str,
+    ended: Option<Range<usize>>,
+    ends: &[String],
+) -> usize {
+    let (_, after_question) = unasked.rsplit_once(QUESTION).unwrap_or_default();
+    let most = same(after.chars().rev(), after_question.chars().rev());
     let known = ends
         .iter()
-        .filter_map(|end| Some(behind.find(end.as_str())? + end.len()));
+        .filter_map(|end| Some(after.find(end.as_str())? + end.len()));
     let ended = ended.map(|token| token.end).or_else(|| known.min());
-    let opening = behind[ended.unwrap_or(0)..].trim_start();
+    let opening = after[ended.unwrap_or(0)..].trim_start();
     if opening.len() <= most {
         opening.len()
     } else {
@@ -58,7 +63,6 @@ fn always_opened(behind: &str, told: &str, ended: Option<Range<usize>>, ends: &[
 pub struct TurnEnds {
     /// What ends the last turn of a conversation, if that is known.
     last: Option<String>,
-    /// All of them.
     all: Vec<String>,
     /// What the template writes after a plain answer at the end of a conversation, without the
     /// opening of the next turn.
@@ -92,7 +96,7 @@ impl TurnEnds {
         // The two answers end differently, so the rest that they share is the template's.
         let one = render(conversation("Seven"), false).and_then(|it| tail(&it, "Seven"));
         let other = render(conversation("12"), false);
-        let behind = one.filter(|end| {
+        let after = one.filter(|end| {
             let other = other.as_ref();
             other.is_some_and(|other| other.ends_with(end.as_str()))
         });
@@ -108,14 +112,14 @@ impl TurnEnds {
         });
         let between = between.unwrap_or_default();
         let question = json!([{"role": "user", "content": QUESTION}]);
-        let [told, asked] = [false, true].map(|opens| render(question.clone(), opens));
-        let mut after_answers = behind.unwrap_or_default();
+        let [unasked, asked] = [false, true].map(|opens| render(question.clone(), opens));
+        let mut after_answers = after.unwrap_or_default();
         // Some templates end only the whole text with a further token.
         let shared = &after_answers[..same(after_answers.chars(), between.chars())];
-        let shared = end_token(shared, told.as_deref().unwrap_or_default());
+        let shared = end_token(shared, unasked.as_deref().unwrap_or_default());
         let mut opening = String::new();
-        if let Some(told) = told.filter(|told| asked.as_ref() == Some(told)) {
-            let length = always_opened(&after_answers, &told, shared.clone(), &ends);
+        if let Some(unasked) = unasked.filter(|unasked| asked.as_ref() == Some(unasked)) {
+            let length = always_opened(&after_answers, &unasked, shared.clone(), &ends);
             opening = after_answers.split_off(after_answers.len() - length);
         }
         let shared = shared.map(|token| &after_answers[token]);
@@ -129,7 +133,8 @@ impl TurnEnds {
             ends.push(token.clone());
             last = Some(token);
         } else if let Some((opening, _)) = other.as_deref().and_then(|it| it.split_once(QUESTION)) {
-            // Some templates end no last turn. Then the end stands before the next question's opening.
+            // Some templates end no last turn. Then the end comes before the next question's
+            // opening.
             let opening = same(opening.chars().rev(), between.chars().rev());
             let ended = control_token_places(&between).next();
             let ended = ended.filter(|token| token.start < between.len() - opening);
@@ -165,7 +170,7 @@ impl TurnEnds {
         without.unwrap_or(text)
     }
 
-    /// Where a text ends that stands behind the last message of a conversation. What ends the last
+    /// Where a text ends that comes after the last message of a conversation. What ends the last
     /// turn comes first: other tokens may end a part of it.
     pub fn last_in(&self, text: &str) -> Option<Range<usize>> {
         let last = self.last.as_ref();
@@ -180,7 +185,7 @@ impl TurnEnds {
         found.map(String::len).max()
     }
 
-    /// Where the first of them stands in a text.
+    /// Where the first of them is in a text.
     pub fn first_in(&self, text: &str) -> Option<Range<usize>> {
         let found = self.all.iter().filter_map(|end| {
             let at = text.find(end.as_str())?;

@@ -27,7 +27,6 @@ pub(crate) const THINKING: [(&str, bool); 4] = [
 pub struct WrittenAnswer {
     /// The index of the message in its case.
     pub index: usize,
-    /// What the message means.
     pub meant: Meaning,
     /// What the template makes of it.
     pub outcome: Written,
@@ -38,7 +37,6 @@ pub struct WrittenAnswer {
 pub enum Written {
     /// The text that the model has to write.
     Text {
-        /// The prompt before it.
         prompt: String,
         text: String,
         /// The setting under which the finished turn continues the prompt, such as
@@ -95,7 +93,6 @@ impl<'p, 't> Writer<'p, 't> {
         })
     }
 
-    /// The dialect of the template.
     pub fn dialect(&self) -> Dialect {
         self.program.template.dialect
     }
@@ -189,7 +186,7 @@ mod tests {
     use super::*;
     use crate::ending::Form;
 
-    /// ChatML that opens its turns with an empty thought, unless it shall think.
+    /// ChatML that opens its turns with empty reasoning, unless it shall think.
     const THINKER: &str = "{% for m in messages %}<|im_start|>{{ m.role }}\n\
         {{ m.content }}<|im_end|>\n{% endfor %}\
         {% if add_generation_prompt %}<|im_start|>assistant\n\
@@ -220,7 +217,7 @@ mod tests {
             setting,
         };
         assert_eq!(written(THINKER, &messages, &json!({})), [expected(None)]);
-        // With an empty thought in the prompt, the finished turn does not continue it.
+        // With empty reasoning in the prompt, the finished turn does not continue it.
         assert_eq!(
             written(THINKER, &messages, &json!({"enable_thinking": false})),
             [expected(Some(("enable_thinking", true)))]

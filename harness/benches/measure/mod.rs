@@ -2,26 +2,24 @@
 
 use std::time::{Duration, Instant};
 
-/// Runs of each measurement.
 const RUNS: usize = 40;
 
 /// How long something took.
 #[derive(Clone, Copy)]
 pub(crate) struct Took {
-    /// In its fastest run.
     pub(crate) fastest: Duration,
-    /// Beside the first of those that it took turns with: the median of its rounds.
+    /// Compared with the first of those that it took turns with: the median of its rounds.
     ratio: f64,
 }
 
-/// Prints how many there are of what is measured. Without any, every figure would be that of nothing.
+/// Prints how many measured things there are. Without any, every figure would be that of nothing.
 pub(crate) fn count(number: usize, what: &str) {
     assert!(number > 0, "there are no {what}");
     println!("{number} {what}");
 }
 
-/// How long each takes. They take turns, and each is held against what the first took in the
-/// same round: whatever else the machine does then meets both alike.
+/// How long each takes. They take turns, and each is compared with what the first took in the same
+/// round: whatever else the machine does then meets both alike.
 pub(crate) fn in_turns<const N: usize>(mut runs: [&mut dyn FnMut(); N]) -> [Took; N] {
     let rounds: Vec<[Duration; N]> = (0..RUNS)
         .map(|_| {
@@ -47,7 +45,7 @@ pub(crate) fn in_turns<const N: usize>(mut runs: [&mut dyn FnMut(); N]) -> [Took
     })
 }
 
-/// Prints how long something took, and how that stands to the first.
+/// Prints how long something took, and how that compares with the first.
 pub(crate) fn row(what: &str, took: Took) {
     let Took { fastest, ratio } = took;
     println!("{what:24} {:>8.3} s {ratio:>6.2} ×", fastest.as_secs_f64());

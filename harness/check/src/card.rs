@@ -31,7 +31,7 @@ pub struct Card {
     /// Its dialect.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub dialect: Dialect,
-    /// The front that stood before it: what is found is what its users get.
+    /// The front that was before it: what is found is what its users get.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub front: Front,
     /// The engine that rendered it.
@@ -40,7 +40,7 @@ pub struct Card {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syntax_error: Option<SyntaxError>,
     /// Special tokens that the template names and nothing sets, as of a file without its model,
-    /// with what stood for them here.
+    /// with the values that took their place here.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub assumed: BTreeMap<&'static str, &'static str>,
@@ -50,10 +50,10 @@ pub struct Card {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub content_decides: Vec<ContentComparison>,
-    /// How it stands to every contract, as users of its front get it.
+    /// Its judgement by every contract, as users of its front get it.
     pub findings: Vec<Finding>,
-    /// Contracts that are broken only where no application stands before the template, as on
-    /// servers that hand conversations on as they are written.
+    /// Contracts that are broken only where no application comes before the template, as on servers
+    /// that hand conversations on as they are written.
     #[serde(rename = "alone", skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub without_front: Vec<Finding>,
@@ -279,7 +279,7 @@ fn changes_opening_alone(usual: &Prober<'_>, set: &Prober<'_>) -> bool {
     .all(|probe| usual.see(probe).outcome == set.see(probe).outcome)
 }
 
-/// The contracts that hold behind the template's front and break without it. Nobody uses a Go
+/// The contracts that hold with the template's front and break without it. Nobody uses a Go
 /// template without a front.
 fn broken_without_front(
     prober: &Prober<'_>,
@@ -321,7 +321,6 @@ impl Card {
         }
     }
 
-    /// The contracts that are broken.
     pub fn broken(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| finding.is_broken())
     }
@@ -393,7 +392,7 @@ mod tests {
         "{{ messages | length }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}";
 
     #[test]
-    fn what_only_servers_without_a_front_break_is_told_apart() {
+    fn what_only_servers_without_a_front_break_is_distinguished() {
         let source = "{% for m in messages %}<{{ m.role }}>{{ m.content }}\
             {% for c in m.tool_calls or [] %}{{ c | tojson }}{% endfor %}{% endfor %}";
         let mut template = Template::from_source("t", Dialect::Jinja, source);
@@ -401,7 +400,7 @@ mod tests {
             findings.map(|finding| finding.contract.id).collect()
         };
         let card = examine(&JinjaEngine::new(), &template);
-        // transformers drops what is null; without it `None` is in the prompt.
+        // transformers drops null values; without it `None` is in the prompt.
         let null = "no-null-leak";
         assert_eq!(
             ids(&mut card.without_front.iter()),

@@ -2,7 +2,6 @@
 
 use crate::contract::{self, Contract};
 
-/// A choice among the contracts.
 #[derive(Debug, Clone, Default)]
 pub struct ContractChoice {
     /// The contracts to judge by; all if it is empty.
@@ -25,7 +24,6 @@ impl ContractChoice {
         !contract::ALL.iter().any(|one| self.has(one))
     }
 
-    /// Whether it has a contract.
     pub fn has(&self, contract: &'static Contract) -> bool {
         (self.select.is_empty() || self.select.contains(&contract))
             && !self.ignore.contains(&contract)

@@ -40,7 +40,6 @@ struct KnownTemplate {
     /// The key of the file that it is the value of, if it is not the whole file.
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<String>,
-    /// The SHA-256 of its source.
     sha256: Fingerprint,
     contracts: BTreeMap<String, Severity>,
 }
@@ -167,7 +166,6 @@ impl KnownDefects {
         Ok(known)
     }
 
-    /// The text of the file.
     pub fn text(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
@@ -219,19 +217,19 @@ impl KnownDefects {
 
 /// The contracts of a card that the template keeps, and of which `broken` gives a reason why it does
 /// not. One that does not apply may be broken elsewhere, for example with a tokenizer.
-pub fn idle_reasons(card: &Card) -> Vec<&'static str> {
-    let idle = card.overexplained();
-    let idle = idle.filter(|finding| finding.judgement == Judgement::Holds);
-    idle.map(|finding| finding.contract.id).collect()
+pub fn unused_reasons(card: &Card) -> Vec<&'static str> {
+    let unused = card.overexplained();
+    let unused = unused.filter(|finding| finding.judgement == Judgement::Holds);
+    unused.map(|finding| finding.contract.id).collect()
 }
 
 /// Problems for the names in templates' `broken` that no contract has.
 pub fn unknown_contracts(templates: &[Template]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for template in templates {
-        let beside = sidecar(&template.path);
-        let path = if beside.is_file() {
-            beside
+        let own_sidecar = sidecar(&template.path);
+        let path = if own_sidecar.is_file() {
+            own_sidecar
         } else {
             template.path.clone()
         };
@@ -319,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_none_is_told_with_the_one_that_was_meant() {
+    fn a_name_that_is_none_is_reported_with_the_one_that_was_meant() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("known.json");
         let text = format!(

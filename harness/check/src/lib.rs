@@ -17,7 +17,7 @@ pub mod choice;
 
 pub mod card;
 
-pub mod beside;
+pub mod side_by_side;
 
 pub mod known_defects;
 

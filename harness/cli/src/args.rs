@@ -110,7 +110,7 @@ pub(crate) enum Command {
     Render(RenderArguments),
     /// See what differs between two templates, engines, fronts or saved runs
     Diff(DiffArguments),
-    /// See which answers of a model come back as they were meant
+    /// See which answers of a model survive the round trip
     Roundtrip(RoundtripArguments),
     /// Write a first draft of a response template
     Infer(InferArguments),
@@ -128,7 +128,7 @@ pub(crate) enum Command {
     Init(InitArguments),
     /// Make a case of a conversation in a request, a file or a log
     Add(AddArguments),
-    /// Test: render every case, and compare with what was accepted
+    /// Test: render every case, and compare with the accepted prompts
     Run(RunArguments),
     /// Decide on results that changed, one question for each cause
     Review(ReviewArguments),
@@ -216,7 +216,7 @@ impl Command {
         is_watched.then(|| self.files())
     }
 
-    /// The files that the user asks for beside the result.
+    /// The files that the user asks for besides the result.
     pub(crate) fn files(&self) -> Vec<&Path> {
         let files = match self {
             Command::Run(arguments) => vec![&arguments.html],
@@ -286,12 +286,12 @@ pub(crate) struct RunArguments {
     pub(crate) against: Vec<String>,
     #[command(flatten)]
     pub(crate) shard: ShardArguments,
-    /// Render nothing, and judge saved results: files that `run` or `render` printed with
-    /// `--format jsonl` (the parts of a run, each pair in one of them); filters stand before
+    /// Render nothing, and judge saved results: files that `run` or `render` printed with `--format
+    /// jsonl` (the parts of a run, each pair in one of them); filters come before
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["engine", "shard"])]
     pub(crate) results: Vec<PathBuf>,
-    /// Test a server both ways: it renders its prompt, a model writes the text that the template
-    /// gives a message, and the server reads it. --engine names the program, such as
+    /// Test a whole server, prompt and parser: it renders its prompt, a model writes the text that
+    /// the template gives a message, and the server reads it. --engine names the program, such as
     /// 'llama-server=llama-server'; default: the cases answer*/* with all Jinja templates
     #[arg(long, requires = "engine", conflicts_with_all = ["against", "shard", "results", "html", "pairs", "watch"])]
     pub(crate) roundtrip: bool,
@@ -457,10 +457,10 @@ pub(crate) struct CheckArguments {
     /// thing, as `'<|im_end|>=<end>'` (repeatable)
     #[arg(long, value_name = "TOKEN=TOKEN", requires = "like", value_parser = tokens)]
     pub(crate) same: Vec<(String, String)>,
-    /// Mend the template files where a mend is proven to change no prompt that was right
+    /// Fix the template files where a fix is proven to change no prompt that was right
     #[arg(long)]
     pub(crate) fix: bool,
-    /// With --fix: also apply mends that change other prompts
+    /// With --fix: also apply fixes that change other prompts
     #[arg(long, requires = "fix")]
     pub(crate) unsafe_fixes: bool,
     /// With --fix: show what would change, in the chosen format, and write nothing
@@ -483,7 +483,6 @@ pub(crate) struct CheckArguments {
     pub(crate) watch: bool,
 }
 
-/// Two tokens.
 fn tokens(text: &str) -> Result<(String, String), String> {
     let both = text.split_once('=');
     let both = both.filter(|(one, other)| !one.is_empty() && !other.is_empty());
@@ -608,7 +607,6 @@ pub(crate) struct DiffArguments {
     /// Also write a page with every case: one file that needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// The format of the differences
     #[arg(long, value_parser = format(&COMPARISONS), default_value_t = Format::Human)]
     pub(crate) format: Format,
     /// Do it again whenever one of the files changes, until Ctrl-C
@@ -641,7 +639,7 @@ pub(crate) struct MeasuringArguments {
     #[arg(value_name = "ENGINE", required = true, add = ArgValueCompleter::new(completion::engines))]
     pub(crate) engines: Vec<String>,
     /// Take the pairs from files that `run --engine ENGINE --shard K/N --format jsonl` printed (all
-    /// parts), and ask the engine only for the constructs. ENGINE stands before, and may be the name
+    /// parts), and ask the engine only for the constructs. ENGINE comes before, and may be the name
     /// of a measured engine: then its version and its constructs stay as they are
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) results: Vec<PathBuf>,
@@ -756,7 +754,6 @@ pub(crate) struct ProbeEngineArguments {
     pub(crate) command: String,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
-    /// The format of the findings
     #[arg(long, value_parser = format(&LISTS), default_value_t = Format::Human)]
     pub(crate) format: Format,
 }
@@ -776,7 +773,7 @@ pub(crate) struct TrustArguments {
     /// List every trusted folder and what it may start
     #[arg(long)]
     pub(crate) list: bool,
-    /// Take back what was allowed
+    /// Take back a permission
     #[arg(long, conflicts_with = "list")]
     pub(crate) forget: bool,
 }

@@ -2,14 +2,14 @@
 
 use crate::report::card::plain;
 use rolecall_check::card::Card;
-use rolecall_check::known_defects::idle_reasons;
+use rolecall_check::known_defects::unused_reasons;
 use rolecall_core::problem::Problem;
 use rolecall_core::{Template, TemplateName};
 use rolecall_front::engines::Engines;
 use rolecall_io::template_file::sidecar;
 use rolecall_suite::card_rule::CardRule;
+use rolecall_suite::checked_text::CheckedText;
 use rolecall_suite::configuration::Configuration;
-use rolecall_suite::held_text::HeldText;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::run::Runner;
 use rolecall_suite::snapshot::Snapshots;
@@ -35,8 +35,8 @@ pub(crate) fn rule_of_accepting(layout: &Layout) -> CardRule {
 /// The report cards of templates, and what is wrong with files about them.
 #[derive(Default)]
 pub(crate) struct SuiteCards {
-    /// The cards, beside the accepted ones.
-    pub(crate) held: Vec<HeldText>,
+    /// The cards, compared with the accepted ones.
+    pub(crate) checked: Vec<CheckedText>,
     /// Files of models that cannot be read. The cards say less than they should.
     pub(crate) problems: Vec<Problem>,
     /// Reasons for broken contracts that are not broken.
@@ -45,19 +45,19 @@ pub(crate) struct SuiteCards {
 
 impl SuiteCards {
     /// The cards, if they say all that they should. Others are not to be accepted.
-    pub(crate) fn sound(self) -> Result<Vec<HeldText>, Failure> {
+    pub(crate) fn sound(self) -> Result<Vec<CheckedText>, Failure> {
         if self.problems.is_empty() {
-            Ok(self.held)
+            Ok(self.checked)
         } else {
             Err(Failure::Problems(self.problems))
         }
     }
 }
 
-/// The cards of the templates of some pairs, beside the accepted ones. A template counts only if
-/// all its pairs are there: a part of the suite says nothing about the card. None if the rule
-/// demands nothing of cards.
-pub(crate) fn held(
+/// The cards of the templates of some pairs, compared with the accepted ones. A template counts
+/// only if all its pairs are there: a part of the suite says nothing about the card. None if the
+/// rule demands nothing of cards.
+pub(crate) fn checked(
     rule: CardRule,
     layout: &Layout,
     suite: &Suite,
@@ -71,18 +71,18 @@ pub(crate) fn held(
     let templates: Vec<Template> = whole(suite, pairs).cloned().collect();
     let (cards, problems) = examined(&templates, engines, jobs)?;
     let snapshots = Snapshots::of(layout);
-    let held = cards.iter().map(|card| {
+    let checked = cards.iter().map(|card| {
         let text = plain(card)?;
-        let mut held = HeldText::of(rule, &snapshots, card, text);
+        let mut checked = CheckedText::of(rule, &snapshots, card, text);
         let template = suite.template(&TemplateName::new(&card.template));
         if let Some(template) = template.filter(|_| layout.is_checkout()) {
-            held.sidecar = Some(sidecar(&template.path));
+            checked.sidecar = Some(sidecar(&template.path));
         }
-        Ok(held)
+        Ok(checked)
     });
     let configuration = layout.configuration();
     Ok(SuiteCards {
-        held: held.collect::<Result<_, Failure>>()?,
+        checked: checked.collect::<Result<_, Failure>>()?,
         problems,
         idle: configuration.map_or_else(Vec::new, |own| idle(own, suite, &cards)),
     })
@@ -100,7 +100,7 @@ pub(crate) fn wrong(
     };
     let (cards, problems) = examined(&suite.templates, engines, None)?;
     Ok(SuiteCards {
-        held: Vec::new(),
+        checked: Vec::new(),
         problems,
         idle: idle(configuration, suite, &cards),
     })
@@ -145,7 +145,7 @@ pub(crate) fn idle(configuration: &Configuration, suite: &Suite, cards: &[Card])
         let of_table = cards
             .iter()
             .filter(|card| names.contains(&card.template.as_str()));
-        let of_table: Vec<Vec<&str>> = of_table.map(idle_reasons).collect();
+        let of_table: Vec<Vec<&str>> = of_table.map(unused_reasons).collect();
         if names.is_empty() || of_table.len() < names.len() {
             continue;
         }

@@ -12,7 +12,6 @@ use rolecall_core::environment;
 pub(crate) enum Data {
     /// JSON, which can write every character in another way.
     Json,
-    /// XML, likewise.
     Xml,
     /// Lines that show names and texts of others, and are no exact copies of them.
     Lines,

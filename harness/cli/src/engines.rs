@@ -28,7 +28,6 @@ use crate::trust::{self, is_own_checkout};
 /// The engines that have a new name: the old name, and the present one.
 const RENAMED: [(&str, &str); 2] = [("minijinja-plain", "minijinja"), ("gotmpl", "rolecall-go")];
 
-/// Who named an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NamedBy {
     /// The user, on the command line.
@@ -39,9 +38,7 @@ pub(crate) enum NamedBy {
 
 /// An engine that the user chose.
 pub(crate) enum ChosenEngine<'e> {
-    /// An engine of this process.
     InProcess(&'e dyn Engine),
-    /// Another program.
     Program(Box<ProtocolEngine>),
     #[cfg(feature = "fetch")]
     Server(Server),
@@ -263,7 +260,7 @@ pub(crate) fn replayed(
     if let Some(missing) = files.iter().find(|file| !is_there(file)) {
         return Err(Failure::Request(format!(
             "{}: no such file\n  everything after `--results` is a file with saved results: \
-             filters and engines stand before it",
+             filters and engines come before it",
             shown_path(missing)
         )));
     }
@@ -315,7 +312,7 @@ pub(crate) fn words(text: &str, limits: &ChosenLimits) -> Result<Vec<String>, Fa
     let engines = limits.engines();
     if SavedRun::is_one(Path::new(text)) {
         return Err(Failure::Request(format!(
-            "{} has saved results, and is no engine\n  such files stand after `--results`",
+            "{} has saved results, and is no engine\n  such files come after `--results`",
             shown(text)
         )));
     }
@@ -341,14 +338,13 @@ fn served(name: &str, limits: &ChosenLimits) -> Result<Vec<String>, Failure> {
         .map_err(|error| Failure::Request(format!("cannot find this program: {error}")))
 }
 
-/// The program of a reference.
 fn installed(reference: &Reference) -> Result<PathBuf, Failure> {
     let layout = home::layout()?;
     let found = reference.program(&home::references_folder(&layout)?);
-    let beside = home::references_beside(&layout).join(reference.name);
-    if found.is_err() && layout.is_checkout() && beside.is_file() {
+    let installed = home::checkout_references(&layout).join(reference.name);
+    if found.is_err() && layout.is_checkout() && installed.is_file() {
         // It is there, and the user has not said yet that it may be started.
-        trust::require(layout.root(), &trust::of_program(&layout, &beside))?;
+        trust::require(layout.root(), &trust::of_program(&layout, &installed))?;
     }
     Ok(found?)
 }

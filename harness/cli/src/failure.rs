@@ -18,7 +18,6 @@ use rolecall_suite::selection::SelectionError;
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
-    /// All is as expected.
     Fine,
     /// Something does not conform.
     Nonconforming,

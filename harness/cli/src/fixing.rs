@@ -136,7 +136,7 @@ pub(crate) fn refusal(template: &Template, typed: &str) -> Option<Problem> {
     Some(Problem::new(&template.path, message).help(help))
 }
 
-/// Refuses to mend what came on standard input.
+/// Refuses to fix what came on standard input.
 pub(crate) fn hold_files(paths: &[std::path::PathBuf]) -> Result<(), Failure> {
     if paths.iter().any(|path| path == Path::new(stdin::NAME)) {
         return Err(Failure::Request(
@@ -148,7 +148,7 @@ pub(crate) fn hold_files(paths: &[std::path::PathBuf]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the mended source into the template's file, whole or not at all.
+/// Writes the fixed source into the template's file, whole or not at all.
 pub(crate) fn apply(template: &Template, fixes: &TemplateFixes) -> Result<(), Problem> {
     let by_hand = "nothing was written: the patch is shown, to be applied by hand";
     let text = read_text(&template.path)?;

@@ -1,4 +1,4 @@
-//! The program `git`, which only reads, and only what is in the repository.
+//! The program `git`, which only reads, and only the content of the repository.
 //!
 //! The configuration of a repository that somebody else made can name commands: to fetch what is
 //! missing, to look for changed files, to page. Git is started in a way in which it uses none of

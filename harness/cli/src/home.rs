@@ -41,7 +41,7 @@ pub(crate) fn hold_meant(names_engine: bool) -> Result<(), Failure> {
     refusal.map_or(Ok(()), Err)
 }
 
-/// What is around the current folder, where it has no suite.
+/// The surroundings of the current folder, where it has no suite.
 pub(crate) fn surroundings() -> Surroundings {
     let here = std::env::current_dir().unwrap_or_default();
     Surroundings::of(&here)
@@ -121,7 +121,7 @@ pub(crate) fn builtin() -> Result<Layout, Failure> {
     let unpack = |folder: &Path| rolecall_suite::builtin::unpacked(folder);
     let first = match user_folder() {
         Ok(folder) => match unpack(&folder) {
-            Ok(folder) => return held(folder),
+            Ok(folder) => return owned(folder),
             Err(error) => format!(" into {}: {error}", folder.display()),
         },
         Err(_) => ": there is no folder for it".to_owned(),
@@ -134,11 +134,11 @@ pub(crate) fn builtin() -> Result<Layout, Failure> {
              ROLECALL_CACHE"
         ))
     })?;
-    held(folder)
+    owned(folder)
 }
 
 /// The built-in suite in a folder, unless the folder is somebody else's.
-fn held(folder: PathBuf) -> Result<Layout, Failure> {
+fn owned(folder: PathBuf) -> Result<Layout, Failure> {
     if owner::is_ours(&folder) {
         Ok(Layout::builtin(folder))
     } else {
@@ -180,7 +180,7 @@ fn private_folder() -> Result<PathBuf, Failure> {
 }
 
 /// The folder in a checkout into which references are installed.
-pub(crate) fn references_beside(layout: &Layout) -> PathBuf {
+pub(crate) fn checkout_references(layout: &Layout) -> PathBuf {
     layout.root().join(".references")
 }
 
@@ -191,9 +191,9 @@ pub(crate) fn references_folder(layout: &Layout) -> Result<PathBuf, Failure> {
     if let Some(folder) = environment::path("ROLECALL_REFERENCES") {
         return Ok(folder);
     }
-    let beside = references_beside(layout);
-    if layout.is_checkout() && (is_own_checkout(layout) || trust::are_allowed(layout, &beside)) {
-        Ok(beside)
+    let installed = checkout_references(layout);
+    if layout.is_checkout() && (is_own_checkout(layout) || trust::are_allowed(layout, &installed)) {
+        Ok(installed)
     } else {
         Ok(user_folder()?.join("references"))
     }

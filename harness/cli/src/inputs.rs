@@ -20,7 +20,6 @@ use crate::home;
 use crate::sources::{self, NOT_THERE, Sources};
 use crate::stdin;
 
-/// The inputs of a command.
 pub(crate) struct Inputs {
     pub(crate) suite: Suite,
     /// The suite's layout, if every input comes from the suite: templates and cases from elsewhere
@@ -152,8 +151,8 @@ pub(crate) fn own_template(layout: &Layout, text: &str) -> Option<OwnTemplate> {
     }
     // One of the templates of a source with several.
     let key = configuration.templates.iter().find(|one| {
-        let behind = text.strip_prefix(one.name.as_str());
-        is_word && behind.is_some_and(|rest| rest.starts_with('.'))
+        let after = text.strip_prefix(one.name.as_str());
+        is_word && after.is_some_and(|rest| rest.starts_with('.'))
     })?;
     let layout = layout.with_templates(|name| *name == key.name);
     let suite = Suite::templates_around(&fetched(&layout), &[]);
@@ -176,14 +175,14 @@ fn of_source(layout: &Layout, path: &Path) -> Option<OwnTemplate> {
     if let Some(name) = of(path) {
         return Some(OwnTemplate { name, file: None });
     }
-    // A file of a model stands for its folder.
+    // A file of a model counts as its folder.
     let folder = path.canonicalize().ok()?.parent()?.to_path_buf();
     let extension = path.extension().unwrap_or_default();
     if !source::is_model(&folder) || !["jinja", "json"].iter().any(|known| extension == *known) {
         return None;
     }
     let file = (extension == "jinja").then(|| path.to_path_buf());
-    // A folder may have other templates beside those of its model.
+    // A folder may have other templates besides those of its model.
     let has_template = |file: &PathBuf| {
         let mut own = source::read(&folder).templates.into_iter();
         own.any(|template| {

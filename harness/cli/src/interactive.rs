@@ -10,15 +10,13 @@ use console::{Key, Term};
 pub(crate) enum Answer {
     /// It is as it should be.
     Accept,
-    /// It is wrong.
     Reject,
-    /// Later.
     Skip,
     /// Show everything of it.
     Whole,
     /// Accept this and everything after it.
     AcceptAll,
-    /// Stop here, and keep what was decided.
+    /// Stop here, and keep the decisions.
     Quit,
 }
 
@@ -79,7 +77,7 @@ fn key() -> io::Result<Option<char>> {
     Ok(Some(line.trim().chars().next().unwrap_or('\n')))
 }
 
-/// Forgets what was typed before: it was no answer to this question.
+/// Forgets the keys typed before: it was no answer to this question.
 #[cfg(unix)]
 fn forget_typed(stdin: &io::Stdin) {
     use rustix::termios::{QueueSelector, tcflush};

@@ -25,7 +25,7 @@ mod program;
 
 mod cache;
 
-mod held;
+mod command_files;
 
 mod surroundings;
 mod trust;
@@ -214,7 +214,7 @@ pub fn run(started: Started) -> u8 {
         Ok(true) => return 0,
         Err(error) => return answer(&error),
     }
-    let arguments = sources::as_files_behind_dashes(program::arguments());
+    let arguments = sources::as_files_after_dashes(program::arguments());
     let arguments = match args::Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => return answer(&error),

@@ -19,7 +19,6 @@ use crate::args::SetArguments;
 use crate::failure::Failure;
 use crate::{home, inputs, likeness, program, setup};
 
-/// The templates of a place.
 #[derive(Debug)]
 pub struct FoundTemplates {
     pub templates: Vec<Template>,
@@ -96,8 +95,8 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<String, 
         let sides = [base, template].map(|template| template.name.to_string());
         let comparison = Comparison::new(SideKind::Templates, sides);
         let both = [&one, &other].map(|suite| (suite, &suite.templates[0]));
-        let mut comparison = likeness::beside(&runner, comparison, both)?;
-        let _ = comparison.held_to_base(&[]);
+        let mut comparison = likeness::compare_with_base(&runner, comparison, both)?;
+        let _ = comparison.checked_against_base(&[]);
         bases.push(comparison);
     }
     let bases: Vec<&Comparison> = bases.iter().collect();
@@ -148,7 +147,6 @@ fn examine(
     Ok(runner.examine_by(templates, &tokenizers, choice).results)
 }
 
-/// What is written, as text.
 fn text(
     write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
 ) -> Result<String, LibraryError> {

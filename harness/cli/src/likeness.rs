@@ -1,16 +1,16 @@
-//! Templates beside their bases: which base a template has, and how the two differ.
+//! Templates compared with their bases: which base a template has, and how the two differ.
 
 use std::path::{Path, PathBuf};
 
-use rolecall_check::beside::probes_beside;
+use rolecall_check::side_by_side::compare_probes;
 use rolecall_core::Template;
 use rolecall_core::file::is_there;
 use rolecall_core::problem::Problem;
 use rolecall_front::engines::Engines;
 use rolecall_io::base;
+use rolecall_suite::checked_base::CheckedBase;
 use rolecall_suite::comparison::{CardChange, Comparison, SideKind};
 use rolecall_suite::configuration::{ConfiguredBase, ConfiguredTemplate};
-use rolecall_suite::held_base::HeldBase;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::{Pair, Suite};
@@ -96,7 +96,7 @@ pub(crate) fn compare(
     arguments: &CheckArguments,
     runner: &Runner<'_>,
     suite: &Suite,
-) -> Result<(Vec<HeldBase>, Vec<Problem>), Failure> {
+) -> Result<(Vec<CheckedBase>, Vec<Problem>), Failure> {
     let configured = configured(arguments)?;
     let (mut found, mut problems) = (Vec::new(), Vec::new());
     for template in &suite.templates {
@@ -122,16 +122,16 @@ fn known_base(configured: &[ConfiguredTemplate], template: &Template) -> Option<
 
 /// The templates of a suite that are not as the bases that its file names, and the bases that cannot
 /// be read. As with report cards, a template counts only if all its pairs are there.
-pub(crate) fn held(
+pub(crate) fn checked(
     layout: &Layout,
     suite: &Suite,
     pairs: &[Pair<'_>],
     engines: &Engines,
     jobs: Option<usize>,
-) -> Result<(Vec<HeldBase>, Vec<Problem>), Failure> {
-    let (mut held, mut problems) = (Vec::new(), Vec::new());
+) -> Result<(Vec<CheckedBase>, Vec<Problem>), Failure> {
+    let (mut checked, mut problems) = (Vec::new(), Vec::new());
     let Some(configuration) = layout.configuration() else {
-        return Ok((held, problems));
+        return Ok((checked, problems));
     };
     let runner = Runner::new(engines, &[], jobs)?;
     for template in cards::whole(suite, pairs) {
@@ -142,11 +142,11 @@ pub(crate) fn held(
         let nothing = SetArguments::default();
         match compare_one(&nothing, &[], &runner, (suite, template), &base) {
             Ok(one) if one.is_as_expected() => {}
-            Ok(one) => held.push(one),
+            Ok(one) => checked.push(one),
             Err(failure) => problems.push(base.problem(template, failure)?),
         }
     }
-    Ok((held, problems))
+    Ok((checked, problems))
 }
 
 /// The base of a template. None if nobody asked for one.
@@ -196,7 +196,7 @@ fn compare_one(
     runner: &Runner<'_>,
     (suite, own): (&Suite, &Template),
     base: &Base,
-) -> Result<HeldBase, Failure> {
+) -> Result<CheckedBase, Failure> {
     let sources = SourceArguments {
         templates: Vec::new(),
         set: set.clone(),
@@ -250,10 +250,10 @@ fn compare_one(
     );
     let sides = [base.text.clone(), own.name.to_string()];
     let comparison = Comparison::new(SideKind::Templates, sides).with_tokens(tokens);
-    let mut comparison = beside(runner, comparison, [(&other, twin), (suite, own)])?;
+    let mut comparison = compare_with_base(runner, comparison, [(&other, twin), (suite, own)])?;
     let known = base.configured.as_ref();
     let differs = known.map_or(&[][..], |known| known.differs.as_slice());
-    let stale = comparison.held_to_base(differs);
+    let stale = comparison.checked_against_base(differs);
     let file = home::layout()?.configuration().map(|one| one.path.clone());
     let stale = stale.into_iter().map(|one| {
         let path = file.clone().unwrap_or_else(PathBuf::new);
@@ -267,7 +267,7 @@ fn compare_one(
         }
         .help("delete this line of `differs`")
     });
-    Ok(HeldBase {
+    Ok(CheckedBase {
         template: own.name.to_string(),
         path: own.path.clone(),
         stale: stale.collect(),
@@ -277,7 +277,7 @@ fn compare_one(
 
 /// Compares a template with its base, which comes first: in the cases of their suites, by their
 /// report cards, and in probes.
-pub(crate) fn beside(
+pub(crate) fn compare_with_base(
     runner: &Runner<'_>,
     mut comparison: Comparison,
     sides: [(&Suite, &Template); 2],
@@ -300,7 +300,7 @@ pub(crate) fn beside(
         .map(|template| runner.engine(template.dialect));
     if let [Some(one), Some(other)] = engines {
         let [a, b] = &both;
-        for probe in probes_beside([one, other], [a, b]) {
+        for probe in compare_probes([one, other], [a, b]) {
             comparison.add(&probe.name, Some(&probe.asked), &probe.outcomes);
         }
     }

@@ -77,7 +77,7 @@ fn snapshots(layout: &Layout, suite: &Suite, snapshots: &Snapshots, findings: &m
     findings.extend(survey.orphans.iter().map(orphan));
     let strange: HashSet<PathBuf> = survey.strange.iter().map(|p| p.path.clone()).collect();
     findings.extend(survey.strange);
-    // A suite may keep its snapshots beside everything else.
+    // A suite may keep its snapshots besides everything else.
     let is_apart =
         layout.root() != snapshots.root() && !layout.root().starts_with(snapshots.root());
     if is_apart {
@@ -91,7 +91,7 @@ fn snapshots(layout: &Layout, suite: &Suite, snapshots: &Snapshots, findings: &m
         if !strange.contains(accepted.path()) {
             findings.extend(snapshots.problems(suite, family).all());
             findings.extend(accepted.undecodable());
-            // What is missing may stand in a part that cannot be read.
+            // What is missing may be in a part that cannot be read.
             if accepted.unreadable_part().is_none() {
                 findings.extend(missing(&accepted, &suite.pairs_by_case(family)));
             }
@@ -174,8 +174,8 @@ pub fn unnoticed(layout: &Layout, suite: &Suite, snapshots: &Snapshots) -> Vec<P
     found
 }
 
-/// Template files beside those of a suite of one's own that the suite does not name, so that nothing
-/// tests them.
+/// Template files besides those of a suite of one's own that the suite does not name, so that
+/// nothing tests them.
 fn unnamed(own: &Configuration, suite: &Suite, findings: &mut Vec<Problem>) {
     let root = own.root();
     let local = own
@@ -193,8 +193,8 @@ fn unnamed(own: &Configuration, suite: &Suite, findings: &mut Vec<Problem>) {
         .chain(local.clone())
         .filter_map(|path| path.canonicalize().ok())
         .collect();
-    let beside = local.filter_map(|path| path.parent());
-    let folders: BTreeSet<PathBuf> = beside
+    let folders_of_files = local.filter_map(|path| path.parent());
+    let folders: BTreeSet<PathBuf> = folders_of_files
         .chain([root])
         .filter_map(|folder| Path::new(".").join(folder).canonicalize().ok())
         .collect();
@@ -516,7 +516,7 @@ fn twins(suite: &Suite, findings: &mut Vec<Problem>) {
 
 fn cases(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     // The user's own suite need not have templates for every built-in case, nor for the versions of
-    // its cases behind every front.
+    // its cases with every front.
     let builtin = layout.configuration().map(|_| layout.conversations());
     let need_not_run = |case: &Case| {
         let is_builtin = |folder| case.path.starts_with(folder);
@@ -546,17 +546,17 @@ fn cases(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
 }
 
 /// The tools of a suite of one's own, where its cases look for them: in `tools/` in a folder of
-/// cases, which is for nothing else, and beside it, where a project may have other things.
+/// cases, which is for nothing else, and next to it, where a project may have other things.
 fn own_tools(own: &Configuration, suite: &Suite, findings: &mut Vec<Problem>) {
-    let mut beside = BTreeSet::from([own.root().join("tools")]);
+    let mut folders_of_files = BTreeSet::from([own.root().join("tools")]);
     for path in &own.own {
         if path.is_dir() {
             tools(&path.join("tools"), suite, findings);
         }
-        beside.extend(path.parent().map(|folder| folder.join("tools")));
+        folders_of_files.extend(path.parent().map(|folder| folder.join("tools")));
     }
     let mut found = Vec::new();
-    for folder in beside {
+    for folder in folders_of_files {
         tools(&folder, suite, &mut found);
     }
     let is_tool = |path: &Path| {
@@ -594,7 +594,7 @@ fn tools(folder: &Path, suite: &Suite, findings: &mut Vec<Problem>) {
     }
 }
 
-/// Files beside case files or templates that no command reads.
+/// Files next to case files or templates that no command reads.
 fn strays(layout: &Layout, suite: &Suite, findings: &mut Vec<Problem>) {
     let entries = |folder| {
         let paths = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -86,7 +86,7 @@ impl Sink {
                 path: path.clone(),
                 text: Vec::new(),
             },
-            // Output for programs is for programs: a terminal would obey what is in it.
+            // Output for programs is for programs: a terminal would obey its content.
             None if data.is_some() && (is_protocol(command) || !io::stdout().is_terminal()) => {
                 Destination::Exact(Box::new(io::BufWriter::new(io::stdout())))
             }

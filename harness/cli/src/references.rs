@@ -27,7 +27,6 @@ pub(crate) struct ReferenceResults<'s> {
     pub(crate) elapsed: Duration,
 }
 
-/// A runner with references.
 pub(crate) fn runner<'e>(
     programs: &'e [ProtocolEngine],
     engines: &'e Engines,

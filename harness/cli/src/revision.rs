@@ -28,7 +28,6 @@ const MOST_FILES: usize = 10_000;
 /// The beginning of a Git LFS pointer, which Git has in place of the file.
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 
-/// A path in a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Revision<'t> {
     /// The name of the revision: `HEAD~1`, a branch, a tag, a hash.
@@ -122,8 +121,8 @@ impl<'t> Revision<'t> {
         let wanted = if is_file {
             let sidecar = sidecar(Path::new(&path));
             let sidecar = sidecar.to_string_lossy().replace('\\', "/");
-            let beside = self.entries_of(&[&sidecar])?;
-            let other = beside.into_iter().filter(|entry| entry.path != path);
+            let sidecars = self.entries_of(&[&sidecar])?;
+            let other = sidecars.into_iter().filter(|entry| entry.path != path);
             entries.into_iter().chain(other).collect()
         } else {
             entries
@@ -353,7 +352,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_revision_stands_before_the_first_colon() {
+    fn a_revision_comes_before_the_first_colon() {
         let parsed = |text| Revision::parse(text).map(|revision| (revision.name, revision.path));
         assert_eq!(parsed("HEAD~1:a/b.jinja"), Some(("HEAD~1", "a/b.jinja")));
         assert_eq!(parsed("v1.0:"), Some(("v1.0", "")));

@@ -1,5 +1,4 @@
-//! What is read back of the answers of a suite's templates, which `run` holds, and `accept` and
-//! `review` accept.
+//! The parsed answers of a suite's templates, which `run` holds, and `accept` and `review` accept.
 
 use rolecall_answers::reader::OwnReader;
 use rolecall_answers::reading::{MessageReading, read_all};
@@ -15,9 +14,9 @@ use rolecall_suite::suite::{Pair, Suite};
 use crate::cards::whole;
 use crate::failure::Failure;
 
-/// The readings of the templates of some pairs, compared with what is accepted and recorded. As with
-/// report cards, a template counts only if all its pairs are there.
-pub(crate) fn held(
+/// The readings of the templates of some pairs, compared with the accepted and recorded ones. As
+/// with report cards, a template counts only if all its pairs are there.
+pub(crate) fn checked(
     expectations: &Expectations,
     suite: &Suite,
     pairs: &[Pair<'_>],
@@ -43,7 +42,7 @@ fn readable<'s>(suite: &'s Suite, pairs: &[Pair<'_>]) -> Vec<&'s Template> {
         .collect()
 }
 
-/// What the references read back of templates' answers.
+/// The answers that the references parsed of templates' answers.
 pub(crate) struct ReferenceReadings<'s>(Vec<(&'s Template, Vec<MessageReading>)>);
 
 impl<'s> ReferenceReadings<'s> {

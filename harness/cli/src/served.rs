@@ -11,7 +11,7 @@ use crate::args::RenderingArguments;
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, tell};
 
-/// The pairs that a server can answer, if `--engine` names a server: those of its template, behind
+/// The pairs that a server can answer, if `--engine` names a server: those of its template, with
 /// that template's front unless the user chose another one.
 pub(crate) fn pairs<'s>(
     all: Vec<Pair<'s>>,

@@ -1,4 +1,4 @@
-//! The preparation that most commands share: a runner, the pairs behind a front, and reports on
+//! The preparation that most commands share: a runner, the pairs with a front, and reports on
 //! problems with the inputs.
 
 use std::collections::{HashMap, HashSet};
@@ -33,7 +33,6 @@ pub(crate) fn runner<'e>(
 #[derive(Clone, Copy)]
 pub(crate) struct OneDialect<'e> {
     dialect: Option<Dialect>,
-    /// The chosen engine.
     engine: Option<&'e dyn Engine>,
 }
 
@@ -157,15 +156,15 @@ pub(crate) fn tokenizers(templates: &[Template]) -> (Tokenizers, Vec<Problem>) {
     (tokenizers, problems)
 }
 
-/// Puts the templates behind the chosen front. Returns whether that changes the front of some of
+/// Puts the templates with the chosen front. Returns whether that changes the front of some of
 /// them: their snapshots and records do not hold then.
-pub(crate) fn put_behind(front: Option<Front>, suite: &mut Suite) -> bool {
-    front.is_some_and(|front| suite.put_behind(front))
+pub(crate) fn use_front(front: Option<Front>, suite: &mut Suite) -> bool {
+    front.is_some_and(|front| suite.use_front(front))
 }
 
-/// The pairs for users of the chosen front: those behind it, and those whose own front makes the
-/// same of the case.
-pub(crate) fn behind(
+/// The pairs for users of the chosen front: those with it, and those whose own front makes the same
+/// of the case.
+pub(crate) fn after(
     front: Option<Front>,
     mut pairs: Vec<Pair<'_>>,
 ) -> Result<Vec<Pair<'_>>, Failure> {
@@ -183,7 +182,7 @@ pub(crate) fn behind(
             return true;
         }
         let Pair { template, case } = pair;
-        let is_there = names.contains(&(template.name.clone(), case.id.behind(front.name())));
+        let is_there = names.contains(&(template.name.clone(), case.id.with_front(front.name())));
         if is_there || case.front.is_some() || !front.is_for(template.dialect) {
             return false;
         }

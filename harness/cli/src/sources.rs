@@ -18,12 +18,12 @@ use crate::stdin::{self, Stdin};
 /// What messages say about a path that does not exist.
 pub(crate) const NOT_THERE: &str = "no such file or folder";
 
-/// Arguments in which each name behind `--` is the name of a file. A list of files, such as that of a
-/// hook, may have files that are named like models on a hub or like standard input.
-pub(crate) fn as_files_behind_dashes(mut arguments: Vec<OsString>) -> Vec<OsString> {
+/// Arguments in which each name after `--` is the name of a file. A list of files, such as that of
+/// a hook, may have files that are named like models on a hub or like standard input.
+pub(crate) fn as_files_after_dashes(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let dashes = arguments.iter().position(|one| one == "--");
-    let behind = dashes.map_or(arguments.len(), |dashes| dashes + 1);
-    for one in &mut arguments[behind..] {
+    let after = dashes.map_or(arguments.len(), |dashes| dashes + 1);
+    for one in &mut arguments[after..] {
         if one == stdin::NAME || rolecall_io::remote::is_name(Path::new(one)) {
             *one = Path::new(".").join(&one).into_os_string();
         }
@@ -100,7 +100,7 @@ impl Sources<'_> {
             if is_named && problem.help.is_none() {
                 let is_option = problem.path.to_string_lossy().starts_with('-');
                 problem.help = is_option
-                    .then(|| "behind `--` everything is a file; options stand before it".to_owned())
+                    .then(|| "after `--` everything is a file; options come before it".to_owned())
                     .or_else(|| rolecall_io::remote::meant(&problem.path))
                     .or_else(|| near(&problem.path));
             }

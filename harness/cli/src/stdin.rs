@@ -56,7 +56,6 @@ impl Stdin {
         })
     }
 
-    /// The file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -1,5 +1,5 @@
-//! What is around the current folder where there is no suite: somebody's project, a model, or a
-//! misspelt `rolecall.toml`.
+//! The surroundings of the current folder where there is no suite: somebody's project, a model, or
+//! a misspelt `rolecall.toml`.
 //!
 //! The built-in suite is there for everybody, in any folder. A user who believes that it tests
 //! their own templates would take its result for theirs. So commands with a verdict use it only in
@@ -38,7 +38,7 @@ const CONFIGURATIONS: [&str; 12] = [
     "toml", "tml", "tom", "yaml", "yml", "json", "ini", "cfg", "txt", "bak", "old", "orig",
 ];
 
-/// What is around a folder that has no suite.
+/// The surroundings of a folder that has no suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Surroundings {
     /// A file that was probably meant to be `rolecall.toml`.
@@ -160,7 +160,7 @@ fn shown(path: &Path) -> String {
         .to_string()
 }
 
-/// The names of what is in a folder, sorted. None of a folder that cannot be read.
+/// The names of the entries of a folder, sorted. None of a folder that cannot be read.
 fn names(folder: &Path) -> Option<Vec<String>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(folder).ok()? {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_told_by_what_is_in_them() {
+    fn folders_are_known_by_what_is_in_them() {
         let folder = tempfile::tempdir().unwrap();
         let below = folder.path().join("below");
         std::fs::create_dir(&below).unwrap();

@@ -3,10 +3,10 @@
 //!
 //! A `rolecall.toml` can name commands and addresses, and a folder can hold programs in `.engines`
 //! and `.references`. Somebody else may have written them. The user's answers are kept in a file of
-//! the user's configuration, by folder: the commands, and the content of the files that they start, as
-//! far as `held` finds them. A command or a file that was changed since is a new one, and so is
-//! another folder in the place of the first one. The files are compared when the command is chosen, and
-//! again right before and after each start.
+//! the user's configuration, by folder: the commands, and the content of the files that they start,
+//! as far as `command_files` finds them. A command or a file that was changed since is a new one,
+//! and so is another folder in the place of the first one. The files are compared when the command
+//! is chosen, and again right before and after each start.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use rolecall_suite::layout::Layout;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, tell};
-use crate::{held, program};
+use crate::{command_files, program};
 
 /// The file in the folder of the user's configuration.
 const FILE: &str = "trusted.json";
@@ -45,7 +45,6 @@ pub(crate) struct FolderCommand {
     pub(crate) words: String,
     /// The same for people.
     pub(crate) shown: String,
-    /// The command line.
     runs: String,
 }
 
@@ -112,7 +111,7 @@ pub(crate) fn hold() -> Result<(), String> {
     let relied_on = RELIED_ON.lock().unwrap_or_else(PoisonError::into_inner);
     match relied_on
         .iter()
-        .find(|(file, content)| held::content(file) != **content)
+        .find(|(file, content)| command_files::content(file) != **content)
     {
         Some((file, _)) => Err(format!(
             "{} was changed since Rolecall looked at it, so it is not asked",
@@ -189,7 +188,7 @@ pub(crate) fn of_program(layout: &Layout, path: &Path) -> FolderCommand {
 impl FolderCommand {
     /// The files that it starts, as they are now.
     pub(crate) fn files(&self, folder: &Path) -> Files {
-        held::files(&real(folder), &self.runs)
+        command_files::files(&real(folder), &self.runs)
     }
 }
 

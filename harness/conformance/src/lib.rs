@@ -50,7 +50,7 @@ impl<'e> Conformance<'e> {
         }
     }
 
-    /// Uses this suite. Without it, the suite is unpacked beside the running program.
+    /// Uses this suite. Without it, the suite is unpacked next to the running program.
     #[must_use]
     pub fn with_suite(mut self, layout: Layout) -> Conformance<'e> {
         self.layout = Some(layout);
@@ -144,7 +144,7 @@ impl<'e> Conformance<'e> {
     }
 
     fn layout(&self) -> Result<Layout, ConformanceError> {
-        self.layout.clone().map_or_else(beside_program, Ok)
+        self.layout.clone().map_or_else(layout_next_to_program, Ok)
     }
 
     fn pairs<'s>(&self, suite: &'s Suite) -> Result<Vec<Pair<'s>>, ConformanceError> {
@@ -171,11 +171,11 @@ impl<'e> Conformance<'e> {
     }
 }
 
-/// The suite from this crate, as files beside the running program.
-fn beside_program() -> Result<Layout, ConformanceError> {
+/// The suite from this crate, as files next to the running program.
+fn layout_next_to_program() -> Result<Layout, ConformanceError> {
     let program = std::env::current_exe().ok();
-    let beside = program.as_deref().and_then(Path::parent);
-    let folder = beside
+    let next_to = program.as_deref().and_then(Path::parent);
+    let folder = next_to
         .map_or_else(std::env::temp_dir, Path::to_owned)
         .join("rolecall");
     rolecall_suite::builtin::unpacked(&folder)

@@ -99,7 +99,7 @@ fn what_fails_is_expected_once_it_is_listed() {
 }
 
 #[test]
-fn what_cannot_be_run_is_told() {
+fn what_cannot_be_run_is_reported() {
     let engine = JinjaEngine::new();
     let error = |suite: Conformance<'_>| suite.tests(None, &|_| true).unwrap_err().to_string();
     let nothing = error(Conformance::of(&engine).only("qwen2.5:gone/*"));

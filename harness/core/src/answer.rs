@@ -22,7 +22,7 @@ pub enum ReadOutcome {
     /// A message, as an object. Python's values that JSON lacks are written as `rolecall-response`
     /// writes them.
     Read {
-        /// The message.
+        /// The message in the form of `parse_response`: `role`, `content`, `tool_calls`.
         message: Value,
     },
     /// The reader refuses the response template, or the answer does not fit it.
@@ -57,7 +57,7 @@ pub enum ReadOutcome {
 
 /// Reads answers with response templates.
 pub trait AnswerReader: Send + Sync {
-    /// Reads one answer.
+    /// Reads one answer with a response template, as transformers' `parse_response` does.
     fn read(&self, response_template: &Value, answer: &Answer<'_>) -> ReadOutcome;
 
     /// Reads one answer character by character, as it comes from a server that streams. None if the

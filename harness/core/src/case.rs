@@ -48,7 +48,7 @@ pub struct Case {
     pub now: Moment,
     /// The dialects whose templates can take this case.
     pub dialects: Vec<Dialect>,
-    /// The name of the front behind which the case is rendered; none for the template's own front.
+    /// The name of the front with which the case is rendered; none for the template's own front.
     pub front: Option<&'static str>,
 }
 
@@ -60,9 +60,9 @@ impl CaseId {
     /// short.
     pub const MOST_CHARACTERS: usize = 64;
 
-    /// Separates the name of a case from the name of its front: see [`Case::behind`]. No name in a
+    /// Separates the name of a case from the name of its front: see [`Case::after`]. No name in a
     /// case file may contain it.
-    pub const BEHIND: char = '@';
+    pub const FRONT_MARK: char = '@';
 
     /// Makes an ID from a family and a name.
     pub fn new(family: &str, name: &str) -> CaseId {
@@ -72,18 +72,18 @@ impl CaseId {
         }
     }
 
-    /// The name of the same case behind a front.
+    /// The name of the same case with a front.
     #[must_use]
-    pub fn behind(&self, front: &str) -> CaseId {
+    pub fn with_front(&self, front: &str) -> CaseId {
         CaseId::new(
             &self.family,
-            &format!("{}{}{front}", self.written_name(), CaseId::BEHIND),
+            &format!("{}{}{front}", self.written_name(), CaseId::FRONT_MARK),
         )
     }
 
     /// The name within the family as the case file has it, without any front.
     pub fn written_name(&self) -> &str {
-        let name = self.name.split_once(CaseId::BEHIND);
+        let name = self.name.split_once(CaseId::FRONT_MARK);
         name.map_or(&self.name, |(name, _)| name)
     }
 
@@ -127,7 +127,7 @@ impl std::str::FromStr for CaseId {
     fn from_str(text: &str) -> Result<CaseId, InvalidCaseId> {
         match text.split_once('/') {
             Some((family, name))
-                if CaseId::allows(family) && name.split(CaseId::BEHIND).all(CaseId::allows) =>
+                if CaseId::allows(family) && name.split(CaseId::FRONT_MARK).all(CaseId::allows) =>
             {
                 Ok(CaseId::new(family, name))
             }
@@ -156,11 +156,11 @@ impl Case {
         }
     }
 
-    /// The same case behind a front. Its name then ends with the front's name.
+    /// The same case with a front. Its name then ends with the front's name.
     #[must_use]
-    pub fn behind(&self, front: &'static str) -> Case {
+    pub fn with_front(&self, front: &'static str) -> Case {
         Case {
-            id: self.id.behind(front),
+            id: self.id.with_front(front),
             front: Some(front),
             ..self.clone()
         }

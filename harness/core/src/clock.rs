@@ -153,7 +153,6 @@ const KNOWN: &str = "aAbBCdDeFgGhHIjklmMnpPRStTuUVwWXyY%";
 /// One conversion of a strftime format: `%d`, `%-d`, `%10Y`, `%Ey`.
 struct Directive<'a> {
     text: &'a str,
-    /// Flags and width.
     flags: &'a str,
     conversion: Option<char>,
 }
@@ -178,8 +177,8 @@ impl<'a> Directive<'a> {
         }
     }
 
-    /// The flags, and the width behind them, which is zero if there is none. A zero at its beginning is
-    /// a flag.
+    /// The flags, and the width after them, which is zero if there is none. A zero at its beginning
+    /// is a flag.
     fn width(&self) -> (&'a str, usize) {
         /// No text that anybody needs is wider.
         const WIDEST: usize = 1024;

@@ -46,7 +46,7 @@ impl<'c> Conversation<'c> {
         }
     }
 
-    /// The case itself.
+    /// The case that the conversation was made from, as its file has it.
     pub fn case(&self) -> &Case {
         match &self.case {
             CaseHandle::Borrowed(case) => case,

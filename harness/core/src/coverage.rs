@@ -1,8 +1,9 @@
 //! The places of a template that a render reaches.
 //!
-//! A [`Site`] is a place that can be reached, in one way or in several: a condition can be true and
-//! it can be false. An engine that can tell gives the sites of a template in a fixed order, and the
-//! [`Hits`] of each render in the same order. A [`Recorder`] counts for an engine while it renders.
+//! A [`Site`] is a place that can be reached, in one branch or in several: a condition can be true
+//! and it can be false. An engine that can tell gives the sites of a template in a fixed order, and
+//! the [`Hits`] of each render in the same order. A [`Recorder`] counts for an engine while it
+//! renders.
 //!
 //! Plain text has no site of its own. It is reached with the branch or the loop around it.
 
@@ -13,23 +14,23 @@ use std::ops::Range;
 pub struct Site {
     /// The kind of place.
     pub kind: SiteKind,
-    /// Where it stands in the template's source, in bytes.
+    /// Where it is in the template's source, in bytes.
     pub span: Range<usize>,
     /// Whether a condition that is a literal keeps every render away from it.
-    pub is_dead: bool,
-    /// Whether it is a loop that always has a turn, because a condition around it asks for what it
-    /// goes through.
+    pub is_unreachable: bool,
+    /// Whether it is a loop that always has an iteration, because a condition around it asks for
+    /// what it goes through.
     pub is_never_empty: bool,
 }
 
 impl Site {
-    /// Whether it is certain that no render reaches it in a way.
-    pub fn is_dead_in(&self, way: Way) -> bool {
-        self.is_dead || self.is_never_empty && way == Way::Empty
+    /// Whether it is certain that no render takes one of its branches.
+    pub fn is_unreachable_in(&self, branch: Branch) -> bool {
+        self.is_unreachable || self.is_never_empty && branch == Branch::Empty
     }
 }
 
-/// The kind of a place.
+/// The kind of a place decides which branches it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SiteKind {
     /// A print, an assignment, a block, or another tag that does something.
@@ -38,7 +39,7 @@ pub enum SiteKind {
     Condition,
     /// An operand of `and` or `or`.
     Operand,
-    /// A loop, by its turns.
+    /// A loop, by its iterations.
     Loop,
     /// The body of a macro, of a call block or of a named Go template.
     Macro,
@@ -56,58 +57,58 @@ impl SiteKind {
         }
     }
 
-    /// The ways in which a place of this kind can be reached.
-    pub fn ways(self) -> &'static [Way] {
+    /// The branches of a place of this kind.
+    pub fn branches(self) -> &'static [Branch] {
         match self {
-            SiteKind::Statement | SiteKind::Macro => &[Way::Reached],
-            SiteKind::Condition | SiteKind::Operand => &[Way::True, Way::False],
-            SiteKind::Loop => &[Way::Empty, Way::Once, Way::Several],
+            SiteKind::Statement | SiteKind::Macro => &[Branch::Reached],
+            SiteKind::Condition | SiteKind::Operand => &[Branch::True, Branch::False],
+            SiteKind::Loop => &[Branch::Empty, Branch::Once, Branch::Several],
         }
     }
 }
 
-/// A way in which a place is reached.
+/// One outcome that a place can have: coverage counts each of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Way {
+pub enum Branch {
     /// It is executed.
     Reached,
-    /// It is true.
+    /// The condition or the operand is true.
     True,
-    /// It is false.
+    /// The condition or the operand is false.
     False,
-    /// The loop ends without a turn.
+    /// The loop ends without an iteration.
     Empty,
-    /// The loop ends after one turn.
+    /// The loop ends after one iteration.
     Once,
-    /// The loop begins a second turn.
+    /// The loop begins a second iteration.
     Several,
 }
 
-impl Way {
+impl Branch {
     /// All of them.
-    pub const ALL: [Way; 6] = [
-        Way::Reached,
-        Way::True,
-        Way::False,
-        Way::Empty,
-        Way::Once,
-        Way::Several,
+    pub const ALL: [Branch; 6] = [
+        Branch::Reached,
+        Branch::True,
+        Branch::False,
+        Branch::Empty,
+        Branch::Once,
+        Branch::Several,
     ];
 
-    /// The way with a name.
-    pub fn by_name(name: &str) -> Option<Way> {
-        Way::ALL.into_iter().find(|way| way.name() == name)
+    /// The branch that a sidecar's `unreached` names, such as `false`.
+    pub fn by_name(name: &str) -> Option<Branch> {
+        Branch::ALL.into_iter().find(|branch| branch.name() == name)
     }
 
     /// Its name in documents for programs.
     pub fn name(self) -> &'static str {
         match self {
-            Way::Reached => "reached",
-            Way::True => "true",
-            Way::False => "false",
-            Way::Empty => "empty",
-            Way::Once => "once",
-            Way::Several => "several",
+            Branch::Reached => "reached",
+            Branch::True => "true",
+            Branch::False => "false",
+            Branch::Empty => "empty",
+            Branch::Once => "once",
+            Branch::Several => "several",
         }
     }
 
@@ -116,7 +117,7 @@ impl Way {
     }
 }
 
-/// The ways in which one or several renders have reached the sites of a template.
+/// The branches of a template's sites that one or several renders have taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Hits(Vec<u8>);
 
@@ -126,9 +127,11 @@ impl Hits {
         Hits(vec![0; sites])
     }
 
-    /// Whether a site was reached in a way.
-    pub fn has(&self, site: usize, way: Way) -> bool {
-        self.0.get(site).is_some_and(|bits| bits & way.bit() != 0)
+    /// Whether a site was reached in a branch.
+    pub fn has(&self, site: usize, branch: Branch) -> bool {
+        self.0
+            .get(site)
+            .is_some_and(|bits| bits & branch.bit() != 0)
     }
 
     /// Whether a site was reached at all.
@@ -146,9 +149,9 @@ impl Hits {
         }
     }
 
-    fn add(&mut self, site: usize, way: Way) {
+    fn add(&mut self, site: usize, branch: Branch) {
         if let Some(bits) = self.0.get_mut(site) {
-            *bits |= way.bit();
+            *bits |= branch.bit();
         }
     }
 }
@@ -157,7 +160,7 @@ impl Hits {
 #[derive(Debug, Clone, Default)]
 pub struct Recorder {
     hits: Hits,
-    /// The loops that have begun, each with the number of its turns until now.
+    /// The loops that have begun, each with the number of its iterations until now.
     loops: Vec<(usize, usize)>,
 }
 
@@ -172,38 +175,38 @@ impl Recorder {
 
     /// A statement or a macro's body begins.
     pub fn reach(&mut self, site: usize) {
-        self.hits.add(site, Way::Reached);
+        self.hits.add(site, Branch::Reached);
     }
 
     /// A condition or an operand is true or false.
     pub fn decide(&mut self, site: usize, truth: bool) {
-        let way = if truth { Way::True } else { Way::False };
-        self.hits.add(site, way);
+        let branch = if truth { Branch::True } else { Branch::False };
+        self.hits.add(site, branch);
     }
 
-    /// A loop begins.
+    /// A loop begins. It is the innermost one until it ends.
     pub fn begin_loop(&mut self, site: usize) {
         self.loops.push((site, 0));
     }
 
-    /// A turn of a loop begins.
+    /// An iteration of a loop begins.
     pub fn turn(&mut self, site: usize) {
         self.leave_inner(site);
         if let Some((_, turns)) = self.loops.last_mut() {
             *turns += 1;
             if *turns > 1 {
-                self.hits.add(site, Way::Several);
+                self.hits.add(site, Branch::Several);
             }
         }
     }
 
-    /// All turns of a loop are over, and its `else` begins.
+    /// All iterations of a loop are over, and its `else` begins.
     pub fn begin_else(&mut self, site: usize) {
         self.leave_inner(site);
         self.settle();
     }
 
-    /// A loop ends.
+    /// The innermost loop ends, and the number of its iterations counts.
     pub fn end_loop(&mut self, site: usize) {
         self.leave_inner(site);
         self.settle();
@@ -225,11 +228,11 @@ impl Recorder {
         }
     }
 
-    /// Counts the turns of the innermost loop as all of its turns.
+    /// Counts the iterations of the innermost loop as all of its iterations.
     fn settle(&mut self) {
         match self.loops.last() {
-            Some((site, 0)) => self.hits.add(*site, Way::Empty),
-            Some((site, 1)) => self.hits.add(*site, Way::Once),
+            Some((site, 0)) => self.hits.add(*site, Branch::Empty),
+            Some((site, 1)) => self.hits.add(*site, Branch::Once),
             _ => {}
         }
     }
@@ -239,13 +242,15 @@ impl Recorder {
 mod tests {
     use super::*;
 
-    fn ways(hits: &Hits, site: usize) -> Vec<&'static str> {
-        let hit = Way::ALL.into_iter().filter(|way| hits.has(site, *way));
-        hit.map(Way::name).collect()
+    fn branches(hits: &Hits, site: usize) -> Vec<&'static str> {
+        let hit = Branch::ALL
+            .into_iter()
+            .filter(|branch| hits.has(site, *branch));
+        hit.map(Branch::name).collect()
     }
 
     #[test]
-    fn a_loop_is_counted_by_its_turns() {
+    fn a_loop_is_counted_by_its_iterations() {
         for (turns, expected) in [(0, "empty"), (1, "once"), (2, "several"), (5, "several")] {
             let mut recorder = Recorder::new(1);
             recorder.begin_loop(0);
@@ -253,7 +258,7 @@ mod tests {
                 recorder.turn(0);
             }
             recorder.end_loop(0);
-            assert_eq!(ways(&recorder.into_hits(), 0), [expected], "{turns}");
+            assert_eq!(branches(&recorder.into_hits(), 0), [expected], "{turns}");
         }
     }
 
@@ -278,12 +283,12 @@ mod tests {
         recorder.end_loop(1);
         recorder.end_loop(0);
         let hits = recorder.into_hits();
-        assert_eq!(ways(&hits, 0), ["several"]);
-        assert_eq!(ways(&hits, 1), ["empty", "once"]);
+        assert_eq!(branches(&hits, 0), ["several"]);
+        assert_eq!(branches(&hits, 1), ["empty", "once"]);
     }
 
     #[test]
-    fn a_loop_within_itself_has_turns_of_its_own() {
+    fn a_loop_within_itself_has_iterations_of_its_own() {
         // A macro with a loop calls itself within the loop.
         let mut recorder = Recorder::new(1);
         recorder.begin_loop(0);
@@ -291,7 +296,7 @@ mod tests {
         recorder.begin_loop(0);
         recorder.end_loop(0);
         recorder.end_loop(0);
-        assert_eq!(ways(&recorder.into_hits(), 0), ["empty", "once"]);
+        assert_eq!(branches(&recorder.into_hits(), 0), ["empty", "once"]);
     }
 
     #[test]
@@ -302,7 +307,7 @@ mod tests {
             recorder.decide(1, truth);
             all.merge(&recorder.into_hits());
         }
-        assert_eq!(ways(&all, 1), ["true", "false"]);
+        assert_eq!(branches(&all, 1), ["true", "false"]);
         assert!(!all.has_any(0));
     }
 }

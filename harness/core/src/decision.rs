@@ -100,7 +100,7 @@ pub struct Operand {
     pub origins: Vec<Origin>,
 }
 
-/// The value of an operand.
+/// The value of an operand. Long texts and lists are cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OperandValue {
     /// A text. A long one is cut.

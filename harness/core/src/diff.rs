@@ -20,7 +20,7 @@ pub struct Diff {
     pub first: Option<String>,
 }
 
-/// A line of a diff.
+/// A line of a diff, cut into pieces where only a part of it differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffLine {
     /// Which side it belongs to.
@@ -29,7 +29,7 @@ pub struct DiffLine {
     pub pieces: Vec<Piece>,
 }
 
-/// A piece of a line.
+/// A piece of a line: either both sides have it, or only one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     /// The transcript's text, as it can be printed.
@@ -41,7 +41,7 @@ pub struct Piece {
 /// A replacement of words by others.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edit {
-    /// The word that stands before.
+    /// The word that comes before.
     pub after: String,
     /// What only the first text has.
     pub gone: String,
@@ -150,9 +150,9 @@ pub fn edits(old: &str, new: &str) -> Option<Vec<Edit>> {
     Some(edits)
 }
 
-/// Moves an insertion or a deletion to a fixed place. If it could stand in several places,
-/// such as a tag among other tags, it is the first at which it does not begin with the end of
-/// a tag. So equal edits compare equal wherever they are made.
+/// Moves an insertion or a deletion to a fixed place. If it could be in several places, such as a
+/// tag among other tags, it is the first at which it does not begin with the end of a tag. So equal
+/// edits compare equal wherever they are made.
 fn settle(words: &[&str], range: Range<usize>, first: usize) -> Range<usize> {
     let Range { mut start, mut end } = range;
     while start > first && end > start && words[start - 1] == words[end - 1] {

@@ -29,7 +29,7 @@ pub trait Engine: Send + Sync {
     /// One line that says what it is and which versions it uses.
     fn description(&self) -> String;
 
-    /// The dialect it renders.
+    /// The dialect of the templates that it compiles.
     fn dialect(&self) -> Dialect;
 
     /// How often it has died so far without a trace in any outcome. An engine of this process never
@@ -70,7 +70,7 @@ pub trait Engine: Send + Sync {
     /// Compiles a template for an engine that is also an application. The program takes
     /// conversations as written and does the work of the front with this name itself. None if the
     /// engine has no such front; most have none.
-    fn compile_behind(
+    fn compile_with_front(
         &self,
         _front: &str,
         _template: &Template,
@@ -255,7 +255,7 @@ pub trait Program: Send + Sync {
         false
     }
 
-    /// Renders one conversation.
+    /// Renders one conversation. Failures, refusals and limits are outcomes, too.
     fn render(&self, conversation: &Conversation<'_>) -> Outcome {
         self.render_with(conversation, &mut ())
     }

@@ -190,7 +190,6 @@ fn options(links: Links) -> OpenOptions {
 }
 
 impl RegularFile {
-    /// The file itself.
     pub(crate) fn into_file(self) -> File {
         self.file
     }
@@ -248,8 +247,8 @@ impl RegularFile {
 /// kept.
 ///
 /// Links, folders, devices and read-only files are refused. A kill may leave a file
-/// `.rolecall-….draft` behind, which no command reads. The next program that writes into the
-/// folder removes it.
+/// `.rolecall-….draft` behind, which no command reads. The next program that writes into the folder
+/// removes it.
 pub fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Problem> {
     let failed = |error: io::Error| Problem::new(path, format!("cannot be written: {error}"));
     let permissions = replaceable(path)?;
@@ -463,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_written_stays_and_leaves_nothing_behind() {
+    fn a_file_that_cannot_be_written_stays_and_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("folder")).unwrap();
         let read_only = folder.path().join("read-only");

@@ -32,8 +32,8 @@ struct CaseContent<'c> {
 #[error("`{0}` is not a SHA-256: 64 lower-case hexadecimal digits")]
 pub struct InvalidFingerprint(String);
 
-/// The first 48 bits of a SHA-256, written as 12 lower-case hexadecimal digits: short enough to stand
-/// beside every transcript, and long enough that no change of the suite goes unseen.
+/// The first 48 bits of a SHA-256, written as 12 lower-case hexadecimal digits: short enough to be
+/// next to every transcript, and long enough that no change of the suite goes unseen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Checksum([u8; 6]);
 
@@ -76,7 +76,7 @@ fn write_digits(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     digits.try_for_each(|digit| f.write_char(digit))
 }
 
-/// The bytes that lower-case hexadecimal digits stand for, if there are exactly so many.
+/// The bytes that lower-case hexadecimal digits represent, if there are exactly so many.
 fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),

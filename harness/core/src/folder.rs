@@ -1,6 +1,6 @@
 //! Folders that are written as a whole: a failure leaves the folder as it was, and so does a kill.
 //!
-//! The new folder is written under another name, a draft beside the old one. Then the two exchange
+//! The new folder is written under another name, a draft next to the old one. Then the two exchange
 //! their names in one step. A system that cannot do so renames both, one after the other; if the
 //! program is killed in between, the next one that writes there puts the old folder back.
 
@@ -118,8 +118,7 @@ fn collect_drafts(parent: &Path) {
     }
 }
 
-/// A temporary folder beside the target. It is deleted with everything that is left in
-/// it.
+/// A temporary folder next to the target. It is deleted with everything that is left in it.
 fn draft_in(parent: &Path) -> io::Result<tempfile::TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".rolecall-").suffix(".draft").rand_bytes(8);

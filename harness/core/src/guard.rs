@@ -43,13 +43,13 @@ pub fn load(engine: &dyn Engine, template: &Template) -> LoadedTemplate {
 }
 
 /// Like [`load`], for an engine that has a front of this name itself: see
-/// [`Engine::compile_behind`].
-pub fn load_behind(
+/// [`Engine::compile_with_front`].
+pub fn load_with_front(
     engine: &dyn Engine,
     front: &str,
     template: &Template,
 ) -> Option<LoadedTemplate> {
-    let compiled = guarded(|| engine.compile_behind(front, template));
+    let compiled = guarded(|| engine.compile_with_front(front, template));
     compiled.transpose().map(LoadedTemplate::of)
 }
 

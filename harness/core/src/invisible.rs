@@ -2,8 +2,8 @@
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-/// Whether a character needs a visible stand-in: control characters, spaces other than
-/// the plain one, format characters, and all others without a glyph.
+/// Whether a character needs a visible stand-in: control characters, spaces other than the plain
+/// one, format characters, and all others without a glyph.
 pub(crate) fn is_invisible(c: char) -> bool {
     if (' '..='~').contains(&c) {
         return false;
@@ -57,7 +57,7 @@ pub(crate) fn control_picture(c: char) -> Option<char> {
     }
 }
 
-/// The control that a picture stands for: the reverse of [`control_picture`].
+/// The control that a picture represents: the reverse of [`control_picture`].
 pub(crate) fn pictured_control(c: char) -> Option<char> {
     match c {
         '\u{2400}'..='\u{241F}' => char::from_u32(u32::from(c) - 0x2400),

@@ -90,7 +90,7 @@ pub fn command(arguments: &str) -> String {
 }
 
 /// A word of a command, in quotes if a shell would read it in another way. Every word that comes
-/// from a user or a file goes through this before it stands in a command. No such word is an option: a
+/// from a user or a file goes through this before it is in a command. No such word is an option: a
 /// file with the name of one gets its folder.
 pub fn word(text: &str) -> String {
     if text.len() > 1 && text.starts_with('-') {

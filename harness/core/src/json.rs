@@ -1,8 +1,8 @@
 //! JSON documents with positions.
 //!
-//! Case files and sidecars are read through a syntax tree that knows where each value
-//! stands, so that every problem in a file is reported with its place. Numbers keep their
-//! digits and objects the order of their keys.
+//! Case files and sidecars are read through a syntax tree that knows where each value is, so that
+//! every problem in a file is reported with its place. Numbers keep their digits and objects the
+//! order of their keys.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub struct JsonDocument<'t> {
     text: &'t str,
     problems: Vec<Problem>,
     /// Problems beyond those that are reported.
-    untold: usize,
+    unreported: usize,
 }
 
 /// An object's entries, after its keys were checked.
@@ -114,11 +114,11 @@ pub fn examine<T>(
         path: path.to_path_buf(),
         text,
         problems: Vec::new(),
-        untold: 0,
+        unreported: 0,
     };
     let value = take_apart(&mut document, &root);
-    if document.untold > 0 {
-        let message = format!("{} more problems in this file", document.untold);
+    if document.unreported > 0 {
+        let message = format!("{} more problems in this file", document.unreported);
         document.problems.push(Problem::new(path, message));
     }
     Examined {
@@ -155,7 +155,7 @@ pub fn syntax_problem(path: &Path, text: &str, error: &serde_json::Error) -> Pro
 impl JsonDocument<'_> {
     /// How many problems were reported so far.
     pub fn problem_count(&self) -> usize {
-        self.problems.len() + self.untold
+        self.problems.len() + self.unreported
     }
 
     /// Reports a problem at a value.
@@ -171,7 +171,7 @@ impl JsonDocument<'_> {
         help: Option<String>,
     ) {
         if self.problems.len() == MOST_PROBLEMS {
-            self.untold += 1;
+            self.unreported += 1;
             return;
         }
         self.problems.push(Problem {
@@ -193,7 +193,7 @@ impl JsonDocument<'_> {
         for (name, property) in &entries {
             if self.problems.len() == MOST_PROBLEMS {
                 // What is not reported needs no help.
-                self.untold += usize::from(!known.iter().any(|key| key == name));
+                self.unreported += usize::from(!known.iter().any(|key| key == name));
             } else if !known.iter().any(|key| key == name) {
                 let list = known
                     .iter()
@@ -351,26 +351,26 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Where a value stands in a JSON text: keys with points between them lead to it, such as
-/// `fields.content`. A key may contain points. If some of the keys are missing, this is the place of the
-/// last key that is there. If all are missing, it is the place of the whole value.
+/// Where a value is in a JSON text: keys with points between them lead to it, such as
+/// `fields.content`. A key may contain points. If some of the keys are missing, this is the place
+/// of the last key that is there. If all are missing, it is the place of the whole value.
 pub fn place_of(text: &str, keys: &str) -> Option<Position> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let root = parsed.ok()?.value?;
     let (mut value, mut rest, mut place) = (&root, keys, root.start());
     while let ast::Value::Object(object) = value {
         let properties = object.properties.iter().rev().filter_map(|property| {
-            let behind = rest.strip_prefix(property.name.as_str())?;
-            let is_whole = behind.is_empty() || behind.starts_with('.');
-            is_whole.then_some((property, behind))
+            let after = rest.strip_prefix(property.name.as_str())?;
+            let is_whole = after.is_empty() || after.starts_with('.');
+            is_whole.then_some((property, after))
         });
         // The longest key that fits. Of two values with one key, readers take the last.
-        let Some((property, behind)) = properties.min_by_key(|(_, behind)| behind.len()) else {
+        let Some((property, after)) = properties.min_by_key(|(_, after)| after.len()) else {
             break;
         };
         place = property.start();
         value = &property.value;
-        rest = behind.strip_prefix('.').unwrap_or_default();
+        rest = after.strip_prefix('.').unwrap_or_default();
     }
     Some(Position::of(text, place))
 }

@@ -112,7 +112,7 @@ pub use answer::{Answer, AnswerReader, ReadOutcome, TemplateReader};
 pub use case::{CONTENT, Case, CaseId, InvalidCaseId};
 pub use clock::{InvalidMoment, Moment};
 pub use conversation::Conversation;
-pub use coverage::{Hits, Recorder, Site, SiteKind, Way};
+pub use coverage::{Branch, Hits, Recorder, Site, SiteKind};
 pub use decision::Decisions;
 pub use engine::{
     Coverage, Deaths, Engine, Examination, NameKind, Observer, OmittedVariable, OwnText, Program,

@@ -1,11 +1,11 @@
-//! The lines of a text, and where a byte stands in them.
+//! The lines of a text, and where a byte is in them.
 
 /// Where the lines of a text begin. Looking up a place takes no longer at the end of a long text.
 #[derive(Debug, Clone)]
 pub struct Lines {
     /// The first byte of each line.
     starts: Vec<usize>,
-    /// How many characters stand before each block of [`BLOCK`] bytes.
+    /// How many characters come before each block of [`BLOCK`] bytes.
     characters: Vec<usize>,
 }
 
@@ -43,7 +43,7 @@ impl Lines {
         }
     }
 
-    /// The line of a byte.
+    /// The line of a byte, from 1.
     pub fn line(&self, at: usize) -> usize {
         self.starts.partition_point(|start| *start <= at)
     }

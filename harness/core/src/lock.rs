@@ -53,7 +53,7 @@ fn open(folder: &Path) -> io::Result<File> {
     File::open(folder)
 }
 
-/// Folders cannot be locked here: a file for each folder stands for it.
+/// Folders cannot be locked here: a file for each folder represents it.
 #[cfg(not(unix))]
 fn open(folder: &Path) -> io::Result<File> {
     use crate::fingerprint::Fingerprint;

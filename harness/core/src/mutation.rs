@@ -8,11 +8,11 @@ use std::ops::Range;
 /// A small change of a template's source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mutation {
-    /// Where the bytes stand that are replaced. It is empty where something is added.
+    /// Where the bytes are that are replaced. It is empty where something is added.
     span: (usize, usize),
     /// What kind of change it is.
     pub kind: MutationKind,
-    /// What stands there instead.
+    /// The text that takes its place.
     pub replacement: String,
 }
 
@@ -33,13 +33,13 @@ pub enum MutationKind {
     Number,
     /// A text or a part of it is gone, or a line break is added to it.
     Text,
-    /// A tag takes away the white space beside it, or it no longer does.
+    /// A tag takes away the white space next to it, or it no longer does.
     WhiteSpace,
-    /// A filter is gone.
+    /// A filter is removed, and its input takes the place of its result.
     Filter,
     /// A print writes nothing.
     Print,
-    /// A statement is gone.
+    /// A statement is removed, such as an assignment.
     Statement,
     /// A loop's variable becomes another one, such as `loop.first` and `loop.last`.
     LoopPlace,
@@ -55,7 +55,7 @@ impl Mutation {
         }
     }
 
-    /// Where the bytes stand that are replaced.
+    /// Where the bytes are that are replaced.
     pub fn span(&self) -> Range<usize> {
         self.span.0..self.span.1
     }

@@ -126,7 +126,7 @@ pub enum OutcomeKind {
 }
 
 impl Outcome {
-    /// The outcome's kind.
+    /// The kind of the outcome, without its text or message.
     pub fn kind(&self) -> OutcomeKind {
         match self {
             Outcome::Rendered { .. } => OutcomeKind::Rendered,
@@ -246,7 +246,7 @@ impl OutcomeKind {
         }
     }
 
-    /// The kind that a word stands for.
+    /// The kind that a word represents.
     pub fn named(name: &str) -> Option<OutcomeKind> {
         OutcomeKind::ALL
             .into_iter()
@@ -267,7 +267,7 @@ impl Stage {
         }
     }
 
-    /// The stage that a word stands for.
+    /// The stage that a word represents.
     pub fn named(name: &str) -> Option<Stage> {
         Stage::ALL.into_iter().find(|stage| stage.name() == name)
     }
@@ -287,7 +287,7 @@ impl Limit {
         }
     }
 
-    /// The limit that a word stands for.
+    /// The limit that a word represents.
     pub fn named(name: &str) -> Option<Limit> {
         Limit::ALL.into_iter().find(|limit| limit.name() == name)
     }

@@ -32,7 +32,7 @@ pub fn changes(before: &str, after: &str) -> Vec<LineChange> {
         .collect()
 }
 
-/// Where each line of the first text stands in the second one. None for a line that was changed.
+/// Where each line of the first text is in the second one. None for a line that was changed.
 pub fn kept(before: &str, after: &str) -> Vec<Option<usize>> {
     let (old, new) = (lines(before), lines(after));
     let mut kept = vec![None; old.len()];

@@ -19,7 +19,7 @@ pub struct Problem {
     pub path: PathBuf,
     /// Where in the file, when the problem has a place.
     pub position: Option<Location>,
-    /// What was found and what was expected.
+    /// What the reader found and expected.
     pub message: String,
     /// What to do about it.
     pub help: Option<String>,
@@ -30,14 +30,14 @@ pub struct Problem {
 pub struct Note {
     /// The file or folder.
     pub path: PathBuf,
-    /// The note itself.
+    /// The text of the note, without the place.
     pub message: String,
 }
 
 /// A place in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Location {
-    /// In a text.
+    /// In a text, by line and column.
     Text(Position),
     /// In a file that is not text: the offset of a byte, from 0.
     Byte(u64),

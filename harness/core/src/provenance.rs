@@ -1,7 +1,7 @@
 //! Where the bytes of a prompt come from.
 //!
 //! An engine that can tell gives the [`Span`]s of a prompt: each one is a stretch of bytes with one
-//! origin. The spans of a prompt stand in its order, touch each other, and cover it wholly.
+//! origin. The spans of a prompt are in its order, touch each other, and cover it wholly.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// A stretch of a prompt with one origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// Where it stands in the prompt, in bytes.
+    /// Where it is in the prompt, in bytes.
     pub prompt: Range<usize>,
     /// Where it comes from.
     pub origin: Origin,
@@ -23,7 +23,7 @@ pub struct Span {
 pub enum Origin {
     /// A text of the template.
     Literal {
-        /// Where it stands in the template's source, in bytes. This is the whole literal, with its
+        /// Where it is in the template's source, in bytes. This is the whole literal, with its
         /// quotation marks, if the literal contains escapes.
         source: Range<usize>,
     },
@@ -111,17 +111,17 @@ impl Input {
 /// The kind of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InputKind {
-    /// The messages.
+    /// A field of a message.
     Message,
-    /// The tools.
+    /// A field of a tool's definition.
     Tool,
-    /// The documents.
+    /// A field of a document.
     Document,
     /// A variable of the case or of the template.
     Variable,
-    /// A special token.
+    /// A special token of the model, such as `bos_token`.
     Token,
-    /// The clock.
+    /// The time of the render, as `strftime_now` writes it.
     Clock,
 }
 
@@ -175,7 +175,7 @@ impl Spans {
         });
     }
 
-    /// Appends other spans.
+    /// Appends the spans of a text that follows this one.
     pub fn extend(&mut self, others: &Spans) {
         for span in &others.0 {
             self.push(span.prompt.len(), span.origin.clone(), &span.operations);
@@ -183,7 +183,7 @@ impl Spans {
     }
 
     /// The part of them that lies between two places. A stretch that is cut keeps its whole origin
-    /// if its bytes do not stand one for one in it.
+    /// if its bytes are not one for one in it.
     pub fn cut(&self, part: Range<usize>) -> Spans {
         let mut cut = Spans::default();
         let first = self.0.partition_point(|span| span.prompt.end <= part.start);

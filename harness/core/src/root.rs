@@ -59,7 +59,7 @@ fn missing(path: &Path) -> Problem {
 }
 
 impl Root {
-    /// The folder at a path.
+    /// The folder at a path, which has to exist.
     pub fn new(path: &Path) -> Result<Root, Problem> {
         let real = path
             .canonicalize()

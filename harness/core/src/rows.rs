@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 #[serde(transparent)]
 pub struct Row<T>(pub T);
 
-/// In one line, with a space behind each comma and each colon.
+/// In one line, with a space after each comma and each colon.
 struct OneLine;
 
 impl Formatter for OneLine {
@@ -36,7 +36,7 @@ impl<T: Serialize> Serialize for Row<T> {
     }
 }
 
-/// A value in one line.
+/// A value as JSON in one line.
 pub fn line(value: &impl Serialize) -> String {
     let mut line = Vec::new();
     // Rows are plain data, which always has a JSON form.

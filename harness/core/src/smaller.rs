@@ -51,7 +51,6 @@ fn ways(value: &Value) -> Vec<Value> {
     }
 }
 
-/// The value with this number.
 fn find<'v>(value: &'v Value, number: &mut usize) -> Option<&'v Value> {
     if *number == 0 {
         return Some(value);

@@ -24,7 +24,6 @@ const PAUSE: Duration = Duration::from_millis(4);
 struct WaitingResults<T> {
     /// By the number of their first piece of work.
     results: BTreeMap<usize, Batch<T>>,
-    /// Bytes of them.
     bytes: usize,
     /// Pieces of work whose results were passed on.
     done: usize,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::coverage::Way;
+use crate::coverage::Branch;
 
 /// The language that a template is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -43,8 +43,8 @@ pub struct Template {
     pub family: Option<String>,
     /// The special tokens, such as `bos_token`, as the tokenizer passes them.
     pub special_tokens: Map<String, Value>,
-    /// The model's files that say how to cut text into tokens: `tokenizer.json` and the files
-    /// beside it, or a GGUF file. Empty if the model has none or is unknown.
+    /// The model's files that say how to cut text into tokens: `tokenizer.json` and the files next
+    /// to it, or a GGUF file. Empty if the model has none or is unknown.
     pub vocabulary: Vec<PathBuf>,
     /// Variables that this template reads besides the standard ones.
     pub variables: Vec<(String, Variable)>,
@@ -57,7 +57,7 @@ pub struct Template {
     pub named: Vec<(String, Template)>,
     /// Contracts that this template breaks on purpose, each with the reason.
     pub broken: Vec<(String, String)>,
-    /// Ways through this template that no conversation can take, each with the reason.
+    /// Branches of this template that no conversation can take, each with the reason.
     pub unreached: Vec<Unreached>,
     /// What an Ollama server knows about its model.
     pub setup: OllamaSetup,
@@ -66,13 +66,13 @@ pub struct Template {
     pub response_template: Option<Value>,
 }
 
-/// A way through a template that no conversation can take, as somebody has explained.
+/// A branch through a template that no conversation can take, as somebody has explained.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreached {
     /// The text of the place, with one space for each run of white space.
     pub place: String,
-    /// The way.
-    pub way: Way,
+    /// The branch.
+    pub branch: Branch,
     /// The reason.
     pub why: String,
 }
@@ -98,7 +98,7 @@ pub struct OllamaSetup {
 /// Which part of its file a template is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TemplatePart {
-    /// All of it.
+    /// The whole text of the template.
     Whole,
     /// The value of a key, in JSON or GGUF.
     Key(String),
@@ -130,7 +130,7 @@ impl Dialect {
         }
     }
 
-    /// The dialect that a word stands for.
+    /// The dialect that a word represents.
     pub fn named(name: &str) -> Option<Dialect> {
         Dialect::ALL
             .into_iter()
@@ -156,7 +156,7 @@ impl TemplateName {
         TemplateName(name.into())
     }
 
-    /// The name as text.
+    /// The name as it is written in filters and reports.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -21,7 +21,7 @@ use crate::outcome::{Limit, Outcome, Stage};
 
 use crate::invisible::{control_picture, is_invisible, pictured_control};
 
-/// The end of the text.
+/// The mark after the last character, so that white space at the end is visible.
 pub const END: char = '␃';
 /// A line feed, which the end of the line follows.
 pub const LINE_BREAK: char = '␊';

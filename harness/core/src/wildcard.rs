@@ -6,7 +6,8 @@ use glob::{MatchOptions, Pattern};
 /// several characters, and `{a,b}` one of several texts, as in a shell.
 #[derive(Debug, Clone)]
 pub struct Wildcard {
-    /// One pattern for each combination of the texts in braces, behind the text with which it begins.
+    /// One pattern for each combination of the texts in braces, after the text with which it
+    /// begins.
     patterns: Vec<(String, Pattern)>,
 }
 
@@ -24,12 +25,12 @@ pub enum InvalidWildcard {
     /// A brace without its partner.
     #[error("`{0}` is not a pattern: a brace without its partner")]
     Brace(String),
-    /// Braces that stand for too many texts.
+    /// Braces that represent too many texts.
     #[error("`{0}` is not a pattern: its braces stand for more than {MOST_PATTERNS} texts")]
     TooMany(String),
 }
 
-/// The most texts that the braces of a pattern may stand for.
+/// The most texts that the braces of a pattern may represent.
 const MOST_PATTERNS: usize = 1000;
 
 /// The most braces that a pattern may have.
@@ -64,7 +65,7 @@ impl Wildcard {
         Ok(Wildcard { patterns })
     }
 
-    /// Whether a name matches.
+    /// Whether a name matches the whole pattern.
     pub fn is_match(&self, name: &str) -> bool {
         let mut patterns = self.patterns.iter();
         // Most of many patterns begin in another way, which is seen at once.
@@ -74,7 +75,7 @@ impl Wildcard {
     }
 }
 
-/// Gathers the texts that the braces of a text stand for. `whole` is the pattern.
+/// Gathers the texts that the braces of a text represent. `whole` is the pattern.
 fn expand(text: &str, whole: &str, texts: &mut Vec<String>) -> Result<(), InvalidWildcard> {
     let unpaired = || InvalidWildcard::Brace(whole.to_owned());
     let Some(open) = text.find(['{', '}']) else {

@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 pub struct Words {
     /// The names of variables, of attributes and of keys, as conversations spell them.
     pub names: BTreeSet<String>,
-    /// The texts that stand in it as literals.
+    /// The texts that are in it as literals.
     pub texts: BTreeSet<String>,
-    /// The whole numbers that stand in it as literals.
+    /// The whole numbers that are in it as literals.
     pub numbers: BTreeSet<i64>,
     /// Names and texts that one comparison, call or test has together.
     pub compared: BTreeSet<(String, String)>,
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_belong_to_the_names_beside_them() {
+    fn texts_belong_to_the_names_next_to_them() {
         let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let mut words = Words::default();
         assert!(words.is_empty());

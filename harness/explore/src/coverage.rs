@@ -1,6 +1,6 @@
 //! Coverage: which places of a template the cases of a suite reach.
 
-use rolecall_core::{Engine, Hits, Outcome, Site, SiteKind, Template, Way};
+use rolecall_core::{Branch, Engine, Hits, Outcome, Site, SiteKind, Template};
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 
@@ -10,7 +10,7 @@ use rolecall_suite::suite::Pair;
 #[derive(Debug, Clone)]
 pub struct TemplateCoverage<'s> {
     pub template: &'s Template,
-    /// Its places. A place stands before the places within it.
+    /// Its places. A place comes before the places within it.
     pub sites: Vec<CoveredSite>,
     /// How many cases were rendered with it.
     pub cases: usize,
@@ -18,25 +18,24 @@ pub struct TemplateCoverage<'s> {
     pub names: Vec<String>,
     /// How many of them ran no code of this template: the front refused the case, or chose another
     /// template of the model.
-    pub idle: usize,
+    pub not_run: usize,
 }
 
 /// A place of a template, and the cases that reach it.
 #[derive(Debug, Clone)]
 pub struct CoveredSite {
-    /// The place.
     pub site: Site,
-    /// Its ways, in a fixed order.
-    pub ways: Vec<CoveredWay>,
+    /// Its branches, in a fixed order.
+    pub branches: Vec<CoveredBranch>,
     /// How many cases reach it in any way.
     pub cases: usize,
 }
 
-/// A way in which a place can be reached, and the cases that do.
+/// A branch in which a place can be reached, and the cases that do.
 #[derive(Debug, Clone)]
-pub struct CoveredWay {
-    pub way: Way,
-    /// How many cases reach the place in this way.
+pub struct CoveredBranch {
+    pub branch: Branch,
+    /// How many cases reach the place in this branch.
     pub cases: usize,
     /// Which ones, in order: each as its index among [`TemplateCoverage::names`].
     pub by: Vec<u32>,
@@ -44,11 +43,11 @@ pub struct CoveredWay {
     pub excuse: Option<Excuse>,
 }
 
-/// Why no case need take a way.
+/// Why no case need take a branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Excuse {
     /// No render can: the template itself shows it.
-    Dead,
+    Unreachable,
     /// The template's sidecar says why, in these words.
     Explained(String),
 }
@@ -76,19 +75,18 @@ impl Uncovered {
 
 /// Why an explanation explains nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IdleExplanation {
+pub enum UnusedExplanation {
     /// The template has no place with this text.
     NoPlace,
-    /// No such place lacks the way.
+    /// No such place lacks the branch.
     Taken,
 }
 
-/// How many ways there are, and how many of them some case takes.
+/// How many branches there are, and how many of them some case takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct WayCount {
-    /// The ways that some case takes.
+pub struct BranchCount {
+    /// The branches that some case takes.
     pub reached: usize,
-    /// All ways.
     pub all: usize,
 }
 
@@ -118,7 +116,7 @@ impl<'s> TemplateCoverage<'s> {
                 .collect(),
             cases: 0,
             names: Vec::new(),
-            idle: 0,
+            not_run: 0,
         };
         for pair in pairs {
             let model = program.model.with(pair.case);
@@ -127,7 +125,7 @@ impl<'s> TemplateCoverage<'s> {
             coverage.cases += 1;
             match hits {
                 Some(hits) => coverage.add(&pair.case.id.to_string(), &hits),
-                None => coverage.idle += 1,
+                None => coverage.not_run += 1,
             }
             finished(&pair, &outcome);
         }
@@ -144,72 +142,72 @@ impl<'s> TemplateCoverage<'s> {
                 continue;
             }
             covered.cases += 1;
-            for way in &mut covered.ways {
-                if hits.has(at, way.way) {
-                    way.cases += 1;
-                    way.by.push(index);
+            for branch in &mut covered.branches {
+                if hits.has(at, branch.branch) {
+                    branch.cases += 1;
+                    branch.by.push(index);
                 }
             }
         }
     }
 
-    /// The names of the first cases that reach a place in a way.
-    pub fn first(&self, way: &CoveredWay, most: usize) -> Vec<&str> {
-        let names = way.by.iter().take(most);
+    /// The names of the first cases that reach a place in a branch.
+    pub fn first(&self, branch: &CoveredBranch, most: usize) -> Vec<&str> {
+        let names = branch.by.iter().take(most);
         let names = names.filter_map(|index| self.names.get(*index as usize));
         names.map(String::as_str).collect()
     }
 
-    /// The ways of the places of some kinds.
-    pub fn count(&self, kinds: &[SiteKind]) -> WayCount {
+    /// The branches of the places of some kinds.
+    pub fn count(&self, kinds: &[SiteKind]) -> BranchCount {
         let sites = self.sites.iter();
         let counted = sites.filter(|covered| kinds.contains(&covered.site.kind));
-        let ways = counted.flat_map(|covered| &covered.ways);
-        let ways = ways.filter(|way| way.cases > 0 || way.excuse.is_none());
-        ways.fold(WayCount::default(), |count, way| WayCount {
-            reached: count.reached + usize::from(way.cases > 0),
+        let branches = counted.flat_map(|covered| &covered.branches);
+        let branches = branches.filter(|branch| branch.cases > 0 || branch.excuse.is_none());
+        branches.fold(BranchCount::default(), |count, branch| BranchCount {
+            reached: count.reached + usize::from(branch.cases > 0),
             all: count.all + 1,
         })
     }
 
-    /// How many ways no case takes and need not take: those that no render can, and those that are
-    /// explained.
+    /// How many branches no case takes and need not take: those that no render can, and those that
+    /// are explained.
     pub fn excused(&self) -> (usize, usize) {
-        let ways = self.sites.iter().flat_map(|covered| &covered.ways);
-        let excuses = ways.filter_map(|way| way.excuse.as_ref().filter(|_| way.cases == 0));
-        excuses.fold((0, 0), |(dead, explained), excuse| match excuse {
-            Excuse::Dead => (dead + 1, explained),
-            Excuse::Explained(_) => (dead, explained + 1),
+        let branches = self.sites.iter().flat_map(|covered| &covered.branches);
+        let excuses =
+            branches.filter_map(|branch| branch.excuse.as_ref().filter(|_| branch.cases == 0));
+        excuses.fold((0, 0), |(unreachable, explained), excuse| match excuse {
+            Excuse::Unreachable => (unreachable + 1, explained),
+            Excuse::Explained(_) => (unreachable, explained + 1),
         })
     }
 
     /// The explanations in the template's sidecar that explain nothing: the template has no such
-    /// place, or some case takes the way. Each as its place and its way.
-    pub fn idle_explanations(&self) -> Vec<(&'s str, Way, IdleExplanation)> {
+    /// place, or some case takes the branch. Each as its place and its branch.
+    pub fn unused_explanations(&self) -> Vec<(&'s str, Branch, UnusedExplanation)> {
         let explained = self.template.unreached.iter();
-        let idle = explained.filter_map(|unreached| {
-            let (place, way) = (unreached.place.as_str(), unreached.way);
+        let unused = explained.filter_map(|unreached| {
+            let (place, branch) = (unreached.place.as_str(), unreached.branch);
             let sites = self.sites.iter();
             let mut sites = sites
                 .filter(|covered| covered.is_place(self.template, place))
                 .peekable();
             let why = if sites.peek().is_none() {
-                IdleExplanation::NoPlace
+                UnusedExplanation::NoPlace
             } else if !sites
-                .flat_map(|covered| &covered.ways)
-                .any(|own| own.way == way && own.cases == 0)
+                .flat_map(|covered| &covered.branches)
+                .any(|own| own.branch == branch && own.cases == 0)
             {
-                IdleExplanation::Taken
+                UnusedExplanation::Taken
             } else {
                 return None;
             };
-            Some((place, way, why))
+            Some((place, branch, why))
         });
-        idle.collect()
+        unused.collect()
     }
 
-    /// All ways of all places.
-    pub fn whole(&self) -> WayCount {
+    pub fn whole(&self) -> BranchCount {
         self.count(&[
             SiteKind::Statement,
             SiteKind::Condition,
@@ -223,24 +221,24 @@ impl<'s> TemplateCoverage<'s> {
 impl CoveredSite {
     fn of(site: Site, template: &Template) -> CoveredSite {
         let text = text(&site, template);
-        let explained = |way: Way| {
+        let explained = |branch: Branch| {
             let mut all = template.unreached.iter();
-            let own = all.find(|own| own.way == way && own.place == text)?;
+            let own = all.find(|own| own.branch == branch && own.place == text)?;
             Some(Excuse::Explained(own.why.clone()))
         };
-        let ways = site.kind.ways().iter();
-        let ways = ways.map(|way| CoveredWay {
-            way: *way,
+        let branches = site.kind.branches().iter();
+        let branches = branches.map(|branch| CoveredBranch {
+            branch: *branch,
             cases: 0,
             by: Vec::new(),
-            excuse: if site.is_dead_in(*way) {
-                Some(Excuse::Dead)
+            excuse: if site.is_unreachable_in(*branch) {
+                Some(Excuse::Unreachable)
             } else {
-                explained(*way)
+                explained(*branch)
             },
         });
         CoveredSite {
-            ways: ways.collect(),
+            branches: branches.collect(),
             cases: 0,
             site,
         }
@@ -250,18 +248,18 @@ impl CoveredSite {
         text(&self.site, template) == place
     }
 
-    /// The ways that no case takes.
-    pub fn missing(&self) -> impl Iterator<Item = Way> {
-        let missing = self.ways.iter().filter(|way| way.cases == 0);
-        missing.map(|way| way.way)
+    /// The branches that no case takes.
+    pub fn missing(&self) -> impl Iterator<Item = Branch> {
+        let missing = self.branches.iter().filter(|branch| branch.cases == 0);
+        missing.map(|branch| branch.branch)
     }
 
-    /// The ways that no case takes, although nothing excuses it.
-    pub fn open(&self) -> impl Iterator<Item = Way> {
-        let missing = self.ways.iter().filter(|way| way.cases == 0);
+    /// The branches that no case takes, although nothing excuses it.
+    pub fn open(&self) -> impl Iterator<Item = Branch> {
+        let missing = self.branches.iter().filter(|branch| branch.cases == 0);
         missing
-            .filter(|way| way.excuse.is_none())
-            .map(|way| way.way)
+            .filter(|branch| branch.excuse.is_none())
+            .map(|branch| branch.branch)
     }
 }
 
@@ -271,7 +269,7 @@ fn text(site: &Site, template: &Template) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-impl WayCount {
+impl BranchCount {
     /// Whether at least this share is reached, in per cent.
     pub fn is_at_least(self, percent: usize) -> bool {
         self.reached * 100 >= percent * self.all
@@ -293,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn each_way_names_the_first_cases_that_take_it() {
+    fn each_branch_names_the_first_cases_that_take_it() {
         let source = "{% if messages[0].role == 'user' %}{{ 1 }}{% else %}{{ 2 }}{% endif %}";
         let template = Template::from_source("t", Dialect::Jinja, source);
         let engines = Engines::default();
@@ -305,12 +303,12 @@ mod tests {
         });
         let coverage = TemplateCoverage::of(engine, &template, pairs, |_, _| {}).unwrap();
         let shown = coverage.sites.iter().map(|covered| {
-            let ways = covered.ways.iter();
-            let ways = ways.map(|way| {
-                let first = coverage.first(way, 3).join(" ");
-                (way.way.name(), way.cases, first)
+            let branches = covered.branches.iter();
+            let branches = branches.map(|branch| {
+                let first = coverage.first(branch, 3).join(" ");
+                (branch.branch.name(), branch.cases, first)
             });
-            ways.collect::<Vec<_>>()
+            branches.collect::<Vec<_>>()
         });
         let first = || "family/a family/b family/c".to_owned();
         assert_eq!(

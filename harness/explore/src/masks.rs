@@ -1,5 +1,5 @@
-//! The masks of a template's prompts: what the model writes in each case, beside what the template
-//! marks.
+//! The masks of a template's prompts: what the model writes in each case, compared with what the
+//! template marks.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,7 +18,6 @@ pub struct TemplateMasks<'s> {
     pub template: &'s Template,
     /// The special tokens that are not set, each with the text that Rolecall used for it.
     pub assumed: BTreeMap<&'static str, &'static str>,
-    /// The cases, in their order.
     pub cases: Vec<CaseMask<'s>>,
 }
 

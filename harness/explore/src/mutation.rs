@@ -31,7 +31,6 @@ pub struct TemplateMutants<'s> {
 /// A template with one small change.
 #[derive(Debug)]
 pub struct Mutant {
-    /// The change.
     pub mutation: Mutation,
     /// Whether anything notices it.
     pub notice: Notice,
@@ -110,8 +109,8 @@ impl<'s> TemplateMutants<'s> {
                 return None;
             }
             let places = Places::of(&mutation, &sites);
-            // What no case runs, no case notices. White space and statements act on what is beside them,
-            // and a front may treat the mutant in another way.
+            // What no case runs, no case notices. White space and statements act on what is next to
+            // them, and a front may treat the mutant in another way.
             let is_local = !matches!(
                 mutation.kind,
                 MutationKind::WhiteSpace | MutationKind::Statement
@@ -215,7 +214,7 @@ impl<'s> TemplateMutants<'s> {
             let known = self.conversations.iter();
             let known = known
                 .enumerate()
-                .find(|(_, case)| search.is_told_by(case, &program));
+                .find(|(_, case)| search.is_distinguished_by(case, &program));
             let index = known.map_or(self.conversations.len(), |(index, _)| index);
             if index == self.conversations.len() {
                 self.conversations.push(case);
@@ -262,7 +261,6 @@ impl Notice {
     }
 }
 
-/// A template with a change.
 fn mutated(template: &Template, mutation: &Mutation) -> Option<Template> {
     Some(Template {
         source: mutation.applied_to(&template.source)?,
@@ -472,7 +470,7 @@ mod tests {
         let refused = Template::from_source("t", Dialect::Jinja, "{% if %}");
         let refused = TemplateMutants::of(engine, &refused, [], EFFORT);
         assert!(matches!(refused, Err(NoMutants::Refused(_))));
-        // In a call, the sign means something else, and no other sign can stand there.
+        // In a call, the sign means something else, and no other sign can be there.
         let template = Template::from_source("t", Dialect::Jinja, "{{ 2 * 3 }}{{ dict(*a) }}");
         let listed = engine.mutations(&template).unwrap();
         let made = TemplateMutants::of(engine, &template, [], EFFORT).unwrap();

@@ -20,7 +20,7 @@ impl Default for Engines {
 }
 
 impl Engines {
-    /// The engines with these limits.
+    /// The engines, each with these limits on fuel, output and recursion.
     pub fn with_limits(limits: &Limits) -> Engines {
         Engines {
             jinja: JinjaEngine::with_limits(limits.clone()),
@@ -34,7 +34,7 @@ impl Engines {
         vec![&self.jinja, &self.plain, &self.go]
     }
 
-    /// An engine by name.
+    /// The engine with this name. None if no engine of this process has it.
     pub fn by_name(&self, name: &str) -> Option<&dyn Engine> {
         self.all().into_iter().find(|engine| engine.name() == name)
     }

@@ -21,7 +21,7 @@ pub struct Field {
     pub is_text: bool,
 }
 
-/// The fields of what a template is given with a case, as the template sees it. A field stands
+/// The fields of what a template is given with a case, as the template sees it. A field comes
 /// before the fields within it.
 pub fn fields(template: &Template, case: &Case) -> Vec<Field> {
     let mut fields = Fields(Vec::new());
@@ -54,7 +54,6 @@ pub fn fields(template: &Template, case: &Case) -> Vec<Field> {
     fields.0
 }
 
-/// Fields in the making.
 struct Fields(Vec<Field>);
 
 impl Fields {

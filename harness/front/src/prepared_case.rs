@@ -1,4 +1,4 @@
-//! A case behind a front.
+//! A case with a front.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use rolecall_core::{Case, Conversation};
 
 use crate::front::{Front, ModelProfile, Preparation};
 
-/// A case behind a front, prepared once for all models that the front treats alike.
+/// A case with a front, prepared once for all models that the front treats alike.
 pub struct PreparedCase<'c> {
     /// The front.
     pub front: Front,
@@ -27,7 +27,7 @@ impl PreparedCase<'static> {
 }
 
 impl<'c> PreparedCase<'c> {
-    /// Prepares a borrowed case.
+    /// Prepares a case as the application of the front does before it renders.
     pub fn new(case: &'c Case, front: Front, model: &ModelProfile<'_>) -> PreparedCase<'c> {
         let unchanged = || Conversation::new(case);
         PreparedCase::from_preparation(front, front.prepare(case, model), unchanged)

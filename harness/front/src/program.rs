@@ -1,8 +1,8 @@
-//! A template in an engine, with the fronts that may stand before it.
+//! A template in an engine, with the fronts that may come before it.
 
 use std::ops::Range;
 
-use rolecall_core::guard::{LoadedTemplate, load, load_behind};
+use rolecall_core::guard::{LoadedTemplate, load, load_with_front};
 use rolecall_core::provenance::Span;
 use rolecall_core::{
     Engine, Examination, Hits, Limits, Observer, OmittedVariable, Outcome, OwnText, Provenance,
@@ -24,8 +24,8 @@ pub struct FrontProgram<'t> {
     loaded: LoadedTemplate,
     /// The other template of the model that its front may pick.
     other: Option<(&'t Template, LoadedTemplate)>,
-    /// The template behind each front that the engine has itself.
-    behind: Vec<(Front, LoadedTemplate)>,
+    /// The template with each front that the engine has itself.
+    with_front: Vec<(Front, LoadedTemplate)>,
 }
 
 impl<'t> FrontProgram<'t> {
@@ -33,21 +33,21 @@ impl<'t> FrontProgram<'t> {
     pub fn load(engine: &'t dyn Engine, template: &'t Template) -> FrontProgram<'t> {
         let own = Front::of(template);
         let fronts = Front::for_dialect(template.dialect).filter(|front| *front != Front::Raw);
-        let behind: Vec<_> = fronts
+        let with_front: Vec<_> = fronts
             .filter_map(|front| {
-                let loaded = load_behind(engine, front.name(), template)?;
+                let loaded = load_with_front(engine, front.name(), template)?;
                 Some((front, loaded))
             })
             .collect();
         // An engine that is the application itself has received all templates.
-        let is_asked_itself = behind.iter().any(|(front, _)| *front == own);
+        let is_asked_itself = with_front.iter().any(|(front, _)| *front == own);
         let other = own.alternative(template).filter(|_| !is_asked_itself);
         FrontProgram {
             template,
             engine,
             model: ModelProfile::of(template),
             other: other.map(|other| (other, load(engine, other))),
-            behind,
+            with_front,
             loaded: load(engine, template),
         }
     }
@@ -64,14 +64,14 @@ impl<'t> FrontProgram<'t> {
             model: ModelProfile::of(self.template),
             loaded: self.loaded.within(limits)?,
             other,
-            behind: Vec::new(),
+            with_front: Vec::new(),
         })
     }
 
     /// The outcome of a case for users of its front.
     pub fn outcome(&self, input: &PreparedCase<'_>) -> Outcome {
-        let mut behind = self.behind.iter();
-        if let Some((_, loaded)) = behind.find(|(known, _)| *known == input.front) {
+        let mut with_front = self.with_front.iter();
+        if let Some((_, loaded)) = with_front.find(|(known, _)| *known == input.front) {
             return loaded.render(&input.written);
         }
         let template = match input.front.choose(self.template, input.written.case()) {
@@ -93,7 +93,11 @@ impl<'t> FrontProgram<'t> {
         variable: &'static str,
         input: &PreparedCase<'_>,
     ) -> Option<Outcome> {
-        if self.behind.iter().any(|(known, _)| *known == input.front) {
+        if self
+            .with_front
+            .iter()
+            .any(|(known, _)| *known == input.front)
+        {
             return None;
         }
         let template = match input.front.choose(self.template, input.seen.case()) {
@@ -124,10 +128,13 @@ impl<'t> FrontProgram<'t> {
     /// itself. No hits if no template runs, if the front picks another template of the model, or if
     /// the engine cannot tell.
     pub fn covered(&self, input: &PreparedCase<'_>) -> (Outcome, Option<Hits>) {
-        let is_behind = self.behind.iter().any(|(known, _)| *known == input.front);
+        let has_front = self
+            .with_front
+            .iter()
+            .any(|(known, _)| *known == input.front);
         let chosen = input.front.choose(self.template, input.written.case());
         let is_own = chosen.is_ok_and(|chosen| std::ptr::eq(chosen, self.template));
-        if is_behind || !is_own {
+        if has_front || !is_own {
             return (self.outcome(input), None);
         }
         let mut hits = None;
@@ -165,9 +172,12 @@ impl<'t> FrontProgram<'t> {
     /// The outcome of a case for users of its front, while an observer watches the template that the
     /// front picks. Nobody watches an engine that is an application itself.
     fn watched(&self, input: &PreparedCase<'_>, observer: &mut dyn Observer) -> Outcome {
-        let is_behind = self.behind.iter().any(|(known, _)| *known == input.front);
+        let has_front = self
+            .with_front
+            .iter()
+            .any(|(known, _)| *known == input.front);
         let chosen = input.front.choose(self.template, input.written.case());
-        let (false, Ok(template)) = (is_behind, chosen) else {
+        let (false, Ok(template)) = (has_front, chosen) else {
             return self.outcome(input);
         };
         let loaded = self.loaded_of(template);
@@ -190,10 +200,10 @@ impl<'t> FrontProgram<'t> {
 
     /// Whether the engine is an application itself and prepares conversations on its own.
     pub fn has_fronts(&self) -> bool {
-        !self.behind.is_empty()
+        !self.with_front.is_empty()
     }
 
-    /// The template alone.
+    /// The compiled template without any front, as servers without one use it.
     pub fn without_front(&self) -> &LoadedTemplate {
         &self.loaded
     }

@@ -3,8 +3,8 @@
 //! Source: transformers 5.24, `apply_chat_template(sanitize_control_tokens=True)`:
 //! `mark_control_tokens` and `encode_marked_chat` in `utils/chat_template_utils.py`, and
 //! `_get_control_tokens` in `tokenization_utils_base.py`. Before the template sees a conversation,
-//! each control token in its texts is put between two private characters. Behind the template, what
-//! stands between them is encoded as text. Keys are not marked, and a template that puts a token
+//! each control token in its texts is put between two private characters. After the template, what
+//! is between them is encoded as text. Keys are not marked, and a template that puts a token
 //! together from pieces still writes one.
 
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use rolecall_core::Case;
 use serde_json::Value;
 
-/// The characters before and behind a marked token.
+/// The characters before and after a marked token.
 const MARKS: [char; 2] = ['\u{f0000}', '\u{f0001}'];
 
 /// Tokens that texts are searched for, the longest first.
@@ -120,18 +120,18 @@ impl ControlTokens {
         Cow::Owned(marked)
     }
 
-    /// The parts of a prompt. A mark without its partner belongs to none of them; the texts beside it
-    /// stay apart.
+    /// The parts of a prompt. A mark without its partner belongs to none of them; the texts next to
+    /// it stay apart.
     pub fn pieces<'t>(&self, prompt: &'t str) -> Vec<Piece<'t>> {
         let mut pieces = Vec::new();
         let (mut begin, mut at) = (0, 0);
         while let Some(found) = prompt[at..].find(MARKS) {
             let mark = at + found;
             pieces.push(Piece::Prompt(&prompt[begin..mark]));
-            let behind = &prompt[mark + MARKS[0].len_utf8()..];
+            let after = &prompt[mark + MARKS[0].len_utf8()..];
             let token = prompt[mark..].starts_with(MARKS[0]).then(|| {
                 let closed = |token: &&String| {
-                    behind
+                    after
                         .strip_prefix(token.as_str())
                         .is_some_and(|rest| rest.starts_with(MARKS[1]))
                 };
@@ -139,7 +139,7 @@ impl ControlTokens {
             });
             at = mark + MARKS[0].len_utf8();
             if let Some(token) = token.flatten() {
-                pieces.push(Piece::Text(&behind[..token.len()]));
+                pieces.push(Piece::Text(&after[..token.len()]));
                 at += token.len() + MARKS[1].len_utf8();
             }
             begin = at;
@@ -149,7 +149,7 @@ impl ControlTokens {
     }
 }
 
-/// A prompt without its marks.
+/// A prompt without the private characters around marked tokens.
 pub fn without_marks(prompt: &str) -> String {
     prompt.replace(MARKS, "")
 }

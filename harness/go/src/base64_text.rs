@@ -26,7 +26,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The bytes behind a text. Line ends are skipped.
+/// The bytes after a text. Line ends are skipped.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut symbols = text.as_bytes().to_vec();
     symbols.retain(|b| !matches!(b, b'\r' | b'\n'));

@@ -89,7 +89,6 @@ fn unread(text: &str) -> usize {
     end.map_or(text.len(), |(at, _)| at)
 }
 
-/// The verbs of a format.
 fn verbs(text: &str) -> impl Iterator<Item = char> {
     let verbs = text
         .split('%')

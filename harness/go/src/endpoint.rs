@@ -38,7 +38,7 @@ pub struct ModelTraits {
     /// Whether `high` is the model's highest level of thinking.
     pub thinks_highly_at_most: bool,
     /// Whether the server drops the reasoning in the text of earlier answers.
-    pub drops_thoughts: bool,
+    pub drops_reasoning: bool,
 }
 
 /// The built-in parser whose models have no tools, whatever their template says.
@@ -97,7 +97,7 @@ impl ModelTraits {
             renames_tools: is(&setup.parser, &["harmony"])
                 || speaks_harmony && setup.parser.is_none(),
             thinks_highly_at_most: speaks_harmony,
-            drops_thoughts: is(&setup.family, &["qwen3"]) || is(&setup.model, &["deepseek-r1"]),
+            drops_reasoning: is(&setup.family, &["qwen3"]) || is(&setup.model, &["deepseek-r1"]),
         }
     }
 }
@@ -185,8 +185,8 @@ pub fn answer(
         return Err("does not support tools".to_owned());
     }
     let mut messages = with_preamble(messages, setup);
-    if traits.drops_thoughts {
-        drop_thoughts(&mut messages);
+    if traits.drops_reasoning {
+        drop_reasoning(&mut messages);
     }
     if traits.thinks_highly_at_most && think.level == "max" {
         think = Think::level("high");
@@ -281,7 +281,7 @@ fn with_preamble(messages: Vec<Message>, setup: &OllamaSetup) -> Vec<Message> {
 
 /// Drops the text between `<think>` and `</think>` at the beginning of the assistant's messages
 /// before the user's last message.
-fn drop_thoughts(messages: &mut [Message]) {
+fn drop_reasoning(messages: &mut [Message]) {
     let is_user = |message: &Message| message.role == "user";
     let before = messages.iter().rposition(is_user).unwrap_or(0);
     for message in &mut messages[..before] {
@@ -299,7 +299,7 @@ fn said(text: &str) -> &str {
     const CLOSING: &str = "</think>";
     let trimmed = text.trim_start();
     match trimmed.strip_prefix(OPENING) {
-        Some(thoughts) => match thoughts.trim_start().split_once(CLOSING) {
+        Some(reasoning) => match reasoning.trim_start().split_once(CLOSING) {
             Some((_, said)) => said.trim_start(),
             None => "",
         },
@@ -320,7 +320,7 @@ mod tests {
         thinking: false,
         renames_tools: false,
         thinks_highly_at_most: false,
-        drops_thoughts: false,
+        drops_reasoning: false,
     };
 
     fn case(messages: &[Json]) -> Case {
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_can_think_thinks_unless_it_is_told_not_to() {
+    fn a_model_that_can_think_thinks_unless_it_is_asked_not_to() {
         let thinking = ModelTraits {
             thinking: true,
             ..EVERYTHING
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn thoughts_of_earlier_answers_are_dropped() {
+    fn reasoning_of_earlier_answers_are_dropped() {
         for (text, left) in [
             (" <think> a </think>\n b ", "b "),
             ("<think>a</think>b</think>", "b</think>"),
@@ -435,7 +435,7 @@ mod tests {
         let said = |role: &str| json!({"role": role, "content": "<think>a</think>b"});
         let written = case(&[said("assistant"), said("user"), said("assistant")]);
         let traits = ModelTraits {
-            drops_thoughts: true,
+            drops_reasoning: true,
             ..EVERYTHING
         };
         let seen = answer(&written, Endpoint::Native, traits, &OllamaSetup::default()).unwrap();
@@ -470,7 +470,7 @@ mod tests {
         assert!(traits("{{ .Messages }}", parser("qwen3")).tools);
         assert!(!traits("{{ .Messages }}", parser("olmo3-think")).tools);
         assert!(traits("{{ .Messages }}", parser("olmo3-think")).thinking);
-        assert!(traits("{{ .Messages }}", family("qwen3")).drops_thoughts);
+        assert!(traits("{{ .Messages }}", family("qwen3")).drops_reasoning);
         let harmony = traits("<|start|>{{ .Messages }}<|end|>", family("gptoss"));
         assert!(harmony.renames_tools && harmony.thinks_highly_at_most && harmony.thinking);
         assert!(!harmony.tools);

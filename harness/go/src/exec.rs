@@ -36,7 +36,6 @@ pub(crate) struct Execution<'t> {
     variables: Vec<(&'t str, Value)>,
 }
 
-/// What surrounds a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Surroundings {
     /// Ollama's functions, `missingkey=zero` and the named templates.
@@ -294,7 +293,7 @@ impl<'t> Execution<'t> {
         Ok(flow)
     }
 
-    /// One turn of a range.
+    /// One iteration of a range.
     fn turn(&mut self, branch: &'t BranchNode, index: Value, item: &Value) -> Result<Flow, Error> {
         self.meter.step()?;
         self.in_loop(branch, Recorder::turn);
@@ -317,7 +316,6 @@ impl<'t> Execution<'t> {
         Ok(flow)
     }
 
-    /// Declares a variable.
     fn declare(&mut self, name: &'t str, value: Value) -> WriteResult {
         if self.variables.len() >= FREE_VARIABLES {
             self.meter.produce(size_of::<(&str, Value)>())?;

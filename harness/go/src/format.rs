@@ -25,7 +25,7 @@ const MOST_DIGITS: usize = 1100;
 pub(crate) fn print_action(out: &mut Sink<'_>, value: &Value) -> WriteResult {
     match value {
         Value::Absent => out.push(b"<no value>"),
-        // text/template looks behind a pointer before it prints.
+        // text/template looks after a pointer before it prints.
         Value::Struct(structure) if structure.kind == StructKind::Message => {
             write(out, value, &VerbSpec::plain('v'), Depth::Inside)
         }
@@ -72,7 +72,6 @@ pub(crate) fn sprintln(out: &mut Sink<'_>, values: &[Value]) -> WriteResult {
     out.push(b"\n")
 }
 
-/// A verb with its flags.
 #[derive(Debug, Clone, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "a flag each, as Go has them")]
 pub(crate) struct VerbSpec {
@@ -400,7 +399,7 @@ fn integer(out: &mut Sink<'_>, number: i128, value: &Value, spec: &VerbSpec) -> 
     Ok(())
 }
 
-/// `U+0041`, with `#` and the character behind it if it can be printed (`fmtUnicode`).
+/// `U+0041`, with `#` and the character after it if it can be printed (`fmtUnicode`).
 fn code_point(out: &mut Sink<'_>, number: i128, spec: &VerbSpec) -> WriteResult {
     // For a negative number Go takes the bits.
     let bits = i64::try_from(number).unwrap_or_default().cast_unsigned();

@@ -17,7 +17,6 @@ use crate::values::{StructKind, Text, Value};
 use rolecall_core::Moment;
 use rolecall_core::provenance::InputKind;
 
-/// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parameter {
     /// `any`: a missing value becomes nil.
@@ -28,13 +27,10 @@ pub(crate) enum Parameter {
     Value,
 }
 
-/// A function.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Function {
     pub(crate) name: &'static str,
-    /// The required parameters.
     pub(crate) fixed: &'static [Parameter],
-    /// The type of any others.
     pub(crate) others: Option<Parameter>,
     /// Whether it is Ollama's own. The cut tree of the last legacy turn does not have it.
     pub(crate) is_ollamas: bool,
@@ -93,7 +89,6 @@ const FUNCTIONS: &[Function] = &[
     function("call", ONE, Some(Parameter::Value)),
 ];
 
-/// A function by name.
 pub(crate) fn find(name: &str) -> Option<&'static Function> {
     FUNCTIONS.iter().find(|function| function.name == name)
 }
@@ -316,7 +311,7 @@ fn len(value: &Value) -> Result<i64, Error> {
     Ok(i64::try_from(length).unwrap_or(i64::MAX))
 }
 
-/// The type behind a pointer.
+/// The type after a pointer.
 fn pointed(value: &Value) -> &'static str {
     value.type_name().trim_start_matches('*')
 }

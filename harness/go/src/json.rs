@@ -14,7 +14,6 @@ const VALUE: usize = 100;
 /// The work to write a number with a point.
 const FLOAT: usize = 1500;
 
-/// Writes a value as JSON.
 pub(crate) fn marshal(out: &mut Sink<'_>, value: &Value) -> WriteResult {
     let outer = out.begin(value);
     write(out, value)?;

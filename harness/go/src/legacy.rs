@@ -42,7 +42,7 @@ pub(crate) fn turns(form: &CollatedCase) -> (Vec<LegacyTurn>, LegacyTurn) {
     (full, turn)
 }
 
-/// The place of an action that stands nowhere in the source.
+/// The place of an action that is nowhere in the source.
 pub(crate) const NOWHERE: usize = usize::MAX;
 
 /// The action `{{ .Response }}`. Ollama appends it to a template that mentions neither messages nor

@@ -152,7 +152,6 @@ struct Watched<'p> {
 
 /// How Ollama executes a template.
 enum Style {
-    /// All messages at once.
     Messages,
     /// Turn by turn. The tree is for the last turn; without a tree Ollama panics.
     Legacy(Option<ListNode>),
@@ -304,7 +303,7 @@ impl GoProgram {
         CallTag::of(&self.root, &self.marks)
     }
 
-    /// The texts that Ollama takes for the beginning and the end of thoughts.
+    /// The texts that Ollama takes for the beginning and the end of reasoning.
     pub fn thinking_tags(&self) -> ThinkingTags {
         ThinkingTags::of(&self.root, &self.marks)
     }
@@ -313,7 +312,7 @@ impl GoProgram {
     ///
     /// `tools` are the tools of the request; without any, Ollama looks for no calls. `think` is the
     /// request's setting: without one, a model that can think does. `prompt` is the prompt that the
-    /// model answers. If it ends with the opening tag, the answer begins with thoughts.
+    /// model answers. If it ends with the opening tag, the answer begins with reasoning.
     ///
     /// ```
     /// use rolecall_go::{Dialect, GoEngine, Template};

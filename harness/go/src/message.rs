@@ -13,7 +13,6 @@ use crate::error::Error;
 use crate::unmarshal;
 use crate::values::{Text, Value};
 
-/// The rules for reading messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MessageRules {
     /// The rules of the native endpoint, `/api/chat`.
@@ -26,7 +25,7 @@ pub(crate) enum MessageRules {
     Either,
 }
 
-/// Where a message stands among the messages as written.
+/// Where a message is among the messages as written.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Written {
     /// The number of the message with the content.

@@ -23,7 +23,6 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// All of them.
     pub(crate) fn new(limits: &Limits) -> Meter {
         Meter {
             fuel: limits.fuel,
@@ -34,7 +33,6 @@ impl Meter {
         }
     }
 
-    /// Counts one step.
     pub(crate) fn step(&mut self) -> Result<(), Error> {
         self.fuel = self.fuel.checked_sub(1).ok_or(Error::Limit(Limit::Fuel))?;
         Ok(())
@@ -58,12 +56,11 @@ impl Meter {
         Ok(())
     }
 
-    /// Ends it.
     pub(crate) fn leave(&mut self) {
         self.depth += 1;
     }
 
-    /// Tells the trace that the current action reads a value where it stands.
+    /// Tells the trace that the current action reads a value where it is.
     pub(crate) fn touch(&mut self, value: &Value) {
         if let Some(trace) = &mut self.trace {
             trace.touch(value);
@@ -86,7 +83,6 @@ pub(crate) type WriteResult = Result<(), Error>;
 /// The work to write a few bytes by themselves.
 const ESCAPE: usize = 16;
 
-/// What has been written.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) bytes: Vec<u8>,
@@ -95,7 +91,6 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// An empty one.
     pub(crate) fn new(meter: &Meter) -> Output {
         Output {
             bytes: Vec::new(),
@@ -103,7 +98,6 @@ impl Output {
         }
     }
 
-    /// Writes bytes.
     pub(crate) fn push(&mut self, text: &[u8], meter: &mut Meter) -> WriteResult {
         meter.produce(text.len())?;
         if let (Some(pieces), Some(trace)) = (&mut self.pieces, &mut meter.trace) {
@@ -122,7 +116,6 @@ pub(crate) struct Sink<'m> {
 }
 
 impl<'m> Sink<'m> {
-    /// An empty one.
     pub(crate) fn new(meter: &'m mut Meter) -> Sink<'m> {
         Sink::onto(Output::new(meter), meter)
     }
@@ -132,7 +125,6 @@ impl<'m> Sink<'m> {
         Sink { output, meter }
     }
 
-    /// Writes bytes.
     pub(crate) fn push(&mut self, text: &[u8]) -> WriteResult {
         self.output.push(text, self.meter)
     }
@@ -143,7 +135,7 @@ impl<'m> Sink<'m> {
         self.push(text)
     }
 
-    /// Writes something that stands for these bytes.
+    /// Writes something that represents these bytes.
     pub(crate) fn in_place_of(
         &mut self,
         bytes: &[u8],
@@ -190,7 +182,7 @@ impl<'m> Sink<'m> {
         trace.begin_struct(pieces, structure)
     }
 
-    /// Writes the name of a member, which stands for the value of a field.
+    /// Writes the name of a member, which represents the value of a field.
     pub(crate) fn push_name(&mut self, name: &str, field: &Value) -> WriteResult {
         if let (Some(pieces), Some(trace)) = (&mut self.output.pieces, &self.meter.trace) {
             trace.name(pieces, name, field);
@@ -202,14 +194,12 @@ impl<'m> Sink<'m> {
         Ok(())
     }
 
-    /// Ends a value.
     pub(crate) fn end(&mut self, outer: Option<Sources>) {
         if let Some(pieces) = &mut self.output.pieces {
             pieces.end(outer);
         }
     }
 
-    /// Writes text.
     pub(crate) fn push_str(&mut self, text: &str) -> WriteResult {
         self.push(text.as_bytes())
     }
@@ -245,12 +235,10 @@ impl<'m> Sink<'m> {
         text
     }
 
-    /// What has been written.
     pub(crate) fn into_output(self) -> Output {
         self.output
     }
 
-    /// The written bytes.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.output.bytes
     }

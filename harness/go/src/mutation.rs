@@ -83,8 +83,8 @@ fn pieces(source: &str) -> Option<Vec<Piece<'_>>> {
     let mut trims_start = false;
     while let Some(length) = source[at..].find("{{") {
         let opens = at + length;
-        let behind = &source[opens + 2..];
-        let trims_end = behind.starts_with('-') && behind[1..].starts_with(is_space);
+        let after = &source[opens + 2..];
+        let trims_end = after.starts_with('-') && after[1..].starts_with(is_space);
         pieces.push(text(source, at..opens, trims_start, trims_end));
         at = opens + if trims_end { 3 } else { 2 };
         let inside = source[at..].trim_start_matches(is_space);
@@ -121,7 +121,6 @@ fn pieces(source: &str) -> Option<Vec<Piece<'_>>> {
     Some(pieces)
 }
 
-/// A text, trimmed.
 fn text<'s>(source: &str, span: Range<usize>, trims_start: bool, trims_end: bool) -> Piece<'s> {
     let (mut start, mut end) = (span.start, span.end);
     if trims_start {
@@ -215,7 +214,6 @@ impl Changes<'_> {
         }
     }
 
-    /// The marks for trimming.
     fn marks(&mut self, action: &Action<'_>) {
         let opens = action.opening.start + 2;
         if action.opening.end > opens {
@@ -344,7 +342,7 @@ impl Changes<'_> {
         }
     }
 
-    /// The command behind a `|` is gone.
+    /// The command after a `|` is gone.
     fn filter(&mut self, action: &Action<'_>, at: usize) {
         let mut end = at + 1;
         while let Some((token, _)) = action.tokens.get(end) {

@@ -1,4 +1,4 @@
-//! Where the tokens and texts of a prepared source stand in the template's own source.
+//! Where the tokens and texts of a prepared source are in the template's own source.
 
 use std::ops::Range;
 
@@ -38,15 +38,14 @@ pub(crate) enum PlaceKind {
 }
 
 impl Places {
-    /// Moves the tokens behind a place of the prepared source.
-    pub(crate) fn shift_behind(&mut self, prepared: usize, by: usize) {
+    /// Moves the tokens after a place of the prepared source.
+    pub(crate) fn shift_after(&mut self, prepared: usize, by: usize) {
         let from_end = self.tokens.iter_mut().rev();
         for place in from_end.take_while(|place| place.prepared > prepared) {
             place.prepared += by;
         }
     }
 
-    /// Notes a text.
     pub(crate) fn note_text(&mut self, prepared: usize, written: usize, length: usize) {
         if length > 0 {
             self.texts.push(TextPlace {
@@ -57,8 +56,8 @@ impl Places {
         }
     }
 
-    /// The texts in a piece of the prepared source: how many bytes each has, and where they stand in
-    /// the template's own source. A comment may have stood between them.
+    /// The texts in a piece of the prepared source: how many bytes each has, and where they are in
+    /// the template's own source. A comment may have was between them.
     pub(crate) fn texts(&self, prepared: Range<usize>) -> impl Iterator<Item = Range<usize>> {
         let first = self
             .texts
@@ -81,10 +80,10 @@ impl Places {
 
     /// The number of the token that begins at a place of the prepared source, or before it.
     fn at(&self, prepared: usize) -> usize {
-        let behind = self
+        let after = self
             .tokens
             .partition_point(|place| place.prepared <= prepared);
-        behind.saturating_sub(1)
+        after.saturating_sub(1)
     }
 
     /// The action with a token at a place of the prepared source, without its delimiters.
@@ -94,10 +93,10 @@ impl Places {
 
     /// The last action before a place of the prepared source.
     pub(crate) fn action_before(&self, prepared: usize) -> Range<usize> {
-        let behind = self
+        let after = self
             .tokens
             .partition_point(|place| place.prepared < prepared);
-        self.action_of(behind.saturating_sub(1))
+        self.action_of(after.saturating_sub(1))
     }
 
     fn action_of(&self, token: usize) -> Range<usize> {

@@ -43,12 +43,10 @@ pub(crate) fn sprintf(out: &mut Sink<'_>, format: &[u8], values: &[Value]) -> Wr
     Ok(())
 }
 
-/// Reads a format.
 struct FormatReader<'l> {
     format: &'l [u8],
     at: usize,
     values: &'l [Value],
-    /// The next operand.
     next: usize,
     /// Whether there was an index, `%[2]d`.
     is_reordered: bool,
@@ -70,7 +68,7 @@ impl<'l> FormatReader<'l> {
     fn conversion(&mut self, out: &mut Sink<'_>) -> Result<bool, Error> {
         self.is_good = true;
         let mut spec = flags(self.format, &mut self.at);
-        let mut is_behind_index = self.index();
+        let mut is_after_index = self.index();
         if self.byte() == Some(b'*') {
             match self.star() {
                 Some(width) => {
@@ -82,29 +80,29 @@ impl<'l> FormatReader<'l> {
                 }
                 None => out.push(b"%!(BADWIDTH)")?,
             }
-            is_behind_index = false;
+            is_after_index = false;
         } else {
             spec.width = number(self.format, &mut self.at);
             // `%[3]2d`
-            self.is_good &= !(is_behind_index && spec.width.is_some());
+            self.is_good &= !(is_after_index && spec.width.is_some());
         }
         // A point at the very end counts as the verb.
         if self.byte() == Some(b'.') && self.at + 1 < self.format.len() {
             self.at += 1;
             // `%[3].2d`
-            self.is_good &= !is_behind_index;
-            is_behind_index = self.index();
+            self.is_good &= !is_after_index;
+            is_after_index = self.index();
             if self.byte() == Some(b'*') {
                 spec.precision = self.star().and_then(|size| usize::try_from(size).ok());
                 if spec.precision.is_none() {
                     out.push(b"%!(BADPREC)")?;
                 }
-                is_behind_index = false;
+                is_after_index = false;
             } else {
                 spec.precision = Some(number(self.format, &mut self.at).unwrap_or(0));
             }
         }
-        if !is_behind_index {
+        if !is_after_index {
             self.index();
         }
         let Some(verb) = first_char(self.rest()) else {
@@ -201,7 +199,6 @@ fn first_char(bytes: &[u8]) -> Option<char> {
     chunk.valid().chars().next().or(Some('\u{fffd}'))
 }
 
-/// The flags at a place.
 fn flags(format: &[u8], at: &mut usize) -> VerbSpec {
     let mut spec = VerbSpec::default();
     loop {

@@ -50,7 +50,6 @@ impl<'s> LiteralCollector<'s> {
         }
     }
 
-    /// The texts.
     pub(crate) fn into_texts(self) -> KnownTexts {
         self.texts
     }
@@ -171,7 +170,6 @@ struct InputAdder<'a> {
     lower: Operations,
 }
 
-/// A part of the conversation.
 #[derive(Clone)]
 struct Part {
     kind: InputKind,
@@ -527,7 +525,7 @@ impl InputAdder<'_> {
     }
 }
 
-/// Where the content of a message stands.
+/// Where the content of a message is.
 fn content(message: &Message) -> Part {
     let written = message.written;
     let path = match written.part {
@@ -537,7 +535,7 @@ fn content(message: &Message) -> Part {
     Part::new(InputKind::Message, path)
 }
 
-/// Where an image of a message stands.
+/// Where an image of a message is.
 fn image_of(message: &Message, number: usize) -> Part {
     let written = message.written;
     let path = match written.part {

@@ -7,14 +7,12 @@ use std::collections::BTreeSet;
 
 use gotmpl::parse::{Expr, ListNode, Node, PipeNode, SmolStr};
 
-/// What the dot is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Dot {
     Root,
     Other,
 }
 
-/// The fields, by name.
 pub(crate) fn of(root: &ListNode) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     list(root, Dot::Root, &mut found);

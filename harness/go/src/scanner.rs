@@ -34,9 +34,9 @@ pub(crate) struct Prepared {
 /// The places in a prepared source where Go's tree has other texts than gotmpl's.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
-    /// Where a comment stood, in order.
+    /// Where a comment was, in order.
     comments: Vec<usize>,
-    /// Where the text of an action stands for a brace, in order. The action begins two bytes
+    /// Where the text of an action represents a brace, in order. The action begins two bytes
     /// earlier.
     braces: Vec<usize>,
 }
@@ -49,12 +49,12 @@ impl Marks {
         inside.take_while(move |at| *at < to)
     }
 
-    /// Whether a comment stood at a place.
+    /// Whether a comment was at a place.
     pub(crate) fn is_comment(&self, at: usize) -> bool {
         self.comments.binary_search(&at).is_ok()
     }
 
-    /// Whether the action whose pipeline is at a place stands for a brace.
+    /// Whether the action whose pipeline is at a place represents a brace.
     pub(crate) fn is_brace(&self, at: usize) -> bool {
         self.braces.binary_search(&at).is_ok()
     }
@@ -106,7 +106,6 @@ struct Block {
     branches: usize,
 }
 
-/// A token of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token<'s> {
     Word(&'s str),
@@ -164,8 +163,8 @@ impl<'s> Scanner<'s> {
                 }
                 return Err(Error::new("unexpected EOF"));
             };
-            let behind = &rest[length + 2..];
-            let trims = behind.starts_with('-') && behind[1..].starts_with(is_space);
+            let after = &rest[length + 2..];
+            let trims = after.starts_with('-') && after[1..].starts_with(is_space);
             // The text before it, its opening and its closing mark.
             self.count(3)?;
             self.text(&rest[..length], trim_start, trims, false);
@@ -215,14 +214,14 @@ impl<'s> Scanner<'s> {
         let Some(end) = rest[2..].find("*/") else {
             return Err(Error::new("unclosed comment"));
         };
-        let behind = &rest[end + 4..];
-        let trims = behind.starts_with(is_space) && behind[1..].starts_with("-}}");
-        if !trims && !behind.starts_with("}}") {
+        let after = &rest[end + 4..];
+        let trims = after.starts_with(is_space) && after[1..].starts_with("-}}");
+        if !trims && !after.starts_with("}}") {
             return Err(Error::new("comment ends before closing delimiter"));
         }
         let length = end + 4 + if trims { 4 } else { 2 };
         self.lost_lines += lines(&rest[..length]);
-        // Two comments in a row stand at one place.
+        // Two comments in a row are at one place.
         if self.marks.comments.last() != Some(&self.out.len()) {
             self.marks.comments.push(self.out.len());
         }
@@ -344,7 +343,7 @@ impl<'s> Scanner<'s> {
         {
             *separator = Token::Declare;
             self.out.replace_range(comma..=comma, DECLARES);
-            self.places.shift_behind(comma, DECLARES.len() - 1);
+            self.places.shift_after(comma, DECLARES.len() - 1);
         }
     }
 
@@ -359,7 +358,7 @@ impl<'s> Scanner<'s> {
         }
     }
 
-    /// Notes where the next token stands.
+    /// Notes where the next token is.
     fn note_place(&mut self, token: Token<'_>, length: usize, begins_action: bool) {
         self.places.tokens.push(Place {
             prepared: self.out.len(),
@@ -379,7 +378,6 @@ impl<'s> Scanner<'s> {
         self.at += length;
     }
 
-    /// Counts tokens.
     fn count(&mut self, tokens: usize) -> Result<(), Error> {
         self.tokens += tokens;
         if self.tokens > MOST_TOKENS {
@@ -475,7 +473,7 @@ fn ends_keyword(tokens: &[Token<'_>]) -> bool {
     }
 }
 
-/// Checks that one or two variables stand before each `:=` and `=`, and that there are no other
+/// Checks that one or two variables come before each `:=` and `=`, and that there are no other
 /// commas.
 fn declarations(tokens: &[Token<'_>]) -> Result<(), Error> {
     let mut commas = tokens.iter().filter(|t| **t == Token::Comma).count();
@@ -518,14 +516,14 @@ pub(crate) fn token(text: &str) -> Result<(Token<'_>, usize), Error> {
             .find(|c: char| c != '_' && !c.is_alphanumeric())
             .unwrap_or(text.len() - from);
         let end = from + length;
-        let behind = &text[end..];
-        let terminated = behind.is_empty()
-            || behind.starts_with("}}")
-            || behind.starts_with([' ', '\t', '\r', '\n', '.', ',', '|', ':', '(', ')']);
+        let after = &text[end..];
+        let terminated = after.is_empty()
+            || after.starts_with("}}")
+            || after.starts_with([' ', '\t', '\r', '\n', '.', ',', '|', ':', '(', ')']);
         if terminated {
             Ok(end)
         } else {
-            let found = behind.chars().next().unwrap_or_default();
+            let found = after.chars().next().unwrap_or_default();
             Err(bad_character("bad character", found))
         }
     };

@@ -23,11 +23,8 @@ pub(crate) struct Sites {
 /// What a site is a part of. Two parts of one node begin at the same place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Part {
-    /// A statement.
     Statement,
-    /// The condition of a branch.
     Branch,
-    /// A loop.
     Loop,
     /// An operand of `and` or `or`.
     Operand,
@@ -46,7 +43,7 @@ impl Sites {
         let mut collector = Collector {
             marks,
             places,
-            is_dead: false,
+            is_unreachable: false,
             dot: 0,
             dots: 1,
             full: Vec::new(),
@@ -119,7 +116,7 @@ struct Collector<'m> {
     marks: &'m Marks,
     places: &'m Places,
     /// Whether a literal keeps every render away from what is collected.
-    is_dead: bool,
+    is_unreachable: bool,
     /// The number of the value that `.` is here.
     dot: usize,
     /// How many such values there are until now.
@@ -143,7 +140,7 @@ impl Collector<'_> {
             self.sites.list.push(Site {
                 kind,
                 span,
-                is_dead: self.is_dead,
+                is_unreachable: self.is_unreachable,
                 is_never_empty: false,
             });
         }
@@ -223,7 +220,7 @@ impl Collector<'_> {
         }
     }
 
-    /// The body of a loop, where every turn has its own dot.
+    /// The body of a loop, where every iteration has its own dot.
     fn turns(&mut self, branch: &BranchNode) {
         self.pipe(&branch.pipe);
         let (dot, known) = (self.dot, self.full.clone());
@@ -276,12 +273,12 @@ impl Collector<'_> {
         }
     }
 
-    /// The body of a branch. If the condition never lets it run, it is dead.
-    fn branch_body(&mut self, body: &ListNode, is_dead: bool) {
-        let around = self.is_dead;
-        self.is_dead |= is_dead;
+    /// The body of a branch. If the condition never lets it run, it is unreachable.
+    fn branch_body(&mut self, body: &ListNode, is_unreachable: bool) {
+        let around = self.is_unreachable;
+        self.is_unreachable |= is_unreachable;
         self.list(body);
-        self.is_dead = around;
+        self.is_unreachable = around;
     }
 
     fn pipe(&mut self, pipe: &PipeNode) {
@@ -358,7 +355,7 @@ fn sole(pipe: &PipeNode) -> Option<&Expr> {
     }
 }
 
-/// Whether a pipeline is a number. A loop over it always has the same turns.
+/// Whether a pipeline is a number. A loop over it always has the same iterations.
 fn is_literal(pipe: &PipeNode) -> bool {
     match pipe.commands.as_slice() {
         [command] => matches!(command.args.as_slice(), [Expr::Number(..)]),

@@ -24,7 +24,6 @@ pub(crate) fn tools(tools: Option<&[Json]>) -> Result<Value, Error> {
     Ok(Value::list(ListKind::Tools, tools))
 }
 
-/// The names of tools.
 pub(crate) fn names(given: &[Json]) -> Result<Vec<String>, Error> {
     let read = tools(Some(given))?;
     let Value::List(list) = read else {

@@ -37,7 +37,6 @@ const COMPARING: [&str; 7] = ["eq", "ne", "lt", "le", "gt", "ge", "index"];
 /// The operation that makes the name of a member a text.
 pub(crate) const KEY: &str = "key";
 
-/// Texts by their addresses.
 #[derive(Debug, Default)]
 pub(crate) struct KnownTexts(BTreeMap<usize, KnownText>);
 
@@ -65,7 +64,7 @@ impl KnownTexts {
         self.0.insert(address(text), known);
     }
 
-    /// The spans of the text that holds these bytes, and where they stand in it.
+    /// The spans of the text that holds these bytes, and where they are in it.
     fn find(&self, bytes: &[u8]) -> Option<(usize, &Arc<[Span]>)> {
         let at = address(bytes);
         let (start, known) = self.0.range(..=at).next_back()?;
@@ -81,7 +80,6 @@ fn address<T: ?Sized>(of: &T) -> usize {
 /// Where the texts of a render come from.
 #[derive(Debug)]
 pub(crate) struct Trace {
-    /// The texts of the template.
     literals: Arc<KnownTexts>,
     /// The texts of the conversation, and those that the render has made.
     texts: KnownTexts,
@@ -230,8 +228,9 @@ impl Trace {
             });
             return Operand::text(&String::from_utf8_lossy(text), origins);
         }
-        let held = held(value).and_then(|held| self.parts.get(&held));
-        let known = held.or_else(|| self.parts.get(&address(value)));
+        let shared_address =
+            shared_address(value).and_then(|shared_address| self.parts.get(&shared_address));
+        let known = shared_address.or_else(|| self.parts.get(&address(value)));
         let from = match (known, value) {
             (Some(part), _) => part.to_vec(),
             (None, Value::Int(number)) => {
@@ -283,8 +282,8 @@ impl Trace {
     /// Adds a part of the conversation under its own address and the address of what it holds.
     pub(crate) fn add_part(&mut self, value: &Value, input: &Arc<Input>) {
         let sources: Sources = Arc::from([Arc::clone(input)]);
-        if let Some(held) = held(value) {
-            self.parts.insert(held, Arc::clone(&sources));
+        if let Some(shared_address) = shared_address(value) {
+            self.parts.insert(shared_address, Arc::clone(&sources));
         }
         self.parts.insert(address(value), sources);
     }
@@ -294,13 +293,12 @@ impl Trace {
         self.named.insert(address(field));
     }
 
-    /// An action begins.
     pub(crate) fn begin_action(&mut self) {
         self.touched.clear();
         self.touched_list = None;
     }
 
-    /// The current action reads a value where it stands.
+    /// The current action reads a value where it is.
     pub(crate) fn touch(&mut self, value: &Value) {
         if let Some(part) = self.parts.get(&address(value)) {
             let part = Arc::clone(part);
@@ -354,7 +352,6 @@ impl Trace {
         std::mem::take(&mut self.variables)
     }
 
-    /// A named template ends.
     pub(crate) fn end_template(&mut self, outer: HashMap<usize, Sources>) {
         self.variables = outer;
     }
@@ -457,7 +454,6 @@ impl Trace {
         pieces.spans.push(length, origin, &operations);
     }
 
-    /// Operations and one more.
     fn then(&mut self, done: &Operations, next: &'static str) -> Operations {
         if done.len() >= MOST_OPERATIONS || done.last() == Some(&next) {
             return Arc::clone(done);
@@ -493,7 +489,8 @@ impl Trace {
                 pieces.subject = self.input_of(text);
             }
         } else {
-            let found = held(value).and_then(|held| self.parts.get(&held));
+            let found =
+                shared_address(value).and_then(|shared_address| self.parts.get(&shared_address));
             let found = found.or_else(|| self.parts.get(&address(value)));
             if let Some(subject) = found {
                 pieces.subject = Some(Arc::clone(subject));
@@ -575,7 +572,6 @@ impl Pieces {
         self.operations.pop();
     }
 
-    /// Ends a value.
     pub(crate) fn end(&mut self, outer: Option<Sources>) {
         self.subject = outer;
     }
@@ -585,13 +581,12 @@ impl Pieces {
         self.instead = None;
     }
 
-    /// The spans of the text.
     pub(crate) fn into_spans(self) -> Vec<Span> {
         self.spans.into_list()
     }
 }
 
-/// The span of a text that is an input as it stands.
+/// The span of a text that is an input as it is.
 pub(crate) fn whole(input: &Arc<Input>, length: usize, operations: &Operations) -> Span {
     Span {
         prompt: 0..length,
@@ -626,7 +621,7 @@ pub(crate) fn part_of(span: &Span, start: usize, end: usize) -> Origin {
 }
 
 /// The address of what a value shares with its copies.
-fn held(value: &Value) -> Option<usize> {
+fn shared_address(value: &Value) -> Option<usize> {
     match value {
         Value::List(list) if !list.items().is_empty() => Some(address(&list.items()[0]) + 1),
         Value::Map(map) => map.entries.as_deref().map(address),

@@ -11,10 +11,12 @@ pub(crate) type Root = Arc<BTreeMap<Text, Value>>;
 
 /// The roots that Ollama executes a template with, one after the other.
 pub(crate) enum Roots {
-    /// All messages at once.
     Messages(Root),
     /// Turn by turn, and the last one with the tree that ends at the response.
-    Turns { full: Vec<Root>, last: Root },
+    Turns {
+        full: Vec<Root>,
+        last: Root,
+    },
 }
 
 /// A value that a template can meet.
@@ -39,7 +41,6 @@ pub(crate) enum Value {
     Ordered(Option<Arc<Vec<(Text, Value)>>>),
 }
 
-/// A slice.
 #[derive(Debug, Clone)]
 pub(crate) struct List {
     pub(crate) kind: ListKind,
@@ -71,7 +72,6 @@ pub(crate) struct Map {
     pub(crate) entries: Option<Arc<BTreeMap<Text, Value>>>,
 }
 
-/// The types of maps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MapKind {
     Anything,
@@ -88,7 +88,6 @@ pub(crate) struct Struct {
     pub(crate) fields: Vec<Value>,
 }
 
-/// The types of structs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StructKind {
     /// Templates only ever meet pointers to these.
@@ -101,11 +100,9 @@ pub(crate) enum StructKind {
     Property,
 }
 
-/// A field of a struct.
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) name: &'static str,
-    /// Its key in JSON.
     pub(crate) json: &'static str,
     /// When JSON leaves the field out.
     pub(crate) omitted: Omitted,
@@ -116,7 +113,6 @@ pub(crate) struct Field {
 pub(crate) enum Omitted {
     /// None: the field has no `omitempty`.
     Nothing,
-    /// Whatever is empty.
     Empty,
     /// Nil only: the field is an `any`.
     Nil,
@@ -203,7 +199,6 @@ impl StructKind {
 }
 
 impl Struct {
-    /// A field by name.
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         let at = self.kind.fields().iter().position(|f| f.name == name)?;
         self.fields.get(at)
@@ -260,7 +255,6 @@ impl Map {
 }
 
 impl Value {
-    /// A string.
     pub(crate) fn text(text: &str) -> Value {
         Value::Text(Arc::from(text.as_bytes()))
     }
@@ -290,7 +284,6 @@ impl Value {
         })
     }
 
-    /// A nil slice.
     pub(crate) fn nil_list(kind: ListKind) -> Value {
         Value::List(List {
             kind,
@@ -299,7 +292,6 @@ impl Value {
         })
     }
 
-    /// A map.
     pub(crate) fn map(kind: MapKind, entries: BTreeMap<Text, Value>) -> Value {
         Value::Map(Map {
             kind,
@@ -307,7 +299,6 @@ impl Value {
         })
     }
 
-    /// A struct.
     pub(crate) fn structure(kind: StructKind, fields: Vec<Value>) -> Value {
         Value::Struct(Arc::new(Struct { kind, fields }))
     }

@@ -15,7 +15,6 @@ struct Table {
     answers: Vec<AnswerRow>,
 }
 
-/// The tags of a template.
 #[derive(Deserialize)]
 struct TagRow {
     template: String,

@@ -21,10 +21,14 @@ fn covered(source: &str, messages: &[Value]) -> Vec<String> {
     assert_eq!(outcome, program.render(&conversation));
     let hits = coverage.hits.unwrap();
     let line = |(at, site): (usize, &Site)| {
-        let ways = site.kind.ways().iter().filter(|way| hits.has(at, **way));
-        let ways: Vec<_> = ways.map(|way| way.name()).collect();
+        let branches = site
+            .kind
+            .branches()
+            .iter()
+            .filter(|branch| hits.has(at, **branch));
+        let branches: Vec<_> = branches.map(|branch| branch.name()).collect();
         let text = &source[site.span.clone()];
-        format!("{} {text}: {}", site.kind.name(), ways.join(" "))
+        format!("{} {text}: {}", site.kind.name(), branches.join(" "))
     };
     program
         .sites()

@@ -74,7 +74,7 @@ fn every_construct_is_as_in_go() {
 fn uncalled(functions: &[String], rows: &[Value]) -> Vec<String> {
     let action = Regex::new(r"\{\{.*?\}\}").unwrap();
     let string = Regex::new(r#""(\\.|[^"\\])*"|`[^`]*`"#).unwrap();
-    // A name behind a dot or a dollar sign is no function's.
+    // A name after a dot or a dollar sign is no function's.
     let word = Regex::new(r"[.$]?[A-Za-z_]\w*").unwrap();
     let mut uncalled = functions.to_vec();
     for row in rows {

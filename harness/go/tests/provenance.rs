@@ -61,14 +61,14 @@ fn text_at<'c>(case: &'c Value, path: &str) -> Option<&'c str> {
     let mut value = case;
     let mut rest = path;
     while !rest.is_empty() {
-        if let Some(behind) = rest.strip_prefix("[\"") {
-            let (name, behind) = behind.split_once("\"]")?;
+        if let Some(after) = rest.strip_prefix("[\"") {
+            let (name, after) = after.split_once("\"]")?;
             value = value.get(serde_json::from_str::<String>(&format!("\"{name}\"")).ok()?)?;
-            rest = behind;
-        } else if let Some(behind) = rest.strip_prefix('[') {
-            let (number, behind) = behind.split_once(']')?;
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix('[') {
+            let (number, after) = after.split_once(']')?;
             value = value.get(number.parse::<usize>().ok()?)?;
-            rest = behind;
+            rest = after;
         } else {
             let name = rest.strip_prefix('.').unwrap_or(rest);
             let end = name.find(['.', '[']).unwrap_or(name.len());
@@ -79,7 +79,6 @@ fn text_at<'c>(case: &'c Value, path: &str) -> Option<&'c str> {
     value.as_str()
 }
 
-/// What was looked at.
 #[derive(Default)]
 struct Checked {
     bytes: usize,

@@ -39,7 +39,7 @@ fn of_url(url: &str) -> Option<String> {
     is_name(org, name).then(|| format!("{org}/{name}"))
 }
 
-/// The first `base_model` in the metadata of a model card: a text behind the key, or the first item
+/// The first `base_model` in the metadata of a model card: a text after the key, or the first item
 /// of the list below it or in brackets.
 fn of_card(text: &str) -> Option<String> {
     let text = text.trim_start_matches('\u{feff}');

@@ -1,11 +1,11 @@
-//! Template files, and the sidecars beside them.
+//! Template files, and the sidecars next to them.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use jsonc_parser::ast;
 use rolecall_core::{
-    Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Unreached, Variable, Way,
+    Branch, Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Unreached, Variable,
 };
 use serde_json::{Map, Value};
 
@@ -19,7 +19,6 @@ use rolecall_front::front::Front;
 /// The JSON Schema of a template's sidecar, which is `<name>.json` beside the template.
 pub const SIDECAR_SCHEMA: &str = include_str!("sidecar.schema.json");
 
-/// The extensions of templates.
 pub(crate) const EXTENSIONS: [&str; 4] = ["jinja", "jinja2", "j2", "gotmpl"];
 
 /// The dialect of a file, by its extension: `.jinja`, as models have it, or `.jinja2` or `.j2`, as
@@ -129,7 +128,7 @@ struct SidecarContent {
     response_template: Option<Value>,
 }
 
-/// The file where the sidecar of a template stands, if it has one.
+/// The file where the sidecar of a template is, if it has one.
 pub fn sidecar(template: &Path) -> PathBuf {
     // `with_extension` would leave the folder for a file named `...jinja`.
     let mut name = template.file_stem().unwrap_or_default().to_owned();
@@ -234,23 +233,23 @@ fn read_unreached(
     value: &ast::Value<'_>,
 ) -> Option<Vec<Unreached>> {
     let mut all = Vec::new();
-    for (place, ways) in document.entries(value, "`unreached`")? {
+    for (place, branches) in document.entries(value, "`unreached`")? {
         let what = format!("what is not reached of `{place}`");
-        for (name, reason) in document.entries(&ways.value, &what)? {
+        for (name, reason) in document.entries(&branches.value, &what)? {
             let why = document.string(&reason.value, &format!("the reason for `{name}`"))?;
             if !is_reason(&why) {
                 let message = format!("the reason for `{name}` is not filled in");
                 document.problem(&reason.value, message);
             }
-            let Some(way) = Way::by_name(name) else {
-                let names = Way::ALL.map(Way::name).join("`, `");
-                let message = format!("there is no way `{name}`; expected one of `{names}`");
+            let Some(branch) = Branch::by_name(name) else {
+                let names = Branch::ALL.map(Branch::name).join("`, `");
+                let message = format!("there is no branch `{name}`; expected one of `{names}`");
                 document.problem(&reason.value, message);
                 continue;
             };
             all.push(Unreached {
                 place: place.to_owned(),
-                way,
+                branch,
                 why,
             });
         }
@@ -465,14 +464,14 @@ mod tests {
     }
 
     #[test]
-    fn what_processors_keep_beside_a_template_is_no_sidecar() {
+    fn what_processors_keep_next_to_a_template_is_no_sidecar() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("chat_template.jinja");
         std::fs::write(&path, "F").unwrap();
-        let beside = folder.path().join("chat_template.json");
-        std::fs::write(&beside, r#"{"chat_template": "L"}"#).unwrap();
+        let other = folder.path().join("chat_template.json");
+        std::fs::write(&other, r#"{"chat_template": "L"}"#).unwrap();
         assert_eq!(read_template(&path).unwrap().source, "F");
-        std::fs::write(&beside, r#"{"about": 1}"#).unwrap();
+        std::fs::write(&other, r#"{"about": 1}"#).unwrap();
         assert!(read_template(&path).is_err());
     }
 

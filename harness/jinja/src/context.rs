@@ -56,7 +56,6 @@ pub(crate) struct Context {
 }
 
 impl TemplateVariables {
-    /// The variables of a template.
     pub(crate) fn of(template: &Template) -> TemplateVariables {
         let tokens = template
             .special_tokens
@@ -84,7 +83,6 @@ impl TemplateVariables {
 }
 
 impl CaseValues {
-    /// The values of a case.
     fn of(case: &Case) -> CaseValues {
         let list = |items: &[Json]| Value::from(items.iter().map(value).collect::<Vec<_>>());
         let optional =

@@ -13,8 +13,8 @@ use rolecall_core::{Hits, Recorder};
 use crate::meter::out_of_fuel;
 use crate::operator::Operator;
 
-/// How much more fuel a covered render gets. No probe stands alone: with every probe there is at
-/// least one instruction of the template, and a probe has at most three.
+/// How much more fuel a covered render gets. No probe is alone: with every probe there is at least
+/// one instruction of the template, and a probe has at most three.
 pub(crate) const FUEL_FACTOR: u64 = 4;
 
 /// The steps of a probe that is a statement: a constant, the filter, and the jump after it.
@@ -41,15 +41,12 @@ thread_local! {
 pub(crate) enum Event {
     /// A statement or a macro begins.
     Reach,
-    /// A loop begins.
     Loop,
-    /// A turn of a loop begins.
+    /// An iteration of a loop begins.
     Turn,
     /// The `else` of a loop begins.
     Else,
-    /// A loop ends.
     EndLoop,
-    /// The template ends.
     End,
 }
 

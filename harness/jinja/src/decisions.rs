@@ -165,7 +165,7 @@ fn look(name: &'static str, args: &[Value], result: &Value) {
     // A number is followed from a text to a condition. Small numbers from lists are everywhere.
     let is_text = |of: &Value| of.as_str().is_some() || provenance::input_of(of).is_none();
     let makes_number = result.is_number() && args.first().is_some_and(is_text);
-    // A loop over parts of a text has as many turns as the text has parts.
+    // A loop over parts of a text has as many iterations as the text has parts.
     let counts = name == "for" && args.first().is_some_and(is_of_texts);
     let compares = counts || COMPARING.contains(&name);
     if !is_deciding && !makes_number && !compares {
@@ -178,7 +178,8 @@ fn look(name: &'static str, args: &[Value], result: &Value) {
     }
     let operands: Vec<Operand> = args.iter().map(|value| operand(value, 0)).collect();
     let is_of_input = || operands.iter().any(|operand| !operand.inputs().is_empty());
-    // A condition may compare what has no origin: an empty text, or the number of a loop's turn.
+    // A condition may compare what has no origin: an empty text, or the number of a loop's
+    // iteration.
     if !(is_deciding && (compares || name == TRUTH) || is_of_input()) {
         return;
     }

@@ -223,7 +223,7 @@ fn joined(args: &[Value], result: &str) -> Option<Spans> {
     rest.is_empty().then_some(spans)
 }
 
-/// Where a single character of a text stands.
+/// Where a single character of a text is.
 fn character(
     text: &str,
     index: Option<&Value>,

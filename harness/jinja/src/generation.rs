@@ -15,10 +15,8 @@ use minijinja::{Error, Output, Value};
 /// does, another is the mark.
 const MARKS: [char; 4] = ['\u{FDD0}', '\u{FDEF}', '\u{1FFFE}', '\u{10FFFE}'];
 
-/// A render that is tracked.
 #[derive(Debug)]
 struct Tracker {
-    /// The mark.
     mark: char,
     /// The address of the prompt's output. Each macro writes to an output of its own.
     prompt: usize,

@@ -143,7 +143,7 @@ use registry::{Registry, Watch};
 /// The engine's version.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The version of minijinja, on which the engine stands.
+/// The version of minijinja, on which the engine is.
 const MINIJINJA: &str = "3.0.5";
 
 /// How much more fuel a traced render gets. It writes each text with two instructions instead of one,
@@ -186,7 +186,7 @@ struct CompiledTemplate {
     reading: OnceLock<TemplateNames>,
     /// The other forms, by their writing; the first use of each makes it.
     forms: [OnceLock<Option<Box<Compiled>>>; Writing::COUNT],
-    /// Where each byte of the source with normalised newlines, and its end, stands in the template's
+    /// Where each byte of the source with normalised newlines, and its end, is in the template's
     /// own source. None if the two agree.
     places: Option<Vec<usize>>,
 }
@@ -285,10 +285,10 @@ impl JinjaEngine {
     }
 }
 
-/// What stands in the source of a template.
+/// The content of the source of a template.
 #[derive(Debug, Clone)]
 pub struct Reading {
-    /// The texts that stand in it: its plain text, and the text constants in it, as transformers
+    /// The texts that are in it: its plain text, and the text constants in it, as transformers
     /// searches them for control tokens.
     pub texts: BTreeSet<String>,
     /// The names that it assigns itself.
@@ -311,8 +311,8 @@ pub fn read(source: &str) -> Option<Reading> {
     })
 }
 
-/// Where each byte of a source with normalised newlines, and its end, stands in the source itself.
-/// None if the two agree.
+/// Where each byte of a source with normalised newlines, and its end, is in the source itself. None
+/// if the two agree.
 fn places(source: &str) -> Option<Vec<usize>> {
     if !source.contains('\r') {
         return None;
@@ -635,7 +635,7 @@ impl JinjaProgram {
         }
     }
 
-    /// Where a byte of the source with normalised newlines stands in the template's own source.
+    /// Where a byte of the source with normalised newlines is in the template's own source.
     fn place(&self, at: usize) -> usize {
         let places = self.template.places.as_ref();
         places.map_or(at, |places| places.get(at).copied().unwrap_or(at))

@@ -74,7 +74,7 @@ impl StopReason {
     }
 }
 
-/// The error behind an exceeded limit.
+/// The error after an exceeded limit.
 #[derive(Debug, thiserror::Error)]
 #[error("the limit on {0} ran out")]
 pub(crate) struct LimitReached(pub(crate) Limit);
@@ -229,9 +229,7 @@ pub(crate) struct Cost {
 impl Cost {
     /// For those that look only at types, or that count by themselves.
     pub(crate) const NOTHING: Cost = Cost { byte: 0, text: 0 };
-    /// For those that copy texts.
     pub(crate) const COPIES: Cost = Cost { byte: 1, text: 1 };
-    /// For those that search texts.
     pub(crate) const SEARCHES: Cost = Cost { byte: 2, text: 0 };
     /// For those that go through texts one character after the other.
     pub(crate) const READS: Cost = Cost {

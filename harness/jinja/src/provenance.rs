@@ -34,7 +34,6 @@ pub(crate) struct Text {
 /// What is known in a traced render.
 #[derive(Default)]
 struct Trace {
-    /// The literals of the template.
     literals: Arc<Texts>,
     texts: Texts,
     /// The lists and maps that the template was given.
@@ -209,7 +208,6 @@ pub(crate) fn input_of(value: &Value) -> Option<Arc<Input>> {
     with(|trace| trace.input_of(value)).flatten()
 }
 
-/// No operations.
 pub(crate) fn no_operations() -> Arc<[&'static str]> {
     thread_local! {
         static NONE: Arc<[&'static str]> = Arc::from([]);
@@ -265,7 +263,6 @@ pub(crate) fn captured(text: Value) -> Value {
     }
 }
 
-/// A JSON text begins.
 pub(crate) fn json_begins() {
     with(|trace| trace.json.clear());
 }
@@ -283,7 +280,7 @@ pub(crate) fn json_container_ends(at: usize) {
     with(|trace| trace.json.push((at, JsonPart::End)));
 }
 
-/// A text of a JSON text stands, with its quotation marks, at a place.
+/// A text of a JSON text is, with its quotation marks, at a place.
 pub(crate) fn json_text(place: Range<usize>, text: &str) {
     with(|trace| {
         let spans = trace.spans_of(text).filter(|_| !text.is_empty());
@@ -378,7 +375,7 @@ pub(crate) fn escaped(
     spans
 }
 
-/// The length of the escape at the beginning of a text, which stands for a character.
+/// The length of the escape at the beginning of a text, which represents a character.
 fn escape_len(rest: &str, escapes: Escapes, c: char) -> usize {
     /// The length of `\uXXXX`.
     const UNICODE: usize = 6;

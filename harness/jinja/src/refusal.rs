@@ -31,7 +31,7 @@ pub(crate) fn byte_of(error: &Error) -> Option<usize> {
     Some(place.byte)
 }
 
-/// The error behind `raise_exception(message)`.
+/// The error after `raise_exception(message)`.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct RaisedException(pub(crate) String);
@@ -71,7 +71,7 @@ pub(crate) fn refusal(error: &Error, stage: Stage) -> Refusal {
     }
 }
 
-/// The limit behind an error, if minijinja itself keeps the limit.
+/// The limit after an error, if minijinja itself keeps the limit.
 fn own_limit(error: &Error) -> Option<Limit> {
     match (error.kind(), error.detail()) {
         (ErrorKind::OutOfFuel, None) => Some(Limit::Fuel),

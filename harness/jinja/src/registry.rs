@@ -24,7 +24,6 @@ pub(crate) struct Watch {
 
 /// An environment to which callables are added.
 pub(crate) struct Registry<'e> {
-    /// The environment.
     pub(crate) environment: &'e mut Environment<'static>,
     /// What looks at the calls of filters and operators.
     watch: Option<Watch>,
@@ -43,7 +42,6 @@ impl<'e> Registry<'e> {
         Registry { environment, watch }
     }
 
-    /// Adds an operator.
     pub(crate) fn add_operator<F, Rv, Args>(&mut self, operator: Operator, function: F)
     where
         F: Function<Rv, Args>,

@@ -24,12 +24,16 @@ fn hits(program: &JinjaProgram, messages: &[Value]) -> Hits {
     coverage.hits.unwrap()
 }
 
-/// A site and the ways in which it was reached: `kind text: ways`.
+/// A site and the branches in which it was reached: `kind text: ways`.
 fn line(source: &str, at: usize, site: &Site, hits: &Hits) -> String {
-    let ways = site.kind.ways().iter().filter(|way| hits.has(at, **way));
-    let ways: Vec<_> = ways.map(|way| way.name()).collect();
+    let branches = site
+        .kind
+        .branches()
+        .iter()
+        .filter(|branch| hits.has(at, **branch));
+    let branches: Vec<_> = branches.map(|branch| branch.name()).collect();
     let text = &source[site.span.clone()];
-    format!("{} {text}: {}", site.kind.name(), ways.join(" "))
+    format!("{} {text}: {}", site.kind.name(), branches.join(" "))
 }
 
 /// The sites of a template with what a case of these messages reaches.
@@ -96,7 +100,7 @@ fn statements_are_reached_or_not() {
 }
 
 #[test]
-fn conditions_and_operands_go_both_ways() {
+fn conditions_and_operands_are_covered_both_ways() {
     for (source, expected) in [
         (
             "{% if messages %}a{% endif %}",
@@ -229,7 +233,7 @@ fn a_covered_render_has_the_limits_of_a_plain_one() {
     let template = Template::from_source("t", Dialect::Jinja, source);
     let case = Case::from_messages(vec![]);
     let conversation = Conversation::new(&case);
-    let mut ways = [0, 0];
+    let mut branches = [0, 0];
     for fuel in (100..4_000).step_by(7) {
         let limits = Limits {
             fuel,
@@ -239,7 +243,7 @@ fn a_covered_render_has_the_limits_of_a_plain_one() {
         let plain = program.render(&conversation);
         let covered = program.render_with(&conversation, &mut Coverage::default());
         assert_eq!(covered, plain, "{fuel}");
-        ways[usize::from(matches!(plain, Outcome::Rendered { .. }))] += 1;
+        branches[usize::from(matches!(plain, Outcome::Rendered { .. }))] += 1;
     }
-    assert!(ways.iter().all(|count| *count > 10), "{ways:?}");
+    assert!(branches.iter().all(|count| *count > 10), "{branches:?}");
 }

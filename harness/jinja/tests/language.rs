@@ -216,7 +216,7 @@ fn name(what: &str, name: &str, pattern: &str) -> Name {
     }
 }
 
-/// An attribute of one of Python's types. Whose attribute it is shows only behind a literal.
+/// An attribute of one of Python's types. Whose attribute it is shows only after a literal.
 fn attribute(kind: &str, attribute: &str) -> Name {
     let literal = match kind {
         "str" => r#"['"]"#,

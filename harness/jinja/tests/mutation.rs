@@ -15,7 +15,6 @@ fn read(source: &str) -> Option<Vec<(&'static str, String)>> {
     Some(shown.collect())
 }
 
-/// The mutants of one kind.
 fn of_kind(kind: &str, source: &str) -> Vec<String> {
     let mutants = read(source).unwrap().into_iter();
     let of_kind = mutants.filter(|(own, _)| *own == kind);
@@ -182,7 +181,7 @@ fn what_a_tag_does_is_gone() {
 }
 
 #[test]
-fn marks_are_changed_only_beside_white_space() {
+fn marks_are_changed_only_next_to_white_space() {
     assert_all(&[
         ("white-space", "a{{ x }}b", &[]),
         (

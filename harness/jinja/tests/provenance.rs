@@ -9,7 +9,6 @@ use rolecall_jinja::{
 };
 use serde_json::{Value, json};
 
-/// A case of these messages.
 fn case(messages: &Value) -> Case {
     Case::from_messages(messages.as_array().cloned().unwrap_or_default())
 }

@@ -50,7 +50,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a character is next, behind blanks.
+    /// Whether a character is next, after blanks.
     fn next_is(&mut self, wanted: char) -> bool {
         self.skip_blanks();
         self.ahead(0) == Some(wanted)
@@ -64,7 +64,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What stands between commas, up to the end of the list.
+    /// The text between commas, up to the end of the list.
     fn items<T>(
         &mut self,
         close: char,
@@ -90,7 +90,7 @@ impl Reader<'_> {
             match object.entry(key) {
                 Entry::Vacant(place) => place.insert(value),
                 Entry::Occupied(known) => {
-                    return Err(self.fault(&format!("the name `{}` stands twice", known.key())));
+                    return Err(self.fault(&format!("the name `{}` is there twice", known.key())));
                 }
             };
         }
@@ -295,7 +295,7 @@ impl Reader<'_> {
             }
             _ => code,
         };
-        char::from_u32(code).ok_or_else(|| self.fault("half of a pair stands alone"))
+        char::from_u32(code).ok_or_else(|| self.fault("half of a pair is alone"))
     }
 
     fn hexadecimal(&self, distance: usize) -> Option<u32> {

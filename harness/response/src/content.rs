@@ -32,8 +32,8 @@ pub(crate) struct Patterns {
 const OPEN: u32 = 1;
 const CLOSE: u32 = 2;
 
-/// What lax JSON looks for to quote keys: strings, which stay as they are, and keys behind a brace or a
-/// comma with the blanks around them.
+/// What lax JSON looks for to quote keys: strings, which stay as they are, and keys after a brace
+/// or a comma with the blanks around them.
 const UNQUOTED_KEY: &str = r#""[^"\\]*(?:\\[^\n][^"\\]*)*"|(?<=[{,])(\s*)(\w+)(\s*):"#;
 
 impl Patterns {
@@ -115,7 +115,6 @@ impl Patterns {
     }
 }
 
-/// What parsers work with.
 pub(crate) struct Parsing<'a> {
     pub(crate) patterns: &'a Patterns,
     pub(crate) budget: &'a mut Budget,
@@ -156,7 +155,6 @@ fn none(what: &str) -> String {
 }
 
 impl Parsing<'_> {
-    /// Parses a text.
     pub(crate) fn parse(
         &mut self,
         raw: Raw<'_>,

@@ -44,7 +44,7 @@ pub enum ParseError {
     /// The reference raises an exception of the same kind. The words are this crate's own.
     #[error("{message}")]
     Raised {
-        /// The kind of exception.
+        /// The kind of exception that Python raises here.
         kind: Kind,
         /// What is wrong.
         message: String,
@@ -57,13 +57,13 @@ pub enum ParseError {
     },
 }
 
-/// What is limited.
+/// The resources that reading an answer may exhaust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
     /// The steps of all searches and of all events of one message.
     Steps,
-    /// The characters of the prompt behind its anchor and of the answer.
+    /// The characters of the prompt after its anchor and of the answer.
     Characters,
 }
 

@@ -71,7 +71,7 @@ mod inspection;
 
 pub use event::{Event, Message};
 pub use failure::{Kind, Limit, ParseError, TemplateError, TemplateErrorKind};
-pub use inspection::{Evidence, Finding, Inspection, Level, Reading, ReadingManner, Rule};
+pub use inspection::{Evidence, Finding, Inspection, Level, Reading, ReadingMode, Rule};
 pub use stream::{Limits, Options, Stream};
 pub use template::{ResponseTemplate, TRANSFORMERS};
 pub use text::Text;

@@ -14,7 +14,7 @@ use crate::transform::{Scope, Shared};
 use crate::value::{Object, Value};
 use serde_json::Value as Json;
 
-/// What the parser needs to know beside the answer.
+/// What the parser needs to know besides the answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     /// The prompt. Templates often write the beginning of the answer, such as `<think>`. An empty
@@ -89,9 +89,9 @@ impl ResponseTemplate {
         if !prompt.is_empty() {
             let prompt = Text::from(prompt);
             stream.check_length(prompt.codes().len())?;
-            let behind = self.behind_anchor(prompt.codes(), &mut stream.budget)?;
-            if !behind.is_empty() {
-                stream.text.extend(behind);
+            let after = self.after_anchor(prompt.codes(), &mut stream.budget)?;
+            if !after.is_empty() {
+                stream.text.extend(after);
                 let mut events = Vec::new();
                 stream.process(&mut events, false)?;
                 stream.initial = events;

@@ -36,7 +36,6 @@ pub(crate) struct Parts {
     pub(crate) anchor: Delimiter,
 }
 
-/// A field of the message.
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) name: String,
@@ -98,7 +97,7 @@ impl ResponseTemplate {
         ResponseTemplate::from_json(&json)
     }
 
-    /// Reads a response template.
+    /// Reads a response template, and compiles its patterns.
     pub fn from_json(json: &Json) -> Result<ResponseTemplate, TemplateError> {
         let Value::Object(spec) = Value::of(json) else {
             return Err(refused("", "a response template is an object"));
@@ -164,8 +163,8 @@ impl ResponseTemplate {
         self.parts.fields.iter().map(|field| field.name.as_str())
     }
 
-    /// The part of a prompt that belongs to the answer: what is behind the last anchor.
-    pub(crate) fn behind_anchor<'t>(
+    /// The part of a prompt that belongs to the answer: what is after the last anchor.
+    pub(crate) fn after_anchor<'t>(
         &self,
         prompt: &'t [u32],
         budget: &mut Budget,

@@ -15,7 +15,7 @@ impl Text {
         Text::default()
     }
 
-    /// The code points.
+    /// The text as Unicode code points, by which Python counts characters.
     pub fn codes(&self) -> &[u32] {
         &self.0
     }

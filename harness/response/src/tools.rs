@@ -14,7 +14,6 @@ use crate::value::{Object, Value};
 /// the parser from its top level.
 const DEEPEST: usize = 497;
 
-/// The parameters of tools.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tools {
     parameters: HashMap<Text, Object>,

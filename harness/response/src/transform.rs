@@ -54,7 +54,6 @@ impl Transform {
         })
     }
 
-    /// The value in a scope.
     pub(crate) fn apply(&self, scope: &Scope) -> Result<Shared, ParseError> {
         Ok(match self {
             Transform::Plain(value) => Shared::of(value.clone()),
@@ -126,7 +125,6 @@ fn has_placeholder(text: &[u32]) -> bool {
 }
 
 impl Shared {
-    /// A value that nothing shares.
     pub(crate) fn of(value: Value) -> Shared {
         match value {
             Value::List(items) => Shared::list(items.into_iter().map(Shared::of).collect()),
@@ -140,12 +138,10 @@ impl Shared {
         }
     }
 
-    /// A list that nothing shares.
     pub(crate) fn list(items: Vec<Shared>) -> Shared {
         Shared::List(Rc::new(RefCell::new(items)))
     }
 
-    /// The finished value.
     pub(crate) fn into_value(self) -> Value {
         match self {
             Shared::Plain(value) => value,

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use rolecall_core::{CaseId, Template, TemplateName};
 
+use crate::checked_text::CheckedText;
 use crate::divergence::Divergences;
-use crate::held_text::HeldText;
 use crate::record::Record;
 use crate::run::Compared;
 use crate::snapshot::{PairText, SnapshotStatus, Snapshots, contents};
@@ -23,9 +23,8 @@ pub type PairKey<'s> = (&'s TemplateName, &'s CaseId);
 /// What becomes of files of snapshots.
 #[derive(Debug, Default)]
 pub struct Changes<'s> {
-    /// The transcripts that are accepted.
     pub transcripts: HashMap<PairKey<'s>, String>,
-    /// The lines that are accepted about what is read back of the answers of pairs.
+    /// The lines that are accepted about the parsed answers of pairs.
     pub answers: HashMap<PairKey<'s>, String>,
     pub records: HashMap<&'s TemplateName, &'s Record>,
     /// The reference's own transcripts where an engine is listed to differ from it.
@@ -37,7 +36,6 @@ pub struct Changes<'s> {
 pub struct ReferenceTranscripts<'s> {
     /// The divergences. Pairs without one keep no transcript.
     pub divergences: &'s Divergences,
-    /// What the references gave now.
     pub now: HashMap<PairKey<'s>, String>,
 }
 
@@ -45,7 +43,6 @@ pub struct ReferenceTranscripts<'s> {
 #[derive(Debug)]
 pub struct AcceptedFile {
     pub family: String,
-    /// The file.
     pub path: PathBuf,
     /// Sections without a pair in the suite, as `case, template`; they are dropped.
     pub orphans: Vec<String>,
@@ -62,10 +59,15 @@ impl<'s> Changes<'s> {
         self.transcripts.insert(pair.key(), transcript);
     }
 
-    /// Adds what is read back of all answers of a template.
-    pub fn add_readings(&mut self, suite: &'s Suite, template: &'s Template, held: &HeldText) {
+    /// Adds the parsed answers of a template.
+    pub fn add_readings(
+        &mut self,
+        suite: &'s Suite,
+        template: &'s Template,
+        checked: &CheckedText,
+    ) {
         for pair in suite.pairs_among(template, &suite.cases) {
-            let answers = held.answers.get(&pair.case.id);
+            let answers = checked.answers.get(&pair.case.id);
             self.answers
                 .insert(pair.key(), answers.cloned().unwrap_or_default());
         }
@@ -150,7 +152,7 @@ impl<'s> Changes<'s> {
             let kept = now.or_else(|| text.reference.take());
             text.reference = kept.filter(|_| references.divergences.has_seen_any(pair));
         }
-        // Nothing is read back of it, so nothing is accepted or recorded of that.
+        // It is not parsed, so nothing is accepted or recorded of that.
         if pair.template.response_template.is_none() {
             text.answers.clear();
         }
@@ -162,7 +164,6 @@ impl<'s> Changes<'s> {
 pub struct UntidyFile {
     /// The file as it should be, with the same transcripts.
     pub file: AcceptedFile,
-    /// What is wrong with it.
     pub problems: Vec<Problem>,
 }
 
@@ -218,7 +219,7 @@ impl AcceptedFile {
     }
 }
 
-/// Removes the file that insta has left for review beside a snapshot, if there is one. Returns
+/// Removes the file that insta has left for review next to a snapshot, if there is one. Returns
 /// whether there was.
 ///
 /// # Errors
@@ -234,7 +235,7 @@ pub fn remove_pending(snapshot: &Path) -> Result<bool, Problem> {
     Ok(true)
 }
 
-/// The file that insta leaves for review beside a snapshot.
+/// The file that insta leaves for review next to a snapshot.
 fn pending(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");

@@ -41,7 +41,7 @@ pub fn with_case(
             .at(Position::of(text, known.range.start))
             .help("give the new one another name with --name"));
     }
-    // Behind the last case, or as the first one.
+    // After the last case, or as the first one.
     let (at, new) = match cases.properties.last() {
         Some(last) => (last.range.end, format!(",\n    {entry}")),
         None => (cases.range.start + 1, format!("\n    {entry}\n  ")),

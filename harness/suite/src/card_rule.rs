@@ -5,7 +5,6 @@ use rolecall_check::contract::Severity;
 /// What a run demands of the report cards of a suite: the key `contracts` of `rolecall.toml`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CardRule {
-    /// Nothing.
     Off,
     /// The card is as it was accepted.
     #[default]

@@ -300,7 +300,7 @@ pub(crate) fn unread(folder: &Path, others: &[PathBuf]) -> Vec<Problem> {
     let below = WalkDir::new(folder).min_depth(1).max_depth(MOST_LEVELS);
     let below = below.sort_by_file_name().into_iter().filter_entry(|entry| {
         let name = entry.file_name().to_string_lossy();
-        // Tools are beside the cases, or in a folder below.
+        // Tools are next to the cases, or in a folder below.
         let is_of_tools = entry.depth() == 1 && name == TOOLS;
         !name.starts_with('.') && !is_of_tools && !is_read(entry.path())
     });
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_reads_is_told() {
+    fn what_nobody_reads_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str| {
             let path = folder.path().join(name);

@@ -211,7 +211,7 @@ fn change(edits: &[Edit]) -> String {
     let [gone, came] = [&first.gone, &first.came].map(|piece| {
         let mut shown = String::new();
         piece.chars().for_each(|c| encode_char(c, &mut shown));
-        // The mark of a line break stands before it.
+        // The mark of a line break comes before it.
         shown.retain(|c| c != '\n');
         cut(&with_one_number(&shown), PIECE)
     });
@@ -322,7 +322,7 @@ mod tests {
             once,
             cause(&turn("Hello there", "open"), &turn("Hello there", "start"))
         );
-        // Another change behind it is another cause of the same name.
+        // Another change after it is another cause of the same name.
         let other = cause(&turn("Hello there", "start"), &turn("Goodbye", "open"));
         assert_ne!(once, other);
         assert_eq!(once.into_name(), other.into_name());
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_of_a_group_is_its_example_and_stands_first() {
+    fn the_smallest_of_a_group_is_its_example_and_comes_first() {
         let mut groups = Groups::default();
         for (key, size) in [("a", 5), ("b", 7), ("b", 8), ("b", 2), ("b", 2)] {
             groups.add(key, size, size, || size);

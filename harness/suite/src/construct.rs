@@ -19,7 +19,6 @@ use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::json::syntax_problem;
 use rolecall_core::problem::Problem;
 
-/// The table of one dialect.
 #[derive(Debug, Clone)]
 pub struct ConstructTable {
     /// The dialect of all its templates.
@@ -185,7 +184,6 @@ impl Construct {
         })
     }
 
-    /// Its name.
     pub fn id(&self) -> &str {
         self.template.name.as_str()
     }
@@ -251,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_told_with_its_place() {
+    fn what_is_no_table_is_reported_with_its_place() {
         let parse = |text: &str| {
             let parsed = ConstructTable::parse(Path::new("t.json"), text, Dialect::Jinja);
             parsed.unwrap_err().to_string()

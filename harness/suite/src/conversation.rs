@@ -30,7 +30,6 @@ pub struct Conversation {
     pub number: usize,
 }
 
-/// The conversations of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Conversations {
     /// Those that can be read. There is at least one.
@@ -192,7 +191,6 @@ impl Conversations {
 }
 
 impl Conversation {
-    /// The conversation as a case.
     pub fn case(&self, id: CaseId, path: PathBuf) -> Case {
         let list = |key: &str| self.fields.get(key).and_then(Value::as_array).cloned();
         let is = |key: &str| self.fields.get(key).and_then(Value::as_bool);

@@ -20,7 +20,6 @@ use rolecall_core::reason::is_reason;
 use rolecall_core::root::text_beside;
 use rolecall_core::wildcard::Wildcard;
 
-/// The list of divergences.
 #[derive(Debug, Default)]
 pub struct Divergences {
     path: PathBuf,
@@ -29,15 +28,11 @@ pub struct Divergences {
 
 #[derive(Debug)]
 pub struct Divergence {
-    /// The engine that differs.
     pub engine: String,
-    /// The templates, as a glob.
     pub template: String,
-    /// The cases, as a glob.
     pub case: String,
     /// Why they differ, and why that is left so.
     pub reason: String,
-    /// The issue about it.
     pub issue: Option<String>,
     /// The fingerprint of the engine's transcript at the review, by pair.
     pub observed: BTreeMap<String, Fingerprint>,
@@ -49,7 +44,6 @@ pub struct Divergence {
 /// Whether a difference is listed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Listed {
-    /// It is not listed.
     No,
     /// It is listed, and has not changed since the review.
     Known {

@@ -14,7 +14,6 @@ use rolecall_core::problem::Problem;
 pub struct Expectations {
     /// The accepted transcripts.
     pub snapshots: Snapshots,
-    /// The records of the references.
     pub records: Records,
     /// The listed differences from the references.
     pub divergences: Divergences,

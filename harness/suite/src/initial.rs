@@ -200,7 +200,7 @@ impl Initial {
 fn found(folder: &Path) -> Result<Vec<(String, String)>, Problem> {
     let mut templates = Vec::new();
     let mut names = BTreeSet::new();
-    // The files of the model are not named alone, but others beside them are.
+    // The files of the model are not named alone, but others next to them are.
     let mut of_model = Vec::new();
     let is_model = source::is_model(folder);
     if is_model {
@@ -216,8 +216,8 @@ fn found(folder: &Path) -> Result<Vec<(String, String)>, Problem> {
     }
     let root = Root::new(folder)?;
     for path in root.entries(folder)? {
-        let is_beside = !of_model.contains(&path) && dialect_of(&path).is_some();
-        if is_model && (!is_beside || path.is_dir()) {
+        let is_compared = !of_model.contains(&path) && dialect_of(&path).is_some();
+        if is_model && (!is_compared || path.is_dir()) {
             continue;
         }
         // A suite uses nothing outside of its folder.
@@ -445,7 +445,7 @@ mod tests {
         std::fs::write(model.join("tokenizer_config.json"), "{}").unwrap();
         std::fs::write(model.join("chat_template.jinja"), "x").unwrap();
         assert_eq!(names(&model), [("org-model".to_owned(), ".".to_owned())]);
-        // Another template beside it is one of its own.
+        // Another template next to it is one of its own.
         std::fs::write(model.join("other.jinja"), "x").unwrap();
         let both = [("org-model", "."), ("other", "other.jinja")]
             .map(|(name, source)| (name.to_owned(), source.to_owned()));

@@ -7,7 +7,6 @@ use rolecall_core::wildcard::{InvalidWildcard, Wildcard};
 pub struct KnownDifference {
     /// The contract or the pattern, as it is written.
     pub text: String,
-    /// Why it is meant.
     pub why: String,
     pattern: Wildcard,
 }

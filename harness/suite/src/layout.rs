@@ -183,12 +183,10 @@ impl Layout {
         self.cases().join("conversations")
     }
 
-    /// The templates and their sidecars.
     pub fn templates(&self) -> PathBuf {
         self.cases().join("templates")
     }
 
-    /// The tool files.
     pub fn tools(&self) -> PathBuf {
         self.cases().join("tools")
     }

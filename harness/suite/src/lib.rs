@@ -48,7 +48,7 @@ pub mod opened;
 
 pub mod run;
 
-pub mod held_text;
+pub mod checked_text;
 
 pub mod response_file;
 
@@ -64,7 +64,7 @@ pub mod replay;
 
 pub mod comparison;
 
-pub mod held_base;
+pub mod checked_base;
 
 pub mod conclusion;
 

@@ -54,10 +54,9 @@ impl PairMarks {
     }
 }
 
-/// The names of pairs.
 pub type PairNames<'s> = HashSet<(&'s TemplateName, &'s CaseId)>;
 
-/// The names of those pairs that a suite has, too: the same template with the same case behind the
+/// The names of those pairs that a suite has, too: the same template with the same case with the
 /// same front, wherever their files are. Its snapshots and records hold for them.
 pub fn shared<'s>(pairs: &[Pair<'s>], suite: &Suite) -> PairNames<'s> {
     let cases: HashMap<&CaseId, &Case> = suite.cases.iter().map(|case| (&case.id, case)).collect();

@@ -1,8 +1,8 @@
-//! What in a conversation may be private: addresses, numbers and keys that should not stand in a
-//! case that others read.
+//! What in a conversation may be private: addresses, numbers and keys that should not be in a case
+//! that others read.
 //!
 //! This looks for patterns, which the table in `KINDS` lists. The prefixes of keys are those that
-//! gitleaks and detect-secrets look for, of the services that people use beside a chat. Nobody can
+//! gitleaks and detect-secrets look for, of the services that people use besides a chat. Nobody can
 //! find everything so: names of people look like other words. A report says what was looked for.
 
 use std::collections::BTreeSet;
@@ -29,12 +29,10 @@ pub const LOOKED_FOR: &str = "keys and tokens of services, private keys, passwor
 pub const NOT_LOOKED_FOR: &str = "names, postal addresses, birthdays, and anything else that only \
                                   a reader can recognise";
 
-/// A kind of private texts.
 struct Kind {
     name: &'static str,
     /// What matches. If the pattern has a group, only that is the private text.
     pattern: Regex,
-    /// What replaces it.
     other: &'static str,
     /// The part of a match that is really of this kind, if there is one.
     part: fn(&str) -> Option<Range<usize>>,
@@ -195,13 +193,12 @@ const ROWS: &[Row] = &[
     ),
 ];
 
-/// All of a match.
 #[allow(clippy::unnecessary_wraps)] // other checks find nothing
 fn whole(text: &str) -> Option<Range<usize>> {
     Some(0..text.len())
 }
 
-/// A password, unless it is the kind of a value or stands for one.
+/// A password, unless it is the kind of a value or represents one.
 fn password(text: &str) -> Option<Range<usize>> {
     const KINDS: [&str; 12] = [
         "string", "str", "text", "null", "none", "true", "false", "required", "optional",
@@ -360,7 +357,7 @@ fn clean_field(key: &str, value: &Value) -> Value {
     }
 }
 
-/// A field as it would stand in a text, if its name says that its value is a password.
+/// A field as it would be in a text, if its name says that its value is a password.
 fn field(key: &str, text: &str) -> Option<String> {
     let written = format!("{key}: {text}");
     let kind = KINDS.iter().find(|kind| kind.name == "a password")?;
@@ -404,7 +401,6 @@ mod tests {
         found.into_iter().map(|one| one.kind).collect()
     }
 
-    /// Texts of each kind.
     const TEXTS: &[(&str, &[&str])] = &[
         (
             "a telephone number",

@@ -18,15 +18,15 @@ use rolecall_front::program::FrontProgram;
 pub struct Proof {
     /// The template's name.
     pub template: String,
-    /// How the two stand to the contracts about answers.
+    /// How the two relate to the contracts about answers.
     pub findings: Vec<Finding>,
     /// How many messages of the cases have each verdict.
     pub counts: Counts,
-    /// Why messages are not read back, the most frequent cause first.
+    /// Why messages are not parsed as meant, the most frequent cause first.
     pub failures: Vec<ReadingFailure>,
 }
 
-/// Messages that are not read back for the same cause.
+/// Messages that are not parsed as meant for the same cause.
 #[derive(Debug)]
 pub struct ReadingFailure {
     /// How many there are.

@@ -1,10 +1,10 @@
 //! Reference records: the reference's outcome for each pair.
 //!
 //! `snapshots/reference.json` says of each template which reference was asked, and the fingerprints
-//! of what it was asked with. The outcome for a pair stands beside its accepted transcript, as the
-//! checksums of the case and of the text. A snapshot is right if it agrees with its record. A record
-//! no longer counts once its template or case has changed. Only `rolecall reference update` and
-//! `rolecall accept --verified` write records, from the output of the real reference.
+//! of what it was asked with. The outcome for a pair is next to its accepted transcript, as the
+//! checksums of the case and of the text. A snapshot is right if it agrees with its record. A
+//! record no longer counts once its template or case has changed. Only `rolecall reference update`
+//! and `rolecall accept --verified` write records, from the output of the real reference.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -25,9 +25,8 @@ pub(crate) const REFERENCE: &str = "reference ";
 pub struct Record {
     /// What the reference was asked with.
     pub asked: Asked,
-    /// What it did, by case.
     pub cases: HashMap<CaseId, RecordEntry>,
-    /// What it read back of the template's answers.
+    /// Its parse of the template's answers.
     pub readings: BTreeMap<MessageId, RecordedReading>,
 }
 
@@ -35,7 +34,6 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
-    /// Which reference it was.
     pub reference: Identity,
     /// The front that the reference applied, except to raw cases.
     pub front: String,
@@ -51,7 +49,6 @@ pub struct Asked {
 /// The reference's outcome for one pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordEntry {
-    /// The checksum of the case.
     pub input: Checksum,
     /// What the reference did.
     pub answer: RecordedAnswer,
@@ -68,7 +65,6 @@ pub enum RecordedAnswer {
     Failed {
         /// The stage at which it failed.
         stage: Stage,
-        /// What it said.
         message: String,
         /// The template's line, if it is known.
         line: Option<usize>,
@@ -100,11 +96,9 @@ pub enum Unverified {
     TemplateChanged,
     /// The template's special tokens or variables have changed since.
     SettingsChanged,
-    /// The response template has changed since what was read back was recorded.
+    /// The response template has changed since the parsed answers were recorded.
     ResponseTemplateChanged,
-    /// The case has no record.
     NoRecord,
-    /// The case has changed since.
     CaseChanged,
     /// The engine that was asked for a verdict crashed.
     Crashed(String),
@@ -224,7 +218,7 @@ impl Asked {
         }
     }
 
-    /// Why what was read back does not count for a template whose record counts, if it does not.
+    /// Why the parsed answers do not count for a template whose record counts, if it does not.
     pub fn staleness_of_answers(&self, template: &Template) -> Option<Unverified> {
         let is_same = self.response_template == Asked::of(template).response_template;
         (!is_same).then_some(Unverified::ResponseTemplateChanged)
@@ -290,7 +284,6 @@ impl CaseRecord {
         }
     }
 
-    /// The lines, in order.
     fn lines(&self) -> String {
         let mut lines = String::new();
         if let Some(entry) = &self.entry {
@@ -405,7 +398,7 @@ impl RecordedReading {
         }
     }
 
-    /// Adds it as it is written, behind the index of its message.
+    /// Adds it as it is written, after the index of its message.
     fn add_to(&self, line: &mut String, index: usize) {
         use std::fmt::Write as _;
         // Writing to a string cannot fail.

@@ -26,14 +26,11 @@ const END: &str = "‹finish›";
 /// The recorded answers of a family.
 #[derive(Debug)]
 pub struct RecordedFamily {
-    /// The name of the family.
     pub name: String,
-    /// Its file.
     pub path: PathBuf,
-    /// The answers, by name.
     pub answers: Vec<RecordedAnswer>,
-    /// How many cases are left out: they are retired, or the model's output is held to JSON, which is
-    /// not the form that a response template reads.
+    /// How many cases are left out: they are retired, or the model's output is checked against
+    /// JSON, which is not the form that a response template reads.
     pub left_out: usize,
 }
 

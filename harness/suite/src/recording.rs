@@ -30,7 +30,6 @@ pub struct Update<'s> {
     pub changed: Vec<CaseId>,
     /// Records whose case is gone.
     pub removed: Vec<CaseId>,
-    /// Records that stay.
     pub same: usize,
     /// Cases without an answer from the reference. If it crashed, the record is removed; if it was
     /// not asked, the record stays.
@@ -44,10 +43,7 @@ pub enum RecordStanding {
     /// It has the same outcome.
     Current,
     /// It has another outcome.
-    Wrong {
-        /// The recorded outcome.
-        recorded: RecordedAnswer,
-    },
+    Wrong { recorded: RecordedAnswer },
     /// There is no current record of the pair.
     Missing(Unverified),
 }
@@ -64,7 +60,6 @@ pub struct Updates<'s> {
 /// What was written of the references' results.
 #[derive(Debug, Default)]
 pub struct Recorded {
-    /// The files that were written.
     pub files: Vec<PathBuf>,
     /// Files that could not be written.
     pub problems: Vec<Problem>,
@@ -109,7 +104,7 @@ impl<'s> Updates<'s> {
         }
     }
 
-    /// Adds what a reference read back of a template's answers.
+    /// Adds a reference's parse of a template's answers.
     pub fn add_readings(&mut self, template: &'s Template, readings: &[MessageReading]) {
         let recorded = readings.iter();
         let recorded = recorded.map(|one| (one.id.clone(), RecordedReading::of(one)));
@@ -130,7 +125,7 @@ impl<'s> Updates<'s> {
         self.by_template.values()
     }
 
-    /// Writes the records beside what is accepted, and the reference's own transcripts for listed
+    /// Writes the records next to what is accepted, and the reference's own transcripts for listed
     /// divergences. `diverged` are the outcomes for those. An error with one file does not stop the
     /// others.
     pub fn write(

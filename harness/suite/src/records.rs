@@ -1,4 +1,4 @@
-//! The records of a suite, where they stand: beside the accepted transcripts.
+//! The records of a suite, where they are: next to the accepted transcripts.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -26,7 +26,6 @@ use rolecall_core::rows::{self, Row};
 #[serde(transparent)]
 pub struct AskedTemplates(BTreeMap<String, Row<Asked>>);
 
-/// The records of a suite.
 #[derive(Debug, Default)]
 pub struct Records {
     templates: HashMap<TemplateName, TemplateRecord>,
@@ -50,7 +49,7 @@ impl AskedTemplates {
         snapshots.root().join("reference.json")
     }
 
-    /// Reads the file. Nothing stands in a missing one.
+    /// Reads the file. Nothing is in a missing one.
     ///
     /// # Errors
     ///
@@ -255,7 +254,7 @@ impl Records {
         }
     }
 
-    /// Whether what was read back of a template's answers counts, and if not, why.
+    /// Whether the parsed answers of a template count, and if not, why.
     pub fn standing_of_answers(&self, template: &Template) -> Result<&Record, Unverified> {
         let record = self.standing(&template.name)?;
         match record.asked.staleness_of_answers(template) {
@@ -325,11 +324,11 @@ mod tests {
         let [problem] = records.problems.as_slice() else {
             panic!("{:?}", records.problems);
         };
-        let told = problem.to_string();
+        let reported = problem.to_string();
         let place = "f.snap:6:1: not what a reference did: `reference fine`";
         assert!(
-            told.contains(place) && told.contains("reference update"),
-            "{told}"
+            reported.contains(place) && reported.contains("reference update"),
+            "{reported}"
         );
         assert!(records.standing(&template.name).unwrap().cases.is_empty());
 

@@ -50,7 +50,6 @@ pub struct Identity {
     /// The engine's name.
     pub engine: String,
     pub version: String,
-    /// Its components, with versions.
     pub components: BTreeMap<String, String>,
 }
 
@@ -68,16 +67,10 @@ pub enum ReferenceError {
         "{found} is installed, the reference is {expected}: run `{}`",
         invocation::set_up_references()
     )]
-    OtherVersion {
-        /// What is there.
-        found: String,
-        /// What should be.
-        expected: String,
-    },
+    OtherVersion { found: String, expected: String },
 }
 
 impl Reference {
-    /// Both references.
     pub const ALL: [Reference; 2] = [TRANSFORMERS, OLLAMA];
 
     pub fn of(dialect: Dialect) -> Reference {

@@ -68,7 +68,7 @@ fn hold_current(
     let front = pair.front().name();
     if *line.front != *front {
         return refuse(&format!(
-            "it was rendered behind `{}`, and the template has `{front}`",
+            "it was rendered with front `{}`, and the template has `{front}`",
             line.front
         ));
     }
@@ -174,7 +174,7 @@ impl Engine for Replay {
     }
 
     /// The saved results already include the front.
-    fn compile_behind(
+    fn compile_with_front(
         &self,
         _front: &str,
         template: &Template,

@@ -19,7 +19,6 @@ const KEY: &str = "response_template";
 /// What an inspection finds in a file.
 #[derive(Debug)]
 pub struct Inspected {
-    /// The file.
     pub path: PathBuf,
     /// The findings, each with its place.
     pub findings: Vec<(Option<Location>, Finding)>,
@@ -90,15 +89,15 @@ pub fn unusable(template: &Template) -> Option<Problem> {
     })
 }
 
-/// The file in which a template's response template stands: its sidecar, the file of the template
-/// itself, or one beside it.
+/// The file in which a template's response template is: its sidecar, the file of the template
+/// itself, or one next to it.
 fn file_of(template: &Template, response_template: &Value) -> PathBuf {
-    let beside = template.path.with_file_name(CONFIG_FILE);
+    let config = template.path.with_file_name(CONFIG_FILE);
     let in_folder = template.path.join(CONFIG_FILE);
     let places = [
         sidecar(&template.path),
         template.path.clone(),
-        beside,
+        config,
         in_folder,
     ];
     let has_it = |path: &&PathBuf| {
@@ -140,7 +139,6 @@ impl ResponseFile<'_> {
         }
     }
 
-    /// Reads a file.
     fn open(path: &Path) -> Result<ResponseFile<'_>, Problem> {
         let text = read_text(path)?;
         let value: Value =

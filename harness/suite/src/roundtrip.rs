@@ -1,4 +1,4 @@
-//! What templates' answers are read back as, compared with the accepted transcripts and with what the
+//! The parsed answers of templates, compared with the accepted transcripts and with what the
 //! reference reads.
 //!
 //! A line below the accepted transcript of a pair belongs to each of its assistant's messages: the
@@ -14,18 +14,18 @@ use rolecall_answers::transcript::Counts;
 use rolecall_core::problem::Problem;
 use rolecall_core::{AnswerReader, Engine, Template, TemplateName, TemplateReader};
 
+use crate::checked_text::CheckedText;
 use crate::expectations::Expectations;
-use crate::held_text::HeldText;
 use crate::record::{RecordedReading, Unverified};
 use crate::records::Records;
 use crate::response_file::unusable;
 use crate::suite::Suite;
 
-/// What is read back of the answers of a suite's templates.
+/// The parsed answers of a suite's templates.
 #[derive(Debug, Default)]
 pub struct SuiteReadings {
-    /// The transcripts, beside the accepted ones.
-    pub held: Vec<HeldText>,
+    /// The transcripts, compared with the accepted ones.
+    pub checked: Vec<CheckedText>,
     /// The counts, and what differs from the reference.
     pub tally: RoundtripTally,
     /// Response templates that nothing can be read with.
@@ -126,8 +126,9 @@ pub fn hold(
             continue;
         }
         let snapshots = &expectations.snapshots;
-        all.held
-            .push(HeldText::of_readings(snapshots, suite, template, readings));
+        all.checked.push(CheckedText::of_readings(
+            snapshots, suite, template, readings,
+        ));
         let truth = truth(&expectations.records, template, readings);
         all.tally.add(template, readings, truth);
     }
@@ -139,7 +140,6 @@ pub fn hold(
 pub enum RoundtripTruth {
     /// The reference's record is current. These messages differ from it; often none does.
     Recorded {
-        /// The messages that differ.
         differing: Vec<(MessageId, ReadingFault)>,
     },
     /// There is no record that counts, and there should be one.
@@ -155,7 +155,6 @@ pub enum ReadingFault {
     Written,
     /// Something else is read from the same answer.
     Read,
-    /// The message has no record.
     NotRecorded,
     /// The record's message is gone.
     Gone,

@@ -110,7 +110,6 @@ impl<'p, 's> RenderPlan<'p, 's> {
 #[derive(Debug)]
 pub struct Rendered<'s> {
     pub pair: Pair<'s>,
-    /// The engine's name.
     pub engine: &'s str,
     pub outcome: Outcome,
 }
@@ -123,13 +122,11 @@ pub struct Compared<'s> {
     /// The comparison with the snapshot; `None` if there is nothing to compare with, as
     /// for templates from outside the suite.
     pub comparison: Option<SnapshotStatus>,
-    /// The comparison with the reference.
     pub verdict: Verdict,
     /// The fingerprint of the engine's whole transcript, if the text was cut.
     observed: Option<Fingerprint>,
 }
 
-/// The expectations for pairs.
 #[derive(Clone, Copy, Default)]
 pub struct Expected<'x> {
     /// The accepted snapshots. Pairs from outside a suite, and engines other than the
@@ -147,9 +144,7 @@ pub struct Expected<'x> {
 /// The accepted snapshots of a suite.
 #[derive(Clone, Copy)]
 pub struct Acceptance<'x> {
-    /// The suite of the pairs.
     pub suite: &'x Suite,
-    /// Its accepted snapshots.
     pub snapshots: &'x Snapshots,
 }
 
@@ -384,7 +379,8 @@ impl<'r> Runner<'r> {
                     None => Verdict::Unverified(Unverified::Outside),
                 },
             };
-            // Where nobody asked a reference, what was accepted is the law for other engines, too.
+            // Where nobody asked a reference, what was accepted is the reference for other engines,
+            // too.
             let (comparison, verdict) = match (comparison, verdict, expected.truth) {
                 (
                     None,

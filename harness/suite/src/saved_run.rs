@@ -24,14 +24,12 @@ pub const MOST_LINE: u64 = 64 << 20;
 /// The most outcomes of a file: forty times the suite.
 pub const MOST_OUTCOMES: usize = 1_000_000;
 
-/// A run that was saved.
 #[derive(Debug, Default)]
 pub struct SavedRun {
     /// The outcome of each pair, in the order of the file.
     pub lines: Vec<SavedOutcome>,
 }
 
-/// The outcome of a pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedOutcome {
     /// The template's name.
@@ -47,7 +45,6 @@ pub struct SavedOutcome {
     /// The template and the case that were rendered, if the file has them. Files of early versions
     /// have not.
     pub mark: Option<PairMark>,
-    /// Its line in the file.
     pub line: usize,
     pub outcome: Outcome,
 }
@@ -64,11 +61,10 @@ struct SavedLine {
     #[serde(default)]
     front: String,
     sha256: Option<PairMark>,
-    /// The name of its outcome.
     outcome: String,
 }
 
-/// Names that many lines share, each held once.
+/// Names that many lines share, each kept once.
 #[derive(Default)]
 struct Names(HashSet<Arc<str>>);
 
@@ -266,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_run_is_told_with_its_place() {
+    fn what_is_no_run_is_reported_with_its_place() {
         let line = r#"{"template":"a","case":"f/1","outcome":"rendered","text":"x"}"#;
         for (text, expected) in [
             (

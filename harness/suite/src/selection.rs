@@ -29,14 +29,12 @@ pub struct InvalidFilter {
 /// No pair to work on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SelectionError {
-    /// A filter matches nothing.
     #[error("filter `{filter}` matches no {what}\n  {help}")]
     MatchesNothing {
         /// The filter as it was given.
         filter: String,
         /// What it does not match: template or case.
         what: &'static str,
-        /// A suggestion.
         help: String,
     },
     /// There are no pairs at all.

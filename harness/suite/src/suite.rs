@@ -18,7 +18,6 @@ use rolecall_io::source;
 /// Templates and cases that were loaded together.
 #[derive(Debug, Default)]
 pub struct Suite {
-    /// The templates, by name.
     pub templates: Vec<Template>,
     /// The cases: files by name, cases in the order of their file.
     pub cases: Vec<Case>,
@@ -32,7 +31,7 @@ pub struct Suite {
     pub notes: Vec<Note>,
     /// For each copy of a case, the fronts that require it. Templates with one of these
     /// fronts are rendered with the case and its copy.
-    pub beside: HashMap<CaseId, Vec<Front>>,
+    pub neighbours: HashMap<CaseId, Vec<Front>>,
 }
 
 /// One template with one case.
@@ -68,7 +67,7 @@ impl<'s> Pair<'s> {
         (&self.template.name, &self.case.id)
     }
 
-    /// The front that stands before the template.
+    /// The front that comes before the template.
     pub fn front(&self) -> Front {
         let named = self.case.front.map(Front::named);
         named.unwrap_or_else(|| Front::of(self.template))
@@ -89,7 +88,7 @@ impl Suite {
         }
         suite.find_unread(cases);
         suite.settle_names();
-        suite.add_held_cases();
+        suite.add_cases_of_fronts();
         suite
     }
 
@@ -121,18 +120,18 @@ impl Suite {
             suite.load_cases_of(layout);
         }
         suite.settle_names();
-        suite.add_held_cases();
+        suite.add_cases_of_fronts();
         suite
     }
 
-    /// Puts templates that are loaded already beside the cases of a layout.
+    /// Puts templates that are loaded already next to the cases of a layout.
     pub fn with_cases_of(layout: &Layout, templates: Vec<Template>) -> Suite {
         let mut suite = Suite {
             templates,
             ..Suite::default()
         };
         suite.load_cases_of(layout);
-        suite.add_held_cases();
+        suite.add_cases_of_fronts();
         suite
     }
 
@@ -193,12 +192,12 @@ impl Suite {
         }
         self.find_unread(&configuration.own);
         // A family has one file of snapshots, so its name has to be unique.
-        let mut told = HashSet::new();
+        let mut reported = HashSet::new();
         for case in self.cases.split_off(count) {
             let family = case.id.family();
             if !is_there(&conversations.join(format!("{family}.json"))) {
                 self.cases.push(case);
-            } else if told.insert(family.to_owned()) {
+            } else if reported.insert(family.to_owned()) {
                 let message = format!("a built-in family is also named `{family}`");
                 self.problems
                     .push(Problem::new(&case.path, message).help("rename the file"));
@@ -226,15 +225,15 @@ impl Suite {
             };
             let mut found = source::read(local);
             let is_alone = found.templates.len() == 1;
-            let mut dressed = Vec::new();
+            let mut applied = Vec::new();
             for mut template in found.templates {
-                match configured.dress(&mut template, is_alone, &configuration.path) {
-                    Ok(()) => dressed.push(template),
+                match configured.apply(&mut template, is_alone, &configuration.path) {
+                    Ok(()) => applied.push(template),
                     Err(problem) => found.problems.push(problem),
                 }
             }
-            source::renew_notes(&mut found.notes, &dressed);
-            self.templates.append(&mut dressed);
+            source::renew_notes(&mut found.notes, &applied);
+            self.templates.append(&mut applied);
             for problem in &mut found.problems {
                 if problem.path == *local && problem.position.is_none() {
                     *problem = here(problem.clone());
@@ -263,18 +262,17 @@ impl Suite {
         source::renew_notes(&mut self.notes, &self.templates);
     }
 
-    /// Whether a template is rendered with a case. The case has to be for the template's
-    /// dialect. A copy for another front is rendered only if it is held beside the
-    /// template's own front, or if that front chooses another template of the model for
-    /// the raw case.
+    /// Whether a template is rendered with a case. The case has to be for the template's dialect. A
+    /// copy for another front is rendered only if it is compared with the template's own front, or
+    /// if that front chooses another template of the model for the raw case.
     pub fn has_pair(&self, template: &Template, case: &Case) -> bool {
-        let is_beside = || {
+        let is_compared = || {
             let front = Front::of(template);
-            let fronts = self.beside.get(&case.id);
+            let fronts = self.neighbours.get(&case.id);
             fronts.is_some_and(|fronts| fronts.contains(&front))
                 || case.front == Some(Front::Raw.name()) && front.chooses_other(template, case)
         };
-        case.is_for(template.dialect) && (case.front.is_none() || is_beside())
+        case.is_for(template.dialect) && (case.front.is_none() || is_compared())
     }
 
     /// Every template with every case that it is rendered with, template by template.
@@ -310,7 +308,7 @@ impl Suite {
         self.pairs_among(template, cases.unwrap_or_default())
     }
 
-    /// The pairs of a family as they stand in its snapshots: in the order of the case file, and for
+    /// The pairs of a family as they are in its snapshots: in the order of the case file, and for
     /// each case by the names of the templates.
     pub fn pairs_by_case(&self, family: &str) -> Vec<Pair<'_>> {
         let mut templates: Vec<&Template> = self.templates.iter().collect();
@@ -335,19 +333,19 @@ impl Suite {
     /// Adds copies of cases for other fronts. A case gets a copy if the fronts of the
     /// templates, or the usual front of a dialect, require another version of it, or if a
     /// front chooses another template for it than the requested one.
-    fn add_held_cases(&mut self) {
+    fn add_cases_of_fronts(&mut self) {
         let usual = Dialect::ALL.map(|dialect| (dialect, Front::default_of(dialect)));
         let own = self.templates.iter();
         let own = own.map(|template| (template.dialect, Front::of(template)));
         let owns: BTreeSet<(Dialect, Front)> = own.chain(usual).collect();
         for case in std::mem::take(&mut self.cases) {
-            let mut held: BTreeMap<Front, (BTreeSet<Dialect>, Vec<Front>)> = BTreeMap::new();
+            let mut copies: BTreeMap<Front, (BTreeSet<Dialect>, Vec<Front>)> = BTreeMap::new();
             for (dialect, own) in &owns {
                 if !case.is_for(*dialect) {
                     continue;
                 }
-                for front in own.held_beside(&case) {
-                    let (dialects, owns) = held.entry(front).or_default();
+                for front in own.compared_fronts(&case) {
+                    let (dialects, owns) = copies.entry(front).or_default();
                     dialects.insert(*dialect);
                     owns.push(*own);
                 }
@@ -356,29 +354,29 @@ impl Suite {
                 if case.is_for(template.dialect)
                     && Front::of(template).chooses_other(template, &case)
                 {
-                    let (dialects, _) = held.entry(Front::Raw).or_default();
+                    let (dialects, _) = copies.entry(Front::Raw).or_default();
                     dialects.insert(template.dialect);
                 }
             }
-            let held = held.into_iter().map(|(front, (dialects, owns))| {
-                let behind = Case {
+            let copies = copies.into_iter().map(|(front, (dialects, owns))| {
+                let after = Case {
                     dialects: dialects.into_iter().collect(),
-                    ..case.behind(front.name())
+                    ..case.with_front(front.name())
                 };
-                (behind, owns)
+                (after, owns)
             });
-            let held: Vec<_> = held.collect();
+            let copies: Vec<_> = copies.collect();
             self.cases.push(case);
-            for (behind, owns) in held {
-                self.beside.insert(behind.id.clone(), owns);
-                self.cases.push(behind);
+            for (after, owns) in copies {
+                self.neighbours.insert(after.id.clone(), owns);
+                self.cases.push(after);
             }
         }
     }
 
     /// Gives all templates of its dialects one front, whatever they had. Returns whether
     /// this changed any template.
-    pub fn put_behind(&mut self, front: Front) -> bool {
+    pub fn use_front(&mut self, front: Front) -> bool {
         let mut is_other = false;
         for template in &mut self.templates {
             if front.is_for(template.dialect) && Front::of(template) != front {
@@ -438,8 +436,8 @@ impl Suite {
         let canonical = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let (files, folder) = self.files(path, &["json"], "case file (.json)");
         let bound = folder.as_ref().or(suite);
-        // Tools of case files outside the suite are beside their folder, as in the suite.
-        let beside = files
+        // Tools of case files outside the suite are next to their folder, as in the suite.
+        let neighbours = files
             .first()
             .and_then(|file| file.parent())
             .map(|folder| folder.join("../tools"))
@@ -450,7 +448,10 @@ impl Suite {
                     .iter()
                     .all(|known| canonical(known) != canonical(folder))
             });
-        let folders: Vec<_> = beside.into_iter().chain(tools.iter().cloned()).collect();
+        let folders: Vec<_> = neighbours
+            .into_iter()
+            .chain(tools.iter().cloned())
+            .collect();
         for file in files {
             let family = match bound {
                 Some(root) => read_family_in(root, &file, &folders),
@@ -685,7 +686,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fronts_make_different_is_there_behind_each() {
+    fn what_fronts_make_different_is_there_with_each_front() {
         let folder = tempfile::tempdir().unwrap();
         let case = |content: &str| {
             format!(r#"{{"messages": [{{"role": "user", "content": {content}}}]}}"#)
@@ -707,14 +708,14 @@ mod tests {
             };
             suite.cases.iter().map(name).collect()
         };
-        // transformers drops what is null, and of Ollama's endpoints one alone refuses it.
-        let held = [
+        // transformers drops null values, and of Ollama's endpoints one alone refuses it.
+        let copies = [
             "null jinja+go",
             "null@raw jinja+go",
             "null@ollama-openai go",
             "plain jinja+go",
         ];
-        assert_eq!(names(&suite), held);
+        assert_eq!(names(&suite), copies);
         assert_eq!(suite.written_cases().count(), 2);
     }
 
@@ -759,13 +760,13 @@ mod tests {
         assert_eq!(front(&suite, "sees"), Front::TransformersProcessor);
         assert_eq!(front(&suite, "go"), Front::default_of(Dialect::Go));
         // A front that is asked for overrides the templates' own.
-        assert!(suite.put_behind(Front::Transformers));
-        assert!(!suite.put_behind(Front::Transformers));
+        assert!(suite.use_front(Front::Transformers));
+        assert!(!suite.use_front(Front::Transformers));
         assert_eq!(front(&suite, "sees"), Front::Transformers);
         assert_eq!(front(&suite, "go"), Front::default_of(Dialect::Go));
         // A name that no front has is never taken for the usual one.
         let template = &suite.templates[0];
-        let case = &suite.cases[0].behind("transfromers");
+        let case = &suite.cases[0].with_front("transfromers");
         assert_eq!(Pair { template, case }.front(), Front::Unknown);
         // Without such a template nobody needs the image raw.
         let suite = Suite::load(&templates[..1], &cases, &[]);

@@ -13,9 +13,7 @@ use rolecall_core::transcript;
 /// The result of comparing an engine's outcome with the reference's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// The same.
     Agrees,
-    /// Not the same.
     Differs(Box<Difference>),
     /// The reference's outcome is unknown.
     Unverified(Unverified),
@@ -39,7 +37,6 @@ pub enum Truth<'t> {
     #[default]
     Unknown,
     Records {
-        /// The records of the references.
         records: &'t Records,
         /// The listed differences from the references.
         divergences: &'t Divergences,

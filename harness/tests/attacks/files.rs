@@ -8,7 +8,7 @@ use rustix::fs::{CWD, FileType, Mode, mknodat};
 use super::World;
 use crate::extent::sample;
 
-/// What stands in the place of a file.
+/// What is in the place of a file.
 const STRANGE: [&str; 10] = [
     "a link outside",
     "an absolute link",

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::World;
 use crate::extent::sample;
 
-/// Texts that want to be markup, and to end what they stand in.
+/// Texts that want to be markup, and to end what they are in.
 const TEXTS: [&str; 16] = [
     "<img src=x onerror=alert(1)>",
     "`` <img src=x> `",

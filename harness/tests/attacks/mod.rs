@@ -2,8 +2,8 @@
 //! world of files, a command line, and what must hold afterwards.
 //!
 //! An attack ends well if the program ends by itself within [`LONGEST`] and [`LARGEST`], without a
-//! panic and without a signal, with an exit code of its own; if nothing that it prints is obeyed by a
-//! terminal; if it tells no secret and nothing of what stands outside of the attacked folder; if it
+//! panic and without a signal, with an exit code of its own; if nothing that it prints is obeyed by
+//! a terminal; if it tells no secret and nothing of what is outside of the attacked folder; if it
 //! changes nothing outside; and if it leaves no process and no draft behind.
 
 mod world;

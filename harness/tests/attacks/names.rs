@@ -6,7 +6,6 @@ use std::process::{Command, Output};
 
 use super::World;
 
-/// The checkout.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Names that a repository may give its files.

@@ -98,7 +98,7 @@ fn engines_end_with_the_program() {
             .status();
         assert!(killed.unwrap().success());
         child.wait().unwrap();
-        let left = world.left_behind();
+        let left = world.leftovers();
         assert!(left.is_empty(), "{signal}: {left:?}");
     }
 }

@@ -33,11 +33,10 @@ const TEXTS: [&str; 13] = [
     "a ##[error]owned ##[group]b",
 ];
 
-/// What a terminal was told to do.
+/// The commands that a terminal received.
 #[derive(Default)]
 struct Obeyed {
     found: Vec<String>,
-    /// The styles of reports.
     styles: usize,
 }
 
@@ -92,7 +91,7 @@ impl Perform for Obeyed {
     }
 }
 
-/// Runs a command on a terminal with colours. Returns what the terminal was told to do.
+/// Runs a command on a terminal with colours. Returns the commands that the terminal received.
 fn on_a_terminal(world: &World, arguments: &[&str]) -> Obeyed {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&terminal).unwrap();

@@ -31,7 +31,7 @@ fn nested(key: &str, kind: &str, inner: &Value, depth: usize) -> Value {
     step
 }
 
-/// Names, and what stands in the file besides an honest model.
+/// Names, and what is in the file besides an honest model.
 #[allow(clippy::too_many_lines)] // It is a table.
 fn hostile() -> Vec<(&'static str, Value)> {
     let double = replace(&json!({"String": "a"}), "aa");

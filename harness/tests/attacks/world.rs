@@ -154,7 +154,7 @@ impl World {
             elapsed,
             longest: self.longest,
             largest,
-            left: self.left_behind(),
+            left: self.leftovers(),
             changes: changes(&before, &self.outside()),
             drafts: drafts(self.root.path()),
             marks: names(&self.path("marks")),
@@ -197,7 +197,7 @@ impl World {
     }
 
     /// The processes of this world that still run, shortly after the command ended. Ends them.
-    pub(crate) fn left_behind(&self) -> Vec<String> {
+    pub(crate) fn leftovers(&self) -> Vec<String> {
         for _ in 0..40 {
             if self.processes().is_empty() {
                 return Vec::new();
@@ -250,7 +250,7 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        self.left_behind();
+        self.leftovers();
     }
 }
 
@@ -382,8 +382,8 @@ pub(crate) fn is_command(line: &str) -> bool {
         let name = name.to_ascii_lowercase();
         REGISTERED.contains(&name.as_str())
     };
-    let behind_space = line.trim_start().strip_prefix("::");
-    let second = behind_space.and_then(|rest| rest.split_once("::"));
+    let after_space = line.trim_start().strip_prefix("::");
+    let second = after_space.and_then(|rest| rest.split_once("::"));
     let is_second = second.is_some_and(|(info, _)| is_registered(info));
     let is_own = second.is_some_and(|(info, _)| info.contains("title="));
     let first = line

@@ -7,9 +7,9 @@ mod tokens;
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use rolecall_check::beside::probes_beside;
 use rolecall_check::card::{Card, examine_with};
 use rolecall_check::contract::{ALL, Contract, Judgement, Severity, by_id};
+use rolecall_check::side_by_side::compare_probes;
 use rolecall_check::tokenizer::Tokenizer;
 use rolecall_core::{Conversation, Dialect, Template};
 use rolecall_front::engines::Engines;
@@ -59,12 +59,9 @@ const TOKENS: [&str; 15] = [
 /// A fault in a good template.
 #[derive(Debug, Deserialize)]
 struct Fault {
-    /// What it is.
     #[serde(default)]
     what: String,
-    /// The name of the template.
     template: String,
-    /// A part of it.
     part: String,
     /// The text that replaces every such part.
     instead: String,
@@ -80,9 +77,7 @@ struct Fault {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Expected {
-    /// This contract.
     Breaks(String),
-    /// This contract, as an error.
     Error(String),
     /// This contract, as a warning, and nothing worse.
     Warning(String),
@@ -147,7 +142,6 @@ struct Change {
     expected: Expected,
 }
 
-/// The faults of a table.
 fn faults(table: &str) -> Vec<Fault> {
     #[derive(Deserialize)]
     struct Table {
@@ -358,10 +352,11 @@ fn faults_in_the_suites_templates_are_noticed() {
     check(&changes.collect::<Vec<_>>());
 }
 
-/// What a template was meant to be, its original shows: beside it, nearly every fault is told.
+/// What a template was meant to be, its original shows: compared with it, nearly every fault is
+/// reported.
 #[test]
 #[ignore = "renders some hundred templates; .ci/run runs it"]
-fn faults_in_the_suites_templates_show_beside_the_originals() {
+fn faults_in_the_suites_templates_show_against_the_originals() {
     let faults = faults(include_str!("../data/contracts/suite.toml"));
     let engines = Engines::default();
     let shows = |fault: &&Fault| {
@@ -371,7 +366,7 @@ fn faults_in_the_suites_templates_show_beside_the_originals() {
             .unwrap();
         let after = faulty(before, fault);
         let engine = engines.for_dialect(before.dialect).unwrap();
-        let probes = probes_beside([engine, engine], [before, &after]);
+        let probes = compare_probes([engine, engine], [before, &after]);
         let mut probes = probes.iter();
         probes.any(|probe| probe.outcomes[0] != probe.outcomes[1]) || {
             let outcomes = [before, &after].map(|template| {
@@ -388,18 +383,18 @@ fn faults_in_the_suites_templates_show_beside_the_originals() {
         .filter(|fault| !shows(fault))
         .map(|fault| format!("{} ({})", fault.what, fault.template))
         .collect();
-    let told = faults
+    let reported = faults
         .iter()
         .filter(|fault| matches!(fault.expected, Expected::Error(_) | Expected::Warning(_)))
         .count();
     println!(
-        "{} faults: {told} told as errors or warnings, {} beside the original",
+        "{} faults: {reported} reported as errors or warnings, {} compared with the original",
         faults.len(),
         faults.len() - hidden.len()
     );
     assert!(
-        told * 100 >= faults.len() * 80,
-        "{told} of {}",
+        reported * 100 >= faults.len() * 80,
+        "{reported} of {}",
         faults.len()
     );
     assert!(hidden.len() * 100 <= faults.len() * 2, "{hidden:?}");

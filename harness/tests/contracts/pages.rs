@@ -11,7 +11,6 @@ use crate::extent::sample;
 use super::tokens::tokenizer;
 use super::{Change, Expected, check, sound};
 
-/// The headings of every page.
 const HEADINGS: [&str; 5] = [
     "How bad it is",
     BREAKS,

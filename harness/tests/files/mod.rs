@@ -73,7 +73,7 @@ fn ended(ran: &Ran) -> i32 {
     code.unwrap()
 }
 
-/// Stands in for transformers and answers every question with one word.
+/// Replaces transformers and answers every question with one word.
 const REFERENCE: &str = r#"#!/bin/sh
 read -r word < "${0%/*}/word"
 while read -r line; do

@@ -198,7 +198,11 @@ fn tool_files() {
         let (of_cases, others): (Vec<_>, Vec<_>) = loaded(folder)
             .into_iter()
             .partition(|line| line.contains("cases/conversations/tools.json:1:"));
-        assert_eq!(of_cases.len(), 2, "each place that names the tool is told");
+        assert_eq!(
+            of_cases.len(),
+            2,
+            "each place that names the tool is reported"
+        );
         has(&of_cases.concat(), &["tool file `t` cannot be used"]);
         others
     });
@@ -433,7 +437,7 @@ fn the_store_of_ollama() {
 
 /// A file or folder that its mode closes. Root can read it nevertheless; then everything is read.
 #[test]
-fn what_may_not_be_read_is_told() {
+fn what_may_not_be_read_is_reported() {
     let folder = Folder::new();
     folder.accept_all();
     let closed = [

@@ -216,7 +216,7 @@ fn what_is_no_file_is_not_written_over() {
 
 /// A folder that its mode closes. Root can write into it nevertheless; then the page is written.
 #[test]
-fn a_folder_that_may_not_be_written_to_is_told() {
+fn a_folder_that_may_not_be_written_to_is_reported() {
     let folder = Folder::new();
     folder.accept_all();
     let closed = folder.path("closed");
@@ -294,7 +294,7 @@ fn nothing_is_written_through_a_link() {
 /// An update keeps nothing of what was asked if it cannot be read, and reports that. With a filter it
 /// would lose what the references were asked about the other templates, and writes nothing.
 #[test]
-fn a_record_that_cannot_be_read_is_told_before_it_is_replaced() {
+fn a_record_that_cannot_be_read_is_reported_before_it_is_replaced() {
     let folder = Folder::new();
     install_reference(&folder, "word");
     let asked = folder.write("snapshots/reference.json", "{");

@@ -46,7 +46,6 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// An empty folder.
     pub fn empty() -> Folder {
         Folder {
             root: scratch::folder(),
@@ -88,7 +87,6 @@ impl Folder {
         path
     }
 
-    /// The folder as a suite.
     pub fn layout(&self) -> Layout {
         Layout::new(self.root.path())
     }
@@ -142,7 +140,6 @@ impl Folder {
 
 static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::default);
 
-/// The results of all pairs.
 fn results(suite: &Suite) -> Vec<Rendered<'_>> {
     let pairs: Vec<Pair<'_>> = suite.pairs().collect();
     let runner = Runner::new(&ENGINES, &[], Some(1)).unwrap();

@@ -11,7 +11,7 @@ use crate::meter::alone;
 const MOST: usize = 64 << 10;
 
 #[test]
-fn templates_that_are_dropped_leave_nothing_behind() {
+fn templates_that_are_dropped_leave_nothing() {
     let _alone = alone();
     let engines: [(&dyn Engine, &str, &str); 2] = [
         (

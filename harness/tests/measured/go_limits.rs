@@ -202,7 +202,7 @@ fn large_templates_end() {
         ("ifs", "recursion", ("", "{{if 1}}", "")),
         ("definitions", "fuel", (see, "{{define \"a\"}}{{end}}", "")),
         (
-            "definitions behind a long one",
+            "definitions after a long one",
             "fuel",
             (long.as_str(), "{{define \"a\"}}{{end}}", ""),
         ),
@@ -249,7 +249,7 @@ fn templates_of_many_tokens_end() {
             ),
         ),
         (
-            "lookups behind many declarations",
+            "lookups after many declarations",
             "fuel",
             full(
                 &format!("{see}{{{{$b:=1}}}}{}", "{{$a:=1}}".repeat(20_000)),

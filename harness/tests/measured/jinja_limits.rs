@@ -8,7 +8,7 @@ use rolecall_jinja::JinjaEngine;
 
 use crate::extent::sample;
 use crate::measure;
-use crate::meter::{Taken, alone, beside};
+use crate::meter::{Taken, alone, shared};
 
 /// The most memory at a time for a hundred renders that hold a megabyte each.
 const LARGEST: usize = 32 << 20;
@@ -116,7 +116,7 @@ fn shown(outcome: &Outcome) -> String {
 
 #[test]
 fn conversations_of_thousands_of_messages_are_rendered() {
-    let _beside = beside();
+    let _shared = shared();
     let message = |role: &str, at: usize| serde_json::json!({"role": role, "content": format!("{at}: {}", "A sentence. ".repeat(20))});
     let messages = (0..4_000)
         .map(|at| message(if at % 2 == 0 { "user" } else { "assistant" }, at))
@@ -168,7 +168,7 @@ fn a_namespace_that_holds_itself_is_dropped() {
 
 #[test]
 fn limits_can_be_chosen() {
-    let _beside = beside();
+    let _shared = shared();
     let case = Case::from_messages(vec![]);
     let template = Template::from_source(
         "t",

@@ -44,7 +44,7 @@ pub fn alone() -> RwLockWriteGuard<'static, ()> {
 
 /// While a caller holds this, nothing is measured that must be [`alone`]. Every test of this program
 /// that does not measure itself has to hold it.
-pub fn beside() -> RwLockReadGuard<'static, ()> {
+pub fn shared() -> RwLockReadGuard<'static, ()> {
     PROGRAM.read().unwrap_or_else(PoisonError::into_inner)
 }
 

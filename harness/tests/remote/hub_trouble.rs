@@ -67,7 +67,7 @@ fn refusals_say_what_to_do() {
 }
 
 #[test]
-fn names_that_are_not_there_have_others_beside_them() {
+fn names_that_are_not_there_are_listed_with_others() {
     let hub = Hub::new(model());
     let world = hub.world();
     world.show("hf:org/nam", "x").refused(&[
@@ -126,7 +126,7 @@ fn what_passes_is_asked_again() {
 }
 
 #[test]
-fn what_does_not_pass_is_told_and_nothing_is_kept_of_it() {
+fn what_does_not_pass_is_reported_and_nothing_is_kept_of_it() {
     let replies = [
         (Reply::new(500, ""), "127.0.0.1 answers with the status 500"),
         (

@@ -180,7 +180,7 @@ fn a_model_without_a_go_template_may_have_one_in_its_weights() {
 }
 
 #[test]
-fn what_is_wrong_is_told_and_not_kept() {
+fn what_is_wrong_is_reported_and_not_kept() {
     let registry = Registry::damaging(&go_model(), "template");
     let world = registry.world();
     world

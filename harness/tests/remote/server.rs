@@ -7,19 +7,15 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// A request to a server.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) method: String,
-    /// The path with the query.
     pub(crate) path: String,
     /// The headers, with names in lower case.
     pub(crate) headers: BTreeMap<String, String>,
-    /// The body.
     pub(crate) body: Vec<u8>,
 }
 
-/// An answer of a server.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     status: u16,

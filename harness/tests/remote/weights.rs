@@ -107,7 +107,7 @@ fn one_of_several_files_can_be_chosen() {
 /// If a model has a template in a file of its own, transformers uses that, and the weights are not
 /// fetched.
 #[test]
-fn weights_beside_a_template_are_not_asked_for() {
+fn weights_next_to_a_template_are_not_asked_for() {
     let mut all = with("m.gguf", large("G"));
     all.extend(files(&[("chat_template.jinja", "J")]));
     let hub = Hub::new(all);
@@ -117,7 +117,7 @@ fn weights_beside_a_template_are_not_asked_for() {
 }
 
 #[test]
-fn what_is_no_gguf_file_is_told_after_the_first_part() {
+fn what_is_no_gguf_file_is_reported_after_the_first_part() {
     let hub = Hub::new(with("m.gguf", vec![b'x'; 3 << 20]));
     hub.world()
         .show("hf:org/name", "m")

@@ -133,7 +133,7 @@ impl Ran {
         }
     }
 
-    /// Asserts that it gave a prompt, and only these lines beside it.
+    /// Asserts that it gave a prompt, and only these lines next to it.
     #[track_caller]
     pub(super) fn gave(&self, prompt: &str, said: &[&str]) {
         let lines: Vec<_> = self.err.lines().collect();
@@ -157,7 +157,6 @@ pub(super) struct Hub {
     pub(super) files: Server,
 }
 
-/// Files by name.
 pub(super) type Files = Vec<(String, Vec<u8>)>;
 
 pub(super) fn files(all: &[(&str, &str)]) -> Files {
@@ -219,7 +218,6 @@ impl Hub {
         }
     }
 
-    /// A world with this hub.
     pub(super) fn world(&self) -> World {
         let mut world = World::new();
         world.set("HF_ENDPOINT", &self.server.address);

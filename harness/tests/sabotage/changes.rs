@@ -7,7 +7,6 @@ use std::fmt;
 pub(crate) enum Extent {
     /// One change for every byte.
     Little,
-    /// Every change for every byte.
     Everything,
 }
 
@@ -18,7 +17,6 @@ pub(crate) enum Change {
     Bit(u8),
     /// Removes the byte.
     Deleted,
-    /// Doubles the byte.
     Doubled,
     /// Inserts another byte before it, or at the end of the file.
     Inserted(u8),
@@ -58,7 +56,6 @@ impl Change {
         }
     }
 
-    /// The file with the change.
     pub(crate) fn apply(self, bytes: &[u8], at: usize) -> Vec<u8> {
         let mut changed = bytes.to_vec();
         match self {

@@ -10,9 +10,9 @@ use rolecall_cli::report;
 use rolecall_core::Template;
 use rolecall_explore::coverage::TemplateCoverage;
 use rolecall_front::engines::Engines;
+use rolecall_suite::checked_text::CheckedText;
 use rolecall_suite::conclusion::Conclusion;
 use rolecall_suite::expectations::Expectations;
-use rolecall_suite::held_text::HeldText;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::roundtrip::{self, read_each};
 use rolecall_suite::run::{Acceptance, Expected, Runner};
@@ -32,8 +32,8 @@ pub(crate) enum Check {
     Lint,
     /// The report cards equal the accepted ones, and sidecars explain their errors: `cargo test`.
     Cards,
-    /// What is read back of answers is as accepted, and as the reference reads it: `cargo test`,
-    /// `rolecall run`.
+    /// The parsed answers are as accepted, and as the reference reads it: `cargo test`, `rolecall
+    /// run`.
     Readings,
     /// The twins agree, or their differences are explained: `cargo test`, `rolecall diff --twins`.
     Twins,
@@ -93,7 +93,7 @@ impl<'e> Checks<'e> {
         if self.has_other_pairs(layout, suite, &first) {
             return Some(Check::Pairs);
         }
-        if !lint(layout, suite).is_empty() || self.has_idle_explanations(suite) {
+        if !lint(layout, suite).is_empty() || self.has_unused_explanations(suite) {
             return Some(Check::Lint);
         }
         if self.has_other_cards(layout, suite) {
@@ -110,14 +110,14 @@ impl<'e> Checks<'e> {
 
     /// Whether a sidecar explains why no case reaches a place, and there is no such place, or a case
     /// reaches it. The command `lint` looks at this.
-    fn has_idle_explanations(&self, suite: &Suite) -> bool {
+    fn has_unused_explanations(&self, suite: &Suite) -> bool {
         let explaining = suite.templates.iter();
         let mut explaining = explaining.filter(|template| !template.unreached.is_empty());
         explaining.any(|template| {
             let engine = self.engines.for_dialect(template.dialect).unwrap();
             let pairs = suite.pairs_among(template, &suite.cases);
             let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {});
-            coverage.map_or(true, |coverage| !coverage.idle_explanations().is_empty())
+            coverage.map_or(true, |coverage| !coverage.unused_explanations().is_empty())
         })
     }
 
@@ -171,7 +171,7 @@ impl<'e> Checks<'e> {
             return true;
         };
         let all = roundtrip::hold(suite, &expectations, &readings);
-        let are_held = all.held.iter().all(HeldText::is_as_expected);
+        let are_held = all.checked.iter().all(CheckedText::is_as_expected);
         !are_held || !all.tally.passes() || !all.problems.is_empty()
     }
 

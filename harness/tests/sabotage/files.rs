@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-/// A kind of file, or of what stands in one.
+/// A kind of file, or of what is in one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Template,
@@ -19,7 +19,7 @@ pub(crate) enum Kind {
     ReferenceSnapshot,
     /// What the reference did, there.
     Record,
-    /// What is read back of answers, there.
+    /// Parsed answers, there.
     Readings,
     /// What the reference reads back, there.
     RoundtripRecord,
@@ -51,7 +51,7 @@ impl Kind {
         })
     }
 
-    /// The kind of what stands at a place of a file.
+    /// The kind of what is at a place of a file.
     pub(crate) fn at(self, text: &[u8], at: usize) -> Kind {
         if self != Kind::Snapshot {
             return self;
@@ -78,7 +78,7 @@ impl Kind {
         }
     }
 
-    /// Whether it stands in the file of a family.
+    /// Whether it is in the file of a family.
     pub(crate) fn is_in_family(self) -> bool {
         matches!(
             self,
@@ -90,7 +90,6 @@ impl Kind {
         )
     }
 
-    /// Whether people write it.
     pub(crate) fn is_written_by_people(self) -> bool {
         matches!(
             self,

@@ -14,7 +14,6 @@ use super::files::Kind;
 /// A family of the sample with several sections, answers, and the reference's answers about them.
 const FAMILY: &str = "snapshots/generation-prompt.snap";
 
-/// The family with divergences.
 const DIVERGING: &str = "snapshots/plain.snap";
 
 /// The sections of a file, without the header before the first.
@@ -23,7 +22,6 @@ type Sections = Vec<String>;
 /// An edit: its name, its file, and what it does.
 type Edit = (&'static str, &'static str, fn(&mut Sections));
 
-/// Adds a section behind one.
 fn add(sections: &mut Sections, at: usize, section: String) {
     sections.insert(at + 1, section);
 }
@@ -188,7 +186,7 @@ const EDITS: &[Edit] = &[
         let at = answered(sections);
         line(sections, at, "#", |line| Some(format!("{line}\n{line}")));
     }),
-    ("an answer behind the record", FAMILY, |sections| {
+    ("an answer after the record", FAMILY, |sections| {
         let at = answered(sections);
         let taken = take(sections, at, "#");
         append(sections, at, &taken);
@@ -224,7 +222,7 @@ const EDITS: &[Edit] = &[
         line(sections, 1, "Something", |line| Some(format!("x{line}")));
     }),
     (
-        "a record behind a reference's transcript",
+        "a record after a reference's transcript",
         DIVERGING,
         |sections| {
             let taken = take(sections, 0, "reference ");
@@ -244,8 +242,8 @@ const EDITS: &[Edit] = &[
     }),
 ];
 
-/// Whether `rolecall run` notices, too. What the reference gave for a listed divergence stands there for
-/// people, and only `lint` looks at it.
+/// Whether `rolecall run` notices, too. What the reference gave for a listed divergence is there
+/// for people, and only `lint` looks at it.
 fn is_noticed_by_run(victim: &Victim<'_>, check: Check, what: &str) -> bool {
     check != Check::Lint
         || !unnoticed(

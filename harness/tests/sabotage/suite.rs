@@ -11,8 +11,8 @@ use rolecall_core::wildcard::Wildcard;
 use rolecall_core::{Outcome, Stage, Template, TemplateName};
 use rolecall_front::engines::Engines;
 use rolecall_suite::accepting::{Changes, ReferenceTranscripts};
+use rolecall_suite::checked_text::CheckedText;
 use rolecall_suite::divergence::Divergences;
-use rolecall_suite::held_text::HeldText;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::record::{Asked, Record, RecordedAnswer, RecordedReading};
 use rolecall_suite::records::{AskedTemplates, Records};
@@ -114,8 +114,8 @@ fn accept(from: &Layout, to: &Layout, suite: &Suite) {
         let recorded = recorded.map(|one| (one.id.clone(), RecordedReading::of(one)));
         let record = records.get_mut(&template.name).unwrap();
         record.readings.extend(recorded);
-        let held = HeldText::of_readings(&Snapshots::of(to), suite, template, &readings);
-        changes.add_readings(suite, template, &held);
+        let checked = CheckedText::of_readings(&Snapshots::of(to), suite, template, &readings);
+        changes.add_readings(suite, template, &checked);
     }
     let now = diverge(to, suite, &mut records);
     let divergences = Divergences::read(&to.divergences()).unwrap();
@@ -143,7 +143,7 @@ fn accept(from: &Layout, to: &Layout, suite: &Suite) {
     asked.write(&snapshots).unwrap();
 }
 
-/// What is read back of the sample's answers.
+/// The parsed answers of the sample.
 fn roundtrip(suite: &Suite) -> Vec<(&Template, Vec<MessageReading>)> {
     let templates: Vec<_> = suite.templates.iter().collect();
     let engine = |template: &Template| ENGINES.for_dialect(template.dialect);

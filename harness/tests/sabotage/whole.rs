@@ -147,8 +147,8 @@ impl Whole<'_> {
         )
     }
 
-    /// What is accepted and recorded of a pair, in a file of its own: files are read section by section.
-    /// What stands before the sections is changed once for each template.
+    /// What is accepted and recorded of a pair, in a file of its own: files are read section by
+    /// section. What comes before the sections is changed once for each template.
     fn snapshot(&self, rendered: &Rendered<'_>) -> Figures {
         let pair = &rendered.pair;
         let family = pair.case.id.family();
@@ -336,7 +336,7 @@ impl Whole<'_> {
         let pairs = self.suite.pairs_among(template, &self.suite.cases);
         let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {}).unwrap();
         let whole = coverage.whole();
-        whole.reached == whole.all && coverage.idle_explanations().is_empty()
+        whole.reached == whole.all && coverage.unused_explanations().is_empty()
     }
 
     fn record_of(&self, template: &Template) -> &Record {

@@ -17,7 +17,6 @@ pub(crate) const U32: u32 = 4;
 pub(crate) const STRING: u32 = 8;
 pub(crate) const ARRAY: u32 = 9;
 
-/// A GGUF file.
 #[derive(Debug, Clone)]
 pub(crate) struct Gguf {
     pub(crate) version: u32,

@@ -40,7 +40,7 @@ fn a_card_says_what_is_accepted_refused_and_broken() {
     has(
         &card,
         &[
-            "sound jinja behind transformers, rolecall-jinja\n",
+            "sound (jinja), front transformers, engine rolecall-jinja\n",
             "  system             kept                tools              refused\n",
             "  generation prompt  adds <|assistant|>\n",
             "\n    Only system, user and assistant, please.\n",
@@ -153,26 +153,29 @@ fn what_is_known_fails_no_more() {
     let (counts, code, _) = last(&["--ignore", "messages-kept"]);
     assert_eq!((counts.as_str(), code), ("0 errors, 0 warnings", Some(0)));
     assert_eq!(last(&["--select", "one-bos,content-once"]).1, Some(0));
-    let (_, code, told) = last(&["--write-baseline", "known.json"]);
+    let (_, code, reported) = last(&["--write-baseline", "known.json"]);
     assert_eq!(code, Some(0));
-    has(&told, &["wrote known.json: 1 finding, known from now on"]);
+    has(
+        &reported,
+        &["wrote known.json: 1 finding, known from now on"],
+    );
     let (counts, code, _) = last(&["--baseline", "known.json"]);
     let known = "0 errors, 0 warnings, 1 known";
     assert_eq!((counts.as_str(), code), (known, Some(0)));
     // Another defect is new; the known defect that is gone is reported.
     folder.write("t.jinja", "{{ messages | length }}".to_owned() + SOUND);
-    let (_, code, told) = last(&["--baseline", "known.json", "--strict"]);
+    let (_, code, reported) = last(&["--baseline", "known.json", "--strict"]);
     assert_eq!(code, Some(1));
     has(
-        &told,
+        &reported,
         &["`messages-kept` is in the baseline for t but no longer broken"],
     );
 
     // A template that cannot be read is never known, so the finding always counts.
     folder.write("t.jinja", "{% if %}");
     assert_eq!(last(&["--ignore", "renders"]).1, Some(1));
-    let (_, _, told) = last(&["--write-baseline", "none.json"]);
-    has(&told, &["wrote none.json: 0 findings"]);
+    let (_, _, reported) = last(&["--write-baseline", "none.json"]);
+    has(&reported, &["wrote none.json: 0 findings"]);
     assert_eq!(last(&["--baseline", "none.json"]).1, Some(1));
 
     let ran = check(&folder, &["t.jinja", "--select", "one-boss"]);
@@ -288,7 +291,7 @@ fn models_and_stores_are_checked_as_they_lie_there() {
 }
 
 #[test]
-fn what_is_broken_is_told_and_the_rest_is_checked() {
+fn what_is_broken_is_reported_and_the_rest_is_checked() {
     let folder = Folder::new();
     folder.write("sound.jinja", SOUND);
     folder.write("torn.gguf", &Gguf::model("x").bytes()[..80]);
@@ -321,8 +324,8 @@ fn what_is_broken_is_told_and_the_rest_is_checked() {
     has(
         &text(&output.stdout),
         &[
-            "sound jinja behind transformers, rolecall-jinja\n",
-            "unparsed jinja behind transformers, rolecall-jinja\n",
+            "sound (jinja), front transformers, engine rolecall-jinja\n",
+            "unparsed (jinja), front transformers, engine rolecall-jinja\n",
             "error unparsed.jinja:1:",
         ],
     );
@@ -333,7 +336,7 @@ fn what_is_broken_is_told_and_the_rest_is_checked() {
 
 /// The arguments that a shell makes of `*`.
 #[test]
-fn many_files_that_are_no_templates_are_told_together() {
+fn many_files_that_are_no_templates_are_reported_together() {
     let folder = Folder::new();
     folder.write("sound.jinja", SOUND);
     let notes: Vec<String> = (10..30)
@@ -344,18 +347,18 @@ fn many_files_that_are_no_templates_are_told_together() {
     }
     let named = notes.iter().map(String::as_str).chain(["sound.jinja"]);
     let output = check(&folder, &named.collect::<Vec<_>>());
-    let (card, told) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    has(&card, &["sound jinja behind", "1 template in "]);
+    let (card, reported) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(2), "{reported}");
+    has(&card, &["sound (jinja), front", "1 template in "]);
     has(
-        &told,
+        &reported,
         &[
             "note-10.json: not a template\n",
             "\n  the same: note-11.json\n",
             "\n  … and in 14 more files\n",
         ],
     );
-    assert!(!told.contains("note-16.json"), "{told}");
+    assert!(!reported.contains("note-16.json"), "{reported}");
 }
 
 /// A model with a template of its own for conversations with tools.

@@ -46,7 +46,7 @@ fn what_is_broken_leaves_the_others_and_ends_in_2() {
 }
 
 #[test]
-fn notes_are_told_and_change_nothing() {
+fn notes_are_reported_and_change_nothing() {
     let folder = Folder::new();
     folder.write("m/chat_template.jinja", "{{ messages[0].content }}");
     folder.write("m/tokenizer_config.json", r#"{"chat_template": "old"}"#);
@@ -65,7 +65,7 @@ fn notes_are_told_and_change_nothing() {
 }
 
 #[test]
-fn a_template_that_does_not_parse_is_shown_where_it_stands() {
+fn a_template_that_does_not_parse_is_shown_in_its_place() {
     let folder = Folder::new();
     folder.write(
         "m/Modelfile",
@@ -122,17 +122,17 @@ fn a_model_takes_its_template_for_tools() {
         notes.contains("m: transformers uses m@tool_use for conversations with tools"),
         "{notes}"
     );
-    let (_, told) = with(&["show", "m", "f/tools"]);
+    let (_, reported) = with(&["show", "m", "f/tools"]);
     let place = "m/tokenizer_config.json (chat_template, tool_use";
     assert!(
-        told.contains(&format!(
+        reported.contains(&format!(
             "rendered with {place})\n{place}, line 1)\n  T{{{{ x.y }}}}"
         )),
-        "{told}"
+        "{reported}"
     );
     assert!(!outcomes.contains("f/plain@raw"), "{outcomes}");
-    let (_, told) = with(&["show", "m", "f/plain"]);
-    assert!(!told.contains("rendered with"), "{told}");
+    let (_, reported) = with(&["show", "m", "f/plain"]);
+    assert!(!reported.contains("rendered with"), "{reported}");
     let (raw, _) = with(&["show", "m", "f/tools", "--front", "raw"]);
     assert_eq!(raw, "rendered\nD␃\n");
 }

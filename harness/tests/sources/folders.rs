@@ -84,7 +84,7 @@ fn a_folder_is_read_whole() {
 
 /// So many folders are made only if the tests try everything.
 #[test]
-fn what_is_too_deep_or_too_much_is_told() {
+fn what_is_too_deep_or_too_much_is_reported() {
     let folder = Folder::new();
     folder.write("t/good.jinja", "A");
     folder.write("t/1/2/3/4/5/6/7/8/9/deep.jinja", "B");
@@ -105,7 +105,7 @@ fn what_is_too_deep_or_too_much_is_told() {
 }
 
 #[test]
-fn what_a_model_does_not_use_is_told() {
+fn what_a_model_does_not_use_is_reported() {
     let folder = Folder::new();
     folder.write("m/chat_template.jinja", "A");
     folder.write("m/tokenizer_config.json", "{}");
@@ -117,19 +117,19 @@ fn what_a_model_does_not_use_is_told() {
     let found = folder.read("m");
     assert_eq!(templates(&found), ["m: A", "m@rag: C"]);
     let notes = notes(&found);
-    for told in [
+    for reported in [
         "old.jinja2: ",
         "tool_use.j2: ",
         "checkpoint-500; to read them",
     ] {
-        let times = notes.iter().filter(|note| note.contains(told)).count();
-        assert_eq!(times, 1, "{told} {notes:?}");
+        let times = notes.iter().filter(|note| note.contains(reported)).count();
+        assert_eq!(times, 1, "{reported} {notes:?}");
     }
     assert_eq!(notes.len(), 3, "{notes:?}");
 }
 
 #[test]
-fn a_copy_in_a_gguf_file_that_is_another_one_is_told() {
+fn a_copy_in_a_gguf_file_that_is_another_one_is_reported() {
     let folder = Folder::new();
     folder.write("m/chat_template.jinja", "F");
     folder.write("m/config.json", "{}");

@@ -53,7 +53,7 @@ fn a_file_without_the_extension_is_known_by_its_first_bytes() {
 }
 
 #[test]
-fn tokens_that_nothing_sets_are_told() {
+fn tokens_that_nothing_sets_are_reported() {
     let folder = Folder::new();
     let gguf = Gguf::model("{{ bos_token }}").without("tokenizer.ggml.bos_token_id");
     folder.write("m.gguf", gguf.bytes());
@@ -183,7 +183,7 @@ fn what_is_wrong_is_said_with_its_byte() {
         ),
         (
             model().twice("tokenizer.chat_template", text("E")),
-            "the key \"tokenizer.chat_template\" stands twice",
+            "the key \"tokenizer.chat_template\" is there twice",
         ),
         (model().with("x", deep), "nested more than 4 deep"),
         (crowd, "more than 64 named templates"),

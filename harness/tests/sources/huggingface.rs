@@ -16,7 +16,7 @@ const READ_ALL_THE_SAME: &[(&str, &str)] = &[
         "tokens as plain objects",
         "other engines read them; there is a note",
     ),
-    ("a plain object beside an added_tokens_decoder", "as above"),
+    ("a plain object next to an added_tokens_decoder", "as above"),
     (
         "additional special tokens in the map",
         "no template sees them",
@@ -98,7 +98,7 @@ fn folders_give_what_transformers_takes_from_them() {
         let given: BTreeMap<String, String> = found
             .templates
             .iter()
-            // A template that stands for several is none of them if none is the default.
+            // A template that represents several is none of them if none is the default.
             .filter(|template| has_default(template))
             .map(|template| {
                 let name = template.name.as_str();
@@ -151,7 +151,7 @@ fn templates_see_the_special_tokens_that_transformers_gives_them() {
     assert!(compared > 40, "{compared}");
 }
 
-/// transformers keeps it in `tokenizer_config.json`, beside the chat template.
+/// transformers keeps it in `tokenizer_config.json`, next to the chat template.
 #[test]
 fn every_template_of_a_model_knows_how_its_answers_are_read() {
     let read = |config: &str| {
@@ -171,7 +171,8 @@ fn every_template_of_a_model_knows_how_its_answers_are_read() {
     assert_eq!(read("{}"), [None, None]);
 }
 
-/// Templates that only a processor has are behind a processor, and only in a model that has one.
+/// Templates that only a processor has need the front of a processor, and only in a model that has
+/// one.
 #[test]
 fn a_model_with_a_processor_is_used_by_it() {
     let fronts = |files: &[(&str, &str)]| {
@@ -213,7 +214,7 @@ fn a_model_with_a_processor_is_used_by_it() {
 }
 
 #[test]
-fn sources_that_disagree_are_told_with_the_one_that_is_used() {
+fn sources_that_disagree_are_reported_with_the_one_that_is_used() {
     let folder = Folder::new();
     folder.write("m/chat_template.jinja", "F\n");
     folder.write(
@@ -330,7 +331,7 @@ fn a_file_with_ten_gigabytes_is_not_read() {
 }
 
 #[test]
-fn special_tokens_that_disagree_are_told_with_those_that_are_used() {
+fn special_tokens_that_disagree_are_reported_with_those_that_are_used() {
     let folder = Folder::new();
     folder.write("m/chat_template.jinja", "F");
     folder.write(
@@ -358,13 +359,13 @@ fn special_tokens_that_disagree_are_told_with_those_that_are_used() {
     assert_eq!(found.templates[0].special_tokens["bos_token"], "a");
     let said = notes(&found).join("\n");
     assert!(
-        said.contains("uses the latter: it does not read this file beside an"),
+        said.contains("uses the latter: it does not read this file next to an"),
         "{said}"
     );
 }
 
 #[test]
-fn special_tokens_that_nothing_sets_are_told() {
+fn special_tokens_that_nothing_sets_are_reported() {
     let folder = Folder::new();
     folder.write("m/config.json", "{}");
     folder.write(

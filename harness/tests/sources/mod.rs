@@ -19,7 +19,6 @@ use rolecall_io::source::{self, SourceContent};
 
 use crate::scratch;
 
-/// A file of one case.
 const CASES: &str = r#"{"about": "x", "cases": {"hi": {"about": "y", "messages": [{"role": "user", "content": "Hi"}]}}}"#;
 
 /// A folder of its own for a test.

@@ -106,7 +106,7 @@ fn what_ollama_refuses_is_refused_with_its_place() {
 }
 
 #[test]
-fn what_is_not_the_template_is_told() {
+fn what_is_not_the_template_is_reported() {
     let folder = Folder::new();
     let text = "FROM x\nTEMPLATE no\nRENDERER r\nTEMPLATE \"\"\"a\u{A0}\"\"\"\n";
     folder.write("mine/Modelfile", text);

@@ -13,7 +13,6 @@ use super::{Folder, notes, problem_in, templates};
 const TEMPLATE: &str = "template";
 const MODEL: &str = "model";
 
-/// A store in the making.
 pub(super) struct Store(pub(super) Folder);
 
 impl Store {
@@ -189,7 +188,7 @@ fn one_model_is_named_by_its_manifest_or_in_the_store() {
 }
 
 #[test]
-fn models_that_ollama_renders_itself_are_told() {
+fn models_that_ollama_renders_itself_are_reported() {
     let store = Store::new();
     let path = "registry.ollama.ai/library/m/latest";
     let own = "Ollama renders m by code of its own, \"qwen3-coder\", not by its template";
@@ -214,7 +213,7 @@ fn models_that_ollama_renders_itself_are_told() {
 }
 
 #[test]
-fn a_store_that_is_broken_is_told_with_what_is_broken() {
+fn a_store_that_is_broken_is_reported_with_what_is_broken() {
     let manifest = "models/manifests/registry.ollama.ai/library/m/latest";
     let digest = format!("sha256:{}", "0".repeat(64));
     let layer = |digest: &str| {

@@ -198,7 +198,6 @@ fn broken(card: &Card, id: &str) -> Vec<(Severity, String)> {
         .collect()
 }
 
-/// Each contract on tokens.
 const IDS: [&str; 4] = [
     "control-tokens-known",
     "turn-end-stops",
@@ -218,16 +217,16 @@ fn added(sound: &Card, card: &Card) -> Vec<String> {
 }
 
 #[test]
-fn a_folder_whose_tokens_are_wrong_is_told_how() {
+fn a_folder_whose_tokens_are_wrong_is_reported_how() {
     let sound = Model::sound();
-    let told = |model: &Model| added(&sound.card(), &model.card());
+    let reported = |model: &Model| added(&sound.card(), &model.card());
     let card = sound.card();
     let note = "tokenising the text of `tokenize=False` gives `<s>` twice, unless with \
         `add_special_tokens=False`: the template writes it and the tokenizer adds it";
     let all: Vec<_> = IDS.iter().flat_map(|id| broken(&card, id)).collect();
     assert_eq!(all, [(Severity::Note, note.to_owned())]);
     assert_eq!(
-        told(
+        reported(
             &sound
                 .clone()
                 .with_template("<|im_start|>{{", "<|im_strat|>{{")
@@ -238,7 +237,7 @@ fn a_folder_whose_tokens_are_wrong_is_told_how() {
     );
     // In a branch that no conversation reaches.
     assert_eq!(
-        told(
+        reported(
             &sound
                 .clone()
                 .with_template("{% for", "{% if other %}\n<|im_edn|>{% endif %}{% for")
@@ -251,7 +250,7 @@ fn a_folder_whose_tokens_are_wrong_is_told_how() {
         .clone()
         .with_token("<|im_end|>", |token| token["content"] = "<|turn|>".into());
     assert_eq!(
-        told(&unknown),
+        reported(&unknown),
         [
             "error: control-tokens-known: `<|im_end|>` is not a token of the model, although others that the template writes are"
         ]
@@ -259,28 +258,32 @@ fn a_folder_whose_tokens_are_wrong_is_told_how() {
     let alone = sound
         .clone()
         .with_token("<|im_end|>", |token| token["single_word"] = true.into());
-    assert!(told(&alone).contains(
-        &"error: control-tokens-known: `<|im_end|>` is a token of the model, and is cut into pieces \
-          where it stands: look at its `normalized` and `single_word`, and at `split_special_tokens`"
-            .to_owned()
-    ));
+    assert!(
+        reported(&alone).contains(
+            &"error: control-tokens-known: `<|im_end|>` is a token of the model, and is cut into \
+          pieces in its place: look at its `normalized` and `single_word`, and at \
+          `split_special_tokens`"
+                .to_owned()
+        )
+    );
     let mut other = sound.clone();
     other.generation = json!({"eos_token_id": 301});
     assert_eq!(
-        told(&other),
+        reported(&other),
         [
             "error: turn-end-stops: an answer ends with `<|im_end|>`, but the model stops only at `</s>`, says generation_config.json"
         ]
     );
-    let told_of_bos = |from: &str, to: &str| told(&sound.clone().with_template(from, to));
+    let reported_of_bos = |from: &str, to: &str| reported(&sound.clone().with_template(from, to));
     assert_eq!(
-        told_of_bos("{{ bos_token }}", "{{ bos_token }}{{ bos_token }}"),
+        reported_of_bos("{{ bos_token }}", "{{ bos_token }}{{ bos_token }}"),
         ["error: one-bos-tokenised: the prompt begins with `<s>` 2 times"]
     );
     assert_eq!(
-        told_of_bos("{{ bos_token }}", ""),
+        reported_of_bos("{{ bos_token }}", ""),
         [
-            "warning: one-bos-tokenised: no `<s>`: the tokenizer adds it to every text, but apply_chat_template tells it to add nothing"
+            "warning: one-bos-tokenised: no `<s>`: the tokenizer adds it to every text, but \
+             apply_chat_template asks it to add nothing"
         ]
     );
     let takes = |flag: &str| {
@@ -289,14 +292,14 @@ fn a_folder_whose_tokens_are_wrong_is_told_how() {
             .with_token("<|im_end|>", |token| token[flag] = true.into())
     };
     assert_eq!(
-        told(&takes("rstrip")),
+        reported(&takes("rstrip")),
         ["note: blanks-kept: `<|im_end|>` swallows blanks that the template writes"]
     );
     assert_eq!(
-        told(&takes("lstrip")),
+        reported(&takes("lstrip")),
         [
             "warning: blanks-kept: `<|im_end|>` swallows blanks that a user sent",
-            // Behind the role of a turn without text.
+            // After the role of a turn without text.
             "note: blanks-kept: `<|im_end|>` swallows blanks that the template writes",
         ]
     );
@@ -304,12 +307,12 @@ fn a_folder_whose_tokens_are_wrong_is_told_how() {
 
 #[test]
 fn tags_that_are_plain_text_are_no_tokens_that_are_misspelt() {
-    let told = |tag: &str| {
+    let reported = |tag: &str| {
         let template = Model::sound().with_template("<|im_start|>", &format!("{tag}<|im_start|>"));
         added(&Model::sound().card(), &template.card())
     };
-    assert_eq!(told("<tools>"), [""; 0]);
-    assert_eq!(told("<think>"), [""; 0]);
+    assert_eq!(reported("<tools>"), [""; 0]);
+    assert_eq!(reported("<think>"), [""; 0]);
     let mut model = Model::sound().with_template("<|im_start|>", "<tool_calls><|im_start|>");
     model = model.with_token("<tool>", |token| token["content"] = "<tool_call>".into());
     assert_eq!(
@@ -332,7 +335,7 @@ fn tags_that_are_plain_text_are_no_tokens_that_are_misspelt() {
 }
 
 #[test]
-fn control_tokens_of_users_are_told_apart_by_what_they_are() {
+fn control_tokens_of_users_are_distinguished_by_what_they_are() {
     let model = Model::sound().with_template("<|im_start|>", "<tool><|im_start|>");
     assert_eq!(
         broken(&model.card(), "control-tokens-inert"),
@@ -377,20 +380,20 @@ fn card_of(gguf: &Gguf) -> Card {
 }
 
 #[test]
-fn a_gguf_file_whose_tokens_are_wrong_is_told_how() {
+fn a_gguf_file_whose_tokens_are_wrong_is_reported_how() {
     let sound = card_of(&gguf(TEMPLATE));
     let all: Vec<_> = IDS.iter().flat_map(|id| broken(&sound, id)).collect();
     assert_eq!(all, []);
-    let told = |gguf: &Gguf| added(&sound, &card_of(gguf));
+    let reported = |gguf: &Gguf| added(&sound, &card_of(gguf));
     assert_eq!(
-        told(&gguf(&TEMPLATE.replacen("<|im_start|>", "<|im_strat|>", 1))),
+        reported(&gguf(&TEMPLATE.replacen("<|im_start|>", "<|im_strat|>", 1))),
         [
             "error: control-tokens-known: `<|im_strat|>` is not a token of the model; `<|im_start|>` is"
         ]
     );
     // llama.cpp removes one and adds one.
     assert_eq!(
-        told(&gguf(&TEMPLATE.replacen(
+        reported(&gguf(&TEMPLATE.replacen(
             "{{ bos_token }}",
             "{{ bos_token }}{{ bos_token }}",
             1
@@ -400,11 +403,11 @@ fn a_gguf_file_whose_tokens_are_wrong_is_told_how() {
         ]
     );
     let without = gguf(&TEMPLATE.replace("{{ bos_token }}", ""));
-    assert_eq!(told(&without), [""; 0]);
+    assert_eq!(reported(&without), [""; 0]);
     // A turn that ends with a token at which nothing stops.
     let strange = TEMPLATE.replace("<|im_end|>", "<tool>");
     assert_eq!(
-        told(&gguf(&strange)),
+        reported(&gguf(&strange)),
         [
             "error: turn-end-stops: an answer ends with `<tool>`, but the model stops only at `</s>`, `<|im_end|>`, says the GGUF file"
         ]
@@ -446,10 +449,10 @@ fn gguf_files_are_understood_as_llama_cpp_understands_them() {
     assert_eq!(begins(of("gpt2")), None);
     assert_eq!(begins(pre("llama-bpe")), bos);
     assert_eq!(begins(pre("qwen2")), None);
-    let told = |yes| silent().with("tokenizer.ggml.add_bos_token", Entry::Bool(yes));
-    assert_eq!(begins(told(true)), bos);
-    assert_eq!(begins(told(false)), None);
-    let gemma = told(false).with("tokenizer.ggml.model", text("gemma4"));
+    let reported = |yes| silent().with("tokenizer.ggml.add_bos_token", Entry::Bool(yes));
+    assert_eq!(begins(reported(true)), bos);
+    assert_eq!(begins(reported(false)), None);
+    let gemma = reported(false).with("tokenizer.ggml.model", text("gemma4"));
     assert_eq!(begins(gemma), bos);
 
     assert_eq!(stops(gguf("D")), [2, 5]);
@@ -559,7 +562,7 @@ fn a_prompt_is_shown_token_by_token() {
 }
 
 #[test]
-fn a_vocabulary_that_cannot_be_read_is_told_with_its_place() {
+fn a_vocabulary_that_cannot_be_read_is_reported_with_its_place() {
     let folder = Folder::new();
     Model::sound().write(&folder);
     folder.write("m/tokenizer.json", "{\"version\": \"1.0\",\n oops}");
@@ -572,5 +575,5 @@ fn a_vocabulary_that_cannot_be_read_is_told_with_its_place() {
     assert_eq!(output.status.code(), Some(2));
     // The rest of the card is still there.
     let card = String::from_utf8(output.stdout).unwrap();
-    assert!(card.contains("m jinja behind transformers"), "{card}");
+    assert!(card.contains("m (jinja), front transformers"), "{card}");
 }

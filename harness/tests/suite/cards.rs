@@ -6,12 +6,12 @@
 use std::path::Path;
 
 use rolecall_cli::report::card::plain;
-use rolecall_cli::report::held_texts;
+use rolecall_cli::report::checked_texts;
 use rolecall_core::naming;
 use rolecall_front::engines::Engines;
 use rolecall_io::template_file::read_template;
 use rolecall_suite::card_rule::CardRule;
-use rolecall_suite::held_text::HeldText;
+use rolecall_suite::checked_text::CheckedText;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::snapshot::{CARDS, Snapshots};
 
@@ -41,13 +41,13 @@ pub(crate) fn card(path: &Path) -> datatest_stable::Result<()> {
     let snapshots = Snapshots::of(&Layout::new(root));
     let folder = snapshots.root().join(CARDS);
     let name = template.name.as_str();
-    let held = HeldText::of(CardRule::Accepted, &snapshots, &card, text);
-    if !held.change.is_same() || review::pending(&folder, name).is_some() {
-        review::leave(&folder, name, &path, &held.text);
+    let checked = CheckedText::of(CardRule::Accepted, &snapshots, &card, text);
+    if !checked.change.is_same() || review::pending(&folder, name).is_some() {
+        review::leave(&folder, name, &path, &checked.text);
     }
-    if !held.change.is_same() {
+    if !checked.change.is_same() {
         let mut report = Vec::new();
-        held_texts::write_change(&mut report, &held, true)?;
+        checked_texts::write_change(&mut report, &checked, true)?;
         wrong.push(format!(
             "{}To accept or reject: {}",
             anstream::adapter::strip_str(&String::from_utf8(report)?),

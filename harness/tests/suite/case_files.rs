@@ -1,5 +1,5 @@
-//! Checks every case file, and the file of its family's snapshots beside the transcripts in it: one
-//! test for each case file.
+//! Checks every case file, and the file of its family's snapshots next to the transcripts in it:
+//! one test for each case file.
 
 use std::path::Path;
 
@@ -8,7 +8,6 @@ use rolecall_core::Case;
 use crate::pairs::{EXPECTATIONS, SUITE};
 use crate::report::Report;
 
-/// Checks a case file.
 pub(crate) fn case_file(path: &Path) -> datatest_stable::Result<()> {
     let name = path.file_stem().unwrap_or_default();
     let of_file = SUITE

@@ -1,5 +1,5 @@
-//! The suite: compares every case with every template, what is read back of their answers, and every
-//! template's report card, with the accepted snapshots and the references' records.
+//! The suite: compares every case with every template, their parsed answers, and every template's
+//! report card, with the accepted snapshots and the references' records.
 //!
 //! The tests find families and templates when they start, so a new case file or template needs no
 //! line here. `qwen3-think::tool-calls` is the test of a template and a family; `card::…` and

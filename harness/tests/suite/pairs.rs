@@ -3,8 +3,8 @@
 //!
 //! A test names every pair that is not as expected, with its difference. An accepted snapshot is
 //! not enough: the reference's record has to agree with it, or a divergence has to explain the
-//! difference. The same holds for what is read back of the template's answers. The tests need neither
-//! Python nor Go.
+//! difference. The same holds for the parsed answers of the template. The tests need neither Python
+//! nor Go.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -175,8 +175,8 @@ fn compare(test: &str, template: &'static Template, pairs: &[Pair<'static>]) -> 
     )))
 }
 
-/// Compares what is read back of the answers of some pairs of a template. Returns what is not as it
-/// was accepted or recorded.
+/// Compares the parsed answers of some pairs of a template. Returns what is not as it was accepted
+/// or recorded.
 fn compare_readings(
     template: &'static Template,
     pairs: &[Pair<'static>],
@@ -211,7 +211,7 @@ fn compare_readings(
             let _ = difference::write_diff(&mut text, &diff, "  ");
             let text = String::from_utf8_lossy(&text).into_owned();
             wrong.push(format!(
-                "what is read back of {} is not as accepted:\n{}",
+                "the parsed answers of {} are not as accepted:\n{}",
                 pair.case.id,
                 anstream::adapter::strip_str(&text)
             ));
@@ -223,7 +223,7 @@ fn compare_readings(
 
 fn unconfirmed(template: &Template, why: &str) -> String {
     let name = &template.name;
-    format!("nothing confirms what is read back of the answers of {name}: {why}\n\n")
+    format!("nothing confirms the parsed answers of {name}: {why}\n\n")
 }
 
 /// Lets insta write its files: a pending snapshot for each family of which something is not as

@@ -36,7 +36,7 @@ pub(crate) fn leave(folder: &Path, name: &str, input: &Path, text: &str) {
     let _ = guard::catch(|| settings.bind(|| insta::assert_snapshot!(name, text)));
 }
 
-/// The file that waits for review beside a snapshot, and its bytes, if there is one.
+/// The file that waits for review next to a snapshot, and its bytes, if there is one.
 pub(crate) fn pending(folder: &Path, name: &str) -> Option<(PathBuf, Vec<u8>)> {
     let path = folder.join(format!("{name}.snap.new"));
     let bytes = std::fs::read(&path).ok()?;

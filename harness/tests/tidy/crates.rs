@@ -31,14 +31,14 @@ fn manifest_of(folder: &str) -> String {
     std::fs::read_to_string(path).expect("a manifest")
 }
 
-/// Dependencies that are above the crate that uses them, or beside it.
+/// Dependencies that are above the crate that uses them, or next to it.
 fn upwards(crates: &[&str], manifest_of: impl Fn(&str) -> String) -> Vec<String> {
     let mut wrong = Vec::new();
     for (place, name) in crates.iter().enumerate() {
         let manifest = manifest_of(name);
         for used in dependencies(&manifest) {
             if !crates[..place].iter().any(|below| name_of(below) == used) {
-                wrong.push(format!("{name} uses {used}, which stands above it"));
+                wrong.push(format!("{name} uses {used}, which is above it"));
             }
         }
     }
@@ -83,7 +83,7 @@ fn a_crate_that_uses_one_above_it_is_reported() {
     };
     assert_eq!(
         upwards(&["core", "cli", "suite"], manifest_of),
-        ["core uses cli, which stands above it"]
+        ["core uses cli, which is above it"]
     );
 }
 

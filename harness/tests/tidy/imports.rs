@@ -1,6 +1,5 @@
 //! The imports of a file from its own crate, in `use` lines and by paths in its code.
 
-/// One import.
 pub(crate) struct Import {
     /// The line, counted from 1.
     pub(crate) line: usize,

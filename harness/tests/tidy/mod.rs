@@ -113,7 +113,7 @@ fn what_runs_upwards_is_named_with_the_way_round() {
             "ground.rs",
             "use crate::top::x;",
             &[
-                "ground.rs:1 imports crate::top, which stands above it",
+                "ground.rs:1 imports crate::top, which is above it",
                 "a circle: ground.rs → top.rs → ground.rs",
             ][..],
         ),
@@ -121,7 +121,7 @@ fn what_runs_upwards_is_named_with_the_way_round() {
             "middle/one.rs",
             "fn f() { super::two::t() }",
             &[
-                "middle/one.rs:1 imports crate::middle::two, which stands above it",
+                "middle/one.rs:1 imports crate::middle::two, which is above it",
                 "a circle: middle/one.rs → middle/two.rs → middle/one.rs",
             ],
         ),
@@ -129,7 +129,7 @@ fn what_runs_upwards_is_named_with_the_way_round() {
             "middle/two.rs",
             "use super::{one::{o as other}, m};",
             &[
-                "middle/two.rs:1 imports crate::middle, in which it stands",
+                "middle/two.rs:1 imports crate::middle, in which it is",
                 "a circle: middle/mod.rs → middle/two.rs → middle/mod.rs",
             ],
         ),
@@ -138,7 +138,7 @@ fn what_runs_upwards_is_named_with_the_way_round() {
             "middle/one.rs",
             "use crate::{top as t};",
             &[
-                "middle/one.rs:1 imports crate::top, which stands above it",
+                "middle/one.rs:1 imports crate::top, which is above it",
                 "a circle: middle/mod.rs → middle/one.rs → top.rs → middle/mod.rs",
             ],
         ),

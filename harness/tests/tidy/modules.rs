@@ -17,7 +17,6 @@ pub(crate) struct Module {
     pub(crate) imports: Vec<Import>,
 }
 
-/// The modules of a crate.
 pub(crate) struct Modules(Vec<Module>);
 
 impl Modules {
@@ -84,7 +83,6 @@ impl Modules {
         self.0.iter()
     }
 
-    /// The module of a path.
     pub(crate) fn get(&self, path: &[String]) -> Option<&Module> {
         self.0.iter().find(|module| module.path == path)
     }

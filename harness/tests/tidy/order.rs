@@ -20,9 +20,9 @@ impl fmt::Display for Upwards<'_> {
             .chain(self.target.iter().map(String::as_str))
             .collect();
         let why = if self.is_own_folder {
-            "in which it stands"
+            "in which it is"
         } else {
-            "which stands above it"
+            "which is above it"
         };
         write!(
             f,

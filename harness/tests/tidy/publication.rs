@@ -11,7 +11,6 @@ use super::harness;
 const PROMISE: &str = "Only a new minor version may break a program that uses it.";
 const NO_PROMISE: &str = "Its interface may change in any version.";
 
-/// A crate that is published.
 struct Published {
     /// Its folder below `harness/`.
     folder: String,
@@ -83,7 +82,7 @@ fn published() -> Vec<Published> {
 }
 
 /// The crates that `scripts/check-semver` compares with the last release.
-fn held() -> BTreeSet<String> {
+fn checked() -> BTreeSet<String> {
     let script = fs::read_to_string(harness().join("../scripts/check-semver")).expect("a script");
     let list = script
         .split_once("\nCRATES=\"")
@@ -124,7 +123,7 @@ fn every_published_crate_can_be_found_and_understood() {
             one.readme.lines().count() <= 70,
             "the README of {name} is long"
         );
-        // On crates.io there are no files beside it.
+        // On crates.io there are no files next to it.
         for target in one.readme.split("](").skip(1) {
             assert!(target.starts_with("https://"), "{name}: {target:.40}");
         }
@@ -156,7 +155,7 @@ fn the_readme_of_a_crate_is_its_documentation() {
                 "{name}: its example has to run"
             );
         }
-        // docs.rs shows what is behind a feature only if it is asked to.
+        // docs.rs shows what is after a feature only if it is asked to.
         let all_features = one
             .key("package", "metadata")
             .is_some_and(|metadata| metadata["docs"]["rs"]["all-features"] == Value::Boolean(true));
@@ -165,14 +164,14 @@ fn the_readme_of_a_crate_is_its_documentation() {
         assert_eq!(all_features, hidden, "{name}");
     }
     // Those that promise something have one.
-    assert!(examples >= held().len(), "{examples}");
+    assert!(examples >= checked().len(), "{examples}");
 }
 
 /// A crate without a promise is needed in exactly one version: otherwise an old program would be
 /// built with a newer interface.
 #[test]
 fn a_crate_keeps_its_promise_or_gives_none() {
-    let held = held();
+    let checked = checked();
     let workspace = table("../Cargo.toml");
     let version = workspace["workspace"]["package"]["version"]
         .as_str()
@@ -184,7 +183,7 @@ fn a_crate_keeps_its_promise_or_gives_none() {
     for one in published() {
         let name = one.name();
         names.insert(name.to_owned());
-        let promises = held.contains(name);
+        let promises = checked.contains(name);
         let words = one.words();
         assert_eq!(words.contains(PROMISE), promises, "{name}");
         assert_eq!(
@@ -208,7 +207,7 @@ fn a_crate_keeps_its_promise_or_gives_none() {
             );
         }
     }
-    assert!(held.is_subset(&names), "{held:?}");
+    assert!(checked.is_subset(&names), "{checked:?}");
 }
 
 /// A release is one version, also on npm.

@@ -552,7 +552,10 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
                 &["run"],
                 says(
                     1,
-                    &["own beside its base", "Failed: 1 template not as the base"],
+                    &[
+                        "own compared with its base",
+                        "Failed: 1 template not as the base",
+                    ],
                 ),
             ),
             Run(

@@ -26,13 +26,11 @@ const GOOD: &str = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.conten
 
 /// What a user does.
 enum Line {
-    /// Writes a file.
     File(&'static str, &'static str),
     /// Deletes a file or a folder.
     Delete(&'static str),
     /// Replaces a text in a file, which has it.
     Edit(&'static str, &'static str, &'static str),
-    /// Runs a command.
     Run(&'static [&'static str], Seen),
 }
 
@@ -356,7 +354,7 @@ fn what_lint_proposes_leaves_nothing_to_lint() {
             "[templates]\na = \"a.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
         );
         assert_eq!(folder.rolecall(&["accept"]).code(), 0);
-        let mended = |what: &str| {
+        let fixed = |what: &str| {
             let lint = folder.rolecall(&["lint"]);
             assert_eq!(lint.code(), 1, "{what}: {}", lint.stdout());
             assert!(
@@ -379,13 +377,13 @@ fn what_lint_proposes_leaves_nothing_to_lint() {
         };
         for (what, damage) in sample(damages.to_vec(), 2) {
             damage(&folder);
-            mended(what);
+            fixed(what);
         }
         for file in headers {
             edit(&folder, file, &|text| {
                 text.replacen("source: rolecall", "source: me", 1)
             });
-            mended(file);
+            fixed(file);
         }
     }
     // Of a file that belongs to nothing, `lint` says so.
@@ -593,7 +591,7 @@ fn the_more_records_are_missing_the_less_green() {
     let mut asked = AskedTemplates::read(&snapshots).unwrap();
     asked.retain(|name| name.as_str() != "chat");
     asked.write(&snapshots).unwrap();
-    let told = "missing: no reference records, and other templates have: chat";
+    let reported = "missing: no reference records, and other templates have: chat";
     for (arguments, words) in [
         (
             &["run", "-q"][..],
@@ -601,7 +599,7 @@ fn the_more_records_are_missing_the_less_green() {
         ),
         (&["run"], "; 2 unverified"),
         (&["run", "chat"], "none of 2 pairs are verified"),
-        (&["lint"], told),
+        (&["lint"], reported),
     ] {
         let ran = folder.rolecall(arguments);
         assert_eq!(ran.code(), 1, "{arguments:?}");
@@ -616,9 +614,9 @@ fn the_more_records_are_missing_the_less_green() {
     let ran = folder.rolecall(&["run"]);
     assert_eq!(ran.code(), 1, "{}", ran.stdout());
     let lint = folder.rolecall(&["lint"]).stdout();
-    let told =
+    let reported =
         "missing: the snapshots were recorded, and nothing says with which reference: chat, strict";
-    assert!(lint.contains(told), "{lint}");
+    assert!(lint.contains(reported), "{lint}");
     let file = folder.path("snapshots/ours.snap");
     let text = std::fs::read_to_string(&file).unwrap();
     let lines = text.split_inclusive('\n');

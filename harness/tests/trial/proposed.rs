@@ -1,4 +1,4 @@
-//! The commands that messages propose, typed as they stand there: each works, and is about the same
+//! The commands that messages propose, typed as they are there: each works, and is about the same
 //! thing as the message.
 
 use std::collections::BTreeSet;
@@ -23,8 +23,8 @@ fn model(folder: &Folder, name: &str) {
     );
 }
 
-/// The commands in an output: those in backquotes, and those after a colon. Words in capital letters
-/// stand for something else.
+/// The commands in an output: those in backquotes, and those after a colon. Words in capital
+/// letters represent something else.
 fn proposed(said: &str) -> BTreeSet<String> {
     let said = said.replace(" \\\n", " ");
     let quoted = Regex::new(r"`(?:rolecall|cargo run --)\s([^`]+)`").unwrap();
@@ -41,8 +41,8 @@ fn proposed(said: &str) -> BTreeSet<String> {
 }
 
 /// Runs a command, then the commands that it proposes: one for each command and template, or all if
-/// the tests try everything. Those that write, or ask somebody, are left out. Returns what each said,
-/// behind its exit code.
+/// the tests try everything. Those that write, or ask somebody, are left out. Returns what each
+/// said, after its exit code.
 fn follow(folder: &Folder, arguments: &[&str]) -> Vec<(String, i32, String)> {
     const READING: [&str; 7] = ["show", "check", "run", "explain", "list", "lint", "diff"];
     let ran = folder.rolecall(arguments);
@@ -248,7 +248,7 @@ fn a_revision_has_the_settings_of_the_suite() {
 
 /// A model folder without a suite: what a card proposes names the path that was checked.
 #[test]
-fn in_a_model_folder_and_beside_several() {
+fn in_a_model_folder_and_next_to_several() {
     let alone = Folder::empty();
     alone.write(
         "chat_template.jinja",
@@ -301,7 +301,6 @@ fn in_a_model_folder_and_beside_several() {
     }
 }
 
-/// The suite of a checkout.
 #[test]
 fn in_a_checkout() {
     let folder = Folder::new();

@@ -21,7 +21,7 @@ const LOSES_CALLS: Line = File(
 
 pub(super) const SESSIONS: &[(&str, &[Line])] = &[
     (
-        "two templates of one name are told apart by their folders",
+        "two templates of one name are distinguished by their folders",
         &[
             File("a/chat_template.jinja", GOOD),
             File("b/chat_template.jinja", GOOD),
@@ -420,7 +420,7 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
         ],
     ),
     (
-        "a template in the other language is told",
+        "a template in the other language is reported",
         &[
             File(
                 "a.jinja",
@@ -556,7 +556,7 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
         ],
     ),
     (
-        "what is mechanical is mended, with its proof",
+        "a mechanical defect is fixed, with its proof",
         &[
             File(
                 "mine.jinja",

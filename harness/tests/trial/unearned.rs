@@ -506,7 +506,7 @@ pub(super) const UNEARNED: &[(&str, &[Line])] = &[
                     &["case `one`: no template reads the variable `enable_thinkin`"],
                 ),
             ),
-            // What somebody's server was told may mean nothing to this template.
+            // The settings of somebody's server may mean nothing to this template.
             Edit("cases/own.json", "enable_thinkin\"", "seed\""),
             ACCEPT,
             PASSES,
@@ -534,7 +534,7 @@ pub(super) const UNEARNED: &[(&str, &[Line])] = &[
                 &["run"],
                 says(
                     1,
-                    &["the cases take 66.66 % of its ways, and rolecall.toml demands 100 %"],
+                    &["the cases cover 66.66 % of its branches, and rolecall.toml demands 100 %"],
                 ),
             ),
             Run(

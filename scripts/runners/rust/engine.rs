@@ -38,7 +38,7 @@ pub fn load(source: &str, now: &Arc<Mutex<String>>) -> Result<Environment<'stati
             )
         },
     );
-    // Only training needs to know where an answer stands.
+    // Only training needs to know where an answer is.
     let source = ["{% ", "{%- "]
         .iter()
         .fold(source.to_owned(), |source, tag| {

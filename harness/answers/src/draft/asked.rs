@@ -9,11 +9,8 @@ use crate::reading::{WithResponseTemplate, read_case};
 use crate::written::{Writer, Written};
 
 pub(super) const QUESTION: &str = "askquill";
-/// The text of an answer.
 pub(super) const TEXT: &str = "saidquill";
-/// The thoughts before it.
-pub(super) const THOUGHTS: &str = "mindquill";
-/// The tool that is called.
+pub(super) const REASONING: &str = "mindquill";
 pub(super) const TOOL: &str = "find_quill";
 /// The names of its arguments, in their order: some templates sort them.
 pub(super) const KEYS: [&str; 2] = ["areaquill", "zonequill"];
@@ -24,9 +21,9 @@ pub(super) const CALL_IDS: [&str; 2] = ["callquil1", "callquil2"];
 /// A pattern for the name of a tool.
 pub(super) const NAME: &str = "[^\\s\"'<>{}()]+";
 
-/// What stands in a pattern in the place of each word: no answer but the one that was tried has it.
+/// What is in a pattern in the place of each word: no answer but the one that was tried has it.
 pub(super) fn in_place_of_words() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let texts = [QUESTION, TEXT, THOUGHTS]
+    let texts = [QUESTION, TEXT, REASONING]
         .into_iter()
         .chain(KEYS)
         .chain(VALUES);
@@ -37,7 +34,7 @@ pub(super) fn in_place_of_words() -> impl Iterator<Item = (&'static str, &'stati
         .chain(ids)
 }
 
-/// A prompt, and the answer that the template writes behind it.
+/// A prompt, and the answer that the template writes after it.
 pub(super) struct Seen {
     pub(super) prompt: String,
     pub(super) text: String,
@@ -83,7 +80,7 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    /// All of them: a text, thoughts, a call, and two calls of different tools.
+    /// All of them: a text, reasoning, a call, and two calls of different tools.
     pub(super) fn all() -> [Trial; 4] {
         let call = |id: &str, name: &str, arguments: Value| {
             let function = json!({"name": name, "arguments": arguments});
@@ -122,7 +119,7 @@ impl Trial {
                 json!({"content": "It is, 7 of 9 say.\n\n- So it is."}),
             ),
             trial(
-                "thoughts",
+                "reasoning",
                 json!({"content": "Yes.", "reasoning_content": "Is it?\n\nIt may be."}),
             ),
             trial("a call", json!({"content": "", "tool_calls": [lamp]})),

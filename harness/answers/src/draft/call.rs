@@ -7,7 +7,7 @@ use super::pattern::{common, escaped, loose};
 
 /// Calls that are written as one list in JSON.
 pub(super) struct CallList {
-    /// What stands before the list.
+    /// The text before the list.
     opener: String,
     /// What ends it, as a pattern.
     close: String,
@@ -32,12 +32,12 @@ impl CallList {
             Some((from, to, [key(&TOOL.into())?, key(&arguments)?]))
         });
         let (from, to, keys) = found.next()?;
-        let behind = &text[to..];
+        let after = &text[to..];
         let end = ends
             .iter()
-            .find(|end| behind.trim_end().ends_with(end.as_str()));
+            .find(|end| after.trim_end().ends_with(end.as_str()));
         let end = end.map_or("", String::as_str);
-        let tail = behind.trim_end().strip_suffix(end).unwrap_or(behind);
+        let tail = after.trim_end().strip_suffix(end).unwrap_or(after);
         let close = if tail.trim().is_empty() {
             format!("(?<=\\])\\s*{}.*", escaped(end))
         } else {
@@ -70,46 +70,46 @@ enum Arguments {
         signs: [String; 2],
         has_bare_keys: bool,
     },
-    /// One after the other: the text before a key, between it and its value, and behind the value.
+    /// One after the other: the text before a key, between it and its value, and after the value.
     Tagged([String; 3]),
 }
 
 /// How calls are written.
 pub(super) struct Call {
-    /// What stands before the name of the first call, and of the next one.
+    /// The text before the name of the first call, and of the next one.
     openers: Vec<String>,
-    /// What stands between the name and the arguments.
+    /// The text between the name and the arguments.
     middle: String,
     /// How arguments are written.
     arguments: Arguments,
     /// What ends a call, as a pattern.
     close: String,
-    /// What stands behind all calls.
+    /// The text after all calls.
     pub(super) tail: String,
 }
 
 impl Call {
     pub(super) fn find(one: &str, two: Option<&str>, ends: &[String]) -> Option<Call> {
         let (before, rest) = one.split_once(TOOL)?;
-        let (middle, behind, arguments) = json(rest)
+        let (middle, after, arguments) = json(rest)
             .or_else(|| nearly_json(rest))
             .or_else(|| tagged(rest))?;
-        // What stands between two calls is the end of the first and the beginning of the second.
+        // The text between two calls is the end of the first and the beginning of the second.
         let between = two.and_then(|two| {
             let (_, rest) = two.split_once(TOOL)?;
             let first_end = rest.len() - rest[rest.find(VALUES[1])?..].len() + VALUES[1].len();
             let (between, _) = rest[first_end..].split_once(TOOL)?;
             let closing_of_arguments = {
                 let whole = &one[one.find(VALUES[1])? + VALUES[1].len()..];
-                whole.len() - behind.len()
+                whole.len() - after.len()
             };
             Some(between.get(closing_of_arguments..)?.to_owned())
         });
         let Some(between) = between else {
-            let behind = behind.trim_end();
-            let end = ends.iter().find(|end| behind.ends_with(end.as_str()));
+            let after = after.trim_end();
+            let end = ends.iter().find(|end| after.ends_with(end.as_str()));
             let end = end.map_or("", String::as_str);
-            let close = behind.strip_suffix(end).unwrap_or(behind);
+            let close = after.strip_suffix(end).unwrap_or(after);
             return Some(Call {
                 openers: vec![before.to_owned()],
                 middle: middle.to_owned(),
@@ -118,12 +118,12 @@ impl Call {
                 tail: String::new(),
             });
         };
-        let shared = common(&between, behind);
+        let shared = common(&between, after);
         // Servers leave the end token out.
-        let tail = behind[shared..].trim();
+        let tail = after[shared..].trim();
         let mut ends = ends.iter();
         let tail = ends.find_map(|end| tail.strip_suffix(end.as_str()));
-        let tail = tail.unwrap_or(&behind[shared..]).trim();
+        let tail = tail.unwrap_or(&after[shared..]).trim();
         let (close, next) = between.split_at(shared);
         let mut openers = vec![before.to_owned()];
         if before.trim() != next.trim() {
@@ -177,12 +177,12 @@ impl Call {
                     field["content_args"]["unquoted_keys"] = true.into();
                 }
             }
-            Arguments::Tagged([before, between, behind]) => {
+            Arguments::Tagged([before, between, after]) => {
                 let pattern = format!(
                     "{}(?P<key>.*?){}(?P<value>.*?){}",
                     loose(before.trim_start()),
                     loose(between),
-                    loose(behind.trim_end())
+                    loose(after.trim_end())
                 );
                 field["content"] = "xml-inline".into();
                 field["content_args"] = json!({"tag_pattern": pattern});
@@ -205,10 +205,10 @@ fn closing<const N: usize>(close: &str, follow: [&str; N]) -> String {
     format!("{pattern}\\s*(?={})", follow.join("|"))
 }
 
-/// What stands before the arguments and behind them, and how they are written.
+/// The text before the arguments and after them, and how they are written.
 type Found<'t> = (&'t str, &'t str, Arguments);
 
-/// Arguments as JSON, behind a name.
+/// Arguments as JSON, after a name.
 fn json(text: &str) -> Option<Found<'_>> {
     let expected = json!({KEYS[0]: VALUES[0], KEYS[1]: VALUES[1]});
     text.match_indices('{').find_map(|(from, _)| {
@@ -228,17 +228,17 @@ fn nearly_json(text: &str) -> Option<Found<'_>> {
     let between = text[value.end..next_key.start].trim_end();
     let between = between.strip_suffix(quote)?.trim_end();
     let closer = between.strip_suffix(',')?.trim_end();
-    let behind = text[next_value.end..].strip_prefix(closer)?.trim_start();
+    let after = text[next_value.end..].strip_prefix(closer)?.trim_start();
     let signs = [opener, closer].map(str::to_owned);
     let arguments = Arguments::NearlyJson {
         has_bare_keys: quote.is_empty(),
         signs,
     };
     let is_signed = !opener.is_empty() && !closer.is_empty();
-    is_signed.then_some((&text[..from], behind.strip_prefix('}')?, arguments))
+    is_signed.then_some((&text[..from], after.strip_prefix('}')?, arguments))
 }
 
-/// Where the keys and values of a call stand, in their order.
+/// Where the keys and values of a call are, in their order.
 fn places(text: &str) -> Option<[std::ops::Range<usize>; 4]> {
     let place = |word: &str| text.find(word).map(|at| at..at + word.len());
     let places = [
@@ -262,9 +262,9 @@ fn json_at(text: &str, from: usize) -> Option<(Value, usize)> {
 fn tagged(text: &str) -> Option<Found<'_>> {
     let [key, value, next_key, next_value] = places(text)?;
     let (first, second) = (&text[value.end..next_key.start], &text[next_value.end..]);
-    let behind = common(first, second);
-    let before = &first[behind..];
+    let after = common(first, second);
+    let before = &first[after..];
     let middle = text[..key.start].strip_suffix(before)?;
-    let tags = [before, &text[key.end..value.start], &first[..behind]].map(str::to_owned);
-    Some((middle, &second[behind..], Arguments::Tagged(tags)))
+    let tags = [before, &text[key.end..value.start], &first[..after]].map(str::to_owned);
+    Some((middle, &second[after..], Arguments::Tagged(tags)))
 }

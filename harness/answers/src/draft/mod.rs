@@ -1,6 +1,6 @@
 //! First drafts of response templates, made from what a chat template writes.
 //!
-//! The chat template writes answers of words that nothing else contains. What stands between these
+//! The chat template writes answers of words that nothing else contains. What is between these
 //! words are the delimiters. A draft is right only for ordinary formats, so it has to be proven.
 
 mod asked;
@@ -12,7 +12,7 @@ use rolecall_core::{Engine, Template};
 use rolecall_front::program::FrontProgram;
 use serde_json::{Map, Value, json};
 
-use self::asked::{KEYS, QUESTION, Seen, TEXT, THOUGHTS, TOOL, Trial, VALUES, calling, seen};
+use self::asked::{KEYS, QUESTION, REASONING, Seen, TEXT, TOOL, Trial, VALUES, calling, seen};
 use self::call::{Call, CallList};
 use self::pattern::{escaped, literal};
 use crate::written::{Writer, Written};
@@ -32,7 +32,10 @@ pub enum NoDraft {
     #[error("the template does not write a question and its answer")]
     NoAnswer,
     /// The finished turn does not begin with the prompt.
-    #[error("the finished turn does not begin with the prompt that asks for it")]
+    #[error(
+        "the template is not prefix-stable: a conversation with the answer does not begin \
+             with the prompt that asks for it"
+    )]
     DoesNotContinue,
 }
 
@@ -54,10 +57,10 @@ impl Draft {
             anchor: opening(&plain.prompt, end.trim()).to_owned(),
             fields: Map::new(),
             ends: vec![end.trim().to_owned()],
-            close_of_thoughts: None,
+            close_of_reasoning: None,
             unknown: Vec::new(),
         };
-        draft.add_thoughts(&writer, before);
+        draft.add_reasoning(&writer, before);
         let calls = draft.calls(&writer);
         draft.add_content(before, end.starts_with(char::is_whitespace));
         draft
@@ -87,8 +90,8 @@ struct Parts {
     fields: Map<String, Value>,
     /// The texts that end a text, the end token among them.
     ends: Vec<String>,
-    /// The tag behind thoughts, if it is known.
-    close_of_thoughts: Option<String>,
+    /// The tag after reasoning, if it is known.
+    close_of_reasoning: Option<String>,
     unknown: Vec<String>,
 }
 
@@ -99,7 +102,7 @@ impl Parts {
 
     /// The text outside of all other fields, or between delimiters of its own.
     fn add_content(&mut self, before: &str, is_padded: bool) {
-        let before = self.without_thoughts(before);
+        let before = self.without_reasoning(before);
         let ends: Vec<String> = self
             .ends
             .iter()
@@ -124,32 +127,32 @@ impl Parts {
         self.fields.insert("content".to_owned(), content);
     }
 
-    /// What stands behind the thoughts, if a text begins with empty ones.
-    fn without_thoughts<'b>(&self, before: &'b str) -> &'b str {
-        let Some(close) = &self.close_of_thoughts else {
+    /// The text after the reasoning, if a text begins with empty reasoning.
+    fn without_reasoning<'b>(&self, before: &'b str) -> &'b str {
+        let Some(close) = &self.close_of_reasoning else {
             return before;
         };
-        let behind = before.rsplit_once(close.as_str());
-        behind.map_or(before, |(_, behind)| behind.trim_start())
+        let after = before.rsplit_once(close.as_str());
+        after.map_or(before, |(_, after)| after.trim_start())
     }
 
-    /// The thoughts. `before` stands before a text without them.
-    fn add_thoughts(&mut self, writer: &Writer<'_, '_>, before: &str) {
-        let message = json!({"content": TEXT, "reasoning_content": THOUGHTS});
+    /// The reasoning. `before` comes before a text without it.
+    fn add_reasoning(&mut self, writer: &Writer<'_, '_>, before: &str) {
+        let message = json!({"content": TEXT, "reasoning_content": REASONING});
         let Ok(seen) = seen(writer, message) else {
-            return self.miss("The template gives no prompt for an answer with thoughts.");
+            return self.miss("The template gives no prompt for an answer with reasoning.");
         };
-        let Some((opener, rest)) = seen.text.split_once(THOUGHTS) else {
-            return self.miss("The template writes no thoughts.");
+        let Some((opener, rest)) = seen.text.split_once(REASONING) else {
+            return self.miss("The template writes no reasoning.");
         };
         let Some((between, _)) = rest.split_once(TEXT) else {
-            return self.miss("The text behind the thoughts is not found.");
+            return self.miss("The text after the reasoning is not found.");
         };
         let mut opener = opener.trim();
         let plain = format!("{}{before}", self.anchor);
         let tail = opening(&seen.prompt, self.ends[0].as_str()).to_owned();
         if opener.is_empty() {
-            // The prompt opens the thoughts. What it has of them is a part of the answer.
+            // The prompt opens the reasoning. What it has of it is a part of the answer.
             let at = tail.trim_end().rfind(['<', '[']).unwrap_or(0);
             opener = tail[at..].trim();
             tail[..at].clone_into(&mut self.anchor);
@@ -157,11 +160,11 @@ impl Parts {
         let close = between.trim();
         if opener.is_empty() || close.is_empty() {
             return self
-                .miss("No text stands around thoughts, so they are not told from the answer.");
+                .miss("No text marks the reasoning, so it is not separated from the answer.");
         }
-        // A format with channels opens the text behind the thoughts with a tag of its own.
+        // A format with channels opens the text after the reasoning with a tag of its own.
         let close = close.split_inclusive('>').next().unwrap_or(close).trim();
-        // Some templates write only the tag behind the thoughts if there are none.
+        // Some templates write only the tag after the reasoning if there is none.
         let plain = plain.strip_prefix(self.anchor.as_str()).unwrap_or(before);
         let open = if plain.trim_start().starts_with(close) {
             format!("\\s*(?:{}|(?={}))", escaped(opener), escaped(close))
@@ -172,7 +175,7 @@ impl Parts {
             "open_pattern": open,
             "close_pattern": format!("{}\\s*", escaped(close)),
         });
-        self.close_of_thoughts = Some(close.to_owned());
+        self.close_of_reasoning = Some(close.to_owned());
         self.fields.insert("thinking".to_owned(), field);
     }
 
@@ -189,36 +192,38 @@ impl Parts {
         if calls.is_none() {
             self.miss("The template does not write two calls at once: one call is read.");
         }
-        let two = calls.as_ref().map(|seen| self.without_thoughts(&seen.text));
-        let one = self.without_thoughts(&one.text);
+        let two = calls
+            .as_ref()
+            .map(|seen| self.without_reasoning(&seen.text));
+        let one = self.without_reasoning(&one.text);
         if let Some(list) = two.and_then(|two| CallList::find(two, &self.ends)) {
             return Some(list.field());
         }
         let found = Call::find(one, two, &self.ends);
         let Some(call) = found else {
             self.miss(
-                "The draft reads no call: how calls are written is not found. The name has to stand \
-                 before the arguments.",
+                "The draft reads no call: how calls are written is not found. The name has to \
+                 come before the arguments.",
             );
             return None;
         };
         if !call.tail.is_empty() {
-            // The text behind the last call ends the answer.
+            // The text after the last call ends the answer.
             self.ends.insert(0, call.tail.clone());
         }
         Some(call.field())
     }
 }
 
-/// The text that opens the answer: what stands behind the question, without the end of its turn.
+/// The text that opens the answer: what comes after the question, without the end of its turn.
 fn opening<'p>(prompt: &'p str, end: &str) -> &'p str {
-    let behind = prompt.rsplit(QUESTION).next().unwrap_or(prompt);
-    let without_end = behind
+    let after = prompt.rsplit(QUESTION).next().unwrap_or(prompt);
+    let without_end = after
         .trim_start()
         .strip_prefix(end)
         .filter(|_| !end.is_empty());
-    let opening = without_end.unwrap_or(behind).trim_start();
-    if opening.is_empty() { behind } else { opening }
+    let opening = without_end.unwrap_or(after).trim_start();
+    if opening.is_empty() { after } else { opening }
 }
 
 #[cfg(test)]
@@ -241,7 +246,7 @@ mod tests {
         Ok((template, draft))
     }
 
-    /// A template that writes thoughts, text and calls in this way.
+    /// A template that writes reasoning, text and calls in this way.
     fn chat(calls: &str) -> String {
         "{% for m in messages %}<{{ m.role }}>\n\
          {% if m.reasoning_content %}<think>\n{{ m.reasoning_content }}\n</think>\n\n{% endif %}\

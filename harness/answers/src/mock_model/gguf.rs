@@ -7,13 +7,10 @@
 /// The file's first bytes.
 const MAGIC: &[u8; 4] = b"GGUF";
 
-/// The version of the format.
 const VERSION: u32 = 3;
 
-/// The alignment of tensors.
 const ALIGNMENT: usize = 32;
 
-/// A value of the metadata.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// An unsigned number.
@@ -25,14 +22,11 @@ pub enum Value {
     Text(String),
     /// A list of signed numbers.
     Numbers(Vec<i32>),
-    /// A list of texts.
     Texts(Vec<String>),
 }
 
-/// The numbers of a tensor.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Numbers {
-    /// Of 32 bits each.
     F32(Vec<f32>),
     /// Of 16 bits each, as they are stored.
     F16(Vec<u16>),
@@ -46,7 +40,6 @@ struct Tensor {
     numbers: Numbers,
 }
 
-/// A file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gguf {
     metadata: Vec<(String, Value)>,
@@ -149,7 +142,6 @@ impl Gguf {
         });
     }
 
-    /// The bytes of the file.
     pub fn bytes(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         out.extend(VERSION.to_le_bytes());

@@ -1,6 +1,6 @@
 //! A model that answers with given texts.
 //!
-//! Its residual stream is the embedding of the last token, because attention and the layer behind it
+//! Its residual stream is the embedding of the last token, because attention and the layer after it
 //! are zero. So an embedding says what follows its token, and there are three kinds:
 //!
 //! - the last piece of a text has its one number in the second place, and the output row of the end
@@ -29,7 +29,7 @@ const AFTER_PROMPT: usize = 0;
 /// The place of an embedding that says that a text ends here.
 const AFTER_TEXT: usize = 1;
 
-/// How many numbers the layer behind attention has. They are zeros.
+/// How many numbers the layer after attention has. They are zeros.
 const INNER: usize = 32;
 
 /// The bias on a first token that is enough to choose a text: more than the 0 of all tokens after a
@@ -45,12 +45,12 @@ const LENGTH: u16 = 0x49a8;
 const NORMAL: i32 = 1;
 const CONTROL: i32 = 3;
 
-/// What a mock model has beside its texts.
+/// What a mock model has besides its texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
     /// The chat template in the file.
     pub template: Option<String>,
-    /// The token that stands for the beginning.
+    /// The token that represents the beginning.
     pub bos: Option<String>,
     /// The token at which the server stops.
     pub eos: Option<String>,
@@ -76,7 +76,6 @@ pub struct MockModel {
     lines: HashMap<String, Line>,
     /// Pairs of tokens that follow each other, without the beginnings.
     steps: Vec<(usize, usize)>,
-    /// The token of the end.
     end: usize,
 }
 
@@ -242,8 +241,8 @@ fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// The character that stands for a byte in the vocabularies of GPT-2 and its followers: itself if it
-/// can be seen, otherwise one from U+0100 on, in the order of the bytes.
+/// The character that represents a byte in the vocabularies of GPT-2 and its followers: itself if
+/// it can be seen, otherwise one from U+0100 on, in the order of the bytes.
 fn sign(byte: u8) -> char {
     let is_seen = |byte: u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
     if is_seen(byte) {
@@ -284,7 +283,7 @@ mod tests {
         fn of(mock_model: &MockModel) -> Model<'_> {
             let count = mock_model.tokens.len() * WIDTH;
             let bytes = mock_model.bytes();
-            // Behind the two large tensors stand others, whose sizes are known.
+            // After the two large tensors are others, whose sizes are known.
             let zeros = (4 * WIDTH * WIDTH + 3 * WIDTH * INNER) * 2;
             let norm = WIDTH * 4;
             let end = bytes.len() - zeros - 2 * norm;

@@ -11,10 +11,9 @@ pub const LONGEST: usize = 1 << 20;
 /// Why a text cannot be cut.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Uncut {
-    /// The text is too long.
     #[error("the text has {} bytes, and a mock model can hold {LONGEST} at most", .0.len())]
     TooLong(String),
-    /// The token of one byte also stands for that byte in prompts, so that no other text may be in
+    /// The token of one byte also represents that byte in prompts, so that no other text may be in
     /// the same model.
     #[error("{0:?} is one byte, so it needs a model of its own")]
     OneByte(String),

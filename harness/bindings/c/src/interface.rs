@@ -17,7 +17,7 @@ use crate::text::borrowed;
 /// The version, with the NUL byte of C.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
 
-/// A compiled template. Only the library knows what is in it.
+/// A compiled template. Only the library knows its content.
 pub struct rolecall_template(ChatTemplate);
 
 /// The version of the library, such as `0.1.0`. The text is never freed.
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn rolecall_template_free(compiled: *mut rolecall_template
     }
     // SAFETY: `rolecall_compile` made it of a box, and the caller gives it back once.
     let template = unsafe { Box::from_raw(compiled) };
-    // Nobody can be told about a panic here, and C could not catch it.
+    // Nobody can learn of a panic here, and C could not catch it.
     let _ = catch(|| drop(template));
 }
 

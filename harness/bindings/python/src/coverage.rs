@@ -12,7 +12,7 @@ use rolecall_suite::suite::Pair;
 use crate::errors::refused;
 use crate::request::Options;
 use crate::template::Template;
-use crate::trace::behind;
+use crate::trace::with_front;
 
 /// Renders cases, and returns the JSON of which places of a template they reach. A case is a
 /// conversation, or a mapping with the arguments of `render`.
@@ -31,7 +31,7 @@ pub(crate) fn cover(
         case.id = CaseId::new("cases", &(index + 1).to_string());
         all.push(case);
     }
-    let template = behind(template.template(), front);
+    let template = with_front(template.template(), front);
     let covered = py.detach(|| on_large_stack(move || covered(&template, all)));
     covered.map_err(|why| refused(py, &why))
 }

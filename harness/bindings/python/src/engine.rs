@@ -1,4 +1,4 @@
-//! Engines that are functions in Python, held to the built-in suite.
+//! Engines that are functions in Python, checked against the built-in suite.
 
 // Python hands arguments over by value.
 #![allow(clippy::needless_pass_by_value)]

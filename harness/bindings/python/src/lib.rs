@@ -1,4 +1,4 @@
-//! The extension of the Python package `rolecall`. The files beside it in the package, in
+//! The extension of the Python package `rolecall`. The files next to it in the package, in
 //! `harness/bindings/python/rolecall`, give it its names, its types and its errors.
 //!
 //! Each module uses only modules above it in the list.

@@ -11,7 +11,7 @@ use rolecall_front::front::Front;
 use rolecall_suite::suite::Pair;
 
 use crate::errors::{self, refused};
-use crate::trace::behind;
+use crate::trace::with_front;
 
 /// What a mask ends in: its JSON, the outcome of a render without a prompt, or another reason.
 enum Masked {
@@ -43,7 +43,7 @@ fn masked(template: &rolecall_core::Template, front: Front, case: &Case) -> Mask
     let Some(engine) = engines.for_dialect(template.dialect) else {
         return Masked::Unknown(template.dialect.to_string());
     };
-    let template = &behind(template, front);
+    let template = &with_front(template, front);
     let masks = match TemplateMasks::of(engine, template, [Pair { template, case }]) {
         Ok(masks) => masks,
         Err(refusal) => return Masked::Refused(refusal),

@@ -1,4 +1,4 @@
-//! Compiled templates: a template in its engine, behind one front.
+//! Compiled templates: a template in its engine, with one front.
 
 use std::sync::Once;
 
@@ -7,14 +7,14 @@ use rolecall_core::{Case, Limits, Outcome, Template};
 use rolecall_front::embed::CompiledTemplate;
 use rolecall_front::front::Front;
 
-/// A compiled template behind a front, for any number of threads.
+/// A compiled template with a front, for any number of threads.
 pub(crate) struct Program {
     compiled: CompiledTemplate,
     front: Front,
 }
 
 impl Program {
-    /// Compiles a template behind a front. If the engine refuses it, every outcome says so.
+    /// Compiles a template with a front. If the engine refuses it, every outcome says so.
     pub(crate) fn new(mut template: Template, front: Front) -> Program {
         static QUIET: Once = Once::new();
         // The hook is this extension's alone: Python and other extensions have their own.

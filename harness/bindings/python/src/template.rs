@@ -49,7 +49,7 @@ pub(crate) struct Template {
     kept: Mutex<Vec<(Other, Arc<Program>)>>,
 }
 
-/// A template of a caller's choice, behind a front.
+/// A template of a caller's choice, with a front.
 #[derive(Clone, PartialEq, Eq)]
 struct Other {
     front: Front,
@@ -74,7 +74,7 @@ impl Template {
         }
     }
 
-    /// The compiled form behind a front. `chosen` is the name of one of the model's templates, or a
+    /// The compiled form with a front. `chosen` is the name of one of the model's templates, or a
     /// whole template, as transformers takes it.
     fn compiled(&self, front: Front, chosen: Option<&str>) -> Arc<Program> {
         let other = Other {

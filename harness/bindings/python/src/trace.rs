@@ -43,7 +43,7 @@ fn traced(template: &rolecall_core::Template, front: Front, case: &Case) -> Trac
     let Some(engine) = engines.for_dialect(template.dialect) else {
         return Traced::Unknown(template.dialect.to_string());
     };
-    let template = behind(template, front);
+    let template = with_front(template, front);
     let program = FrontProgram::load(engine, &template);
     let model = program.model.with(case);
     let input = PreparedCase::new(case, front, &model);
@@ -71,8 +71,11 @@ fn traced(template: &rolecall_core::Template, front: Front, case: &Case) -> Trac
     Traced::Json(String::from_utf8(json).unwrap_or_default())
 }
 
-/// The template behind a front.
-pub(crate) fn behind(template: &rolecall_core::Template, front: Front) -> rolecall_core::Template {
+/// The template with a front.
+pub(crate) fn with_front(
+    template: &rolecall_core::Template,
+    front: Front,
+) -> rolecall_core::Template {
     let mut template = template.clone();
     template.front = Some(front.name().to_owned());
     template

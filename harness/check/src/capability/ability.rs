@@ -16,7 +16,7 @@ pub struct Ability {
     support: fn(&Capabilities) -> Option<&Support>,
 }
 
-/// Abilities, a line each: the three names, and the fields in which the support stands.
+/// Abilities, a line each: the three names, and the fields in which the support is.
 macro_rules! abilities {
     ($($name:literal, $long:literal, $short:expr => $($field:ident).+ $([$role:literal])?;)*) => {
         &[$(Ability {

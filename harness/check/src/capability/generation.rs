@@ -82,15 +82,14 @@ pub(super) fn prompt(prober: &Prober<'_>) -> GenerationPrompt {
     }
 }
 
-/// In Ollama a last answer is continued if nothing closes it. transformers puts a tag
-/// behind it, and cuts the prompt there: `chat_template_utils.py`,
-/// `render_jinja_template`.
+/// In Ollama a last answer is continued if nothing closes it. transformers puts a tag after it, and
+/// cuts the prompt there: `chat_template_utils.py`, `render_jinja_template`.
 pub(super) fn continuation(prober: &Prober<'_>) -> Support {
     if prober.dialect() == Dialect::Go {
         let seen = prober.see(UNFINISHED);
         return match (
             Support::of(&seen, &[words::ASSISTANT]),
-            seen.behind(words::ASSISTANT),
+            seen.after(words::ASSISTANT),
         ) {
             (Support::Kept, Some("")) => Support::Kept,
             (Support::Kept, _) => Support::Dropped,

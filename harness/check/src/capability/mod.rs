@@ -46,8 +46,8 @@ pub(crate) fn explore(prober: &Prober<'_>) -> Capabilities {
     Capabilities {
         switches: switch::find(prober, &variables),
         question: support(USER, &[words::USER]),
-        given: prober.manner().given,
-        content: prober.manner().content,
+        given: prober.input_style().given,
+        content: prober.input_style().content,
         roles: roles::explore(prober),
         typed_content: roles::typed_content(prober),
         tools: support(TOOLS, &[words::TOOL, words::SECOND_TOOL]),

@@ -1,7 +1,7 @@
 //! Contracts about answers: Ollama reads them back as the template writes them.
 //!
 //! Ollama reads the answers of a model with what it finds in the template: the text before calls,
-//! and the texts around thoughts. An answer in the history shows how the model writes.
+//! and the texts around reasoning. An answer in the history shows how the model writes.
 
 use rolecall_core::{Case, Dialect};
 use rolecall_go::answer::{Answer, CallTag};
@@ -44,10 +44,10 @@ pub(super) static CALLS_RECOGNISED: Contract = Contract {
     },
 };
 
-pub(super) static THOUGHTS_RECOGNISED: Contract = Contract {
+pub(super) static REASONING_RECOGNISED: Contract = Contract {
     id: "thoughts-recognised",
-    meaning: "Ollama tells thoughts from the answer as the template writes them",
-    guards_against: "thoughts that reach the user as a part of the answer, with their tags",
+    meaning: "Ollama separates reasoning from the answer as the template writes it",
+    guards_against: "reasoning that reaches the user as a part of the answer, with its tags",
     severity: Severity::Error,
     dialects: &[Dialect::Go],
     page: include_str!("pages/thoughts-recognised.md"),
@@ -71,11 +71,11 @@ pub(super) static THOUGHTS_RECOGNISED: Contract = Contract {
         let tags = program.thinking_tags();
         if !tags.are_found() {
             let what = format!(
-                "Ollama finds no text around the thoughts: {}",
+                "Ollama finds no text around the reasoning: {}",
                 match (&*tags.opening, &*tags.closing) {
-                    ("", "") => "neither before `.Thinking` nor behind it".to_owned(),
-                    (opening, "") => format!("`{opening}` before `.Thinking`, and none behind it"),
-                    (_, closing) => format!("`{closing}` behind `.Thinking`, and none before it"),
+                    ("", "") => "neither before `.Thinking` nor after it".to_owned(),
+                    (opening, "") => format!("`{opening}` before `.Thinking`, and none after it"),
+                    (_, closing) => format!("`{closing}` after `.Thinking`, and none before it"),
                 }
             );
             tally.broken(Evidence::one(what, &seen));
@@ -90,8 +90,8 @@ pub(super) static THOUGHTS_RECOGNISED: Contract = Contract {
         let mut read = written.iter().filter_map(|one| one.read(&program, &[]));
         tally.demand(read.any(is_apart), || {
             let what = format!(
-                "Ollama takes `{}` and `{}` for the tags of thoughts, and does not find the \
-                 thoughts between them",
+                "Ollama takes `{}` and `{}` for the tags of reasoning, and does not find the \
+                 reasoning between them",
                 tags.opening, tags.closing
             );
             Evidence::one(what, &seen)
@@ -113,7 +113,6 @@ fn reader(prober: &Prober<'_>, tally: &mut Tally) -> Option<GoProgram> {
     program
 }
 
-/// A name and its arguments.
 type NamedArguments = (String, Map<String, Value>);
 
 /// An answer as the template writes it, and the prompt before it.
@@ -124,12 +123,12 @@ struct WrittenAnswer<'s> {
 
 impl<'s> WrittenAnswer<'s> {
     /// Finds the answer to a question: what the prompt of the question does not have. Only the text
-    /// behind the question counts, because a template may write the tools elsewhere when the
+    /// after the question counts, because a template may write the tools elsewhere when the
     /// question is not the last message. Where the two part within the opening of the answer, it
     /// may begin there, or at the mark or line in which they part.
     fn find(asked: &ProbeOutcome, answered: &'s ProbeOutcome) -> Option<[WrittenAnswer<'s>; 2]> {
-        let opening = asked.behind(words::USER)?;
-        let said = answered.behind(words::USER)?;
+        let opening = asked.after(words::USER)?;
+        let said = answered.after(words::USER)?;
         let whole = answered.text()?;
         let shared = common(opening, said);
         let begin = if shared == opening.len() {
@@ -214,8 +213,8 @@ fn unseen(tag: &CallTag, written: &WrittenAnswer<'_>) -> String {
     };
     if has_tag {
         return format!(
-            "Ollama recognises the beginning of a call, `{text}`, and finds no JSON object with its \
-             arguments behind the name: the call begins with `{begins}`"
+            "Ollama recognises the beginning of a call, `{text}`, and finds no JSON object with \
+             its arguments after the name: the call begins with `{begins}`"
         );
     }
     match (tag.line, tag.is_bare()) {
@@ -247,7 +246,7 @@ fn misread(read: &[NamedArguments], expected: &[NamedArguments]) -> String {
     }
     format!(
         "Ollama reads another call: {}; it knows arguments by the key `arguments` or `parameters` \
-         beside a key `name`",
+         next to a key `name`",
         shown(read)
     )
 }

@@ -17,7 +17,7 @@ fn shows_arguments(seen: &ProbeOutcome) -> bool {
     seen.has(words::FIRST_VALUE) && seen.has(words::SECOND_VALUE)
 }
 
-/// Whether arguments that came as a JSON text stand in a JSON string.
+/// Whether arguments that came as a JSON text are in a JSON string.
 fn is_encoded_twice(seen: &ProbeOutcome) -> bool {
     encoded_twice(seen).is_some()
 }
@@ -27,8 +27,8 @@ fn encoded_twice(seen: &ProbeOutcome) -> Option<Range<usize>> {
     seen.find(&format!("\\\"{}", words::FIRST_KEY))
 }
 
-/// Whether arguments that came as a JSON text stand in the prompt as that text, and not within
-/// braces of the template.
+/// Whether arguments that came as a JSON text are in the prompt as that text, and not within braces
+/// of the template.
 fn is_passed_on(seen: &ProbeOutcome) -> bool {
     let calls = seen
         .asked
@@ -57,7 +57,7 @@ fn is_failure(outcome: &Outcome) -> bool {
 pub(super) static ARGUMENTS_ALIKE: Contract = Contract {
     id: "arguments-alike",
     meaning: "arguments as a JSON text give the same prompt as the object, or are refused",
-    guards_against: "one history that reads in two ways, depending on the client",
+    guards_against: "one history that has two forms, depending on the client",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("pages/arguments-alike.md"),

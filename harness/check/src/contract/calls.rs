@@ -29,7 +29,7 @@ pub(super) static CALLS_WHOLE: Contract = Contract {
         }
         for probe in [CALL, PARALLEL] {
             let seen = prober.see(probe);
-            let (Some(_), Some(said)) = (tally.text(&seen), seen.behind(words::USER)) else {
+            let (Some(_), Some(said)) = (tally.text(&seen), seen.after(words::USER)) else {
                 continue;
             };
             if !seen.has(words::FIRST_VALUE) {
@@ -99,7 +99,7 @@ pub(super) fn unread_json(said: &str) -> Option<(usize, String)> {
     }
 }
 
-/// Whether the bracket with which a text begins is still open where the value of a call stands.
+/// Whether the bracket with which a text begins is still open where the value of a call is.
 fn is_open_at_value(text: &str) -> bool {
     let Some(value) = text.to_ascii_lowercase().find(words::FIRST_VALUE) else {
         return false;
@@ -138,7 +138,7 @@ pub(super) static CALLS_AS_SHOWN: Contract = Contract {
         let (Some(_), Some(shown), Some(said)) = (
             tally.text(&seen),
             tally.text(&tools),
-            seen.behind(words::USER),
+            seen.after(words::USER),
         ) else {
             return tally.judgement();
         };
@@ -211,9 +211,9 @@ fn within<'t>(text: &'t str, tag: &str) -> impl Iterator<Item = &'t str> {
     let (opening, closing) = (format!("<{tag}>"), format!("</{tag}>"));
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (_, behind) = rest.split_once(&opening)?;
-        let (inside, behind) = behind.split_once(&closing)?;
-        rest = behind;
+        let (_, after) = rest.split_once(&opening)?;
+        let (inside, after) = after.split_once(&closing)?;
+        rest = after;
         Some(inside)
     })
 }

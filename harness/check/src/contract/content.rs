@@ -13,14 +13,14 @@ use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
     ASSISTANT_INSIDE, ASSISTANT_PARTS, ASSISTANT_SPACES, CALL_RESULT, EMPTY_ANSWER, EMPTY_CALL,
     INSIDE, MISSING_ANSWER, MISSING_CALL, NULL_ANSWER, NULL_CALL, RESULT_PARTS, RESULT_SPACES,
-    SPACES, SPACES_BEHIND, SYSTEM_INSIDE, SYSTEM_PARTS, SYSTEM_SPACES, SYSTEM_USER, THINK_TAG,
+    SPACES, SPACES_AFTER, SYSTEM_INSIDE, SYSTEM_PARTS, SYSTEM_SPACES, SYSTEM_USER, THINK_TAG,
     TWO_PARTS, USER, USER_ASSISTANT_USER, USER_CRLF, USER_INSIDE, USER_PARTS, USER_SPACES,
 };
-use crate::probe::{Content, Manner, Probe, ProbeOutcome, Prober, words};
+use crate::probe::{Content, InputStyle, Probe, ProbeOutcome, Prober, words};
 
 pub(super) static EMPTY_CONTENT_ALIKE: Contract = Contract {
     id: "empty-content-alike",
-    meaning: "beside tool calls, content that is null, missing or empty gives the same prompt",
+    meaning: "with tool calls, content that is null, missing or empty gives the same prompt",
     guards_against: "an error for clients that send null content with a call, as OpenAI's do",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
@@ -83,7 +83,7 @@ pub(super) static TEXT_PART_IS_TEXT: Contract = Contract {
     page: include_str!("pages/text-part-is-text.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
-        if prober.manner().content == Content::Parts {
+        if prober.input_style().content == Content::Parts {
             tally.skip("the template takes parts only");
             return tally.judgement();
         }
@@ -152,8 +152,8 @@ pub(super) static TEXT_PART_IS_TEXT: Contract = Contract {
         }
         let two = prober.see(TWO_PARTS);
         if user != Some(PartHandling::AsList) && tally.text(&two).is_some() {
-            let (before, behind) = (two.find(words::BEFORE), two.find(words::BEHIND));
-            let in_order = matches!((before, behind), (Some(before), Some(behind)) if before.start < behind.start);
+            let (before, after) = (two.find(words::BEFORE), two.find(words::AFTER));
+            let in_order = matches!((before, after), (Some(before), Some(after)) if before.start < after.start);
             tally.demand(in_order, || {
                 Evidence::one("two text parts are not both in the prompt, in order", &two)
             });
@@ -169,7 +169,6 @@ pub(super) enum PartHandling {
     AsText,
     /// The same but for white space.
     OtherSpace,
-    /// A list is printed.
     AsList,
     /// The text is not in the prompt.
     Lost,
@@ -217,13 +216,13 @@ pub(super) static PLAIN_CONTENT_KEPT: Contract = Contract {
     page: include_str!("pages/plain-content-kept.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
-        if prober.manner().content == Content::String {
+        if prober.input_style().content == Content::String {
             tally.holds();
             return tally.judgement();
         }
-        let plain = Manner {
+        let plain = InputStyle {
             content: Content::String,
-            ..prober.manner()
+            ..prober.input_style()
         };
         for (probe, word, who) in [
             (USER, words::USER, "a question"),
@@ -286,7 +285,7 @@ pub(super) static WHITESPACE_VERBATIM: Contract = Contract {
 };
 
 fn whitespace(tally: &mut Tally, seen: &ProbeOutcome, word: &str, who: &str) {
-    let (Some(before), Some(behind)) = (seen.before(word), seen.behind(word)) else {
+    let (Some(before), Some(after)) = (seen.before(word), seen.after(word)) else {
         tally.skip(seen.refusal());
         return;
     };
@@ -295,12 +294,12 @@ fn whitespace(tally: &mut Tally, seen: &ProbeOutcome, word: &str, who: &str) {
         check(text) || check(&text.escape_default().to_string())
     };
     let leads = arrived(SPACES, &|spaces| before.ends_with(spaces));
-    let trails = arrived(SPACES_BEHIND, &|spaces| behind.starts_with(spaces));
+    let trails = arrived(SPACES_AFTER, &|spaces| after.starts_with(spaces));
     let where_not = match (leads, trails) {
         (true, true) => return tally.holds(),
         (false, false) => "around",
         (false, true) => "before",
-        (true, false) => "behind",
+        (true, false) => "after",
     };
     let what = format!("white space {where_not} {who} is not as it was sent");
     tally.broken(Evidence::one(what, seen));
@@ -324,8 +323,7 @@ pub(super) static TEXT_VERBATIM: Contract = Contract {
             let Some(text) = tally.text(&seen) else {
                 continue;
             };
-            let (Some(from), Some(to)) = (seen.find(words::BEFORE), seen.find(words::BEHIND))
-            else {
+            let (Some(from), Some(to)) = (seen.find(words::BEFORE), seen.find(words::AFTER)) else {
                 tally.skip(format!("{who} is not in the prompt"));
                 continue;
             };
@@ -351,7 +349,7 @@ fn change(found: &str) -> &'static str {
     } else if found.split_whitespace().eq(INSIDE.split_whitespace()) {
         "blank lines or spaces are gone"
     } else if found.to_lowercase() == INSIDE.to_lowercase() {
-        "capital letters are small, or the other way round"
+        "capital letters are small, or the reverse"
     } else {
         "signs are other ones, or gone"
     }
@@ -367,10 +365,10 @@ pub(super) static CRLF_VERBATIM: Contract = Contract {
     judge: |prober, _| {
         let mut tally = Tally::default();
         let seen = prober.see(USER_CRLF);
-        match seen.behind(words::BEFORE) {
-            Some(behind) => {
-                let is_kept = behind.starts_with(&format!("\r\n{}", words::BEHIND))
-                    || behind.starts_with(&format!("\\r\\n{}", words::BEHIND));
+        match seen.after(words::BEFORE) {
+            Some(after) => {
+                let is_kept = after.starts_with(&format!("\r\n{}", words::AFTER))
+                    || after.starts_with(&format!("\\r\\n{}", words::AFTER));
                 tally.demand(is_kept, || {
                     Evidence::one("the line break in a question is changed", &seen)
                 });
@@ -404,10 +402,10 @@ pub(super) static THINK_TAG_VERBATIM: Contract = Contract {
         let mut tally = Tally::default();
         let seen = prober.see(THINK_TAG);
         if tally.text(&seen).is_some() {
-            match (seen.has(words::BEFORE), seen.has(words::BEHIND)) {
+            match (seen.has(words::BEFORE), seen.has(words::AFTER)) {
                 (true, true) => tally.holds(),
-                // Such a template takes the text before the tag for thoughts that a client left there.
-                // Where it knows a field for thoughts, a client need not leave them there.
+                // Such a template takes the text before the tag for reasoning that a client left
+                // there. Where it knows a field for reasoning, a client need not leave it there.
                 (false, true) => {
                     let names = ["reasoning", "reasoning_content", "thinking"];
                     let severity = if speaks_of(prober, &names) && !begins_in_a_tag(capabilities) {
@@ -420,7 +418,7 @@ pub(super) static THINK_TAG_VERBATIM: Contract = Contract {
                 }
                 (is_before, _) => {
                     let what = if is_before {
-                        "what an answer says behind `</think>` is not in the prompt"
+                        "what an answer says after `</think>` is not in the prompt"
                     } else {
                         "an answer that holds `</think>` is not in the prompt"
                     };

@@ -23,7 +23,7 @@ pub struct Contract {
     /// The dialects that it is about.
     pub dialects: &'static [Dialect],
     /// All about it, as Markdown: why it matters and how bad it is to break it, a template that
-    /// breaks it and one that holds it, how to mend one, and how common it is.
+    /// breaks it and one that holds it, how to fix one, and how common it is.
     pub page: &'static str,
     /// Finds out.
     pub(super) judge: fn(&Prober<'_>, &Capabilities) -> Judgement,

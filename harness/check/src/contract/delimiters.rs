@@ -17,7 +17,7 @@ use crate::probe::{AnswerProber, AnswerReading, words};
 
 pub(super) static DELIMITERS_INERT: Contract = Contract {
     id: "delimiters-inert",
-    meaning: "a delimiter inside of a text, a thought or an argument is only text",
+    meaning: "a delimiter inside of a text, of reasoning or of an argument is only text",
     guards_against: "an answer about a tag that is taken for the tag",
     severity: Severity::Warning,
     dialects: &[Dialect::Jinja],
@@ -30,26 +30,26 @@ pub(super) static DELIMITERS_INERT: Contract = Contract {
         let Ok(answers) = prober.answers() else {
             return tally.judgement();
         };
-        let manner = prober.manner();
+        let input_style = prober.input_style();
         let readings = prober.readings();
         let ends_turns = |text: &str| ends_turns(&answers, readings.iter().flatten(), text);
         let delimiters = delimiters(&template, ends_turns);
         for delimiter in delimiters.iter().take(MOST_DELIMITERS) {
-            let text = format!("{} {delimiter} {}", words::BEFORE, words::BEHIND);
-            let case = says(manner, &text);
+            let text = format!("{} {delimiter} {}", words::BEFORE, words::AFTER);
+            let case = says(input_style, &text);
             // Where a delimiter opens a region, no reader can know that it is meant as text.
             let reading = answers.ask("answer-delimiter-in-text", "a delimiter in a text", case);
             demand_inert(&mut tally, reading, delimiter, Severity::Note);
             if writes_calls(capabilities) {
                 let argument = json!({words::FIRST_KEY: text});
-                let case = calls(manner, "", &[argument]);
+                let case = calls(input_style, "", &[argument]);
                 let about = "a delimiter in an argument";
                 let reading = answers.ask("answer-delimiter-in-argument", about, case);
                 demand_inert(&mut tally, reading, delimiter, Severity::Warning);
             }
             if !capabilities.reasoning.fields.is_empty() {
-                let case = thinks(says(manner, words::ASSISTANT), &text);
-                let about = "a delimiter in thoughts";
+                let case = thinks(says(input_style, words::ASSISTANT), &text);
+                let about = "a delimiter in reasoning";
                 let reading = answers.ask("answer-delimiter-in-thoughts", about, case);
                 demand_inert(&mut tally, reading, delimiter, Severity::Note);
             }
@@ -61,7 +61,7 @@ pub(super) static DELIMITERS_INERT: Contract = Contract {
     },
 };
 
-/// Whether a text ends turns: it holds an end token, or stands behind plain answers.
+/// Whether a text ends turns: it holds an end token, or comes after plain answers.
 fn ends_turns<'r>(
     answers: &AnswerProber<'_, '_>,
     mut readings: impl Iterator<Item = &'r AnswerReading>,
@@ -73,9 +73,9 @@ fn ends_turns<'r>(
             .ok()
             .and_then(|answer| answer.forms.first());
         let meant = &reading.reading.meant;
-        let behind = whole.and_then(|read| read.text.split_once(meant.content.as_str()));
+        let after = whole.and_then(|read| read.text.split_once(meant.content.as_str()));
         meant.calls.is_empty()
-            && behind.is_some_and(|(_, behind)| behind.trim_start().starts_with(text))
+            && after.is_some_and(|(_, after)| after.trim_start().starts_with(text))
     };
     answers.has_end_token(text) || readings.any(is_last)
 }
@@ -83,7 +83,7 @@ fn ends_turns<'r>(
 /// How many delimiters are tried.
 const MOST_DELIMITERS: usize = 12;
 
-/// Demands that an answer with a delimiter in a text is read back.
+/// Demands that an answer with a delimiter in a text is parsed.
 fn demand_inert(
     tally: &mut Tally,
     reading: Option<AnswerReading>,
@@ -97,7 +97,7 @@ fn demand_inert(
         Ok(answer) => answer,
         Err(why) => return tally.skip(why),
     };
-    // A template may take such a text apart itself, for example into thoughts and text.
+    // A template may take such a text apart itself, for example into reasoning and text.
     let whole = answer.forms.first().map_or("", |read| &read.text);
     if !is_whole(&reading.reading.meant, whole) {
         return tally.skip("the template does not write such a text as it is");
@@ -137,7 +137,7 @@ fn delimiters(template: &ResponseTemplate, ends_turns: impl Fn(&str) -> bool) ->
     let mut delimiters: Vec<String> = Vec::new();
     for delimiter in template.delimiter_literals() {
         let text = delimiter.trim();
-        // Braces alone stand in many texts, and each program has them.
+        // Braces alone are in many texts, and each program has them.
         let is_tag = text.chars().count() > 2 && !text.chars().all(char::is_alphanumeric);
         if is_tag && !ends_turns(text) && !delimiters.iter().any(|known| known == text) {
             delimiters.push(text.to_owned());

@@ -29,7 +29,7 @@ pub(super) static DOCUMENTS_KEPT: Contract = Contract {
         if tally.text(&one).is_none() || tally.text(&two).is_none() {
             return tally.judgement();
         }
-        let is_given = prober.manner().given == Requirement::Documents;
+        let is_given = prober.input_style().given == Requirement::Documents;
         if !is_given && none.outcome == one.outcome {
             tally.skip("documents do not change the prompt");
             return tally.judgement();
@@ -84,7 +84,7 @@ fn other_conversations(tally: &mut Tally, prober: &Prober<'_>) {
         if has_tools {
             tally.demand_with(Severity::Warning, seen.has(words::TOOL_ABOUT), || {
                 let what = format!(
-                    "the tools are not in the prompt beside a document: {}",
+                    "the tools are not in the prompt of a conversation with a document: {}",
                     probe.about
                 );
                 Evidence::one(what, &seen)

@@ -63,7 +63,7 @@ struct TurnTokens {
 }
 
 impl TurnTokens {
-    /// The tokens that stand between the turns of a plain conversation.
+    /// The tokens that are between the turns of a plain conversation.
     fn of(prober: &Prober<'_>) -> Option<TurnTokens> {
         let turns = prober.see(TWO_TURNS_USER_CLOSED);
         let gaps = [
@@ -83,8 +83,8 @@ impl TurnTokens {
         (is_alike && closing != opening && plain.iter().all(holds)).then_some(tokens)
     }
 
-    /// The first place, behind the first message or document, where the tokens do not alternate. Either
-    /// a turn is opened before the last one is closed, or a text stands between two turns.
+    /// The first place, after the first message or document, where the tokens do not alternate.
+    /// Either a turn is opened before the last one is closed, or a text is between two turns.
     fn fault(&self, seen: &ProbeOutcome) -> Option<(String, Range<usize>)> {
         let text = seen.text()?;
         let said = [words::SYSTEM, words::DOCUMENT, words::USER];
@@ -111,7 +111,7 @@ impl TurnTokens {
                 let next = text[end..].trim_start();
                 if at > first && !next.is_empty() && !next.starts_with(&self.opening) {
                     let what = format!(
-                        "`{}` closes a turn, and behind it stands no `{}`",
+                        "`{}` closes a turn, and no `{}` follows it",
                         self.closing, self.opening
                     );
                     return Some((what, at..end));
@@ -179,7 +179,7 @@ fn turns_alternate(tally: &mut Tally, prober: &Prober<'_>) {
     };
     for probe in EVERYWHERE {
         let seen = prober.see(probe);
-        // What is lost is reported elsewhere.
+        // Lost texts are reported elsewhere.
         let has_results = seen.asked.messages.iter().any(|one| one["role"] == "tool");
         if seen.text().is_none() || has_results && !seen.has(words::RESULT) {
             continue;
@@ -227,14 +227,14 @@ fn calls_end_as_answers(tally: &mut Tally, prober: &Prober<'_>) {
         .into_iter()
         .filter_map(|word| Some(call.find(word)?.end))
         .max();
-    let behind_call = last_value.and_then(|at| call.text()?.get(at..));
-    let (Some(behind_call), Some(behind_answer)) = (behind_call, answer.behind(words::ASSISTANT))
+    let after_call = last_value.and_then(|at| call.text()?.get(at..));
+    let (Some(after_call), Some(after_answer)) = (after_call, answer.after(words::ASSISTANT))
     else {
         return;
     };
     let last = |text| control_tokens_in(text).next_back();
     let eos = special_token(prober.template(), "eos_token");
-    let (what, seen) = match (last(behind_call), last(behind_answer)) {
+    let (what, seen) = match (last(after_call), last(after_answer)) {
         (None, Some(closing)) => (
             Some(format!(
                 "an answer is closed by `{closing}`, and a call is not"
@@ -261,13 +261,13 @@ fn calls_end_as_answers(tally: &mut Tally, prober: &Prober<'_>) {
     });
 }
 
-/// If a token stands right behind a plain question, it also stands there in conversations with a
-/// system message, with tools or with documents.
+/// If a token is right after a plain question, it also is there in conversations with a system
+/// message, with tools or with documents.
 fn questions_end_alike(tally: &mut Tally, prober: &Prober<'_>) {
-    let behind = |seen: &ProbeOutcome| -> Option<String> {
-        Some(seen.behind(words::USER)?.trim_start().to_owned())
+    let after = |seen: &ProbeOutcome| -> Option<String> {
+        Some(seen.after(words::USER)?.trim_start().to_owned())
     };
-    let Some(plain) = behind(&prober.see(USER)) else {
+    let Some(plain) = after(&prober.see(USER)) else {
         return;
     };
     let Some(token) = control_tokens_in(&plain)
@@ -278,10 +278,10 @@ fn questions_end_alike(tally: &mut Tally, prober: &Prober<'_>) {
     };
     for probe in [SYSTEM_USER, TOOLS, SYSTEM_TOOLS, DOCUMENT, SYSTEM_DOCUMENT] {
         let seen = prober.see(probe);
-        if let Some(behind) = behind(&seen) {
-            tally.demand(behind.starts_with(token), || {
+        if let Some(after) = after(&seen) {
+            tally.demand(after.starts_with(token), || {
                 let what = format!(
-                    "`{token}` stands behind a question, but not in {}",
+                    "`{token}` follows a question, but is not in {}",
                     probe.about
                 );
                 Evidence::one(what, &seen).at(seen.find(words::USER))
@@ -290,7 +290,7 @@ fn questions_end_alike(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
-/// The token that opens a turn, the role behind it if there is one, and the white space before the
+/// The token that opens a turn, the role after it if there is one, and the white space before the
 /// text.
 fn opening_before<'s>(seen: &'s ProbeOutcome, word: &str) -> Option<(&'s str, &'s str)> {
     let before = seen.before(word)?;
@@ -300,7 +300,7 @@ fn opening_before<'s>(seen: &'s ProbeOutcome, word: &str) -> Option<(&'s str, &'
         .then_some((token, &before[head.len()..]))
 }
 
-/// The same white space stands between an opening and a text in all conversations.
+/// The same white space is between an opening and a text in all conversations.
 fn openings_alike(tally: &mut Tally, prober: &Prober<'_>) {
     let mut known: Vec<(String, String)> = Vec::new();
     let conversations = [
@@ -335,7 +335,7 @@ fn openings_alike(tally: &mut Tally, prober: &Prober<'_>) {
     results_open_alike(tally, prober);
 }
 
-/// Where the turn of a result opens as a question does, the same white space stands behind it.
+/// Where the turn of a result opens as a question does, the same white space comes after it.
 fn results_open_alike(tally: &mut Tally, prober: &Prober<'_>) {
     let (turns, called) = (prober.see(USER_ASSISTANT_USER), prober.see(CALL_RESULT));
     let opening = turns.before(words::SECOND_USER).and_then(|before| {
@@ -351,11 +351,11 @@ fn results_open_alike(tally: &mut Tally, prober: &Prober<'_>) {
     let Some(at) = before.rfind(&opening).map(|at| at + opening.len()) else {
         return;
     };
-    let is_behind_call = called
+    let is_after_call = called
         .find(words::FIRST_VALUE)
         .is_some_and(|value| value.end < at);
     let rest = &before[at..];
-    if gap.is_empty() || !is_behind_call || rest.starts_with(char::is_alphanumeric) {
+    if gap.is_empty() || !is_after_call || rest.starts_with(char::is_alphanumeric) {
         return;
     }
     tally.demand_with(

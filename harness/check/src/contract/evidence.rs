@@ -37,7 +37,7 @@ pub struct Evidence {
     /// Why two renders part there, by the template's lines and conditions, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
-    /// How two renders should have stood to each other.
+    /// How two renders should have related to each other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<Relation>,
     /// How many bytes of the first prompt the second should begin with, if not with all of them: the
@@ -46,7 +46,7 @@ pub struct Evidence {
     pub until: Option<usize>,
 }
 
-/// How two renders should have stood to each other.
+/// How two renders should have related to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -65,8 +65,8 @@ pub struct Render {
     pub probe: &'static str,
     /// What the probe is.
     pub about: &'static str,
-    /// What was asked: `messages`, and where there are some `tools`, `documents` and `variables`,
-    /// and `add_generation_prompt` where it is false.
+    /// The question: `messages`, and where there are some `tools`, `documents` and `variables`, and
+    /// `add_generation_prompt` where it is false.
     pub conversation: Value,
     /// The case itself, so that a caller can render it again with a trace.
     #[serde(skip)]
@@ -93,7 +93,6 @@ impl Evidence {
         }
     }
 
-    /// Evidence in one render.
     pub(super) fn one(what: impl Into<String>, seen: &ProbeOutcome) -> Evidence {
         Evidence {
             renders: vec![Render::of(seen)],
@@ -224,7 +223,6 @@ impl Evidence {
 }
 
 impl Render {
-    /// What was seen of a probe.
     pub fn of(seen: &ProbeOutcome) -> Render {
         Render {
             probe: seen.probe,

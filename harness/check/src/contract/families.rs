@@ -13,7 +13,7 @@ use crate::probe::words;
 
 pub(super) static FAMILY_JOINTS: Contract = Contract {
     id: "family-joints",
-    meaning: "between the tokens of a known family stands what its models were trained with",
+    meaning: "between the tokens of a known family is the text that its models were trained with",
     guards_against: "a line break that is missing everywhere, so that nothing in the template shows it",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
@@ -24,7 +24,7 @@ pub(super) static FAMILY_JOINTS: Contract = Contract {
         let Some(text) = tally.text(&seen) else {
             return tally.judgement();
         };
-        // Phi-4 has the tokens of ChatML, and one more that stands for the line break.
+        // Phi-4 has the tokens of ChatML, and one more that represents the line break.
         if text.contains("<|im_sep|>") || text.contains("<|im_middle|>") {
             tally.skip("the tokens of the turns are not those of a known family");
             return tally.judgement();
@@ -40,17 +40,22 @@ pub(super) static FAMILY_JOINTS: Contract = Contract {
             for joint in joints(between) {
                 let known = JOINTS
                     .iter()
-                    .find(|known| known.before == joint.before && known.behind == joint.behind);
+                    .find(|known| known.before == joint.before && known.after == joint.after);
                 if let Some(known) = known {
                     tally.demand(joint.gap == known.gap, || {
-                        let what = match joint.behind {
+                        let what = match joint.after {
                             "" => format!(
-                                "{} stands behind `{}`, and models of this family have {} there",
-                                spelt(joint.gap), joint.before, spelt(known.gap)
+                                "{} follows `{}`, and models of this family have {} there",
+                                spelt(joint.gap),
+                                joint.before,
+                                spelt(known.gap)
                             ),
-                            behind => format!(
-                                "{} stands between `{}` and `{behind}`, and models of this family have {} there",
-                                spelt(joint.gap), joint.before, spelt(known.gap)
+                            after => format!(
+                                "{} is between `{}` and `{after}`, and models of this family have \
+                                 {} there",
+                                spelt(joint.gap),
+                                joint.before,
+                                spelt(known.gap)
                             ),
                         };
                         Evidence::one(what, &seen)
@@ -63,11 +68,11 @@ pub(super) static FAMILY_JOINTS: Contract = Contract {
     },
 };
 
-/// The white space between two tokens, or between a token and the text behind it.
+/// The white space between two tokens, or between a token and the text after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Joint<'s> {
     before: &'s str,
-    behind: &'s str,
+    after: &'s str,
     gap: &'s str,
 }
 
@@ -83,12 +88,8 @@ const JOINTS: [Joint<'static>; 7] = [
     joint("<turn|>", "<|turn>", "\n"),
 ];
 
-const fn joint(before: &'static str, behind: &'static str, gap: &'static str) -> Joint<'static> {
-    Joint {
-        before,
-        behind,
-        gap,
-    }
+const fn joint(before: &'static str, after: &'static str, gap: &'static str) -> Joint<'static> {
+    Joint { before, after, gap }
 }
 
 /// The joints in a text that ends where a message begins.
@@ -106,7 +107,7 @@ fn joints(text: &str) -> Vec<Joint<'_>> {
         .windows(2)
         .map(|two| Joint {
             before: two[0].1,
-            behind: two[1].1,
+            after: two[1].1,
             gap: &text[two[0].0 + two[0].1.len()..two[1].0],
         })
         .filter(|joint| joint.gap.trim().is_empty())
@@ -116,7 +117,7 @@ fn joints(text: &str) -> Vec<Joint<'_>> {
         if gap.trim().is_empty() {
             found.push(Joint {
                 before: token,
-                behind: "",
+                after: "",
                 gap,
             });
         }

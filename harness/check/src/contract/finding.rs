@@ -1,4 +1,4 @@
-//! What was found out about one contract.
+//! The finding about one contract.
 
 use serde::ser::{Serialize, Serializer};
 
@@ -7,12 +7,11 @@ use super::evidence::Evidence;
 use super::judgement::Judgement;
 use super::severity::Severity;
 
-/// What was found out about one contract.
+/// The finding about one contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The contract.
     pub contract: &'static Contract,
-    /// How the template stands to it.
+    /// How the template relates to it.
     pub judgement: Judgement,
     /// Why the template breaks it on purpose, as its sidecar says.
     pub deliberate: Option<String>,
@@ -27,7 +26,7 @@ impl Finding {
         }
     }
 
-    /// How bad what was found is: as bad as the worst evidence. Where nothing is broken, what the
+    /// How bad a finding is: as bad as the worst evidence. Where nothing is broken, what the
     /// contract says.
     pub fn severity(&self) -> Severity {
         let evidence = self.evidence().iter();
@@ -35,7 +34,7 @@ impl Finding {
         severities.min().unwrap_or(self.contract.severity)
     }
 
-    /// Whether the contract is broken in a way that someone should mend, or explain.
+    /// Whether the contract is broken in a way that someone should fix, or explain.
     pub fn is_defect(&self) -> bool {
         self.is_broken() && self.severity().is_defect()
     }

@@ -1,8 +1,8 @@
-//! How a template stands to a contract.
+//! How a template relates to a contract.
 
 use super::evidence::Evidence;
 
-/// How a template stands to a contract.
+/// How a template relates to a contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judgement {
     /// No render breaks it, and at least one could have.

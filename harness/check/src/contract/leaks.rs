@@ -88,12 +88,12 @@ fn no_null_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     tally.judgement()
 }
 
-/// How often a word stands in a text as a word of its own.
+/// How often a word is in a text as a word of its own.
 fn occurrences(text: &str, word: &str) -> usize {
     places(text, word).count()
 }
 
-/// Where a word stands in a text, and is no part of another.
+/// Where a word is in a text, and is no part of another.
 fn places(text: &str, word: &str) -> impl Iterator<Item = Range<usize>> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let places = memmem::find_iter(text.as_bytes(), word);
@@ -123,7 +123,7 @@ pub(super) static NO_REPR_LEAK: Contract = Contract {
 /// Quotation marks as HTML writes them.
 const QUOTATION_MARKS: [&str; 2] = ["&#34;", "&quot;"];
 
-/// Whether quotation marks stand in a prompt as HTML writes them.
+/// Whether quotation marks are in a prompt as HTML writes them.
 pub(super) fn is_html(seen: &ProbeOutcome) -> bool {
     QUOTATION_MARKS.iter().any(|mark| seen.has(mark))
 }
@@ -155,7 +155,7 @@ fn no_repr_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     // A list of tools may hold the same marks: only what the call adds counts.
     let python = format!("{{'{key}': '{}'", words::FIRST_VALUE);
     let go = format!("map[{}", words::SECOND_KEY);
-    if prober.manner().arguments == Arguments::Object {
+    if prober.input_style().arguments == Arguments::Object {
         for probe in [OBJECT_ARGUMENTS, PARALLEL] {
             marked(&mut tally, &prober.see(probe), &[&python, &go], &|mark| {
                 format!("arguments are not in the prompt as JSON, but with `{mark}`")

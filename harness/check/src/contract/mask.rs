@@ -20,13 +20,13 @@ use crate::probe::catalogue::{
 };
 use crate::probe::{MaskedProbe, MaskedProbes, Probe, Prober};
 
-/// The masks of some conversations with answers. Calls and thoughts are in them if the template
+/// The masks of some conversations with answers. Calls and reasoning are in them if the template
 /// writes these.
 pub(super) fn masked(prober: &Prober<'_>, capabilities: &Capabilities) -> Rc<MaskedProbes> {
     prober.masked(|| {
         let mut conversations: Vec<Probe> = vec![TWO_TURNS, SYSTEM_TURNS];
         let has_calls = capabilities.tool_calls.single.is_kept();
-        let has_thoughts = !capabilities.reasoning.fields.is_empty();
+        let has_reasoning = !capabilities.reasoning.fields.is_empty();
         if has_calls {
             conversations.extend([
                 CALL_TURN_USER_ASSISTANT,
@@ -37,10 +37,10 @@ pub(super) fn masked(prober: &Prober<'_>, capabilities: &Capabilities) -> Rc<Mas
         if capabilities.tool_calls.parallel.is_kept() {
             conversations.push(PARALLEL_TURN);
         }
-        if has_thoughts {
+        if has_reasoning {
             conversations.push(REASONED_USER);
         }
-        if has_calls && has_thoughts {
+        if has_calls && has_reasoning {
             conversations.push(REASONED_TURN_USER);
         }
         conversations
@@ -93,7 +93,8 @@ fn covers(ranges: &[Range<usize>], place: &Range<usize>) -> bool {
 
 pub(super) static ASSISTANT_MASK: Contract = Contract {
     id: "assistant-mask",
-    meaning: "`{% generation %}` marks every answer with its calls and thoughts, but not its opening",
+    meaning: "`{% generation %}` marks every answer with its calls and reasoning, but not its \
+              opening",
     guards_against: "a model that is trained on nothing, or on a part of its answers",
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
@@ -130,7 +131,7 @@ fn answers_marked(
         for span in &said {
             let (what, severity) = match part(span) {
                 Part::Call => ("a call is not marked", Severity::Error),
-                Part::Thought => ("a thought is not marked", Severity::Warning),
+                Part::Reasoning => ("the reasoning is not marked", Severity::Warning),
                 Part::Text => ("an answer is not marked", Severity::Error),
             };
             let is_blank = text[span.prompt.clone()].trim().is_empty();
@@ -171,7 +172,7 @@ fn said(probe: &MaskedProbe, message: usize, written: &Range<usize>) -> Vec<Span
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Call,
-    Thought,
+    Reasoning,
     Text,
 }
 
@@ -183,7 +184,7 @@ fn part(span: &Span) -> Part {
         .into_iter()
         .any(has)
     {
-        Part::Thought
+        Part::Reasoning
     } else {
         Part::Text
     }

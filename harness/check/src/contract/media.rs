@@ -13,8 +13,8 @@ use super::tally::Tally;
 use super::tokens::control_tokens;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    AUDIO, AUDIO_ALONE, AUDIO_BEHIND, IMAGE, IMAGE_ALONE, IMAGE_BEHIND, IMAGES_IN_TURNS,
-    TWO_AUDIOS, TWO_IMAGES, TWO_VIDEOS, USER, USER_PARTS, VIDEO, VIDEO_ALONE, VIDEO_BEHIND,
+    AUDIO, AUDIO_AFTER, AUDIO_ALONE, IMAGE, IMAGE_AFTER, IMAGE_ALONE, IMAGES_IN_TURNS, TWO_AUDIOS,
+    TWO_IMAGES, TWO_VIDEOS, USER, USER_PARTS, VIDEO, VIDEO_AFTER, VIDEO_ALONE,
 };
 use crate::probe::{Probe, ProbeOutcome, Prober, Setting, words};
 
@@ -31,16 +31,12 @@ pub(super) static IMAGES_KEPT: Contract = Contract {
 
 /// A kind of part.
 struct Medium {
-    /// Its type.
     name: &'static str,
-    /// One, in a sentence.
     one: &'static str,
-    /// One and a question.
     single: Probe,
-    /// Two and a question.
     two: Probe,
-    /// A question and one behind it.
-    behind: Probe,
+    /// A question and one after it.
+    after: Probe,
     /// One without a question.
     alone: Probe,
 }
@@ -51,7 +47,7 @@ const MEDIA: [Medium; 3] = [
         one: "an image",
         single: IMAGE,
         two: TWO_IMAGES,
-        behind: IMAGE_BEHIND,
+        after: IMAGE_AFTER,
         alone: IMAGE_ALONE,
     },
     Medium {
@@ -59,7 +55,7 @@ const MEDIA: [Medium; 3] = [
         one: "a recording",
         single: AUDIO,
         two: TWO_AUDIOS,
-        behind: AUDIO_BEHIND,
+        after: AUDIO_AFTER,
         alone: AUDIO_ALONE,
     },
     Medium {
@@ -67,7 +63,7 @@ const MEDIA: [Medium; 3] = [
         one: "a video",
         single: VIDEO,
         two: TWO_VIDEOS,
-        behind: VIDEO_BEHIND,
+        after: VIDEO_AFTER,
         alone: VIDEO_ALONE,
     },
 ];
@@ -213,7 +209,7 @@ fn named(tally: &mut Tally, prober: &Prober<'_>, medium: &Medium, text: &ProbeOu
     }
     let one = prober.see(medium.single);
     tally.demand(one.has(words::USER), || {
-        let what = format!("the text beside {} is not in the prompt", medium.one);
+        let what = format!("the text with {} is not in the prompt", medium.one);
         Evidence::one(what, &one)
     });
     let marks = marks(text, &one);
@@ -235,23 +231,23 @@ fn named(tally: &mut Tally, prober: &Prober<'_>, medium: &Medium, text: &ProbeOu
             Evidence::one(what, &one)
         });
     }
-    let behind = prober.see(medium.behind);
-    if let Some(other) = tally.text(&behind) {
-        let has_both = text.text() != Some(other) && behind.has(words::USER);
+    let after = prober.see(medium.after);
+    if let Some(other) = tally.text(&after) {
+        let has_both = text.text() != Some(other) && after.has(words::USER);
         tally.demand(has_both, || {
             let what = format!(
-                "a text and {} behind it are not both in the prompt",
+                "a text and {} after it are not both in the prompt",
                 medium.one
             );
-            Evidence::one(what, &behind)
+            Evidence::one(what, &after)
         });
         let is_same = one.text() == Some(other);
         tally.demand_with(Severity::Limitation, !is_same, || {
             let what = format!(
-                "{} has the same place whether it stands before a text or behind it",
+                "{} has the same place whether it comes before a text or after it",
                 medium.one
             );
-            Evidence::one(what, &behind)
+            Evidence::one(what, &after)
         });
     }
     let alone = prober.see(medium.alone);

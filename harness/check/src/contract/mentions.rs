@@ -36,13 +36,13 @@ fn does_something(prober: &Prober<'_>) -> bool {
         })
 }
 
-/// Whether one of these names stands in the source's code, or ends one, as `tools` ends `xml_tools`.
+/// Whether one of these names is in the source's code, or ends one, as `tools` ends `xml_tools`.
 pub(super) fn speaks_of(prober: &Prober<'_>, names: &[&str]) -> bool {
     names_one_of(prober.code(), names)
 }
 
-/// Whether a template does something with one of these names, beside asking for it: it prints it, goes
-/// through it, assigns it or hands it over. In Go, each mention counts.
+/// Whether a template does something with one of these names, besides asking for it: it prints it,
+/// goes through it, assigns it or hands it over. In Go, each mention counts.
 pub(super) fn handles(prober: &Prober<'_>, names: &[&str]) -> bool {
     static CONDITION: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"(?s)\{%[-+]?\s*(?:el)?if\s.*?%\}"));
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn filters_are_found_behind_their_bar() {
+    fn filters_are_found_after_their_bar() {
         let uses = |source: &str| applies(source, "random");
         assert!(uses("{{ a|random }}") && uses("{{ a | b |\nrandom}}"));
         assert!(!uses("{{ random }} {{ a | randomly }}"));

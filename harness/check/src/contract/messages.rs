@@ -17,7 +17,7 @@ use crate::probe::catalogue::{
     TOOLS_TURN_USER_CLOSED, TWO_ASSISTANTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, UNKNOWN_ROLE, USER,
     USER_ASSISTANT_USER,
 };
-use crate::probe::manner::open;
+use crate::probe::input_style::open;
 use crate::probe::{Probe, Prober, words};
 
 /// Conversations with the words that they are made of, in order.
@@ -77,8 +77,8 @@ const CONVERSATIONS: [(Probe, &[&str]); 12] = [
     (DEVELOPER_USER, &[words::DEVELOPER, words::USER]),
 ];
 
-/// Conversations with tools, in the same way. What is said beside a call and what a tool gave
-/// are for the contracts about tools.
+/// Conversations with tools, in the same way. What is said next to a call and what a tool gave are
+/// for the contracts about tools.
 const WITH_TOOLS: [(Probe, &[&str]); 7] = [
     (TOOLS, &[words::USER]),
     (CALL_RESULT, &[words::USER]),
@@ -95,7 +95,7 @@ const WITH_TOOLS: [(Probe, &[&str]); 7] = [
     ),
 ];
 
-/// What a word stands for in these conversations.
+/// What a word represents in these conversations.
 fn name(word: &str) -> &'static str {
     match word {
         words::SYSTEM => "the system message",
@@ -249,7 +249,7 @@ fn long_texts_kept(tally: &mut Tally, prober: &Prober<'_>) {
     ] {
         let seen = prober.see(probe);
         if seen.text().is_some() && seen.has(words::BEFORE) {
-            tally.demand(seen.has(words::BEHIND), || {
+            tally.demand(seen.has(words::AFTER), || {
                 Evidence::one(format!("the end of {who} is not in the prompt"), &seen)
             });
         }
@@ -312,7 +312,7 @@ pub(super) static DEVELOPER_KEPT: Contract = Contract {
             Evidence::one("the developer message is not in the prompt", &seen)
         });
         if seen.has(words::DEVELOPER) {
-            let m = prober.manner();
+            let m = prober.input_style();
             let said = vec![m.message("assistant", words::DEVELOPER), m.user()];
             let about = "the words of a developer message as an answer";
             let answer = prober.ask("developer-as-answer", about, open(said));
@@ -436,7 +436,7 @@ fn content_in_order(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             .filter_map(|word| Some((*word, seen.find(word)?.start)))
             .collect();
         for pair in places.windows(2) {
-            let ((first, before), (second, behind)) = (pair[0], pair[1]);
+            let ((first, before), (second, after)) = (pair[0], pair[1]);
             // Many models have one place for instructions.
             let is_turn =
                 |word| ![words::SYSTEM, words::SECOND_SYSTEM, words::DEVELOPER].contains(&word);
@@ -445,8 +445,8 @@ fn content_in_order(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             } else {
                 Severity::Limitation
             };
-            tally.demand_with(severity, before < behind, || {
-                let what = format!("{} stands behind {}", name(first), name(second));
+            tally.demand_with(severity, before < after, || {
+                let what = format!("{} comes after {}", name(first), name(second));
                 Evidence::one(what, &seen).at(seen.find(first))
             });
         }
@@ -457,7 +457,7 @@ fn content_in_order(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
 pub(super) static REASONING_KEPT: Contract = Contract {
     id: "reasoning-kept",
     meaning: "the reasoning of the last answer is in the prompt",
-    guards_against: "training data and tool loops without the thoughts that belong to them",
+    guards_against: "training data and tool loops without the reasoning that belongs to them",
     severity: Severity::Note,
     dialects: &Dialect::ALL,
     page: include_str!("pages/reasoning-kept.md"),
@@ -476,7 +476,7 @@ pub(super) static REASONING_KEPT: Contract = Contract {
                 Evidence::one(what, &seen)
             });
         }
-        // No model was trained with the thoughts of old turns and without those of its own turn.
+        // No model was trained with the reasoning of old turns and without that of its own turn.
         let calls = capabilities.tool_calls.single.is_kept();
         for (old, new) in [
             (REASONED_USER, REASONED_CALL),
@@ -487,8 +487,8 @@ pub(super) static REASONING_KEPT: Contract = Contract {
             let is_lost =
                 old.has(words::REASONING) && new.text().is_some() && !new.has(words::REASONING);
             if is_lost && (calls || new.probe == REASONED.name) {
-                let what = "the thoughts of earlier answers are in the prompt, and those of the last \
-                            answer or the running turn are not";
+                let what = "the reasoning of earlier answers is in the prompt, and that of the \
+                            last answer or the running turn is not";
                 tally.broken(Evidence::differ(what, &old, &new).with(Severity::Error));
             }
         }
@@ -496,7 +496,7 @@ pub(super) static REASONING_KEPT: Contract = Contract {
         let [first, second] =
             [words::REASONING, words::SECOND_REASONING].map(|word| running.has(word));
         if calls && first != second {
-            let what = "of the thoughts in a running turn only some are in the prompt";
+            let what = "only some of the reasoning in a running turn is in the prompt";
             tally.broken(Evidence::one(what, &running).with(Severity::Warning));
         }
         tally.judgement()

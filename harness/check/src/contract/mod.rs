@@ -19,7 +19,7 @@ mod causes;
 mod finding;
 mod tokens;
 
-mod thoughts;
+mod reasoning;
 mod vocabulary;
 
 mod purpose;
@@ -149,9 +149,9 @@ pub const ALL: &[&Contract] = &[
     &families::FAMILY_JOINTS,
     &turns::SAME_QUESTION_TWICE,
     &turns::ROLES_STAND,
-    &thoughts::THOUGHTS_ALIKE,
-    &thoughts::THOUGHTS_WHOLE,
-    &answers::THOUGHTS_RECOGNISED,
+    &reasoning::REASONING_ALIKE,
+    &reasoning::REASONING_WHOLE,
+    &answers::REASONING_RECOGNISED,
     &switches::SWITCHES_WORK,
     &triggers::NO_HIDDEN_TRIGGERS,
     &texts::TEXTS_IN_THE_OPEN,
@@ -178,7 +178,6 @@ pub fn on_read_answers() -> &'static [&'static Contract] {
     &ALL[first.unwrap_or(ALL.len())..]
 }
 
-/// A contract by its name.
 pub fn by_id(id: &str) -> Option<&'static Contract> {
     ALL.iter().copied().find(|contract| contract.id == id)
 }

@@ -31,22 +31,22 @@ fn names_known(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
         tally.skip("the engine does not report which names it knows");
         return tally.judgement();
     };
-    let told = match (CAPABILITIES_WORK.judge)(prober, capabilities) {
+    let reported = match (CAPABILITIES_WORK.judge)(prober, capabilities) {
         Judgement::Broken(evidence) => evidence,
         Judgement::Holds | Judgement::DoesNotApply(_) => Vec::new(),
     };
-    let mut is_told_before = false;
+    let mut is_reported_before = false;
     for name in &unknown {
-        let is_told = told.iter().any(|one| {
+        let is_reported = reported.iter().any(|one| {
             let mut outcomes = one.renders.iter().map(|render| &render.outcome);
             outcomes.any(|outcome| is_failure_of(outcome, name))
         });
-        is_told_before |= is_told;
-        if !is_told && let Some(evidence) = evidence(prober, name) {
+        is_reported_before |= is_reported;
+        if !is_reported && let Some(evidence) = evidence(prober, name) {
             tally.broken(evidence);
         }
     }
-    if is_told_before {
+    if is_reported_before {
         tally.skip("capabilities-work reports the unknown names");
     } else {
         tally.holds();

@@ -25,11 +25,12 @@ pub(super) static PITFALLS_AVOIDED: Contract = Contract {
         for pitfall in &reading.pitfalls {
             let what = match &pitfall.kind {
                 PitfallKind::ForgottenByLoop { name } => format!(
-                    "line {}: the loop sets `{name}` and forgets it: behind the loop it is as before",
+                    "line {}: the loop sets `{name}` and forgets it: after the loop it is as \
+                     before",
                     pitfall.line
                 ),
                 PitfallKind::TextAsCondition { text } => format!(
-                    "line {}: the text '{text}' stands as a condition of its own, which is always true",
+                    "line {}: the text '{text}' is a condition of its own, which is always true",
                     pitfall.line
                 ),
                 PitfallKind::OtherList { indexed, looped } => format!(
@@ -70,7 +71,7 @@ fn nearly<'n>(name: &str, assigned: impl Iterator<Item = &'n str>) -> Option<&'n
     assigned.find(|other| strsim::levenshtein(name, other) <= MOST_CHANGES)
 }
 
-/// The line in which a name first stands.
+/// The line in which a name first appears.
 fn line_of(source: &str, name: &str) -> usize {
     let at = source.find(name).unwrap_or(0);
     source[..at].matches('\n').count() + 1
@@ -81,7 +82,7 @@ mod tests {
     use super::nearly;
 
     #[test]
-    fn names_nearly_assigned_are_told() {
+    fn names_nearly_assigned_are_reported() {
         let of = |name: &str| nearly(name, ["system_message", "content", "messages_"].into_iter());
         assert_eq!(of("system_mesage"), Some("system_message"));
         assert_eq!(of("contents"), Some("content"));

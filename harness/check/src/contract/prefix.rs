@@ -7,9 +7,9 @@ use super::definition::Contract;
 use super::endings::{shown, spelt};
 use super::evidence::{Evidence, common};
 use super::judgement::Judgement;
+use super::reasoning::{is_for_glm, is_within, mark_at, marks};
 use super::severity::Severity;
 use super::tally::Tally;
-use super::thoughts::{is_for_glm, is_within, mark_at, marks};
 use super::tokens::{control_tokens, control_tokens_in, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
@@ -41,12 +41,12 @@ pub(super) static GENERATION_PROMPT_SUFFIX: Contract = Contract {
             if closed.outcome == open.outcome && !open.is_refused() {
                 tally.skip("`add_generation_prompt` changes nothing");
             } else {
-                let what = "the prompt without the opening of an answer ends in another way";
+                let what = "the prompt without the opening of an answer ends differently";
                 let keeps = |text: &str| words::ALL.map(|word| text.contains(word));
                 let (Some(one), Some(other)) = (tally.text(&closed), tally.text(&open)) else {
                     continue;
                 };
-                // A change of what was said is worse than a change around it.
+                // A change of the messages is worse than a change around it.
                 let severity = if keeps(one) == keeps(other) {
                     Severity::Note
                 } else {
@@ -63,13 +63,10 @@ pub(super) static GENERATION_PROMPT_SUFFIX: Contract = Contract {
 
 /// A conversation that asks for an answer, in three states.
 struct Answered {
-    /// It asks for the answer.
     open: Probe,
     /// It ends in the same way, and asks for nothing.
     closed: Probe,
-    /// The answer is there.
     finished: Probe,
-    /// The answer's word.
     word: &'static str,
 }
 
@@ -121,7 +118,8 @@ const ANSWERED: [Answered; 7] = [
 pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
     id: "finished-turn-continues",
     meaning: "a conversation with its answer begins with the prompt that asked for the answer",
-    guards_against: "a lost prompt cache, and training on prompts that the model never sees in use",
+    guards_against: "a lost prompt cache, and training on prompts that the model never sees at \
+                     inference time",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("pages/finished-turn-continues.md"),
@@ -140,7 +138,7 @@ pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
                 }
                 None => match other_break(&open, &finished) {
                     Some((prompt, answer)) => format!(
-                        "the prompt ends with {}, and answers stand behind {}: {}",
+                        "the prompt ends with {}, and answers follow {}: {}",
                         shown(prompt),
                         spelt(answer),
                         open.about
@@ -171,10 +169,10 @@ fn other_break<'o>(
 ) -> Option<(&'o str, &'o str)> {
     let text = open.text()?;
     let stem = text.trim_end();
-    let behind = finished.text()?.strip_prefix(stem)?;
-    let gap = &behind[..behind.len() - behind.trim_start().len()];
+    let following = finished.text()?.strip_prefix(stem)?;
+    let gap = &following[..following.len() - following.trim_start().len()];
     let end = &text[stem.len()..];
-    (!end.is_empty() && !behind.starts_with(end)).then_some((end, gap))
+    (!end.is_empty() && !following.starts_with(end)).then_some((end, gap))
 }
 
 /// What the first prompt has and the second has not, in words.
@@ -193,7 +191,7 @@ fn gone(first: &ProbeOutcome, second: &ProbeOutcome) -> Option<&'static str> {
         .map(|(_, name)| name)
 }
 
-/// Demands that a prompt that asks for an answer ends with the line break that stands before
+/// Demands that a prompt that asks for an answer ends with the line break that comes before
 /// answers. Many templates leave a blank to the model, because it is a part of the first token.
 fn lacks_no_line_break(
     tally: &mut Tally,
@@ -206,7 +204,7 @@ fn lacks_no_line_break(
     };
     if let Some(gap) = before.strip_prefix(one) {
         let is_break = gap.contains('\n') && gap.trim().is_empty();
-        // Behind a mark of thoughts, the model writes the line break itself.
+        // After a mark of reasoning, the model writes the line break itself.
         let last_mark = marks(one).next_back();
         let ends_with_mark = last_mark.is_some_and(|(at, mark)| at + mark.len == one.len());
         let severity = if is_for_glm(one) || ends_with_mark {
@@ -215,7 +213,7 @@ fn lacks_no_line_break(
             Severity::Warning
         };
         tally.demand_with(severity, !is_break, || {
-            let what = "the prompt ends without the line break that stands before answers";
+            let what = "the prompt ends without the line break that comes before answers";
             Evidence::differ(what, open, finished)
         });
     }
@@ -225,8 +223,8 @@ const REWRITTEN: &str = "what was written before changes when the conversation g
 
 /// Demands that a conversation that goes on begins with the prompt as it was.
 ///
-/// Most of Ollama's templates always open the model's turn, also behind the last message. From
-/// there on the prompts may differ.
+/// Most of Ollama's templates always open the model's turn, also after the last message. From there
+/// on the prompts may differ.
 fn goes_on(
     tally: &mut Tally,
     prober: &Prober<'_>,
@@ -239,8 +237,8 @@ fn goes_on(
     let always_opens = prober.dialect() == Dialect::Go
         || capabilities.generation_prompt == GenerationPrompt::Ignored;
     let all = before.text().map_or(0, str::len);
-    let until = match before.behind(last) {
-        Some(behind) if always_opens => all - behind.len(),
+    let until = match before.after(last) {
+        Some(following) if always_opens => all - following.len(),
         _ => all,
     };
     let what = match gone(&before, &after) {
@@ -272,7 +270,7 @@ fn continues(
     let rest = strip(&one[at..]);
     let eos = special_token(prober.template(), "eos_token");
     let is_end = eos.is_some_and(|eos| rest.trim() == eos) || is_end_of_text(one, other, at);
-    if rest.is_empty() || is_end || is_in_thoughts(one, other, at) {
+    if rest.is_empty() || is_end || is_in_reasoning(one, other, at) {
         tally.holds();
     } else if moves_along(one, other, at) {
         tally.broken(
@@ -314,7 +312,7 @@ fn is_end_of_text(one: &str, other: &str, at: usize) -> bool {
         && other.trim_end().ends_with(rest)
 }
 
-/// The words of messages; those of tools and documents stand beside them.
+/// The words of messages; those of tools and documents are next to them.
 const SPOKEN: [&str; 8] = [
     words::SYSTEM,
     words::USER,
@@ -363,15 +361,15 @@ fn moves_along(one: &str, other: &str, at: usize) -> bool {
 }
 
 /// Whether two prompts begin to differ within reasoning, or where one of them has some.
-pub(super) fn is_in_thoughts(one: &str, other: &str, at: usize) -> bool {
+pub(super) fn is_in_reasoning(one: &str, other: &str, at: usize) -> bool {
     // They may part in the middle of a mark.
     let start = start_of_mark(one, at);
     let has_mark = |text: &str| {
         let rest = text[start..].trim_start();
-        // It also ends the thoughts of gpt-oss.
+        // It also ends the reasoning of gpt-oss.
         mark_at(rest).is_some() || rest.starts_with("<|end|>")
     };
-    // A mark that is closed nowhere is none around thoughts.
+    // A mark that is closed nowhere is none around reasoning.
     let is_closed = |text: &str| marks(text).any(|(_, mark)| !mark.opens);
     has_mark(one)
         || has_mark(other)
@@ -487,7 +485,7 @@ pub(super) static OPEN_MODEL_TURN: Contract = Contract {
 
 /// A prompt ends in an open turn if it ends like the prompt of a single question, if the finished
 /// conversation continues it directly with the answer, or if what it adds to the same conversation
-/// begins as the opening of a model's turn does: thoughts behind that may differ. A result may
+/// begins as the opening of a model's turn does: reasoning after that may differ. A result may
 /// belong to the model's own turn. Then there is no opening, and nothing that closes a turn either.
 fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
@@ -521,7 +519,7 @@ fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgemen
             if goes_on {
                 tally.holds();
             } else {
-                tally.skip("how a model's turn opens cannot be told from the prompts");
+                tally.skip("the prompts do not show how a model's turn opens");
             }
             continue;
         };
@@ -532,10 +530,13 @@ fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgemen
         let ends_turn = closing
             .as_deref()
             .filter(|closing| text.trim_end().ends_with(*closing));
-        let opens = finished.behind(words::RESULT).is_none_or(|behind| {
-            let until = behind.to_ascii_lowercase().find(word).unwrap_or_default();
+        let opens = finished.after(words::RESULT).is_none_or(|following| {
+            let until = following
+                .to_ascii_lowercase()
+                .find(word)
+                .unwrap_or_default();
             let mark = control_tokens(opening).into_iter().next();
-            behind[..until].contains(mark.as_deref().unwrap_or(opening.trim()))
+            following[..until].contains(mark.as_deref().unwrap_or(opening.trim()))
         });
         if let Some(closing) = ends_turn {
             let what = format!(
@@ -556,13 +557,13 @@ fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgemen
 /// The token that closes an answer, where another turn follows.
 fn end_of_answers(prober: &Prober<'_>) -> Option<String> {
     let turns = prober.see(TWO_TURNS);
-    let behind = turns.behind(words::ASSISTANT)?.trim_start();
-    let token = control_tokens_in(behind).next()?;
-    behind.starts_with(token).then(|| token.to_owned())
+    let following = turns.after(words::ASSISTANT)?.trim_start();
+    let token = control_tokens_in(following).next()?;
+    following.starts_with(token).then(|| token.to_owned())
 }
 
 /// Whether what a prompt adds to the same conversation begins as the opening of a model's turn
-/// does. Thoughts behind that may be opened in one prompt and closed in another.
+/// does. Reasoning after that may be opened in one prompt and closed in another.
 fn opens_as(text: &str, closed: Option<&str>, opening: &str) -> bool {
     let head = marks(opening)
         .next()

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn guards_are_told_from_chats_that_forget() {
+    fn guards_are_distinguished_from_chats_that_forget() {
         let about = "Decide whether the message is safe. ".repeat(8);
         assert!(is_so(&format!(
             "{about}{{{{ messages[-1].content }}}}\nYour verdict:"

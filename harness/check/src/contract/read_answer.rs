@@ -31,7 +31,6 @@ pub(super) fn readings(prober: &Prober<'_>, tally: &mut Tally) -> Option<std::rc
     }
 }
 
-/// The response template, compiled.
 pub(super) fn response_template(
     prober: &Prober<'_>,
     tally: &mut Tally,
@@ -63,8 +62,8 @@ pub(super) fn look(
     }
 }
 
-/// Demands that these probes are read back in some forms. What the template does not write is not
-/// the response template's fault, and the probe then says nothing.
+/// Demands that these probes are parsed in some forms. What the template does not write is not the
+/// response template's fault, and the probe then says nothing.
 pub(super) fn demand_roundtrip(
     tally: &mut Tally,
     prober: &Prober<'_>,
@@ -76,8 +75,8 @@ pub(super) fn demand_roundtrip(
     });
 }
 
-/// Demands that an answer is read back in some forms. Other white space at the ends of its texts is
-/// as bad as said.
+/// Demands that an answer is parsed in some forms. Other white space at the ends of its texts is as
+/// bad as said.
 pub(super) fn demand_one(
     tally: &mut Tally,
     reading: &AnswerReading,
@@ -114,7 +113,7 @@ fn rank(read: &FormReading) -> Verdict {
     }
 }
 
-/// Evidence that a form of an answer is not read back.
+/// Evidence that a form of an answer is not parsed as meant.
 pub(super) fn evidence(
     reading: &AnswerReading,
     answer: &ReadAnswer,
@@ -126,8 +125,8 @@ pub(super) fn evidence(
         }
         (ReadOutcome::Read { .. }, differences) => {
             let written = differences.iter().filter(|one| !one.is_not_written);
-            let told: Vec<String> = written.take(MOST_TOLD).map(described).collect();
-            format!("{}: {}", reading.about, told.join("; "))
+            let reported: Vec<String> = written.take(MOST_REPORTED).map(described).collect();
+            format!("{}: {}", reading.about, reported.join("; "))
         }
         (refusal, _) => format!("{}: {}", reading.about, refused(refusal)),
     };
@@ -147,7 +146,7 @@ pub(super) fn in_answer(
 }
 
 /// How many differences a sentence tells.
-const MOST_TOLD: usize = 3;
+const MOST_REPORTED: usize = 3;
 
 /// A reader's refusal, in words.
 pub(super) fn refused(outcome: &ReadOutcome) -> String {
@@ -159,7 +158,6 @@ pub(super) fn refused(outcome: &ReadOutcome) -> String {
     }
 }
 
-/// A difference in words.
 fn described(difference: &Difference) -> String {
     let part = &difference.part;
     let shown = |value: &Option<Value>| {

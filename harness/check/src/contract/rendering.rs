@@ -19,8 +19,8 @@ use crate::probe::catalogue::{
     TWO_SYSTEM, TWO_USERS, TYPED_ARGUMENTS, UNION_TYPE, UNKNOWN_ROLE, USER, USER_ASSISTANT,
     USER_ASSISTANT_USER,
 };
-use crate::probe::manner::open;
-use crate::probe::{Manner, Probe, Prober, Requirement, words};
+use crate::probe::input_style::open;
+use crate::probe::{InputStyle, Probe, Prober, Requirement, words};
 
 /// Probes that together go through most of a template.
 const USUAL: [Probe; 4] = [USER, SYSTEM_TURNS, TOOLS, PARALLEL];
@@ -63,22 +63,22 @@ pub(super) static RENDERS: Contract = Contract {
     page: include_str!("pages/renders.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
-        let plain = Manner {
+        let plain = InputStyle {
             given: Requirement::Nothing,
-            ..prober.manner()
+            ..prober.input_style()
         };
         let seen = prober.see_in(USER, plain);
         let mut what = match seen.text() {
             Some(_) => "the question is not in the prompt".to_owned(),
             None => seen.refusal(),
         };
-        match prober.manner().given {
+        match prober.input_style().given {
             Requirement::Nothing => {}
             Requirement::Tools => what.push_str(" (it wants tools)"),
             Requirement::Documents => what.push_str(" (it wants documents)"),
         }
         let ranks = prober.see(QUERY_DOCUMENT);
-        let is_ranker = prober.manner().given == Requirement::Nothing
+        let is_ranker = prober.input_style().given == Requirement::Nothing
             && ranks.has(words::USER)
             && ranks.has(words::DOCUMENT);
         if is_ranker && !seen.has(words::USER) {
@@ -86,7 +86,7 @@ pub(super) static RENDERS: Contract = Contract {
         }
         let wanted = if seen.has(words::USER)
             || is_ranker
-            || prober.manner().given != Requirement::Nothing
+            || prober.input_style().given != Requirement::Nothing
         {
             None
         } else {
@@ -98,7 +98,7 @@ pub(super) static RENDERS: Contract = Contract {
         // A template that requires tools or documents, and accepts them, is not broken.
         let wants_more = is_ranker
             || wanted.is_some()
-            || prober.manner().given != Requirement::Nothing
+            || prober.input_style().given != Requirement::Nothing
             || prober.see(USER_ASSISTANT).has(words::ASSISTANT)
             || prober.see(SYSTEM_USER).has(words::USER);
         // A template that asks whether there are tools means to do without them.
@@ -110,7 +110,7 @@ pub(super) static RENDERS: Contract = Contract {
             "and tools",
         ];
         let source = prober.source_without_comments();
-        let is_unguarded = prober.manner().given == Requirement::Tools
+        let is_unguarded = prober.input_style().given == Requirement::Tools
             && guards.iter().any(|guard| source.contains(guard))
             && wanted_tools(prober).is_some();
         // A question that is accepted and not shown is lost, if the same template shows questions in
@@ -118,7 +118,7 @@ pub(super) static RENDERS: Contract = Contract {
         let is_lost = seen.text().is_some()
             && !is_ranker
             && wanted.is_none()
-            && prober.manner().given == Requirement::Nothing;
+            && prober.input_style().given == Requirement::Nothing;
         if let Some(kept) = is_lost.then(|| kept_elsewhere(prober)).flatten() {
             what.push_str(kept);
         }
@@ -145,7 +145,7 @@ fn kept_elsewhere(prober: &Prober<'_>) -> Option<&'static str> {
         (
             SYSTEM_USER,
             words::USER,
-            ", though one behind a system message is",
+            ", though one after a system message is",
         ),
         (USER_ASSISTANT, words::ASSISTANT, ", though an answer is"),
     ];
@@ -174,7 +174,7 @@ fn wanted_tools(prober: &Prober<'_>) -> Option<&'static str> {
     forms.into_iter().find_map(|(tools, wanted)| {
         let case = Case {
             tools: Some(tools),
-            ..open(vec![prober.manner().user()])
+            ..open(vec![prober.input_style().user()])
         };
         let about = "a question with tools in another form";
         let seen = prober.ask("wanted-tools", about, case);
@@ -289,7 +289,7 @@ fn refusal_words(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
     let mut groups: Vec<(String, Evidence, Vec<&str>)> = Vec::new();
     // `capabilities-work` reports features that fail as a whole.
-    let told = failures(prober);
+    let reported = failures(prober);
     for probe in LEGAL {
         let seen = prober.see(*probe);
         let is_wordless = match &*seen.outcome {
@@ -303,7 +303,7 @@ fn refusal_words(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             continue;
         }
         let refusal = seen.refusal();
-        if told.contains(&refusal) {
+        if reported.contains(&refusal) {
             tally.skip("capabilities-work reports what fails");
             continue;
         }

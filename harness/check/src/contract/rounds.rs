@@ -59,7 +59,7 @@ pub(super) static CALLS_IN_ORDER: Contract = Contract {
                     let what = format!("{what} are in the prompt in another order");
                     Evidence::one(what, &seen)
                 }),
-                // Other contracts report what is lost.
+                // Other contracts report lost texts.
                 None => tally.skip("not all calls and results are in the prompt"),
             }
         }
@@ -106,8 +106,8 @@ pub(super) static CALL_IDS_KEPT: Contract = Contract {
                 tally.broken(Evidence::one(what, &seen).with(Severity::Error));
             }
             [1, _] => {
-                // The ID of a call stands before its arguments or behind them, that of a result
-                // not before all calls are over.
+                // The ID of a call comes before its arguments or after them, that of a result not
+                // before all calls are over.
                 let last_call = seen.find(words::THIRD_VALUE).map_or(0, |place| place.start);
                 let first = seen.find(IDS[0]).map_or(0, |place| place.start);
                 let (there, missing) = if first < last_call {
@@ -179,8 +179,8 @@ pub(super) static SECOND_ROUND_ALIKE: Contract = Contract {
         // Some models stay in one turn through all rounds.
         let turns = prober.see(TWO_TURNS);
         let turns = counts(turns.text().unwrap_or_default());
-        // What stands behind the result in both opens the answer that is asked for.
-        let ends = (one.behind(words::RESULT), two.behind(words::SECOND_RESULT));
+        // The text after the result in both opens the answer that is asked for.
+        let ends = (one.after(words::RESULT), two.after(words::SECOND_RESULT));
         let end = match ends {
             (Some(end), Some(other)) if end == other => end.len(),
             _ => 0,

@@ -13,9 +13,9 @@ use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::answers::{
-    CALL, JSON, LONG_THOUGHTS, NO_ARGUMENTS, NUMBERS, PARAGRAPHS, PARALLEL, PROGRAM, SPACED, TEXT,
-    TEXT_CALL, TEXT_OR_NULL, TEXT_OR_NUMBER, TEXT_PARALLEL, TEXTS, THOUGHTS, THOUGHTS_CALL,
-    THOUGHTS_TEXT_CALL, THREE, TWICE, TYPED,
+    CALL, JSON, LONG_REASONING, NO_ARGUMENTS, NUMBERS, PARAGRAPHS, PARALLEL, PROGRAM, REASONING,
+    REASONING_CALL, REASONING_TEXT_CALL, SPACED, TEXT, TEXT_CALL, TEXT_OR_NULL, TEXT_OR_NUMBER,
+    TEXT_PARALLEL, TEXTS, THREE, TWICE, TYPED,
 };
 use crate::probe::{AnswerReading, NoReadings, Probe, Prober};
 
@@ -23,12 +23,11 @@ use crate::probe::{AnswerReading, NoReadings, Probe, Prober};
 pub(super) const WITH_END: [Form; 2] = [Form::Whole, Form::Ended];
 
 const TEXT_PROBES: [Probe; 3] = [TEXT, PARAGRAPHS, JSON];
-/// Probes of single calls.
 const CALL_PROBES: [Probe; 4] = [CALL, TEXT_CALL, NO_ARGUMENTS, PROGRAM];
 
 pub(super) static READS_BACK: Contract = Contract {
     id: "reads-back",
-    meaning: "a text or a call, written by the template, is read back as it was meant",
+    meaning: "a parser gets back the text or the call that the template wrote",
     guards_against: "calls that reach users as text, texts that lose a part",
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
@@ -61,8 +60,8 @@ pub(super) static READS_BACK: Contract = Contract {
 
 pub(super) static READS_BACK_WITHOUT_END_TOKEN: Contract = Contract {
     id: "reads-back-without-end-token",
-    meaning: "an answer is read back without its end token too, as servers return it",
-    guards_against: "calls that only come back where the end token stands behind them",
+    meaning: "an answer is parsed the same without its end token, as servers return it",
+    guards_against: "calls that are only parsed if the end token follows them",
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("pages/reads-back-without-end-token.md"),
@@ -90,8 +89,8 @@ pub(super) static READS_BACK_WITHOUT_END_TOKEN: Contract = Contract {
 
 pub(super) static ARGUMENT_TYPES_KEPT: Contract = Contract {
     id: "argument-types-kept",
-    meaning: "arguments are read back with the types that the tool's schema gives them",
-    guards_against: "the text \"3\" where a tool wants the number 3, and the other way round",
+    meaning: "arguments are parsed with the types that the tool's schema gives them",
+    guards_against: "the text \"3\" where a tool wants the number 3, or the reverse",
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("pages/argument-types-kept.md"),
@@ -112,7 +111,7 @@ pub(super) static UNION_TYPES_KEPT: Contract = Contract {
 
 pub(super) static PARALLEL_CALLS_READ_BACK: Contract = Contract {
     id: "parallel-calls-read-back",
-    meaning: "several calls in an answer are all read back, in their order",
+    meaning: "several calls in an answer are all parsed, in their order",
     guards_against: "calls that are lost, or run together",
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
@@ -131,8 +130,8 @@ pub(super) static PARALLEL_CALLS_READ_BACK: Contract = Contract {
 
 pub(super) static REASONING_READ_BACK: Contract = Contract {
     id: "reasoning-read-back",
-    meaning: "thoughts are read back as thoughts, and the answer behind them as the answer",
-    guards_against: "thoughts that users read as the answer, answers that are taken for thoughts",
+    meaning: "reasoning is parsed as reasoning, and the answer after it as the answer",
+    guards_against: "reasoning that users read as the answer, answers that are taken for reasoning",
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("pages/reasoning-read-back.md"),
@@ -142,9 +141,9 @@ pub(super) static REASONING_READ_BACK: Contract = Contract {
             tally.skip("reasoning is not in the prompt");
             return tally.judgement();
         }
-        demand_roundtrip(&mut tally, prober, &[THOUGHTS, LONG_THOUGHTS], &WITH_END);
+        demand_roundtrip(&mut tally, prober, &[REASONING, LONG_REASONING], &WITH_END);
         if writes_calls(capabilities) {
-            let probes = [THOUGHTS_CALL, THOUGHTS_TEXT_CALL];
+            let probes = [REASONING_CALL, REASONING_TEXT_CALL];
             demand_roundtrip(&mut tally, prober, &probes, &WITH_END);
         }
         tally.judgement()
@@ -162,7 +161,7 @@ pub(super) fn writes_calls(capabilities: &Capabilities) -> bool {
     capabilities.tool_calls.single.is_kept()
 }
 
-/// Demands that calls are read back.
+/// Demands that calls are parsed.
 fn judged_calls(prober: &Prober<'_>, capabilities: &Capabilities, chosen: &[Probe]) -> Judgement {
     let mut tally = Tally::default();
     if !writes_calls(capabilities) {

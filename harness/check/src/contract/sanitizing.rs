@@ -5,18 +5,19 @@ use serde_json::json;
 
 use super::definition::Contract;
 use super::evidence::Evidence;
+use super::reasoning::mark_at;
 use super::severity::Severity;
 use super::tally::Tally;
-use super::thoughts::mark_at;
 use super::tokens::control_tokens;
-use crate::probe::manner::open;
+use crate::probe::input_style::open;
 use crate::probe::{Prober, words};
 use rolecall_front::sanitizing::{ControlTokens, without_marks};
 
 pub(super) static SANITISING_HARMLESS: Contract = Contract {
     id: "sanitising-harmless",
     meaning: "with `sanitize_control_tokens` the prompt of an ordinary conversation stays the same",
-    guards_against: "earlier thoughts that stay in the prompt, or a result that is taken for a question",
+    guards_against: "earlier reasoning that stays in the prompt, or a result that is taken for a \
+                     question",
     severity: Severity::Note,
     dialects: &[Dialect::Jinja],
     page: include_str!("pages/sanitising-harmless.md"),
@@ -56,7 +57,7 @@ pub(super) static SANITISING_HARMLESS: Contract = Contract {
 /// Conversations in which messages have control tokens although nobody means harm: an earlier answer
 /// as the model wrote it, and a result that a client sends as a question.
 fn conversations(prober: &Prober<'_>, written: &[String]) -> Vec<(&'static str, Case)> {
-    let m = prober.manner();
+    let m = prober.input_style();
     let mut found = Vec::new();
     let mark = |opens: bool| {
         let mut marks = written.iter();
@@ -72,7 +73,7 @@ fn conversations(prober: &Prober<'_>, written: &[String]) -> Vec<(&'static str, 
         );
         let messages = vec![m.user(), m.message("assistant", &answer), m.second_user()];
         found.push((
-            "an earlier answer with its thoughts, as the model wrote it",
+            "an earlier answer with its reasoning, as the model wrote it",
             open(messages),
         ));
     }

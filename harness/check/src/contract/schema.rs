@@ -8,7 +8,7 @@ use super::evidence::Evidence;
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::probe::catalogue::{RICH_TOOL, TOOLS};
-use crate::probe::manner::{open, tool};
+use crate::probe::input_style::{open, tool};
 use crate::probe::{Prober, words};
 
 pub(super) static SCHEMA_KEPT: Contract = Contract {
@@ -70,7 +70,7 @@ fn optional_is_optional(tally: &mut Tally, prober: &Prober<'_>) {
         tool["function"]["parameters"]["required"] = json!([required]);
         let case = Case {
             tools: Some(vec![tool]),
-            ..open(vec![prober.manner().user()])
+            ..open(vec![prober.input_style().user()])
         };
         let about = "a tool with a parameter that is required and one that is not";
         prober.ask("one-required", about, case)
@@ -90,8 +90,8 @@ fn optional_is_optional(tally: &mut Tally, prober: &Prober<'_>) {
     let about = |text: &str| -> Vec<String> {
         let text = text.to_lowercase();
         let names = text.match_indices(words::FIRST_KEY);
-        let behind = names.map(|(at, name)| &text[at + name.len()..]);
-        let entries = behind.map(|rest| {
+        let after = names.map(|(at, name)| &text[at + name.len()..]);
+        let entries = after.map(|rest| {
             let end = rest.find(['\n', ',', '}']).unwrap_or(rest.len());
             rest[..end].to_owned()
         });
@@ -115,7 +115,7 @@ fn optional_is_optional(tally: &mut Tally, prober: &Prober<'_>) {
         return;
     }
     tally.demand_with(Severity::Error, says(&optional), || {
-        let what = "a parameter that is required is marked as optional, and the other way round";
+        let what = "a parameter that is required is marked as optional, or the reverse";
         Evidence::differ(what, &first, &second)
     });
 }

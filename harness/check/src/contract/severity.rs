@@ -1,4 +1,4 @@
-//! How bad what was found is.
+//! How bad a finding is.
 
 use std::fmt;
 
@@ -9,8 +9,8 @@ use std::fmt;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// A defect: what the template sets out to do it does wrong, or the model gets something
-    /// else than what was said, and nobody is told.
+    /// A defect: what the template sets out to do it does wrong, or the model gets something else
+    /// than what was said, and nothing reports it.
     Error,
     /// Something that others rely on, such as a cache, does not work.
     Warning,
@@ -39,7 +39,7 @@ impl Severity {
         Severity::Note,
     ];
 
-    /// Whether someone should mend this, or say why it is so.
+    /// Whether someone should fix this, or say why it is so.
     pub fn is_defect(self) -> bool {
         matches!(self, Severity::Error | Severity::Warning)
     }

@@ -11,7 +11,7 @@ use super::read_answer::{in_answer, look, refused, response_template};
 use super::roundtrip::writes_calls;
 use super::severity::Severity;
 use super::tally::Tally;
-use crate::probe::answers::{CALL, LONG_THOUGHTS, PARAGRAPHS, TEXT, TEXT_CALL, THOUGHTS, TYPED};
+use crate::probe::answers::{CALL, LONG_REASONING, PARAGRAPHS, REASONING, TEXT, TEXT_CALL, TYPED};
 use crate::probe::{AnswerReading, spaced};
 
 pub(super) static STREAMS_ALIKE: Contract = Contract {
@@ -51,7 +51,7 @@ fn in_words(outcome: &ReadOutcome) -> String {
 
 pub(super) static STREAMS_EARLY: Contract = Contract {
     id: "streams-early",
-    meaning: "thoughts and texts are reported while they arrive",
+    meaning: "reasoning and texts are reported while they arrive",
     guards_against: "users who wait for the whole answer before they see its first word",
     severity: Severity::Warning,
     dialects: &[Dialect::Jinja],
@@ -63,7 +63,7 @@ pub(super) static STREAMS_EARLY: Contract = Contract {
         };
         let mut probes = vec![PARAGRAPHS];
         if !capabilities.reasoning.fields.is_empty() {
-            probes.push(LONG_THOUGHTS);
+            probes.push(LONG_REASONING);
         }
         look(
             &mut tally,
@@ -91,13 +91,13 @@ fn demand_early(
         return;
     };
     if matches!(read.verdict, Verdict::Changed | Verdict::Failed) {
-        return tally.skip("the answer is not read back");
+        return tally.skip("the answer is not parsed as it was meant");
     }
     let meant = &reading.reading.meant;
     let (name, text) = if meant.reasoning.is_empty() {
         ("text", &meant.content)
     } else {
-        ("thoughts", &meant.reasoning)
+        ("reasoning", &meant.reasoning)
     };
     // The place at which the text has arrived, but for what a reader may hold back.
     let Some(begin) = read.text.find(text.as_str()) else {
@@ -136,7 +136,7 @@ fn demand_early(
 pub(super) static CUT_SAFE: Contract = Contract {
     id: "cut-safe",
     meaning: "an answer that is cut off is still read",
-    guards_against: "a limit of tokens that costs the whole message, its text and thoughts too",
+    guards_against: "a limit of tokens that costs the whole message, its text and reasoning too",
     severity: Severity::Warning,
     dialects: &[Dialect::Jinja],
     page: include_str!("pages/cut-safe.md"),
@@ -145,7 +145,7 @@ pub(super) static CUT_SAFE: Contract = Contract {
         let Some(template) = response_template(prober, &mut tally) else {
             return tally.judgement();
         };
-        let mut probes = vec![TEXT, THOUGHTS];
+        let mut probes = vec![TEXT, REASONING];
         if writes_calls(capabilities) {
             probes.extend([CALL, TEXT_CALL, TYPED]);
         }
@@ -205,7 +205,7 @@ fn demand_cut_safe(
 fn cut_part(meant: &Meaning, cut: &str) -> &'static str {
     let has = |text: &str| cut.contains(text.trim());
     if !has(&meant.reasoning) {
-        "its thoughts"
+        "its reasoning"
     } else if !has(&meant.content) {
         "its text"
     } else {

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::definition::Contract;
 use super::evidence::Evidence;
+use super::reasoning::{is_within, marks};
 use super::severity::Severity;
 use super::tally::Tally;
-use super::thoughts::{is_within, marks};
 use crate::probe::catalogue::USER;
 use crate::probe::{ProbeOutcome, Prober, Setting, words};
 
@@ -31,7 +31,7 @@ pub(super) static SWITCHES_WORK: Contract = Contract {
             let is_known = KNOWN.contains(&name.as_str());
             if is_known && switches.iter().any(|switch| switch.name == *name) {
                 tally.holds();
-            } else if is_known && TOLD_WITHOUT_EFFECT.contains(&name.as_str()) {
+            } else if is_known && REPORTED_WITHOUT_EFFECT.contains(&name.as_str()) {
                 tally.broken(Evidence::of_source(format!(
                     "the template reads `{name}`, and no value of it changes a prompt"
                 )));
@@ -101,7 +101,7 @@ pub(super) fn is_known(name: &str) -> bool {
 }
 
 /// The variables that every prompt can show, so that one without effect is a fault.
-const TOLD_WITHOUT_EFFECT: [&str; 3] = ["date_string", "enable_thinking", "thinking"];
+const REPORTED_WITHOUT_EFFECT: [&str; 3] = ["date_string", "enable_thinking", "thinking"];
 
 /// A name that is shorter resembles too many others.
 const SHORTEST: usize = 8;
@@ -109,8 +109,8 @@ const SHORTEST: usize = 8;
 /// A name that is shorter may be the beginning of another by chance.
 const LONG: usize = 10;
 
-/// What was meant by a name that nearly is a known one: a letter or two differ, a part of it is
-/// missing, or it is the singular. None if the template reads the known one too.
+/// The name that was meant by a name that nearly is a known one: a letter or two differ, a part of
+/// it is missing, or it is the singular. None if the template reads the known one too.
 fn misspelt(name: &str, read: &BTreeSet<String>) -> Option<&'static str> {
     const MOST_CHANGES: usize = 2;
     const LISTS: [&str; 3] = ["messages", "tools", "documents"];
@@ -134,7 +134,7 @@ fn misspelt(name: &str, read: &BTreeSet<String>) -> Option<&'static str> {
     (!read.contains(meant)).then_some(meant)
 }
 
-/// The line in which a name first stands.
+/// The line in which a name first appears.
 fn line_of(source: &str, name: &str) -> Option<usize> {
     let at = source.find(name)?;
     Some(source[..at].matches('\n').count() + 1)
@@ -163,14 +163,14 @@ fn is_not_inverted(tally: &mut Tally, prober: &Prober<'_>, name: &str) {
     });
 }
 
-/// How far a prompt leads the model to think: from 0, where thoughts are closed at its end, over a
+/// How far a prompt leads the model to think: from 0, where reasoning is closed at its end, over a
 /// word against them, and nothing at all, to 3, where they are open there.
 fn invitation(seen: &ProbeOutcome, text: &str) -> u8 {
     const DENIALS: [&str; 4] = ["/nothink", "/no_think", "thinking off", "thinking: off"];
-    let behind = seen.behind(words::USER).unwrap_or(text);
-    if is_within(behind) {
+    let after = seen.after(words::USER).unwrap_or(text);
+    if is_within(after) {
         3
-    } else if marks(behind).next_back().is_some() {
+    } else if marks(after).next_back().is_some() {
         0
     } else if DENIALS.iter().any(|word| seen.has(word)) {
         1
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_nearly_are_known_are_told() {
+    fn names_that_nearly_are_known_are_reported() {
         let of = |name: &str| misspelt(name, &BTreeSet::new());
         assert_eq!(of("enable_thinkng"), Some("enable_thinking"));
         assert_eq!(of("enableThinking"), Some("enable_thinking"));

@@ -1,4 +1,4 @@
-//! The contract that a system message changes nothing behind it.
+//! The contract that a system message changes nothing after it.
 
 use rolecall_core::Dialect;
 
@@ -34,8 +34,9 @@ const PAIRS: [(Probe, Probe); 13] = [
 
 pub(super) static SYSTEM_APART: Contract = Contract {
     id: "system-apart",
-    meaning: "behind the first question, a prompt is the same with and without a system message",
-    guards_against: "calls, results or thoughts that are written in another way, because a message was counted",
+    meaning: "after the first question, a prompt is the same with and without a system message",
+    guards_against: "calls, results or reasoning that are written differently, because a message \
+                     was counted",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("pages/system-apart.md"),
@@ -43,23 +44,23 @@ pub(super) static SYSTEM_APART: Contract = Contract {
         let mut tally = Tally::default();
         for (without, with) in PAIRS {
             let (without, with) = (prober.see(without), prober.see(with));
-            let behind = |seen: &ProbeOutcome| {
+            let after = |seen: &ProbeOutcome| {
                 let question = seen.find(words::USER)?;
                 Some(seen.text()?[question.start..].to_owned())
             };
-            let (Some(one), Some(other)) = (behind(&without), behind(&with)) else {
+            let (Some(one), Some(other)) = (after(&without), after(&with)) else {
                 continue;
             };
             // Some models have the system text at the last question.
             if !with.has(words::SYSTEM) || other.to_lowercase().contains(words::SYSTEM) {
-                tally.skip("the system message does not stand before the first question");
+                tally.skip("the system message does not come before the first question");
                 continue;
             }
             // The simplest pair of conversations says it best.
             let is_same = one == other;
             tally.demand(is_same, || {
                 let what = format!(
-                    "behind the question the prompt is another one than without the system \
+                    "after the question the prompt is another one than without the system \
                      message: {}",
                     with.about
                 );

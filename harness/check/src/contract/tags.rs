@@ -9,9 +9,9 @@ use rolecall_core::Dialect;
 
 use super::definition::Contract;
 use super::evidence::Evidence;
+use super::reasoning::mark_at;
 use super::severity::Severity;
 use super::tally::Tally;
-use super::thoughts::mark_at;
 use super::tokens::control_tokens_in;
 use crate::capability::GenerationPrompt;
 use crate::probe::catalogue::{
@@ -61,7 +61,7 @@ pub(super) static TAGS_PAIRED: Contract = Contract {
     },
 };
 
-/// Demands that each token behind the question that opens something is there as often as its
+/// Demands that each token after the question that opens something is there as often as its
 /// partner.
 fn tokens_are_paired(
     tally: &mut Tally,
@@ -88,7 +88,7 @@ fn tokens_are_paired(
             at.map(|at| at..at + tag.len())
         };
         if !source.contains(&partner) && !text.contains(&partner) {
-            // A token of this form may stand between two texts, and need no end.
+            // A token of this form may be between two texts, and need no end.
             let is_written_apart = partner.contains("end") || partner.contains("END");
             if is_written_apart && !tag.contains("argument") && is_around_words(seen, tag) {
                 let what =
@@ -99,8 +99,8 @@ fn tokens_are_paired(
         }
         let (opened, closed) = (said.matches(tag).count(), said.matches(&partner).count());
         // Other contracts report what opens only the first of two rounds, and calls that are lost.
-        let is_told = seen.probe == TWO_ROUNDS.name || !seen.has(words::FIRST_VALUE);
-        tally.demand(opened == closed || is_told && opened < closed, || {
+        let is_reported = seen.probe == TWO_ROUNDS.name || !seen.has(words::FIRST_VALUE);
+        tally.demand(opened == closed || is_reported && opened < closed, || {
             let what = if opened > closed {
                 format!("`{tag}` is not closed by `{partner}`")
             } else {
@@ -111,7 +111,7 @@ fn tokens_are_paired(
     }
 }
 
-/// Whether a token stands right before a word of a call or of a result.
+/// Whether a token is right before a word of a call or of a result.
 fn is_around_words(seen: &ProbeOutcome, tag: &str) -> bool {
     let all = [words::RESULT, words::TOOL, words::FIRST_VALUE];
     all.iter().any(|word| {
@@ -181,25 +181,25 @@ fn has_word_for_an_end(tag: &str) -> bool {
         .any(|word| tag.split(['<', '_', '>']).any(|part| part == *word))
 }
 
-/// Whether a tag stands before and behind the value of an argument, as quotation marks do.
+/// Whether a tag comes before and after the value of an argument, as quotation marks do.
 fn is_quote(seen: &ProbeOutcome, tag: &str) -> bool {
-    let (before, behind) = (
+    let (before, after) = (
         seen.before(words::FIRST_VALUE),
-        seen.behind(words::FIRST_VALUE),
+        seen.after(words::FIRST_VALUE),
     );
     before.is_some_and(|before| before.ends_with(tag))
-        && behind.is_some_and(|behind| behind.starts_with(tag))
+        && after.is_some_and(|after| after.starts_with(tag))
 }
 
 /// Demands that a mark that ends answers has its partner before them, if the template writes it.
 fn marks_of_answers(tally: &mut Tally, prober: &Prober<'_>) {
     let seen = prober.see(USER_ASSISTANT);
-    let (Some(behind), Some(question)) = (seen.behind(words::ASSISTANT), seen.behind(words::USER))
+    let (Some(after), Some(question)) = (seen.after(words::ASSISTANT), seen.after(words::USER))
     else {
         return;
     };
     let source = prober.source_without_comments();
-    for token in control_tokens_in(behind) {
+    for token in control_tokens_in(after) {
         let opens = [
             ("END", "START"),
             ("END", "BEGIN"),
@@ -246,14 +246,14 @@ fn marks_of_media(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
-/// The name of a role, and a line break, may stand between an opening and its text.
+/// The name of a role, and a line break, may be between an opening and its text.
 const LONGEST: usize = 24;
 
-/// Demands that not the same tag stands before a text and behind it. A token that closes turns does,
+/// Demands that not the same tag comes before a text and after it. A token that closes turns does,
 /// where turns begin with plain words.
 fn both_sides(tally: &mut Tally, prober: &Prober<'_>) {
     let turns = prober.see(TWO_TURNS);
-    let closing = |word| control_tokens_in(turns.behind(word)?).next();
+    let closing = |word| control_tokens_in(turns.after(word)?).next();
     let closes = [words::USER, words::ASSISTANT].map(closing);
     for (probe, word, who) in [
         (CALL_RESULT, words::RESULT, "a result"),
@@ -262,10 +262,10 @@ fn both_sides(tally: &mut Tally, prober: &Prober<'_>) {
         (USER_ASSISTANT, words::ASSISTANT, "an answer"),
     ] {
         let seen = prober.see(probe);
-        let (Some(before), Some(behind)) = (seen.before(word), seen.behind(word)) else {
+        let (Some(before), Some(after)) = (seen.before(word), seen.after(word)) else {
             continue;
         };
-        let behind = behind.trim_start();
+        let after = after.trim_start();
         let Some(token) = control_tokens_in(before).next_back() else {
             continue;
         };
@@ -275,16 +275,16 @@ fn both_sides(tally: &mut Tally, prober: &Prober<'_>) {
         if gap > LONGEST || token.contains('/') || closes.contains(&Some(token)) {
             continue;
         }
-        // Behind a turn without an end stands what opens the next turn.
+        // After a turn without an end is what opens the next turn.
         let opens = control_tokens_in(turns.before(words::USER).unwrap_or_default()).next_back();
-        let opens_next = opens == Some(token) && behind.matches(token).count() == 1;
+        let opens_next = opens == Some(token) && after.matches(token).count() == 1;
         if opens_next || is_quote(&prober.see(CALL), token) {
             continue;
         }
         // `<<SYS>>` has one more sign on each side.
-        let is_same = behind.find(token).is_some_and(|at| at < 2);
+        let is_same = after.find(token).is_some_and(|at| at < 2);
         tally.demand(!is_same, || {
-            let what = format!("`{token}` stands before {who}, and behind it, too");
+            let what = format!("`{token}` comes before {who}, and after it, too");
             Evidence::one(what, &seen).at(seen.find(word))
         });
     }

@@ -5,10 +5,10 @@ use super::judgement::Judgement;
 use super::severity::Severity;
 use crate::probe::ProbeOutcome;
 
-/// What was seen so far.
+/// The outcomes so far.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    held: bool,
+    has_held: bool,
     broken: Vec<Evidence>,
     skipped: Vec<String>,
 }
@@ -16,18 +16,17 @@ pub(super) struct Tally {
 impl Tally {
     /// Something that could have broken the contract did not.
     pub(super) fn holds(&mut self) {
-        self.held = true;
+        self.has_held = true;
     }
 
-    /// The contract is broken.
     pub(super) fn broken(&mut self, evidence: Evidence) {
         if !self.broken.iter().any(|known| known.what == evidence.what) {
             self.broken.push(evidence);
         }
     }
 
-    /// Whether this was told already.
-    pub(super) fn is_told(&self, what: &str) -> bool {
+    /// Whether this was reported already.
+    pub(super) fn is_reported(&self, what: &str) -> bool {
         self.broken.iter().any(|known| known.what == what)
     }
 
@@ -75,7 +74,7 @@ impl Tally {
     pub(super) fn judgement(self) -> Judgement {
         if !self.broken.is_empty() {
             Judgement::Broken(self.broken)
-        } else if self.held {
+        } else if self.has_held {
             Judgement::Holds
         } else {
             let why = self.skipped.into_iter().next();

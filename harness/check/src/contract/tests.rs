@@ -8,8 +8,8 @@ use crate::card::{Card, examine};
 use crate::probe::counting_engine::CountingEngine;
 use rolecall_front::engines::Engines;
 
-/// The card of a template that no application stands before: what it is given is what a
-/// contract asks.
+/// The card of a template that no application comes before: what it is given is what a contract
+/// asks.
 fn card(dialect: Dialect, source: &str) -> Card {
     card_within(&Limits::default(), dialect, source)
 }
@@ -108,18 +108,18 @@ fn a_ranker_is_no_broken_chat() {
 }
 
 #[test]
-fn a_template_for_one_message_is_told_so_once() {
+fn a_template_for_one_message_is_reported_so_once() {
     let about = "Decide whether the message is safe. ".repeat(8);
     let card = card(
         Dialect::Jinja,
         &format!("{about}<|user|>{{{{ messages[-1].content }}}}<|end|>"),
     );
     let broken = card.broken();
-    let told: Vec<_> = broken
+    let reported: Vec<_> = broken
         .filter(|found| found.severity() <= Severity::Limitation)
         .map(|found| (found.contract.id, found.severity()))
         .collect();
-    assert_eq!(told, [("messages-kept", Severity::Limitation)]);
+    assert_eq!(reported, [("messages-kept", Severity::Limitation)]);
 }
 
 #[test]
@@ -174,16 +174,16 @@ fn worst(card: &Card, id: &str) -> Option<(Severity, String)> {
     Some((found.severity(), evidence[0].what.clone()))
 }
 
-/// A template that writes each message, with something behind its content.
-fn turns(behind: &str) -> String {
+/// A template that writes each message, with something after its content.
+fn turns(after: &str) -> String {
     format!(
-        "{{% for m in messages %}}<|{{{{ m.role }}}}|>{{{{ m.content }}}}{behind}<|end|>{{% endfor %}}\
+        "{{% for m in messages %}}<|{{{{ m.role }}}}|>{{{{ m.content }}}}{after}<|end|>{{% endfor %}}\
          {{% if add_generation_prompt %}}<|assistant|>{{% endif %}}"
     )
 }
 
 #[test]
-fn what_is_not_there_is_a_defect_wherever_it_stands() {
+fn what_is_not_there_is_a_defect_wherever_it_is() {
     let calls = |what: &str| turns(&format!("{{% if m.tool_calls %}}{what}{{% endif %}}"));
     let of_macro = "{% macro calls(all) %}{{ rendr(all) }}{% endmacro %}".to_owned();
     for (source, contract, words) in [
@@ -307,9 +307,9 @@ fn a_loop_over_the_parts_of_a_text_lets_the_text_decide() {
         ("[m.content]", false),
         ("[1, 2]", false),
     ] {
-        let behind = format!("{{% for part in {parts} %}} again{{% endfor %}}");
+        let after = format!("{{% for part in {parts} %}} again{{% endfor %}}");
         let source = format!(
-            "{{% for m in messages %}}<{{{{ m.role }}}}>{{{{ m.content }}}}{behind}</s>\
+            "{{% for m in messages %}}<{{{{ m.role }}}}>{{{{ m.content }}}}{after}</s>\
              {{% endfor %}}"
         );
         let card = card(Dialect::Jinja, &source);

@@ -57,7 +57,7 @@ fn pattern(source: &str) -> Regex {
     Regex::new(source).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What is hidden in a text: each in words, the text itself, and how bad it is.
+/// The hidden parts of a text: each in words, the text itself, and how bad it is.
 fn hidden(text: &str) -> Vec<(String, String, Severity)> {
     let mut hidden = Vec::new();
     if let Some(c) = text.chars().find(|c| is_hidden(*c)) {
@@ -101,14 +101,14 @@ fn variation_selectors(text: &str) -> Option<String> {
     Some(pair.iter().collect())
 }
 
-/// The text that base64 stands for. None if the letters are no base64 of a text.
+/// The text that base64 represents. None if the letters are no base64 of a text.
 fn from_base64(letters: &str) -> Option<String> {
     let config = GeneralPurposeConfig::new()
         .with_decode_padding_mode(DecodePaddingMode::Indifferent)
         .with_decode_allow_trailing_bits(true);
     let engine = GeneralPurpose::new(&STANDARD, config);
     let letters = letters.replace('-', "+").replace('_', "/");
-    // Letters of a name may stand before and behind.
+    // Letters of a name may come before and after.
     let decoded = engine.decode(&letters).ok()?;
     readable(decoded)
 }

@@ -15,7 +15,7 @@ use crate::probe::{Prober, words};
 
 pub(super) static ONE_BOS: Contract = Contract {
     id: "one-bos",
-    meaning: "the beginning-of-sequence token stands at the start, once, or nowhere",
+    meaning: "the beginning-of-sequence token is at the start, once, or nowhere",
     guards_against: "a doubled BOS token, which the model has never seen",
     severity: Severity::Warning,
     dialects: &[Dialect::Jinja],
@@ -55,9 +55,9 @@ fn one_bos(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
             0 => tally.skip("the template leaves the beginning to the tokenizer"),
             1 => tally.demand(text.starts_with(bos), || {
                 let what = if text.trim_start().starts_with(bos) {
-                    format!("white space stands before `{bos}`")
+                    format!("white space comes before `{bos}`")
                 } else {
-                    format!("`{bos}` does not stand at the start")
+                    format!("`{bos}` is not at the start")
                 };
                 Evidence::one(what, &seen)
             }),
@@ -76,9 +76,9 @@ fn one_bos(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
             }
             count => {
                 let what = if text.starts_with(&bos.repeat(2)) {
-                    format!("`{bos}` stands at the start {count} times")
+                    format!("`{bos}` is at the start {count} times")
                 } else {
-                    format!("`{bos}` stands in the prompt {count} times")
+                    format!("`{bos}` is in the prompt {count} times")
                 };
                 let again = text.match_indices(bos).nth(1);
                 let again = again.map(|(at, bos)| at..at + bos.len());
@@ -108,7 +108,7 @@ fn control_tokens_inert(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         return tally.judgement();
     };
     let mut tokens = control_tokens(text);
-    // A user can also write the mark that stands for an image.
+    // A user can also write the mark that represents an image.
     let image = prober.see(IMAGE);
     tokens.extend(image.text().map(control_tokens).unwrap_or_default());
     for name in ["bos_token", "eos_token"] {
@@ -121,8 +121,8 @@ fn control_tokens_inert(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         return tally.judgement();
     }
     let ask = |name, about, between: &str| {
-        let content = format!("{} {between} {}", words::BEFORE, words::BEHIND);
-        let mut message = prober.manner().user();
+        let content = format!("{} {between} {}", words::BEFORE, words::AFTER);
+        let mut message = prober.input_style().user();
         match &mut message["content"] {
             Value::Array(parts) => parts[0]["text"] = json!(content),
             other => *other = json!(content),
@@ -146,7 +146,7 @@ fn control_tokens_inert(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
                 "tokens in a question reach the prompt: {}",
                 by_kind(prober, &arrived)
             );
-            // The question is what the token stands in.
+            // The token is in the question.
             let question = seen.find(words::BEFORE).map_or(0, |place| place.end);
             let first = arrived.iter().filter_map(|token| {
                 let at = question + text[question..].find(token)?;

@@ -16,8 +16,8 @@ use crate::probe::catalogue::{
     LONG_IDS, NO_IDS, NO_NAME, NO_TOOLS, NULL_CALLS, OTHER_QUESTION, PARALLEL, QUOTED_RESULT,
     RESULT_ALONE, SYSTEM_TOOLS, TOOLS, USER, USER_ASSISTANT_USER, quoted_result,
 };
-use crate::probe::manner::{open, with_tools};
-use crate::probe::{Manner, ProbeOutcome, Prober, Requirement, words};
+use crate::probe::input_style::{open, with_tools};
+use crate::probe::{InputStyle, ProbeOutcome, Prober, Requirement, words};
 
 pub(super) static TOOLS_KEPT: Contract = Contract {
     id: "tools-kept",
@@ -66,11 +66,11 @@ pub(super) static TOOLS_KEPT: Contract = Contract {
                 Some(what) => tally.broken(Evidence::one(what, &seen)),
             }
         }
-        let beside = prober.see(SYSTEM_TOOLS);
-        if seen.has(words::TOOL) && tally.text(&beside).is_some() {
-            tally.demand(beside.has(words::TOOL), || {
+        let with_system = prober.see(SYSTEM_TOOLS);
+        if seen.has(words::TOOL) && tally.text(&with_system).is_some() {
+            tally.demand(with_system.has(words::TOOL), || {
                 let what = "the tools are not in the prompt when there is a system message";
-                Evidence::one(what, &beside)
+                Evidence::one(what, &with_system)
             });
         }
         for (probe, word, when) in [
@@ -104,14 +104,15 @@ pub(super) static TOOLS_KEPT: Contract = Contract {
 /// Why a contract about tools says nothing about a template.
 const NO_TOOLS_HERE: &str = "the template does nothing about tools";
 
-/// Whether a template means to support tools: it reads them, or tools or calls are in the prompt. One
-/// that shows nothing of them but beside documents, or that sets its tools to nothing, does not.
+/// Whether a template means to support tools: it reads them, or tools or calls are in the prompt.
+/// One that shows nothing of them except with documents, or that sets its tools to nothing, does
+/// not.
 fn supports_tools(prober: &Prober<'_>, capabilities: &Capabilities) -> bool {
     let is_kept = capabilities.tools.is_kept() || capabilities.tool_calls.single.is_kept();
     let shows_result = prober.see(CALL_RESULT).has(words::RESULT);
-    let with_documents = Manner {
+    let with_documents = InputStyle {
         given: Requirement::Documents,
-        ..prober.manner()
+        ..prober.input_style()
     };
     let is_elsewhere =
         || turns_tools_off(prober) || prober.see_in(TOOLS, with_documents).has(words::TOOL);
@@ -130,7 +131,7 @@ pub(super) static NO_TOOLS_ALIKE: Contract = Contract {
 
 fn no_tools_alike(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
-    if prober.manner().given == Requirement::Tools {
+    if prober.input_style().given == Requirement::Tools {
         tally.skip("the template wants tools");
         return tally.judgement();
     }
@@ -319,7 +320,7 @@ pub(super) static PARALLEL_CALLS_KEPT: Contract = Contract {
 
 pub(super) static CONTENT_BESIDE_CALLS: Contract = Contract {
     id: "content-beside-calls",
-    meaning: "the assistant's text beside a call is in the prompt, before the call",
+    meaning: "the assistant's text with a call is in the prompt, before the call",
     guards_against: "explanations that vanish, or appear after the result",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
@@ -336,14 +337,14 @@ pub(super) static CONTENT_BESIDE_CALLS: Contract = Contract {
             let call = seen.find(words::FIRST_VALUE);
             let broken = |what| Evidence::one(what, &seen);
             match (text, call) {
-                (None, _) => tally.broken(broken("the text beside a call is not in the prompt")),
+                (None, _) => tally.broken(broken("the text with a call is not in the prompt")),
                 (Some(_), None) => {
-                    tally.broken(broken("a call with text beside it is not in the prompt"));
+                    tally.broken(broken("a call with a text is not in the prompt"));
                 }
                 // A message does not say which of the two was first.
                 (Some(text), Some(call)) => {
                     tally.demand_with(Severity::Warning, text.start < call.start, || {
-                        broken("the text beside a call stands behind the call").at(Some(text))
+                        broken("the text with a call comes after the call").at(Some(text))
                     });
                 }
             }
@@ -407,17 +408,18 @@ fn nameless(tally: &mut Tally, prober: &Prober<'_>) {
         let what = format!("a result that does not name its tool: {}", seen.refusal());
         Evidence::one(what, &seen)
     });
-    // Behind the call, only the name is gone.
-    let behind = |seen: &ProbeOutcome| {
+    // After the call, only the name is gone.
+    let after = |seen: &ProbeOutcome| {
         let value = [words::FIRST_VALUE, words::SECOND_VALUE];
         let ends = value.iter().filter_map(|word| Some(seen.find(word)?.end));
         seen.text()
             .and_then(|text| Some(text[ends.max()?..].to_owned()))
     };
-    if let (Some(with), Some(without)) = (behind(&named), behind(&seen)) {
+    if let (Some(with), Some(without)) = (after(&named), after(&seen)) {
         let is_hole = with != without && with.replacen(words::TOOL, "", 1) == without;
         tally.demand_with(Severity::Warning, !is_hole, || {
-            let what = "a result that does not name its tool leaves a hole where the name stands";
+            let what = "a result that does not name its tool leaves a hole in the place of the \
+                        name";
             Evidence::differ(what, &named, &seen)
         });
     }
@@ -429,7 +431,7 @@ fn reads_as_another(tally: &mut Tally, prober: &Prober<'_>, capabilities: &Capab
     if !seen.has(words::RESULT) {
         return;
     }
-    let m = prober.manner();
+    let m = prober.input_style();
     for (role, name, who) in [
         ("assistant", "result-as-answer", "an answer of the model"),
         ("user", "result-as-question", "a question"),
@@ -478,7 +480,7 @@ pub(super) static RESULT_VERBATIM: Contract = Contract {
                     evidence
                 });
             } else {
-                tally.skip("the result is written in another way");
+                tally.skip("the result is written differently");
             }
         }
         tally.judgement()

@@ -9,15 +9,17 @@ use super::causes::difference;
 use super::definition::Contract;
 use super::evidence::{Evidence, common};
 use super::mask::masked;
-use super::prefix::is_in_thoughts;
+use super::prefix::is_in_reasoning;
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::probe::{MaskedProbe, ProbeOutcome, Prober, words};
 
 pub(super) static TRAINED_AS_ASKED: Contract = Contract {
     id: "trained-as-asked",
-    meaning: "in a whole conversation, every answer stands as written, behind the prompt that asks for it",
-    guards_against: "training on whole conversations that teaches what the model never sees in use",
+    meaning: "in a whole conversation, every answer is as written, after the prompt that asks for \
+              it",
+    guards_against: "training on whole conversations that teaches contexts that the model never \
+                     sees at inference time",
     severity: Severity::Note,
     dialects: &[Dialect::Jinja],
     page: include_str!("pages/trained-as-asked.md"),
@@ -26,8 +28,8 @@ pub(super) static TRAINED_AS_ASKED: Contract = Contract {
         match &*masked(prober, capabilities) {
             Ok(probes) => {
                 for probe in probes {
-                    stands_as_asked(&mut tally, prober, probe);
-                    stands_as_written(&mut tally, prober, probe);
+                    is_as_asked(&mut tally, prober, probe);
+                    is_as_written(&mut tally, prober, probe);
                 }
             }
             Err(why) => tally.skip(*why),
@@ -49,9 +51,9 @@ fn beginning(
     prober.answer(whole.probe, "the conversation up to an answer", case)
 }
 
-/// Whether every answer stands behind the prompt that asks for it. Other contracts report where
-/// something else than thoughts differs.
-fn stands_as_asked(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
+/// Whether every answer comes after the prompt that asks for it. Other contracts report where
+/// something else than reasoning differs.
+fn is_as_asked(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
     let whole = &probe.seen;
     for turn in &probe.mask.turns {
         match turn.learned {
@@ -63,7 +65,7 @@ fn stands_as_asked(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) 
                     continue;
                 };
                 let at = common(one, other);
-                if !is_in_thoughts(one, other, at) {
+                if !is_in_reasoning(one, other, at) {
                     tally.skip(
                         "finished-turn-continues and history-stable are about what differs here",
                     );
@@ -72,13 +74,13 @@ fn stands_as_asked(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) 
                 // Where the history differs, something of the conversation still follows.
                 let is_history = words::ALL.iter().any(|word| one[at..].contains(word));
                 let what = if is_history {
-                    "the model writes an answer after its earlier thoughts, and in the whole \
-                     conversation these thoughts are gone"
+                    "the model writes an answer after its earlier reasoning, and in the whole \
+                     conversation this reasoning is gone"
                 } else {
-                    "the prompt that asks for an answer opens thoughts, and in the whole conversation \
-                     the answer stands behind another text"
+                    "the prompt that asks for an answer opens reasoning, and in the whole \
+                     conversation the answer follows another text"
                 };
-                if !tally.is_told(what) {
+                if !tally.is_reported(what) {
                     let evidence = Evidence::no_prefix(what, &open, whole);
                     tally.broken(evidence.because(difference(prober, [&open, whole])));
                 }
@@ -87,29 +89,30 @@ fn stands_as_asked(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) 
     }
 }
 
-/// Whether every answer has its thoughts, if it has them where the conversation ends with it.
-fn stands_as_written(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
+/// Whether every answer has its reasoning, if it has it where the conversation ends with it.
+fn is_as_written(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
     let whole = &probe.seen;
     for turn in &probe.mask.turns {
         let message = &whole.asked.messages[turn.message];
-        let thought = [words::REASONING, words::SECOND_REASONING]
+        let reasoning = [words::REASONING, words::SECOND_REASONING]
             .into_iter()
             .find(|word| {
                 let fields = ["reasoning_content", "reasoning", "thinking"].iter();
-                let mut thoughts = fields.filter_map(|field| message[*field].as_str());
-                thoughts.any(|text| text.contains(*word))
+                let mut reasoning = fields.filter_map(|field| message[*field].as_str());
+                reasoning.any(|text| text.contains(*word))
             });
-        let (Some(thought), false) = (thought, turn.message + 1 == whole.asked.messages.len())
+        let (Some(reasoning), false) = (reasoning, turn.message + 1 == whole.asked.messages.len())
         else {
             continue;
         };
         let finished = beginning(prober, whole, turn.message + 1, false);
-        if !finished.has(thought) {
+        if !finished.has(reasoning) {
             continue;
         }
-        let what = "an earlier answer has no thoughts in the whole conversation: the model learns to \
+        let what = "an earlier answer has no reasoning in the whole conversation: the model \
+                    learns to \
                     answer without thinking";
-        tally.demand(whole.has(thought), || {
+        tally.demand(whole.has(reasoning), || {
             let evidence = Evidence::no_prefix(what, &finished, whole);
             evidence.because(difference(prober, [&finished, whole]))
         });

@@ -6,9 +6,9 @@ use super::definition::Contract;
 use super::endings::{end_alike, shown, spelt};
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::reasoning::marks;
 use super::severity::Severity;
 use super::tally::Tally;
-use super::thoughts::marks;
 use super::tokens::{control_tokens_in, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
@@ -17,17 +17,17 @@ use crate::probe::catalogue::{
 };
 use crate::probe::{ProbeOutcome, Prober, words};
 
-/// Demands that the same white space stands behind the token that closes a question as behind the
-/// same token where it closes an answer.
+/// Demands that the same white space comes after the token that closes a question as after the same
+/// token where it closes an answer.
 fn turns_apart_alike(tally: &mut Tally, seen: &ProbeOutcome) {
     let gap = |word: &str| {
         let text = seen.text()?;
         let end = seen.find(word)?.end;
-        let behind = text[end..].trim_start();
-        let token = control_tokens_in(behind)
+        let after = text[end..].trim_start();
+        let token = control_tokens_in(after)
             .next()
-            .filter(|token| behind.starts_with(token))?;
-        let rest = &behind[token.len()..];
+            .filter(|token| after.starts_with(token))?;
+        let rest = &after[token.len()..];
         // The next turn follows, with a token of its own.
         let next = rest.trim_start();
         let gap = &rest[..rest.len() - next.len()];
@@ -38,7 +38,7 @@ fn turns_apart_alike(tally: &mut Tally, seen: &ProbeOutcome) {
         && one == other
     {
         let what = format!(
-            "`{one}` is followed by {} behind a question, and by {} behind an answer",
+            "`{one}` is followed by {} after a question, and by {} after an answer",
             spelt(after_question),
             spelt(after_answer)
         );
@@ -73,13 +73,13 @@ pub(super) static TURNS_CLOSED: Contract = Contract {
     },
 };
 
-/// A turn: who speaks, the control token before it, the first one behind it, and the text from its
+/// A turn: who speaks, the control token before it, the first one after it, and the text from its
 /// words to the next turn's words.
 struct PromptTurn<'s> {
     name: &'static str,
     opening: &'s str,
     end: &'s str,
-    /// The byte of the prompt at which that stands.
+    /// The byte of the prompt at which that is.
     end_at: usize,
     between: &'s str,
 }
@@ -87,19 +87,19 @@ struct PromptTurn<'s> {
 fn turn<'s>(seen: &'s ProbeOutcome, name: &'static str, word: &str) -> Option<PromptTurn<'s>> {
     // The first of them: a template may print a message more than once.
     let from = seen.find(word)?.end;
-    let behind = &seen.text()?[from..];
+    let after = &seen.text()?[from..];
     let others = words::ALL.iter().filter_map(|word| seen.find(word));
     let next = others
         .map(|place| place.start)
         .filter(|start| *start > from);
-    let behind_at = seen.text()?.len() - behind.len();
-    let end = control_tokens_in(behind).next()?;
-    let between = &behind[..next.min().map_or(behind.len(), |start| start - from)];
+    let after_at = seen.text()?.len() - after.len();
+    let end = control_tokens_in(after).next()?;
+    let between = &after[..next.min().map_or(after.len(), |start| start - from)];
     Some(PromptTurn {
         name,
         opening: control_tokens_in(seen.before(word)?).next_back()?,
         end,
-        end_at: behind_at + behind.find(end)?,
+        end_at: after_at + after.find(end)?,
         between,
     })
 }
@@ -117,7 +117,7 @@ fn turns_closed(tally: &mut Tally, prober: &Prober<'_>, opening: &str, seen: &Pr
     let turns = turns.into_iter();
     let turns: Vec<_> = turns
         .filter_map(|(word, name)| turn(seen, name, word))
-        // What stands right at the beginning may be no turn.
+        // What is right at the beginning may be no turn.
         .filter(|turn| Some(turn.opening) != bos)
         .collect();
     let opens = |token: &str| {
@@ -135,7 +135,7 @@ fn turns_closed(tally: &mut Tally, prober: &Prober<'_>, opening: &str, seen: &Pr
     let mut openings = turns.windows(2).map(|two| two[0].opening == two[1].opening);
     let is_alike = turns.len() > 1 && openings.all(|is_same| is_same);
     if !is_alike && count(closing) < 2 {
-        tally.skip("it cannot be told how turns end");
+        tally.skip("the prompts do not show how turns end");
         return;
     }
     // In a few models only answers have an end.
@@ -184,7 +184,7 @@ pub(super) static SAME_QUESTION_TWICE: Contract = Contract {
 
 pub(super) static ROLES_STAND: Contract = Contract {
     id: "roles-stand",
-    meaning: "an answer stands in the same turn with tools as without",
+    meaning: "an answer is in the same turn with tools as without",
     guards_against: "a greeting of the assistant that ends up in the user's turn",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
@@ -209,10 +209,10 @@ pub(super) static ROLES_STAND: Contract = Contract {
             opens_turns.then(|| before[at..].to_owned())
         };
         match (opening(&plain), tools.before(words::ASSISTANT)) {
-            // Other texts may stand before the opening.
+            // Other texts may come before the opening.
             (Some(one), Some(before)) => tally.demand(before.ends_with(&one), || {
                 let what = format!(
-                    "with tools, the first answer stands behind {}, not behind {}",
+                    "with tools, the first answer follows {}, not {}",
                     last_opening(before),
                     shown(&one)
                 );
@@ -224,7 +224,7 @@ pub(super) static ROLES_STAND: Contract = Contract {
     },
 };
 
-/// The last control tokens of a text with what stands behind them, if it is not too long to read.
+/// The last control tokens of a text with what comes after them, if it is not too long to read.
 fn last_opening(before: &str) -> String {
     const LONGEST: usize = 60;
     let tokens: Vec<&str> = control_tokens_in(before).collect();
@@ -248,7 +248,7 @@ pub(super) static OPENING_ON_REQUEST: Contract = Contract {
 };
 
 /// A template without any opening, such as one whose questions end with `[/INST]`, cannot break
-/// this: the model answers behind the question.
+/// this: the model answers after the question.
 fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
     let (asked, finished) = (prober.see(USER), prober.see(USER_ASSISTANT));
@@ -258,22 +258,22 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
     opens_as_history(&mut tally, prober);
     opens_once(&mut tally, prober);
     if prober.dialect() == Dialect::Go {
-        tally.skip("how a model's turn opens cannot be told from the prompts");
+        tally.skip("the prompts do not show how a model's turn opens");
         return tally.judgement();
     }
     let opening = match &capabilities.generation_prompt {
         GenerationPrompt::Suffix { text } => Some(text.trim()),
-        // What stands before an answer, from its last control token on.
+        // The text before an answer, from its last control token on.
         _ => finished.before(words::ASSISTANT).and_then(|before| {
             let token = control_tokens_in(before).next_back()?;
             let opening = before[before.rfind(token)?..].trim();
             // What ends an answer, too, opens none.
-            let closing = finished.behind(words::ASSISTANT)?.trim();
+            let closing = finished.after(words::ASSISTANT)?.trim();
             let is_opening = open.trim_end().ends_with(opening) && !closing.starts_with(opening);
             is_opening.then_some(opening)
         }),
     };
-    // What opens an answer may go on in the history, such as with thoughts.
+    // What opens an answer may go on in the history, such as with reasoning.
     let opens = matches!(
         capabilities.generation_prompt,
         GenerationPrompt::Suffix { .. }
@@ -285,7 +285,7 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
         tally.broken(Evidence::no_prefix(what, &asked, &finished));
     }
     if let Some(token) = opens_again(&finished, &prober.see(TWO_TURNS)) {
-        let what = format!("`{token}` stands at the end, although no answer was asked for");
+        let what = format!("`{token}` is at the end, although no answer was asked for");
         let at = text.rfind(token).map(|at| at..at + token.len());
         tally.broken(Evidence::one(what, &finished).at(at));
         return tally.judgement();
@@ -293,18 +293,18 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
     match opening.filter(|opening| !opening.is_empty()) {
         Some(opening) => tally.demand(!text.trim_end().ends_with(opening), || {
             let shown = common_end(open.trim_end(), text.trim_end());
-            let what = format!("`{shown}` stands at the end, although no answer was asked for");
+            let what = format!("`{shown}` is at the end, although no answer was asked for");
             Evidence::one(what, &finished)
         }),
-        None => tally.skip("how a model's turn opens cannot be told from the prompts"),
+        None => tally.skip("the prompts do not show how a model's turn opens"),
     }
     tally.judgement()
 }
 
-/// Demands that a prompt that asks for an answer goes on up to the answer, as the history does. What
-/// a model may write itself, such as the mark of its thoughts, is left to it.
+/// Demands that a prompt that asks for an answer goes on up to the answer, as the history does.
+/// What a model may write itself, such as the mark of its reasoning, is left to it.
 fn opens_as_history(tally: &mut Tally, prober: &Prober<'_>) {
-    let thoughts = prober.see(REASONED);
+    let reasoning = prober.see(REASONED);
     for (asked, question, finished, answer) in [
         (USER, words::USER, USER_ASSISTANT, words::ASSISTANT),
         (
@@ -321,8 +321,8 @@ fn opens_as_history(tally: &mut Tally, prober: &Prober<'_>) {
         let Some(gap) = before.strip_prefix(open).map(str::trim) else {
             continue;
         };
-        // Before thoughts stands another mark: the model chooses.
-        let is_chosen = thoughts
+        // Before the reasoning is another mark: the model chooses.
+        let is_chosen = reasoning
             .before(words::REASONING)
             .and_then(|before| before.strip_prefix(prober.see(USER).text()?))
             .is_some_and(|other| !other.trim().starts_with(gap));
@@ -347,7 +347,7 @@ fn opens_as_history(tally: &mut Tally, prober: &Prober<'_>) {
         };
         tally.demand(!is_opening, || {
             let what = format!(
-                "an earlier answer stands behind {}, and the prompt ends before that",
+                "an earlier answer follows {}, and the prompt ends before that",
                 shown(gap)
             );
             Evidence::no_prefix(what, &asked, &finished)
@@ -355,7 +355,7 @@ fn opens_as_history(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
-/// Demands that no opening stands twice in a row between a question and its answer.
+/// Demands that no opening is twice in a row between a question and its answer.
 fn opens_once(tally: &mut Tally, prober: &Prober<'_>) {
     for probe in [USER, USER_ASSISTANT, USER_ASSISTANT_USER] {
         let seen = prober.see(probe);
@@ -368,13 +368,16 @@ fn opens_once(tally: &mut Tally, prober: &Prober<'_>) {
         };
         let twice = doubled(between);
         tally.demand(twice.is_none(), || {
-            let what = format!("{} stands twice in a row", shown(twice.unwrap_or_default()));
+            let what = format!(
+                "{} is there twice in a row",
+                shown(twice.unwrap_or_default())
+            );
             Evidence::one(what, &seen)
         });
     }
 }
 
-/// A control token with the text behind it, if both follow once more.
+/// A control token with the text after it, if both follow once more.
 fn doubled(text: &str) -> Option<&str> {
     let tokens: Vec<&str> = control_tokens_in(text).collect();
     let mut from = 0;
@@ -394,10 +397,10 @@ fn doubled(text: &str) -> Option<&str> {
     None
 }
 
-/// The token behind a finished answer that opens a model's turn: one that stands between a question
-/// and its answer, and not between an answer and the next question.
+/// The token after a finished answer that opens a model's turn: one that is between a question and
+/// its answer, and not between an answer and the next question.
 fn opens_again<'s>(finished: &'s ProbeOutcome, turns: &ProbeOutcome) -> Option<&'s str> {
-    let last = control_tokens_in(finished.behind(words::ASSISTANT)?).next_back()?;
+    let last = control_tokens_in(finished.after(words::ASSISTANT)?).next_back()?;
     let between = |seen: &ProbeOutcome, first: &str, second: &str| {
         let (first, second) = (seen.find(first)?, seen.find(second)?);
         let text = seen.text()?.get(first.end..second.start)?;

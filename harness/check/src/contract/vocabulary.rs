@@ -8,14 +8,14 @@ use rolecall_core::Dialect;
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
+use super::reasoning::mark_at;
 use super::severity::Severity;
 use super::tally::Tally;
-use super::thoughts::mark_at;
 use super::tokens::{control_tokens, special_token};
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    CALL, CALL_RESULT, IMAGE, REASONED, SPACES, SPACES_BEHIND, SYSTEM_TURNS, TOOLS, TWO_TURNS,
-    USER, USER_ASSISTANT, USER_ASSISTANT_USER, USER_SPACES, VIDEO,
+    CALL, CALL_RESULT, IMAGE, REASONED, SPACES, SPACES_AFTER, SYSTEM_TURNS, TOOLS, TWO_TURNS, USER,
+    USER_ASSISTANT, USER_ASSISTANT_USER, USER_SPACES, VIDEO,
 };
 use crate::probe::{Probe, ProbeOutcome, Prober, words};
 use crate::tokenizer::{Cutter, Token, TokenKind, Tokenizer};
@@ -67,7 +67,7 @@ const TELLING: [Probe; 8] = [
     VIDEO,
 ];
 
-/// Where a text that looks like a control token stands.
+/// Where a text that looks like a control token is.
 struct WrittenToken<'s> {
     token: String,
     /// The prompt that contains it. None if only the source contains it.
@@ -182,8 +182,8 @@ fn control_tokens_known(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     tally.judgement()
 }
 
-/// A token of the model that a text was meant to be, by what both say: a mark of thoughts, or of an
-/// image. None if the template writes such a token.
+/// A token of the model that a text was meant to be, by what both say: a mark of reasoning, or of
+/// an image. None if the template writes such a token.
 fn of_its_kind<'t>(
     tokenizer: &'t Tokenizer,
     token: &str,
@@ -223,7 +223,7 @@ fn cut_as_one(tally: &mut Tally, tokenizer: &Tokenizer, token: &str, seen: &[Rc<
         let mut places = text.match_indices(token).map(|(at, _)| at);
         if let Some(at) = places.find(|at| !is_cut(at)) {
             let what = format!(
-                "`{token}` is a token of the model, and is cut into pieces where it stands: look \
+                "`{token}` is a token of the model, and is cut into pieces in its place: look \
                  at its `normalized` and `single_word`, and at `split_special_tokens`"
             );
             tally.broken(Evidence::one(what, seen).at(Some(at..at + token.len())));
@@ -271,13 +271,13 @@ fn turn_end_stops(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         let Some((text, tokens)) = cut(&mut tally, tokenizer, &seen) else {
             continue;
         };
-        let Some(behind) = seen.behind(word) else {
+        let Some(after) = seen.after(word) else {
             tally.skip(format!("{name} is not in the prompt"));
             continue;
         };
-        let from = text.len() - behind.len();
-        let behind = tokens.iter().filter(|token| token.range.start >= from);
-        let ends: Vec<u32> = behind
+        let from = text.len() - after.len();
+        let after = tokens.iter().filter(|token| token.range.start >= from);
+        let ends: Vec<u32> = after
             .filter(|token| token.kind != TokenKind::Ordinary)
             .filter_map(|token| token.id)
             .collect();
@@ -374,8 +374,8 @@ fn one_bos_tokenised(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         match (written - dropped + put, is_added) {
             (0, true) => {
                 let what = format!(
-                    "no `{bos}`: the tokenizer adds it to every text, but \
-                     apply_chat_template tells it to add nothing"
+                    "no `{bos}`: the tokenizer adds it to every text, but apply_chat_template \
+                     asks it to add nothing"
                 );
                 tally.broken(Evidence::one(what, &seen).with(Severity::Warning));
             }
@@ -404,8 +404,8 @@ fn one_bos_tokenised(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
 
 pub(super) static BLANKS_KEPT: Contract = Contract {
     id: "blanks-kept",
-    meaning: "no token swallows the blanks and line breaks beside it",
-    guards_against: "line breaks that stand in the prompt and never reach the model",
+    meaning: "no token swallows the blanks and line breaks next to it",
+    guards_against: "line breaks that are in the prompt and never reach the model",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("pages/blanks-kept.md"),
@@ -419,7 +419,7 @@ fn blanks_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     let Some(tokenizer) = tokenizer(&mut tally, prober) else {
         return tally.judgement();
     };
-    let sent = format!("{SPACES}{}{SPACES_BEHIND}", words::USER);
+    let sent = format!("{SPACES}{}{SPACES_AFTER}", words::USER);
     for probe in [USER_SPACES, USER, TWO_TURNS, SYSTEM_TURNS, CALL_RESULT] {
         let seen = prober.see(probe);
         let Some((text, tokens)) = cut(&mut tally, tokenizer, &seen) else {

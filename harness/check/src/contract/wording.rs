@@ -1,4 +1,4 @@
-//! Contracts about the template's own words: no placeholder is left in them, they stand apart from
+//! Contracts about the template's own words: no placeholder is left in them, they are apart from
 //! the texts of a conversation, and control tokens are spelt alike.
 
 use rolecall_core::Dialect;
@@ -96,7 +96,7 @@ fn written_out(text: &str) -> Option<usize> {
 
 pub(super) static TEXTS_APART: Contract = Contract {
     id: "texts-apart",
-    meaning: "texts, tools, calls and documents stand apart from what is beside them",
+    meaning: "texts, tools, calls and documents are separated from the text next to them",
     guards_against: "a system text that runs into the instructions about tools",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
@@ -116,17 +116,17 @@ pub(super) static TEXTS_APART: Contract = Contract {
                 continue;
             }
             let before = |seen: &ProbeOutcome| seen.before(word)?.chars().next_back();
-            let behind = |seen: &ProbeOutcome| seen.behind(word)?.chars().next();
+            let after = |seen: &ProbeOutcome| seen.after(word)?.chars().next();
             let glued = |place: &dyn Fn(&ProbeOutcome) -> Option<char>| {
                 let (tools, plain) = (place(&tools), place(&plain));
                 let is_space = |c: Option<char>| c.is_some_and(char::is_whitespace);
                 is_glued(tools) && !is_glued(plain)
                     || is_space(plain) && tools.is_some() && !is_space(tools)
             };
-            let how = match (glued(&before), glued(&behind)) {
+            let how = match (glued(&before), glued(&after)) {
                 (false, false) => None,
                 (true, _) => Some("with tools, words of the template end where"),
-                (false, true) => Some("with tools, words of the template begin right behind"),
+                (false, true) => Some("with tools, words of the template begin right after"),
             };
             tally.demand(how.is_none(), || {
                 let what = match how {
@@ -149,7 +149,7 @@ fn is_glued(c: Option<char>) -> bool {
     c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '!' | '?'))
 }
 
-/// Demands that something stands between the texts of two messages.
+/// Demands that something is between the texts of two messages.
 fn messages_apart(tally: &mut Tally, prober: &Prober<'_>) {
     const SPOKEN: [&str; 6] = [
         words::SYSTEM,
@@ -171,8 +171,8 @@ fn messages_apart(tally: &mut Tally, prober: &Prober<'_>) {
         let seen = prober.see(probe);
         let touching = SPOKEN.iter().find_map(|word| {
             let place = seen.find(word)?;
-            let behind = seen.text()?.get(place.end..)?.to_ascii_lowercase();
-            let next = words::ALL.iter().find(|next| behind.starts_with(**next))?;
+            let after = seen.text()?.get(place.end..)?.to_ascii_lowercase();
+            let next = words::ALL.iter().find(|next| after.starts_with(**next))?;
             Some(place.start..place.end + next.len())
         });
         if seen.text().is_some() {
@@ -184,7 +184,7 @@ fn messages_apart(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
-/// Demands that something stands between two tools, calls or documents that are written as JSON.
+/// Demands that something is between two tools, calls or documents that are written as JSON.
 fn objects_apart(tally: &mut Tally, prober: &Prober<'_>) {
     for (probe, first, second, what) in [
         (TOOLS, words::TOOL, words::SECOND_TOOL, "two tools"),
@@ -212,7 +212,7 @@ fn objects_apart(tally: &mut Tally, prober: &Prober<'_>) {
             continue;
         };
         let at = between.find("}{").map(|at| from.end + at);
-        let said = seen.behind(words::USER);
+        let said = seen.after(words::USER);
         let is_unread = said.is_some_and(|said| unread_json(said).is_some());
         if at.is_some() && probe == PARALLEL && is_unread {
             tally.skip("calls-whole reports that the calls cannot be read");
@@ -243,13 +243,13 @@ pub(super) static INDENTATION_OUTSIDE: Contract = Contract {
             (IMAGE, words::USER),
         ] {
             let seen = prober.see(probe);
-            let (Some(before), Some(behind)) = (seen.before(word), seen.behind(word)) else {
+            let (Some(before), Some(after)) = (seen.before(word), seen.after(word)) else {
                 continue;
             };
-            let is_indented = is_indentation(behind) || is_indented_token(before);
+            let is_indented = is_indentation(after) || is_indented_token(before);
             tally.demand(!is_indented, || {
                 let what = format!(
-                    "blanks of the source stand beside a text or a token: {}",
+                    "blanks of the source are next to a text or a token: {}",
                     probe.about
                 );
                 Evidence::one(what, &seen).at(seen.find(word))
@@ -263,11 +263,11 @@ pub(super) static INDENTATION_OUTSIDE: Contract = Contract {
 /// How many blanks in a row make an indentation.
 const INDENTATION: &str = "   ";
 
-/// Whether a text begins with an indentation, and behind it stands a token, or nothing. There is no
-/// line break before the indentation if `trim_blocks` removed it. A message in JSON or YAML may be
+/// Whether a text begins with an indentation, and after it is a token, or nothing. There is no line
+/// break before the indentation if `trim_blocks` removed it. A message in JSON or YAML may be
 /// indented on purpose.
 fn is_indentation(text: &str) -> bool {
-    let text = behind_tokens(text);
+    let text = after_tokens(text);
     let rest = text.trim_start();
     let gap = &text[..text.len() - rest.len()];
     let line = gap.rsplit('\n').next().unwrap_or_default();
@@ -283,7 +283,7 @@ fn is_indentation(text: &str) -> bool {
 }
 
 /// A text without the tokens with which it begins: those that close the turn before it.
-fn behind_tokens(mut text: &str) -> &str {
+fn after_tokens(mut text: &str) -> &str {
     while let Some(rest) = control_tokens_in(text)
         .next()
         .and_then(|token| text.strip_prefix(token))
@@ -332,7 +332,7 @@ pub(super) static CONTROL_TOKENS_SPELT: Contract = Contract {
         });
         tally.demand(lost.is_none(), || {
             let (token, right) = lost.map_or(("", ""), |(token, right)| (token, right));
-            let what = format!("`{token}` is in the prompt beside `{right}`");
+            let what = format!("`{token}` is in the prompt next to `{right}`");
             let mut seen = seen_in.iter();
             let seen = seen.find(|seen| seen.text().is_some_and(|text| text.contains(token)));
             seen.map_or_else(

@@ -116,15 +116,15 @@ fn capabilities_work(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         }
         reported.extend(failures);
         // Probes that fail alike are reported together.
-        let mut told: Vec<(String, &ProbeOutcome, Vec<&str>)> = Vec::new();
+        let mut said_of_it: Vec<(String, &ProbeOutcome, Vec<&str>)> = Vec::new();
         for seen in &seen {
             let failure = failure(prober, seen);
-            match told.iter_mut().find(|(known, ..)| *known == failure) {
+            match said_of_it.iter_mut().find(|(known, ..)| *known == failure) {
                 Some((_, _, names)) => names.push(seen.probe),
-                None => told.push((failure, seen, vec![seen.probe])),
+                None => said_of_it.push((failure, seen, vec![seen.probe])),
             }
         }
-        for (failure, seen, names) in told {
+        for (failure, seen, names) in said_of_it {
             let what = format!(
                 "every conversation with {} fails: {failure} ({})",
                 capability.name,
@@ -160,8 +160,8 @@ const COMBINED: [(Probe, &[Probe]); 10] = [
 ];
 
 /// What works alone works together: each part of a conversation gives a prompt, and so does the
-/// whole. A template may refuse in its own words what its model does not know, such as text beside a
-/// call.
+/// whole. A template may refuse in its own words what its model does not know, such as text next to
+/// a call.
 fn combined(tally: &mut Tally, prober: &Prober<'_>) {
     for (whole, parts) in COMBINED {
         let seen = prober.see(whole);

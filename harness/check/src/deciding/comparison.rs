@@ -10,14 +10,13 @@ use super::subject::{Subject, subject};
 /// One comparison that a render made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Comparison {
-    /// What is compared.
     pub(crate) subject: Subject,
     /// Where the text is in the conversation.
     pub(crate) path: String,
     /// The bytes of the text that are compared, if not all of them.
     pub(crate) bytes: Option<Range<usize>>,
     pub(crate) operation: &'static str,
-    /// Whether the text stands before the literal.
+    /// Whether the text comes before the literal.
     pub(crate) is_first: bool,
     pub(crate) with: ComparedWith,
 }

@@ -3,7 +3,7 @@
 use rolecall_core::{Case, Moment};
 use serde_json::{Map, Value, json};
 
-use crate::probe::manner::{Manner, open, with_document, with_tools};
+use crate::probe::input_style::{InputStyle, open, with_document, with_tools};
 use crate::probe::words;
 
 /// The most names that are given to arguments.
@@ -11,7 +11,10 @@ const MOST_NAMES: usize = 80;
 
 /// Conversations from which the search begins, the short ones and the long ones. `names` are those that
 /// the template compares with something: some of them may be the names of arguments.
-pub(super) fn bases<'n>(m: Manner, names: impl Iterator<Item = &'n str>) -> (Vec<Case>, Vec<Case>) {
+pub(super) fn bases<'n>(
+    m: InputStyle,
+    names: impl Iterator<Item = &'n str>,
+) -> (Vec<Case>, Vec<Case>) {
     let mut thinking = m.assistant();
     thinking["reasoning_content"] = words::REASONING.into();
     let turns = vec![m.user(), m.assistant(), m.second_user()];
@@ -58,7 +61,7 @@ fn named(mut message: Value) -> Value {
 }
 
 /// A result with the name of its tool as Ollama has it.
-fn result_of_tool(m: Manner) -> Value {
+fn result_of_tool(m: InputStyle) -> Value {
     json!({
         "role": "tool",
         "tool_call_id": "callquil1",
@@ -68,7 +71,7 @@ fn result_of_tool(m: Manner) -> Value {
 }
 
 /// A call whose arguments have these names.
-fn call_with_names<'n>(m: Manner, names: impl Iterator<Item = &'n str>) -> Value {
+fn call_with_names<'n>(m: InputStyle, names: impl Iterator<Item = &'n str>) -> Value {
     let arguments = names.take(MOST_NAMES);
     let arguments: Map<String, Value> = arguments
         .map(|name| (name.to_owned(), words::FIRST_VALUE.into()))

@@ -14,7 +14,6 @@ pub(crate) enum Effect {
     Elsewhere,
     /// The text itself is cut or changed.
     OfItself,
-    /// One of them is refused.
     Refused,
 }
 

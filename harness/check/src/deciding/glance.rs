@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use rolecall_core::{Case, Outcome};
 use serde_json::Value;
 
-/// The shortest text that stands nowhere in a prompt by chance.
+/// The shortest text that is nowhere in a prompt by chance.
 const SHORTEST: usize = 4;
 
 /// The shortest word that counts, in letters.
@@ -28,7 +28,7 @@ pub(super) fn may_differ([one, other]: [&Outcome; 2], texts: [Option<&str>; 2]) 
             let is_replaced = |prompt: &str, text: &str, by: &str, other: &str| {
                 text.len() >= SHORTEST && prompt.replace(text, by) == other
             };
-            // The longer one is less likely to stand there for another reason.
+            // The longer one is less likely to be there for another reason.
             if text.len() >= of_other.len() {
                 !is_replaced(one, text, of_other, other)
             } else {
@@ -101,7 +101,7 @@ fn collect_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
     }
 }
 
-/// How often each word stands in some texts.
+/// How often each word is in some texts.
 fn count_words<'t>(texts: impl IntoIterator<Item = &'t str>) -> HashMap<&'t str, usize> {
     let mut words = HashMap::new();
     for text in texts {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use rolecall_core::decision::{Decisions, TRUTH};
 use rolecall_core::provenance::Origin;
-use rolecall_core::{Case, Dialect, Hits, Limits, Outcome, Site, Way};
+use rolecall_core::{Branch, Case, Dialect, Hits, Limits, Outcome, Site};
 
 use super::comparison::{
     ComparedWith, Comparison, comparisons, count, emptiness, is_of_clock, read_texts,
@@ -16,7 +16,7 @@ use super::glance::{brings_no_words, has_similar_words, may_differ};
 use super::literal::kind_of;
 use super::subject::{Subject, speaker, text_at, with_text};
 use super::variation::pairs;
-use crate::probe::manner::{open, with_tools};
+use crate::probe::input_style::{open, with_tools};
 use crate::probe::{ContentComparison, Decided, Examined, LiteralKind, Prober, Trigger, words};
 
 /// The most conversations that are written for one template.
@@ -72,14 +72,14 @@ fn search(prober: &Prober<'_>) -> Decided {
         findings: Decided::default(),
     };
     let names = compared_names(prober);
-    let (short, long) = bases(prober.manner(), names.iter().map(String::as_str));
+    let (short, long) = bases(prober.input_style(), names.iter().map(String::as_str));
     for case in short {
         search.begin(case, true);
     }
     for case in long {
         search.begin(case, false);
     }
-    // Some conditions stand behind a switch.
+    // Some conditions come after a switch.
     let given = ["messages", "tools", "documents", "add_generation_prompt"];
     let variables = prober.variables().into_iter();
     let switches = variables.filter(|name| !given.contains(&name.as_str()));
@@ -87,7 +87,7 @@ fn search(prober: &Prober<'_>) -> Decided {
         let values = [true, false];
         values.map(|value| (name.clone(), value))
     }) {
-        let mut case = open(vec![prober.manner().user()]);
+        let mut case = open(vec![prober.input_style().user()]);
         case.variables.insert(name, value.into());
         search.begin(case, false);
     }
@@ -103,7 +103,7 @@ fn search(prober: &Prober<'_>) -> Decided {
     findings
 }
 
-/// The names that a template compares with something. A name may stand in quotes.
+/// The names that a template compares with something. A name may be in quotes.
 fn compared_names(prober: &Prober<'_>) -> BTreeSet<String> {
     let words = match prober.reading() {
         Some(reading) => reading.words.clone(),
@@ -145,7 +145,6 @@ impl Key {
         }
     }
 
-    /// The same for each field.
     fn of_any_field(&self) -> Key {
         Key {
             field: String::new(),
@@ -162,10 +161,8 @@ fn is_argument(path: &str) -> bool {
 /// So many arguments are not tried one by one if all of them are treated alike.
 const MANY: usize = 3;
 
-/// The state of a search.
 struct Search<'p, 't> {
     prober: &'p Prober<'t>,
-    /// The comparisons that were tried.
     tried: BTreeSet<Key>,
     /// The conditions that were reached, each with its truth.
     reached: BTreeSet<(usize, bool)>,
@@ -177,7 +174,6 @@ struct Search<'p, 't> {
     is_of_clock: bool,
     /// Whose texts the template looks at, beyond whether there are any.
     read_of: BTreeSet<String>,
-    /// The sites of the template.
     sites: Vec<Site>,
     /// The conversations to look at, examined already or not.
     queue: VecDeque<(Case, Option<Examined>)>,
@@ -239,8 +235,8 @@ impl Search<'_, '_> {
             return self.is_new_in(&examined);
         };
         let before = self.reached.len();
-        for (way, truth) in [(Way::True, true), (Way::False, false)] {
-            let sites = (0..self.sites.len()).filter(|site| hits.has(*site, way));
+        for (branch, truth) in [(Branch::True, true), (Branch::False, false)] {
+            let sites = (0..self.sites.len()).filter(|site| hits.has(*site, branch));
             self.reached.extend(sites.map(|site| (site, truth)));
         }
         self.reached.len() > before
@@ -336,8 +332,8 @@ impl Search<'_, '_> {
         };
         let mut all: Vec<(Case, Case)> = pairs(case, first);
         for (comparison, _) in &alike[1..] {
-            for (way, (with, without)) in all.iter_mut().enumerate() {
-                let changed = |case: &Case| pairs(case, comparison).into_iter().nth(way);
+            for (branch, (with, without)) in all.iter_mut().enumerate() {
+                let changed = |case: &Case| pairs(case, comparison).into_iter().nth(branch);
                 let (Some((next, _)), Some((_, other))) = (changed(with), changed(without)) else {
                     return false;
                 };
@@ -561,7 +557,7 @@ impl Search<'_, '_> {
         if !self.findings.triggers.is_empty() {
             return;
         }
-        let m = self.prober.manner();
+        let m = self.prober.input_style();
         let round = with_tools(open(vec![m.system(), m.user(), m.call(), m.result()]));
         let plain = [
             (open(vec![m.user()]), "messages[0].content"),
@@ -605,7 +601,7 @@ impl Search<'_, '_> {
 
     /// Holds conversations that are as long as the template's own numbers.
     fn long_conversations(&mut self) {
-        let m = self.prober.manner();
+        let m = self.prober.input_style();
         let turns = |count: usize| {
             let message = |at: usize| {
                 let (user, assistant) = words::TURNS[at / 2 % words::TURNS.len()];
@@ -639,12 +635,11 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Asks on other days.
     fn other_days(&mut self) {
         if !self.is_of_clock {
             return;
         }
-        let mut case = open(vec![self.prober.manner().user()]);
+        let mut case = open(vec![self.prober.input_style().user()]);
         let usual = self.examine(&case);
         for now in moments() {
             case.now = now;

@@ -14,7 +14,6 @@ pub(crate) enum Subject {
     Name,
 }
 
-/// A step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Step<'p> {
     Key(&'p str),
@@ -127,16 +126,14 @@ pub(crate) fn replaced(text: &str, bytes: &Range<usize>, by: &str) -> Option<Str
     Some(format!("{before}{by}{after}"))
 }
 
-/// Where a value stands in a case.
+/// Where a value is in a case.
 struct Place {
     list: List,
-    /// Its index in the list.
     index: usize,
     /// From there on, as JSON pointers are written.
     pointer: String,
 }
 
-/// A list of a case.
 enum List {
     Messages,
     Tools,
@@ -147,7 +144,6 @@ enum List {
 const FIRST_PART: &str = "/0/text";
 
 impl Place {
-    /// The place at a path.
     fn of(case: &Case, path: &str) -> Option<Place> {
         let of_role = |role: &str| {
             let mut messages = case.messages.iter();
@@ -218,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_that_somebody_wrote_are_told_from_the_rest() {
+    fn texts_that_somebody_wrote_are_distinguished_from_the_rest() {
         for (path, expected) in [
             ("messages[0].content", Some(Subject::Content)),
             ("messages[10].content[1].text", Some(Subject::Content)),
@@ -246,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_changed_where_it_stands() {
+    fn a_text_is_changed_in_its_place() {
         let case = Case::from_messages(vec![json!({"role": "user", "content": "one two"})]);
         let path = "messages[0].content";
         let changed = with_text(&case, path, |text| replaced(text, &(4..7), "six")).unwrap();

@@ -9,7 +9,7 @@ use super::subject::{replaced, with_text};
 /// The longest text that is written because a template compares a length.
 const LONGEST: usize = 20_000;
 
-/// Conversations in which a comparison holds, each beside one in which it does not.
+/// Conversations in which a comparison holds, each compared with one in which it does not.
 pub(super) fn pairs(case: &Case, comparison: &Comparison) -> Vec<(Case, Case)> {
     let Comparison {
         path,
@@ -59,9 +59,9 @@ pub(super) fn pairs(case: &Case, comparison: &Comparison) -> Vec<(Case, Case)> {
             "find" | "rfind" | "index" | "rindex" | "replace" | "split" | "rsplit" | "partition"
             | "rpartition",
             true,
-        ) => &[Way::Behind, Way::Whole, Way::Before],
-        ("endswith" | "removesuffix", true) => &[Way::Behind, Way::Whole],
-        ("count", true) => &[Way::Behind, Way::Whole, Way::Often],
+        ) => &[Way::After, Way::Whole, Way::Before],
+        ("endswith" | "removesuffix", true) => &[Way::After, Way::Whole],
+        ("count", true) => &[Way::After, Way::Whole, Way::Often],
         ("startswith" | "removeprefix", true) => &[Way::Before, Way::Whole],
         ("<" | "<=" | ">" | ">=" | "lt" | "le" | "gt" | "ge" | "lessthan" | "greaterthan", _) => {
             &[Way::Whole, Way::Above]
@@ -77,13 +77,12 @@ pub(super) fn pairs(case: &Case, comparison: &Comparison) -> Vec<(Case, Case)> {
 /// How a literal is written into a text.
 #[derive(Debug, Clone, Copy)]
 enum Way {
-    /// In its place.
     Whole,
     Before,
-    Behind,
+    After,
     /// In its place, so that it comes after the literal in the alphabet.
     Above,
-    /// Behind it, many times.
+    /// After it, many times.
     Often,
 }
 
@@ -95,7 +94,7 @@ impl Way {
         match self {
             Way::Whole => literal.to_owned(),
             Way::Before => format!("{literal} {text}"),
-            Way::Behind => format!("{text} {literal}"),
+            Way::After => format!("{text} {literal}"),
             Way::Above => format!("{literal}~"),
             Way::Often => format!("{text}{}", format!(" {literal}").repeat(OFTEN)),
         }
@@ -106,24 +105,24 @@ fn reversed(text: &str) -> String {
     text.chars().rev().collect()
 }
 
-/// The same for a literal without letters, for which no other stands: the text with it beside the
-/// text without it.
+/// The same for a literal without letters, for which no other is: the text with it next to the text
+/// without it.
 fn texts_without_letters(case: &Case, comparison: &Comparison, literal: &str) -> Vec<(Case, Case)> {
     let often = literal.repeat(OFTEN);
     let mut ways = vec![[literal, ""], ["", literal]];
     if comparison.operation == "count" {
         ways.push(["", &often]);
     }
-    let pair = |[before, behind]: [&str; 2]| {
+    let pair = |[before, after]: [&str; 2]| {
         let path = &comparison.path;
-        let with = with_text(case, path, |text| Some(format!("{before}{text}{behind}")))?;
+        let with = with_text(case, path, |text| Some(format!("{before}{text}{after}")))?;
         Some((with, case.clone()))
     };
     ways.into_iter().filter_map(pair).collect()
 }
 
-/// A number as a text beside another one, and texts with more and with fewer characters, and words,
-/// than the number.
+/// A number as a text next to another one, and texts with more and with fewer characters, and
+/// words, than the number.
 fn lengths(case: &Case, path: &str, number: usize) -> Vec<(Case, Case)> {
     let letters = |length: usize| "quilly".repeat(length / 6 + 1)[..length].to_owned();
     let spaced = |count: usize| vec!["a"; count].join(" ");

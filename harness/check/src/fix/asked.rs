@@ -10,7 +10,7 @@ use rolecall_front::front::{Front, ModelProfile};
 use rolecall_front::prepared_case::PreparedCase;
 use serde_json::{Value, json};
 
-/// A conversation under some switches, behind a front.
+/// A conversation under some switches, with a front.
 pub(super) struct Asked {
     /// The conversation and the switches in words.
     pub(super) name: String,
@@ -23,9 +23,7 @@ pub(super) struct Asked {
     pub(super) guessed_from: Option<String>,
 }
 
-/// The conversations for a template.
 pub(super) struct Conversations {
-    /// All of them.
     pub(super) all: Vec<Asked>,
     /// How many come first in which no switch of the template's own is set. They are enough to
     /// choose a change, and all have to prove it.
@@ -40,7 +38,7 @@ impl Conversations {
 }
 
 /// The conversations for a template: with and without a generation prompt, with each value of each
-/// switch on its card and with thinking on and off, behind its own front and without one.
+/// switch on its card and with thinking on and off, with its own front and without one.
 pub(super) fn conversations(cases: &[Case], template: &Template, card: &Card) -> Conversations {
     let own = Front::of(template);
     let model = ModelProfile::of(template);
@@ -49,23 +47,23 @@ pub(super) fn conversations(cases: &[Case], template: &Template, card: &Card) ->
     let cases = cases.iter().chain(&more);
     let cases = cases.filter(|case| case.front.is_none() && case.is_for(template.dialect));
     let begun: Vec<(String, Case)> = cases.flat_map(begun).collect();
-    let behind = |name: String, base: Option<&str>, case: Case| {
+    let after = |name: String, base: Option<&str>, case: Case| {
         // Users of servers that hand conversations on as they are written.
         let raw = own.differs(Front::Raw, &case, &model);
         let fronts = [("", own), (" without a front", Front::Raw)];
         let fronts = fronts.into_iter().take(if raw { 2 } else { 1 });
         let case = Arc::new(case);
-        let asked = |(behind, front): (&str, Front)| Asked {
-            name: format!("{name}{behind}"),
+        let asked = |(after, front): (&str, Front)| Asked {
+            name: format!("{name}{after}"),
             case: Arc::clone(&case),
             input: PreparedCase::of(&case, front, &model),
-            guessed_from: base.map(|base| format!("{base}{behind}")),
+            guessed_from: base.map(|base| format!("{base}{after}")),
         };
         fronts.map(asked).collect::<Vec<_>>()
     };
     let mut all = Vec::new();
     for (name, case) in &begun {
-        all.extend(behind(name.clone(), None, case.clone()));
+        all.extend(after(name.clone(), None, case.clone()));
     }
     let usual = all.len();
     for setting in settings(card) {
@@ -76,7 +74,7 @@ pub(super) fn conversations(cases: &[Case], template: &Template, card: &Card) ->
                 case.variables.insert(variable.clone(), value.clone());
                 let name = format!("{base} with {variable}={value}");
                 let base = setting.is_guessed.then_some(base.as_str());
-                all.extend(behind(name, base, case));
+                all.extend(after(name, base, case));
             }
         }
     }
@@ -113,7 +111,7 @@ pub(super) fn case_of(render: &Render) -> Case {
     }
 }
 
-/// The conversations that show on a card what is broken, each once.
+/// The conversations that show the broken contracts on a card, each once.
 fn evidence(card: &Card) -> Vec<Case> {
     let broken = card.broken().chain(&card.without_front);
     let renders = broken
@@ -173,7 +171,7 @@ fn settings(card: &Card) -> Vec<Setting> {
     all
 }
 
-/// Conversations beside those of the suite: contents that are nothing and no text, calls and tools
+/// Conversations besides those of the suite: contents that are nothing and no text, calls and tools
 /// in unusual forms.
 fn more() -> Vec<Case> {
     let hi = json!({"role": "user", "content": "Hi"});
@@ -300,7 +298,7 @@ mod tests {
         ] {
             assert!(all.iter().any(|known| known == name), "{name} in {all:#?}");
         }
-        // The front hands on what is no null.
+        // The front hands on all values but null.
         assert!(!all.contains(&"beside/user-zero without a front".to_owned()));
         assert!(!all.iter().any(|name| name.contains("enable_thinking")));
     }

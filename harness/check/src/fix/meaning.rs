@@ -1,4 +1,4 @@
-//! What is meant by a conversation that shows a defect: the same conversation without what the
+//! The intention of a conversation that shows a defect: the same conversation without what the
 //! template stumbles over.
 //!
 //! A template gives a conversation another prompt after a fix. That prompt is right if the template
@@ -31,7 +31,7 @@ pub(super) fn meant(contract: &str, case: &Case, writer: &Writer) -> Vec<Case> {
     changed.into_iter().filter(is_other).collect()
 }
 
-/// No tools instead of an empty list, which a variable may stand for, too.
+/// No tools instead of an empty list, which a variable may represent, too.
 fn without_tools(case: &Case) -> Case {
     let mut case = case.clone();
     let is_none = |value: &Value| match value {
@@ -205,7 +205,7 @@ mod tests {
             panic!();
         };
         assert_eq!(none.tools, None);
-        // A variable of the template's own may stand for the tools.
+        // A variable of the template's own may represent the tools.
         let mut other = case(json!([]), Some(json!([{"name": "f"}])));
         other
             .variables

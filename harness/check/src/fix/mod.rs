@@ -1,4 +1,4 @@
-//! Patches for templates: changes of the source that mend a broken contract, each with its proof.
+//! Patches for templates: changes of the source that fix a broken contract, each with its proof.
 //!
 //! A recipe proposes changes by the look of the source, and knows nothing about the template. The
 //! proof decides: the contract holds afterwards, no other contract breaks, and every conversation
@@ -18,7 +18,7 @@ mod asked;
 
 mod proof;
 
-mod mended;
+mod trial;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -32,25 +32,23 @@ use rolecall_core::{Case, Dialect, Engine, Template};
 use rolecall_front::program::FrontProgram;
 
 use asked::{Conversations, conversations};
-use mended::Trial;
 use proof::Outcomes;
 use recipe::{Candidate, Source, candidates};
+use trial::Trial;
 use wording::Writer;
 
 pub use proof::Proof;
 
-/// A change of a template that mends a contract.
+/// A change of a template that fixes a contract.
 #[derive(Debug, Clone)]
 pub struct Fix {
     /// The contract that holds afterwards.
     pub contract: &'static Contract,
-    /// The source before it.
     pub before: String,
-    /// The source after it.
     pub after: String,
     /// Which prompts stay, and which change.
     pub proof: Proof,
-    /// Whether the fixes behind it start from the source after it.
+    /// Whether the fixes after it start from the source after it.
     pub is_applied: bool,
 }
 
@@ -68,7 +66,6 @@ impl Fix {
 
 /// What fixes are looked for with.
 pub struct Fixer<'f> {
-    /// The engine of the template.
     pub engine: &'f dyn Engine,
     /// The conversations whose prompts have to stay.
     pub cases: &'f [Case],
@@ -106,7 +103,7 @@ struct Patient<'p> {
     writer: Writer,
 }
 
-/// A change that was tried: it mends the contract and breaks no other one.
+/// A change that was tried: it fixes the contract and breaks no other one.
 struct Tried {
     candidate: Candidate,
     source: String,
@@ -156,7 +153,7 @@ impl Fixer<'_> {
             examiner: Examiner::default(),
             writer: Writer::new(self.engine),
         };
-        // What was found in which state: how many fixes were applied before.
+        // The findings by state: how many fixes were applied before.
         let mut left: BTreeMap<&'static str, (usize, Option<Fix>)> = BTreeMap::new();
         loop {
             let before = fixes.found.len();
@@ -166,7 +163,7 @@ impl Fixer<'_> {
                 let is_tried = left
                     .get(contract.id)
                     .is_some_and(|(tried, _)| *tried == state);
-                // An earlier fix may have mended this one, too.
+                // An earlier fix may have fixed this one, too.
                 let is_broken = ids(&patient.card).any(|broken| broken == contract);
                 if is_tried || !is_broken || !is_chosen(contract) || state == MOST_APPLIED {
                     continue;
@@ -202,8 +199,8 @@ impl Fixer<'_> {
         fixes
     }
 
-    /// The safe change that mends a contract in the most conversations, or the first change that
-    /// mends it at all, with the card and the outcomes after it.
+    /// The safe change that fixes a contract in the most conversations, or the first change that
+    /// fixes it at all, with the card and the outcomes after it.
     fn fix(
         &self,
         patient: &Patient<'_>,
@@ -223,7 +220,7 @@ impl Fixer<'_> {
             safe.extend(self.safe_part(patient, contract, &tried.candidate, &source));
             other = other.or(Some(tried));
         }
-        // Of two that mend as much, the first one changes less.
+        // Of two that fix as much, the first one changes less.
         safe.sort_by_key(|tried: &Tried| Reverse(tried.proof.shown.len()));
         let mut unsafe_one = None;
         for tried in safe {
@@ -262,8 +259,8 @@ impl Fixer<'_> {
         })
     }
 
-    /// Tries a candidate in the usual conversations. None if it does not mend the contract, or breaks
-    /// another one.
+    /// Tries a candidate in the usual conversations. None if it does not fix the contract, or
+    /// breaks another one.
     fn tried(
         &self,
         patient: &Patient<'_>,
@@ -280,16 +277,16 @@ impl Fixer<'_> {
             let examiner = &patient.examiner;
             examiner.examine_by(self.engine, &changed, self.tokenizer, choice)
         };
-        // Most changes mend nothing, and one contract takes a small part of a card's time.
+        // Most changes fix nothing, and one contract takes a small part of a card's time.
         let only = ContractChoice {
             select: vec![contract],
             ..ContractChoice::default()
         };
-        if !trial.is_mended(&examine(&only)) {
+        if !trial.is_fixed(&examine(&only)) {
             return None;
         }
         let card = examine(&ContractChoice::default());
-        if !trial.is_mended(&card) {
+        if !trial.is_fixed(&card) {
             return None;
         }
         let [usual, _] = patient.conversations.parts();
@@ -364,7 +361,6 @@ impl Fixer<'_> {
 }
 
 impl Patient<'_> {
-    /// The template with another source.
     fn changed(&self, source: String) -> Template {
         Template {
             source,
@@ -374,7 +370,7 @@ impl Patient<'_> {
 }
 
 /// The contracts that a card says are broken without a reason, also those that are broken only
-/// where no application stands before the template.
+/// where no application comes before the template.
 fn ids(card: &Card) -> impl Iterator<Item = &'static Contract> {
     let alone = card.without_front.iter();
     let alone = alone.filter(|one| one.deliberate.is_none() && one.severity().is_defect());

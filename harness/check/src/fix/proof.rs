@@ -151,7 +151,7 @@ fn is_meant(
     [old, new]: [&Outcome; 2],
     (contract, writer): (&str, &Writer),
 ) -> bool {
-    // A prompt is not mended by a refusal, and nothing is mended by a failure.
+    // A prompt is not fixed by a refusal, and nothing is fixed by a failure.
     let is_no_worse = match (old, new) {
         (_, Outcome::Rendered { .. }) => true,
         (old, Outcome::Raised { .. }) => !matches!(old, Outcome::Rendered { .. }),

@@ -1,4 +1,4 @@
-//! The tags of a Jinja source, and changes of what stands in them.
+//! The tags of a Jinja source, and changes of their content.
 
 use std::ops::Range;
 
@@ -10,22 +10,21 @@ pub(super) enum TagKind {
     Statement,
 }
 
-/// A tag of a source.
 #[derive(Debug, Clone)]
 pub(super) struct Tag<'s> {
     pub(super) kind: TagKind,
-    /// The byte of the source at which the tag begins, and the one behind it.
+    /// The byte of the source at which the tag begins, and the one after it.
     pub(super) place: Range<usize>,
     /// The byte of the source at which its expression begins.
     pub(super) start: usize,
-    /// What stands in it, without the signs that strip white space.
+    /// Its content, without the signs that strip white space.
     pub(super) inside: &'s str,
     /// The same, of the same length, with other characters for the words in its texts. So a pattern
     /// finds code only. A text that is one word, such as the key in `message['content']`, is kept.
     pub(super) code: String,
 }
 
-/// A change of a source: what stands in a range is replaced.
+/// A change of a source: the text of a range is replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Edit {
     pub(super) range: Range<usize>,
@@ -94,8 +93,8 @@ fn tag<'s>(source: &'s str, open: usize, kind: TagKind, close: &str) -> Option<T
         code.push(first);
         rest = &rest[first.len_utf8()..];
     };
-    let behind = source[start + inside.len()..].find(close)?;
-    let end = start + inside.len() + behind + close.len();
+    let after = source[start + inside.len()..].find(close)?;
+    let end = start + inside.len() + after + close.len();
     Some(Tag {
         kind,
         place: open..end,
@@ -129,7 +128,7 @@ fn hidden(text: &str) -> String {
     format!("{mark}{}{mark}", "\u{1}".repeat(words.len()))
 }
 
-/// The byte behind a raw block that begins at a byte.
+/// The byte after a raw block that begins at a byte.
 fn raw_end(source: &str, from: usize) -> usize {
     let mut at = from;
     while let Some(found) = source[at..].find("{%") {

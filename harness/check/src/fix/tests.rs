@@ -74,7 +74,7 @@ const TURN: &str = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|
                     {% if add_generation_prompt %}<|assistant|>{% endif %}";
 
 #[test]
-fn a_guard_that_an_empty_list_passes_is_mended() {
+fn a_guard_that_an_empty_list_passes_is_fixed() {
     let guard = "{% if tools is not none %}Tools: {{ tools | tojson }}\n{% endif %}";
     let found = fixed(&format!("{guard}{TURN}"));
     let fix = of(&found, "no-tools-alike");
@@ -304,7 +304,7 @@ fn a_part_whose_text_is_null_does_not_become_a_word() {
 }
 
 #[test]
-fn a_refusal_is_no_mended_prompt() {
+fn a_refusal_is_no_fixed_prompt() {
     let refusing = TURN.replace(
         "{{ m.content }}",
         "{% if m.content is none %}{{ raise_exception('no content') }}{% endif %}{{ m.content }}",

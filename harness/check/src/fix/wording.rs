@@ -9,7 +9,7 @@ use rolecall_core::guard::{LoadedTemplate, load};
 use rolecall_core::{Case, Conversation, Dialect, Engine, Outcome, Template};
 use serde_json::Value;
 
-/// How something stands in a prompt that shows a defect, and how it stands in one that does not.
+/// The form of something in a prompt that shows a defect, and its form in one that does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wording {
     pub(super) wrong: String,
@@ -19,7 +19,7 @@ pub(super) struct Wording {
 /// The most places at which two prompts are compared in more than one way.
 const MOST_TRIED: usize = 100_000;
 
-/// Stands between two values that are written together. No conversation has it.
+/// A mark between two values that are written together. No conversation has it.
 const BETWEEN: &str = "\u{1}rolecall\u{2}";
 
 /// Writes values as the templates of an engine do.
@@ -50,7 +50,7 @@ impl Writer {
         }
     }
 
-    /// What may stand in a prompt because of the defect that a contract is about, and what belongs
+    /// What may be in a prompt because of the defect that a contract is about, and what belongs
     /// there. Every change that is tried, and every front, asks for it again.
     pub(super) fn wordings(&self, contract: &str, case: &Case) -> Arc<[Wording]> {
         let values = (&case.messages, &case.tools, &case.variables);
@@ -72,7 +72,6 @@ impl Writer {
         written(&self.json, values)
     }
 
-    /// Values as they are printed.
     fn printed(&self, values: &[&Value]) -> Option<Vec<String>> {
         written(&self.printed, values)
     }

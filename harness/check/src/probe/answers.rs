@@ -1,10 +1,10 @@
-//! Probes whose last message is an answer, to be written by the template and read back.
+//! Probes whose last message is an answer, to be written by the template and parsed.
 
 use rolecall_core::Case;
 use serde_json::{Value, json};
 
 use super::definition::Probe;
-use super::manner::{Manner, closed, tool, tool_call, with_tools};
+use super::input_style::{InputStyle, closed, tool, tool_call, with_tools};
 use super::words;
 
 /// The ID of the first call.
@@ -13,10 +13,10 @@ const FIRST_ID: &str = "callquil1";
 const SECOND_ID: &str = "callquil2";
 
 macro_rules! probes {
-    ($(#[doc = $about:literal] $name:ident = $id:literal, |$manner:pat_param| $case:expr;)*) => {
+    ($(#[doc = $about:literal] $name:ident = $id:literal, |$input_style:pat_param| $case:expr;)*) => {
         $(
             #[doc = concat!("`", $id, "`:", $about)]
-            pub(crate) const $name: Probe = Probe::new($id, $about.trim_ascii(), |$manner: Manner| $case);
+            pub(crate) const $name: Probe = Probe::new($id, $about.trim_ascii(), |$input_style: InputStyle| $case);
         )*
         /// Every one of them.
         pub(crate) const ALL: &[Probe] = &[$($name),*];
@@ -70,14 +70,14 @@ probes! {
     /// the word null, where the schema allows a text and null
     TEXT_OR_NULL = "answer-text-or-null", |m| calls_typed(m, &json!({"perhaps": "null"}));
 
-    /// thoughts, then a text
-    THOUGHTS = "answer-thoughts", |m| thinks(says(m, words::ASSISTANT), words::REASONING);
-    /// thoughts of several paragraphs, then a text
-    LONG_THOUGHTS = "answer-long-thoughts", |m| thinks(says(m, words::ASSISTANT), THOUGHTS_TEXT);
-    /// thoughts, then a call
-    THOUGHTS_CALL = "answer-thoughts-call", |m| thinks(calls(m, "", &[usual()]), words::REASONING);
-    /// thoughts, a text, then a call
-    THOUGHTS_TEXT_CALL = "answer-thoughts-text-call", |m| {
+    /// reasoning, then a text
+    REASONING = "answer-thoughts", |m| thinks(says(m, words::ASSISTANT), words::REASONING);
+    /// reasoning of several paragraphs, then a text
+    LONG_REASONING = "answer-long-thoughts", |m| thinks(says(m, words::ASSISTANT), REASONING_TEXT);
+    /// reasoning, then a call
+    REASONING_CALL = "answer-thoughts-call", |m| thinks(calls(m, "", &[usual()]), words::REASONING);
+    /// reasoning, a text, then a call
+    REASONING_TEXT_CALL = "answer-thoughts-text-call", |m| {
         thinks(calls(m, words::ASSISTANT, &[usual()]), words::REASONING)
     };
 }
@@ -85,16 +85,16 @@ probes! {
 /// An answer of several paragraphs.
 const PARAGRAPHS_TEXT: &str = "saidquill: \"one\"\n\n    indented\n\n- a < b & c\n\nthenquill";
 
-/// Thoughts of several paragraphs.
-const THOUGHTS_TEXT: &str = "mindquill\n\n    indented\n\nthoughtquill";
+/// Reasoning of several paragraphs.
+const REASONING_TEXT: &str = "mindquill\n\n    indented\n\nthoughtquill";
 
 /// A case with a question and a text as its answer.
-pub(crate) fn says(m: Manner, text: &str) -> Case {
+pub(crate) fn says(m: InputStyle, text: &str) -> Case {
     closed(vec![m.user(), m.message("assistant", text)])
 }
 
 /// A case whose answer is a text and calls of the first tool, with these arguments.
-pub(crate) fn calls(m: Manner, text: &str, arguments: &[Value]) -> Case {
+pub(crate) fn calls(m: InputStyle, text: &str, arguments: &[Value]) -> Case {
     let mut answer = m.message("assistant", text);
     let ids = [FIRST_ID, SECOND_ID, "callquil3"];
     let calls = arguments.iter().zip(ids);
@@ -103,16 +103,16 @@ pub(crate) fn calls(m: Manner, text: &str, arguments: &[Value]) -> Case {
     with_tools(closed(vec![m.user(), answer]))
 }
 
-/// The same case, its answer with thoughts before it.
-pub(crate) fn thinks(mut case: Case, thoughts: &str) -> Case {
+/// The same case, its answer with reasoning before it.
+pub(crate) fn thinks(mut case: Case, reasoning: &str) -> Case {
     if let Some(answer) = case.messages.last_mut() {
-        answer["reasoning_content"] = json!(thoughts);
+        answer["reasoning_content"] = json!(reasoning);
     }
     case
 }
 
 /// A call of a tool whose parameters have all types.
-fn calls_typed(m: Manner, arguments: &Value) -> Case {
+fn calls_typed(m: InputStyle, arguments: &Value) -> Case {
     let mut typed = tool(words::TOOL);
     typed["function"]["parameters"] = json!({
         "type": "object",
@@ -157,7 +157,7 @@ mod tests {
     fn each_ends_with_an_answer_and_has_a_name_of_its_own() {
         let mut names: Vec<_> = ALL.iter().map(|probe| probe.name).collect();
         for probe in ALL {
-            let case = probe.case(Manner::PLAIN);
+            let case = probe.case(InputStyle::PLAIN);
             let answer = case.messages.last().unwrap();
             assert_eq!(answer["role"], "assistant", "{probe:?}");
             assert!(!Meaning::of(answer).unwrap().is_empty(), "{probe:?}");

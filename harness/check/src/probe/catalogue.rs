@@ -7,8 +7,8 @@ use rolecall_core::Case;
 use serde_json::{Value, json};
 
 use super::definition::Probe;
-use super::manner::{
-    Manner, closed, open, parts, spaced, tool, tool_call, with_document, with_tools,
+use super::input_style::{
+    InputStyle, closed, open, parts, spaced, tool, tool_call, with_document, with_tools,
 };
 use super::words;
 
@@ -16,17 +16,17 @@ use super::words;
 pub(crate) const CONTINUE_TAG: &str = "CONTINUE_FINAL_MESSAGE_TAG ";
 /// White space around and inside of a text.
 pub const SPACES: &str = "  \n\t";
-/// And behind it.
-pub(crate) const SPACES_BEHIND: &str = " \t\n\n";
+/// And after it.
+pub(crate) const SPACES_AFTER: &str = " \t\n\n";
 
 /// Blank lines, white space, signs of HTML and capital letters in the middle of a text.
 pub(crate) const INSIDE: &str = "\n\n\n    <b>&\"'Äb Cd</b>  ";
 
 macro_rules! probes {
-    ($(#[doc = $about:literal] $name:ident = $id:literal, |$manner:pat_param| $case:expr;)*) => {
+    ($(#[doc = $about:literal] $name:ident = $id:literal, |$input_style:pat_param| $case:expr;)*) => {
         $(
             #[doc = concat!("`", $id, "`:", $about)]
-            pub const $name: Probe = Probe::new($id, $about.trim_ascii(), |$manner: Manner| $case);
+            pub const $name: Probe = Probe::new($id, $about.trim_ascii(), |$input_style: InputStyle| $case);
         )*
         /// Every probe.
         pub const ALL: &[Probe] = &[$($name),*];
@@ -103,7 +103,7 @@ probes! {
     /// a question as a text part
     USER_PARTS = "user-parts", |_| open(vec![json!({"role": "user", "content": parts(&[words::USER])})]);
     /// a question in two text parts
-    TWO_PARTS = "two-parts", |_| open(vec![json!({"role": "user", "content": parts(&[words::BEFORE, words::BEHIND])})]);
+    TWO_PARTS = "two-parts", |_| open(vec![json!({"role": "user", "content": parts(&[words::BEFORE, words::AFTER])})]);
     /// an answer as a text part
     ASSISTANT_PARTS = "assistant-parts", |m| open(vec![
         m.user(), json!({"role": "assistant", "content": parts(&[words::ASSISTANT])}), m.second_user(),
@@ -123,8 +123,8 @@ probes! {
     IMAGE = "image", |_| shown(IMAGE_PART, &["", words::USER]);
     /// two images and a question
     TWO_IMAGES = "two-images", |_| shown(IMAGE_PART, &["", "", words::USER]);
-    /// a question and an image behind it
-    IMAGE_BEHIND = "image-behind", |_| shown(IMAGE_PART, &[words::USER, ""]);
+    /// a question and an image after it
+    IMAGE_AFTER = "image-behind", |_| shown(IMAGE_PART, &[words::USER, ""]);
     /// an image without a word
     IMAGE_ALONE = "image-alone", |_| shown(IMAGE_PART, &[""]);
     /// an image in each of two questions
@@ -139,16 +139,16 @@ probes! {
     AUDIO = "audio", |_| shown(AUDIO_PART, &["", words::USER]);
     /// two recordings and a question
     TWO_AUDIOS = "two-audios", |_| shown(AUDIO_PART, &["", "", words::USER]);
-    /// a question and a recording behind it
-    AUDIO_BEHIND = "audio-behind", |_| shown(AUDIO_PART, &[words::USER, ""]);
+    /// a question and a recording after it
+    AUDIO_AFTER = "audio-behind", |_| shown(AUDIO_PART, &[words::USER, ""]);
     /// a recording without a word
     AUDIO_ALONE = "audio-alone", |_| shown(AUDIO_PART, &[""]);
     /// a video and a question
     VIDEO = "video", |_| shown(VIDEO_PART, &["", words::USER]);
     /// two videos and a question
     TWO_VIDEOS = "two-videos", |_| shown(VIDEO_PART, &["", "", words::USER]);
-    /// a question and a video behind it
-    VIDEO_BEHIND = "video-behind", |_| shown(VIDEO_PART, &[words::USER, ""]);
+    /// a question and a video after it
+    VIDEO_AFTER = "video-behind", |_| shown(VIDEO_PART, &[words::USER, ""]);
     /// a video without a word
     VIDEO_ALONE = "video-alone", |_| shown(VIDEO_PART, &[""]);
 
@@ -180,7 +180,7 @@ probes! {
         with_tools(open(vec![m.user(), m.call(), result]))
     };
     /// a question with a line break as Windows writes it
-    USER_CRLF = "user-crlf", |m| open(vec![m.message("user", &format!("{}\r\n{}", words::BEFORE, words::BEHIND))]);
+    USER_CRLF = "user-crlf", |m| open(vec![m.message("user", &format!("{}\r\n{}", words::BEFORE, words::AFTER))]);
     /// a question with blank lines and signs of HTML in it
     USER_INSIDE = "user-inside", |m| open(vec![m.message("user", &inside())]);
     /// an answer with blank lines and signs of HTML in it
@@ -192,7 +192,7 @@ probes! {
     /// an earlier answer that mentions a tag that templates use for reasoning
     THINK_TAG = "think-tag", |m| open(vec![
         m.user(),
-        m.message("assistant", &format!("{} </think> {}", words::BEFORE, words::BEHIND)),
+        m.message("assistant", &format!("{} </think> {}", words::BEFORE, words::AFTER)),
         m.second_user(),
     ]);
 
@@ -282,11 +282,11 @@ probes! {
         result["content"] = m.content(&quoted_result());
         with_tools(open(vec![m.user(), m.call(), result]))
     };
-    /// a call with text beside it
+    /// a call with text next to it
     CALL_WITH_TEXT = "call-with-text", |m| with_tools(open(vec![m.user(), call_with_text(m), m.result()]));
-    /// a call with text beside it and its result, no answer asked for
+    /// a call with text next to it and its result, no answer asked for
     CALL_WITH_TEXT_CLOSED = "call-with-text-closed", |m| with_tools(closed(vec![m.user(), call_with_text(m), m.result()]));
-    /// a call with text beside it, its result and the answer
+    /// a call with text next to it, its result and the answer
     CALL_WITH_TEXT_ASSISTANT = "call-with-text-assistant", |m| with_tools(closed(vec![
         m.user(), call_with_text(m), m.result(), m.second_assistant(),
     ]));
@@ -299,19 +299,19 @@ probes! {
     /// two rounds of calls, the answer, and a second question
     TWO_ROUNDS_TURN = "two-rounds-turn", |m| with_tools(open(answered(m, rounds(m))));
     /// a system message, a second question and tools that are not called
-    SYSTEM_OTHER_QUESTION = "system-other-question", |m| with_tools(open(behind_system(m, vec![
+    SYSTEM_OTHER_QUESTION = "system-other-question", |m| with_tools(open(after_system(m, vec![
         m.user(), m.assistant(), m.second_user(),
     ])));
     /// a system message, a question, a call and its result
-    SYSTEM_CALL_RESULT = "system-call-result", |m| with_tools(open(behind_system(m, vec![m.user(), m.call(), m.result()])));
+    SYSTEM_CALL_RESULT = "system-call-result", |m| with_tools(open(after_system(m, vec![m.user(), m.call(), m.result()])));
     /// a system message, a whole turn with a call, and a second question
-    SYSTEM_CALL_TURN = "system-call-turn", |m| with_tools(open(behind_system(m, answered(m, vec![
+    SYSTEM_CALL_TURN = "system-call-turn", |m| with_tools(open(after_system(m, answered(m, vec![
         m.user(), m.call(), m.result(),
     ]))));
     /// a system message, two calls at once, their results, the answer, and a second question
-    SYSTEM_PARALLEL_TURN = "system-parallel-turn", |m| with_tools(open(behind_system(m, answered(m, parallel(m)))));
+    SYSTEM_PARALLEL_TURN = "system-parallel-turn", |m| with_tools(open(after_system(m, answered(m, parallel(m)))));
     /// a system message, two rounds of calls, the answer, and a second question
-    SYSTEM_TWO_ROUNDS_TURN = "system-two-rounds-turn", |m| with_tools(open(behind_system(m, answered(m, rounds(m)))));
+    SYSTEM_TWO_ROUNDS_TURN = "system-two-rounds-turn", |m| with_tools(open(after_system(m, answered(m, rounds(m)))));
     /// a call whose arguments are an object
     OBJECT_ARGUMENTS = "object-arguments", |m| arguments(m, &usual());
     /// a call whose arguments are a JSON text with spaces, as Python writes it
@@ -378,21 +378,21 @@ probes! {
 
     /// two rounds of calls, each with reasoning
     REASONED_LOOP = "reasoned-loop", |m| with_tools(open(reasoned_rounds(m)));
-    /// two rounds of calls with reasoning behind a system message
-    SYSTEM_REASONED_LOOP = "system-reasoned-loop", |m| with_tools(open(behind_system(m, reasoned_rounds(m))));
+    /// two rounds of calls with reasoning after a system message
+    SYSTEM_REASONED_LOOP = "system-reasoned-loop", |m| with_tools(open(after_system(m, reasoned_rounds(m))));
     /// a turn with a call and reasoning, and a second question
     REASONED_TURN_USER = "reasoned-turn-user", |m| with_tools(open(reasoned_turn(m)));
     /// a system message, a turn with a call and reasoning, and a second question
-    SYSTEM_REASONED_TURN_USER = "system-reasoned-turn-user", |m| with_tools(open(behind_system(m, reasoned_turn(m))));
+    SYSTEM_REASONED_TURN_USER = "system-reasoned-turn-user", |m| with_tools(open(after_system(m, reasoned_turn(m))));
     /// a system message, an answer with reasoning, and a second question
-    SYSTEM_REASONED_USER = "system-reasoned-user", |m| open(behind_system(m, vec![
+    SYSTEM_REASONED_USER = "system-reasoned-user", |m| open(after_system(m, vec![
         m.user(), reasoned(m, &["reasoning_content", "reasoning", "thinking"]), m.second_user(),
     ]));
-    /// an answer with its thoughts in the content, as a model writes it
-    INLINE_THOUGHTS = "inline-thoughts", |m| closed(vec![m.user(), m.message("assistant", &inline_thoughts())]);
-    /// an answer with its thoughts in the content, and a second question
-    INLINE_THOUGHTS_USER = "inline-thoughts-user", |m| open(vec![
-        m.user(), m.message("assistant", &inline_thoughts()), m.second_user(),
+    /// an answer with its reasoning in the content, as a model writes it
+    INLINE_REASONING = "inline-thoughts", |m| closed(vec![m.user(), m.message("assistant", &inline_reasoning())]);
+    /// an answer with its reasoning in the content, and a second question
+    INLINE_REASONING_USER = "inline-thoughts-user", |m| open(vec![
+        m.user(), m.message("assistant", &inline_reasoning()), m.second_user(),
     ]);
 
     /// a question with a document
@@ -458,7 +458,7 @@ fn long_text() -> String {
         "{}\n{}{}",
         words::BEFORE,
         "and so on, ".repeat(2000),
-        words::BEHIND
+        words::AFTER
     )
 }
 
@@ -469,7 +469,7 @@ fn many() -> impl Iterator<Item = (usize, &'static str, &'static str)> {
 }
 
 /// The call with a number, and its result.
-fn numbered(m: Manner, (at, asked, said): (usize, &str, &str)) -> [Value; 2] {
+fn numbered(m: InputStyle, (at, asked, said): (usize, &str, &str)) -> [Value; 2] {
     let id = format!("manyquil{}", at + 1);
     let arguments = m.arguments(&json!({words::FIRST_KEY: asked, words::SECOND_KEY: "x"}));
     let result = json!({
@@ -479,7 +479,7 @@ fn numbered(m: Manner, (at, asked, said): (usize, &str, &str)) -> [Value; 2] {
 }
 
 /// Four calls at once, and their results.
-fn many_calls(m: Manner) -> Vec<Value> {
+fn many_calls(m: InputStyle) -> Vec<Value> {
     let (calls, results): (Vec<Value>, Vec<Value>) =
         many().map(|one| numbered(m, one).into()).unzip();
     let mut call = m.call();
@@ -488,7 +488,7 @@ fn many_calls(m: Manner) -> Vec<Value> {
 }
 
 /// Four calls, each with its result before the next.
-fn many_rounds(m: Manner) -> Vec<Value> {
+fn many_rounds(m: InputStyle) -> Vec<Value> {
     let rounds = many().flat_map(|one| {
         let [call, result] = numbered(m, one);
         let mut message = m.call();
@@ -499,7 +499,7 @@ fn many_rounds(m: Manner) -> Vec<Value> {
 }
 
 /// Questions and their answers, and another question.
-fn long(m: Manner) -> Vec<Value> {
+fn long(m: InputStyle) -> Vec<Value> {
     let turns = words::TURNS.iter();
     turns
         .flat_map(|(question, answer)| {
@@ -510,7 +510,7 @@ fn long(m: Manner) -> Vec<Value> {
 }
 
 /// A question, two calls at once, and their results.
-fn parallel(m: Manner) -> Vec<Value> {
+fn parallel(m: InputStyle) -> Vec<Value> {
     let second = m.arguments(
         &json!({words::FIRST_KEY: words::THIRD_VALUE, words::SECOND_KEY: words::FOURTH_VALUE}),
     );
@@ -529,7 +529,7 @@ fn parallel(m: Manner) -> Vec<Value> {
 }
 
 /// A question, a call and its result, and another call of the same tool and its result.
-fn rounds(m: Manner) -> Vec<Value> {
+fn rounds(m: InputStyle) -> Vec<Value> {
     let arguments = m.arguments(
         &json!({words::FIRST_KEY: words::THIRD_VALUE, words::SECOND_KEY: words::FOURTH_VALUE}),
     );
@@ -542,7 +542,7 @@ fn rounds(m: Manner) -> Vec<Value> {
 }
 
 /// Two rounds of calls, each with reasoning under each name that templates know.
-fn reasoned_rounds(m: Manner) -> Vec<Value> {
+fn reasoned_rounds(m: InputStyle) -> Vec<Value> {
     let mut messages = rounds(m);
     with_reasoning(&mut messages[1], words::REASONING);
     with_reasoning(&mut messages[3], words::SECOND_REASONING);
@@ -550,7 +550,7 @@ fn reasoned_rounds(m: Manner) -> Vec<Value> {
 }
 
 /// A turn with reasoning at its call and at its answer, and a second question.
-fn reasoned_turn(m: Manner) -> Vec<Value> {
+fn reasoned_turn(m: InputStyle) -> Vec<Value> {
     let mut messages = answered(m, vec![m.user(), m.call(), m.result()]);
     with_reasoning(&mut messages[1], words::REASONING);
     with_reasoning(&mut messages[3], words::SECOND_REASONING);
@@ -564,17 +564,17 @@ fn with_reasoning(message: &mut Value, word: &str) {
 }
 
 /// These messages, the answer to them, and a second question.
-fn answered(m: Manner, messages: Vec<Value>) -> Vec<Value> {
+fn answered(m: InputStyle, messages: Vec<Value>) -> Vec<Value> {
     [messages, vec![m.second_assistant(), m.second_user()]].concat()
 }
 
-/// These messages behind a system message.
-fn behind_system(m: Manner, messages: Vec<Value>) -> Vec<Value> {
+/// These messages after a system message.
+fn after_system(m: InputStyle, messages: Vec<Value>) -> Vec<Value> {
     [vec![m.system()], messages].concat()
 }
 
-/// An answer with its thoughts, as a model writes it.
-fn inline_thoughts() -> String {
+/// An answer with its reasoning, as a model writes it.
+fn inline_reasoning() -> String {
     format!(
         "<think>\n{}\n</think>\n\n{}",
         words::REASONING,
@@ -589,7 +589,7 @@ pub(crate) fn quoted_result() -> String {
 
 /// A text with blank lines and signs of HTML in it.
 pub(crate) fn inside() -> String {
-    format!("{}{INSIDE}{}", words::BEFORE, words::BEHIND)
+    format!("{}{INSIDE}{}", words::BEFORE, words::AFTER)
 }
 
 fn rich_tool() -> Value {
@@ -615,7 +615,7 @@ fn rich_tool() -> Value {
 }
 
 fn spaces(word: &str) -> String {
-    format!("{SPACES}{word}{SPACES_BEHIND}")
+    format!("{SPACES}{word}{SPACES_AFTER}")
 }
 
 fn usual() -> Value {
@@ -628,17 +628,17 @@ fn remove(object: &mut Value, key: &str) {
     }
 }
 
-fn arguments(m: Manner, arguments: &Value) -> Case {
+fn arguments(m: InputStyle, arguments: &Value) -> Case {
     with_tools(open(vec![m.user(), m.call_with(arguments), m.result()]))
 }
 
-fn call_with_text(m: Manner) -> Value {
+fn call_with_text(m: InputStyle) -> Value {
     let mut call = m.call();
     call["content"] = m.content(words::ASSISTANT);
     call
 }
 
-fn answered_with(m: Manner, content: Option<Value>) -> Case {
+fn answered_with(m: InputStyle, content: Option<Value>) -> Case {
     let mut answer = json!({"role": "assistant"});
     if let Some(content) = content {
         answer["content"] = content;
@@ -646,7 +646,7 @@ fn answered_with(m: Manner, content: Option<Value>) -> Case {
     open(vec![m.user(), answer, m.second_user()])
 }
 
-fn called_with(m: Manner, content: Option<Value>) -> Case {
+fn called_with(m: InputStyle, content: Option<Value>) -> Case {
     let mut call = m.call();
     match content {
         Some(content) => call["content"] = content,
@@ -655,13 +655,13 @@ fn called_with(m: Manner, content: Option<Value>) -> Case {
     with_tools(open(vec![m.user(), call, m.result()]))
 }
 
-fn calls(m: Manner, calls: Value) -> Case {
+fn calls(m: InputStyle, calls: Value) -> Case {
     let mut answer = m.assistant();
     answer["tool_calls"] = calls;
     open(vec![m.user(), answer, m.second_user()])
 }
 
-fn reasoned(m: Manner, names: &[&str]) -> Value {
+fn reasoned(m: InputStyle, names: &[&str]) -> Value {
     let mut answer = m.assistant();
     for name in names {
         answer[*name] = json!(words::REASONING);
@@ -683,8 +683,8 @@ mod tests {
     }
 
     #[test]
-    fn a_manner_changes_only_how_things_are_put() {
-        let case = CALL_RESULT.case(Manner {
+    fn an_input_style_changes_only_how_things_are_put() {
+        let case = CALL_RESULT.case(InputStyle {
             given: super::super::Requirement::Nothing,
             content: super::super::Content::Parts,
             arguments: super::super::Arguments::String,

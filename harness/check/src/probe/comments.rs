@@ -15,12 +15,12 @@ pub(super) fn without_comments(template: &Template) -> String {
     let mut kept = String::with_capacity(rest.len());
     while let Some((before, comment)) = rest.split_once(open) {
         kept.push_str(before);
-        rest = comment.split_once(close).map_or("", |(_, behind)| behind);
+        rest = comment.split_once(close).map_or("", |(_, after)| after);
     }
     kept + rest
 }
 
-/// The code in a source: what stands in its tags, without texts of several words.
+/// The code in a source: the content of its tags, without texts of several words.
 pub(super) fn code(source: &str) -> String {
     static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?s)\{[{%].*?[%}]\}").ok());
     static TEXT: LazyLock<Option<Regex>> =

@@ -26,7 +26,7 @@ pub enum LiteralKind {
     Own,
     /// A literal with which a name is compared.
     Name,
-    /// A number: of characters, of words, or one that stands in the text.
+    /// A number: of characters, of words, or one that is in the text.
     Number,
 }
 
@@ -82,12 +82,10 @@ pub(crate) struct Decided {
 /// Something in a conversation that changes the prompt, although nothing should depend on it.
 #[derive(Debug)]
 pub(crate) struct Trigger {
-    /// What it is, in words.
     pub(crate) what: String,
     /// The line of the template where it is decided, from 1, if that is known.
     pub(crate) line: Option<usize>,
     /// A conversation without it.
     pub(crate) usual: Examined,
-    /// One with it.
     pub(crate) seen: Examined,
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rolecall_core::Case;
 
-use super::manner::Manner;
+use super::input_style::InputStyle;
 
 /// A small conversation with a purpose.
 #[derive(Clone, Copy)]
@@ -13,18 +13,22 @@ pub struct Probe {
     pub name: &'static str,
     /// What it is, in a few words.
     pub about: &'static str,
-    build: fn(Manner) -> Case,
+    build: fn(InputStyle) -> Case,
 }
 
 impl Probe {
     /// A probe that is built by a function.
-    pub const fn new(name: &'static str, about: &'static str, build: fn(Manner) -> Case) -> Probe {
+    pub const fn new(
+        name: &'static str,
+        about: &'static str,
+        build: fn(InputStyle) -> Case,
+    ) -> Probe {
         Probe { name, about, build }
     }
 
-    /// The conversation, put in a manner.
-    pub fn case(&self, manner: Manner) -> Case {
-        manner.complete((self.build)(manner))
+    /// The conversation, in an input style.
+    pub fn case(&self, input_style: InputStyle) -> Case {
+        input_style.complete((self.build)(input_style))
     }
 }
 

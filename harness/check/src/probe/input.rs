@@ -12,13 +12,11 @@ use rolecall_core::{Case, Moment};
 use rolecall_go::endpoint::ModelTraits;
 
 use super::definition::Probe;
-use super::manner::{Manner, spaced};
+use super::input_style::{InputStyle, spaced};
 use rolecall_front::front::{Front, ModelProfile};
 use rolecall_front::prepared_case::PreparedCase;
 
-/// A probe behind a front.
 pub(super) struct ProbeInput {
-    /// What was asked.
     pub(super) asked: Arc<Case>,
     /// What the front makes of it.
     pub(super) input: PreparedCase<'static>,
@@ -59,7 +57,7 @@ impl Unread {
     }
 }
 
-/// The probes that templates have rendered so far, behind their fronts.
+/// The probes that templates have rendered so far, with their fronts.
 ///
 /// Building a conversation and converting it to an engine's values takes about as long as a render,
 /// and the result is the same for all templates. So each is built only once.
@@ -78,7 +76,7 @@ pub(super) struct ProbeVariant {
     /// The probe's name.
     pub(super) probe: &'static str,
     /// How it is written.
-    pub(super) manner: Manner,
+    pub(super) input_style: InputStyle,
     /// Whether its time is in another year.
     pub(super) is_later: bool,
     /// The number of the setting under which it is rendered, among those of the inputs.
@@ -116,7 +114,7 @@ struct InputKey {
 }
 
 impl ProbeInput {
-    /// A conversation behind a front, for a model.
+    /// A conversation with a front, for a model.
     pub(super) fn new(case: Case, front: Front, model: &ModelProfile<'_>) -> ProbeInput {
         let asked = Arc::new(case);
         ProbeInput {
@@ -143,7 +141,7 @@ impl ProbeInput {
 }
 
 impl ProbeInputs {
-    /// A variant of a probe, behind a front, for a model.
+    /// A variant of a probe, with a front, for a model.
     pub(super) fn of(
         &self,
         variant: ProbeVariant,
@@ -152,7 +150,7 @@ impl ProbeInputs {
         model: &ModelProfile<'_>,
     ) -> Arc<ProbeInput> {
         let make = || {
-            let mut case = probe.case(variant.manner);
+            let mut case = probe.case(variant.input_style);
             if variant.is_later {
                 case.now = later();
             }

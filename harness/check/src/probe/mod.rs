@@ -5,7 +5,7 @@
 
 pub mod words;
 
-pub mod manner;
+pub mod input_style;
 
 mod definition;
 
@@ -32,7 +32,7 @@ pub(crate) use decided::{Decided, Trigger};
 pub use definition::Probe;
 pub use input::ProbeInputs;
 pub(crate) use input::Setting;
-pub use manner::{Arguments, Content, Manner, Requirement, spaced};
+pub use input_style::{Arguments, Content, InputStyle, Requirement, spaced};
 pub(crate) use masked::{MaskedProbe, MaskedProbes};
 pub(crate) use outcome::Examined;
 pub use outcome::ProbeOutcome;

@@ -13,9 +13,7 @@ use rolecall_core::{Case, Decisions, Outcome, Stage};
 pub struct ProbeOutcome {
     /// The probe's name.
     pub probe: &'static str,
-    /// What the probe is.
     pub about: &'static str,
-    /// What was asked.
     pub asked: Arc<Case>,
     /// What the template made of it. Conversations that look the same to the template share it.
     pub outcome: Arc<Outcome>,
@@ -88,31 +86,31 @@ impl ProbeOutcome {
         matches!(*self.outcome, Outcome::Exceeded { .. })
     }
 
-    /// How often a word stands in the prompt.
+    /// How often a word is in the prompt.
     pub fn count(&self, word: &str) -> usize {
         memmem::find_iter(self.lower.as_bytes(), word).count()
     }
 
-    /// Whether a word stands in the prompt.
+    /// Whether a word is in the prompt.
     pub fn has(&self, word: &str) -> bool {
         self.lower.contains(word)
     }
 
-    /// Where a word first stands in the prompt.
+    /// Where a word first appears in the prompt.
     pub fn find(&self, word: &str) -> Option<Range<usize>> {
         let start = memmem::find(self.lower.as_bytes(), word.as_bytes())?;
         Some(start..start + word.len())
     }
 
-    /// Where a word stands in the prompt for the second time.
+    /// Where a word is in the prompt for the second time.
     pub(crate) fn find_again(&self, word: &str) -> Option<Range<usize>> {
         let first = self.find(word)?;
         let start = first.end + self.lower[first.end..].find(word)?;
         Some(start..start + word.len())
     }
 
-    /// The text behind the last occurrence of a word.
-    pub fn behind(&self, word: &str) -> Option<&str> {
+    /// The text after the last occurrence of a word.
+    pub fn after(&self, word: &str) -> Option<&str> {
         let end = self.lower.rfind(word)? + word.len();
         self.text().map(|text| &text[end..])
     }

@@ -15,7 +15,7 @@ use super::comments::{code, without_comments};
 use super::decided::Decided;
 use super::definition::Probe;
 use super::input::{ProbeInput, ProbeInputs, ProbeVariant, Setting, Unread};
-use super::manner::{Arguments, Content, Manner, Requirement};
+use super::input_style::{Arguments, Content, InputStyle, Requirement};
 use super::masked::{MaskedProbe, MaskedProbes};
 use super::outcome::{Examined, ProbeOutcome};
 use super::reading::{AnswerProber, NoReadings, Readings};
@@ -28,16 +28,16 @@ use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 use rolecall_jinja::Reading;
 
-/// A template under examination, behind a front.
+/// A template under examination, with a front.
 pub struct Prober<'t> {
     program: Rc<FrontProgram<'t>>,
     /// The prepared probes, shared with other templates.
     inputs: &'t ProbeInputs,
-    /// The renders of the template so far, behind this front or another.
+    /// The renders of the template so far, with this front or another.
     renders: Rc<RefCell<Renders>>,
     tokenizer: Option<&'t Tokenizer>,
     front: Front,
-    manner: Manner,
+    input_style: InputStyle,
     /// What a user sets, and its number among the settings of the inputs.
     setting: Option<(usize, Setting)>,
     seen: RefCell<HashMap<ProbeVariant, Seen>>,
@@ -49,7 +49,7 @@ pub struct Prober<'t> {
     source: Rc<OnceCell<Source>>,
     /// What the template does not read, found out on first use.
     unread: Rc<OnceCell<Unread>>,
-    /// What is read back of answers, found out on first use.
+    /// Parsed answers, found out on first use.
     readings: OnceCell<Rc<Readings>>,
     /// What content decides, found out on first use.
     decided: OnceCell<Rc<Decided>>,
@@ -85,7 +85,6 @@ type Renders = HashMap<RenderKey, (ProbeVariant, Rc<ProbeOutcome>)>;
 /// once.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct RenderKey {
-    /// The number of the conversation.
     number: usize,
     /// Whether the front selects another of the model's templates.
     is_of_other: bool,
@@ -94,7 +93,7 @@ struct RenderKey {
 }
 
 impl<'t> Prober<'t> {
-    /// Loads a template, and finds out in which manner it accepts probes behind its front.
+    /// Loads a template, and finds out the input style in which it accepts probes with its front.
     pub fn new(
         engine: &'t dyn Engine,
         template: &'t Template,
@@ -106,7 +105,7 @@ impl<'t> Prober<'t> {
             renders: Rc::default(),
             tokenizer: None,
             front: Front::of(template),
-            manner: Manner::PLAIN,
+            input_style: InputStyle::PLAIN,
             setting: None,
             seen: RefCell::default(),
             asked: RefCell::default(),
@@ -118,7 +117,7 @@ impl<'t> Prober<'t> {
             masked: OnceCell::new(),
             exceeded: Cell::default(),
         }
-        .finding_its_manner()
+        .finding_its_input_style()
     }
 
     /// The same template without a front, as users of servers without one get it.
@@ -130,7 +129,7 @@ impl<'t> Prober<'t> {
             renders: Rc::clone(&self.renders),
             tokenizer: None,
             front: Front::Raw,
-            manner: Manner::PLAIN,
+            input_style: InputStyle::PLAIN,
             setting: None,
             seen: RefCell::default(),
             asked: RefCell::default(),
@@ -142,7 +141,7 @@ impl<'t> Prober<'t> {
             masked: OnceCell::new(),
             exceeded: Cell::default(),
         }
-        .finding_its_manner()
+        .finding_its_input_style()
     }
 
     /// The same template for a user who sets a variable.
@@ -164,7 +163,7 @@ impl<'t> Prober<'t> {
             renders: Rc::clone(&self.renders),
             tokenizer: self.tokenizer,
             front: self.front,
-            manner: self.manner,
+            input_style: self.input_style,
             setting: self.setting.clone(),
             seen: RefCell::default(),
             asked: RefCell::default(),
@@ -178,8 +177,8 @@ impl<'t> Prober<'t> {
         }
     }
 
-    /// The same template with other limits, asked in the same manner. None if its engine cannot change
-    /// them.
+    /// The same template with other limits, asked in the same input style. None if its engine
+    /// cannot change them.
     #[must_use]
     pub(crate) fn within(&self, limits: &Limits) -> Option<Prober<'t>> {
         Some(Prober {
@@ -193,26 +192,26 @@ impl<'t> Prober<'t> {
         })
     }
 
-    /// Finds out in which manner the template accepts probes.
-    fn finding_its_manner(mut self) -> Prober<'t> {
+    /// Finds out the input style in which the template accepts probes.
+    fn finding_its_input_style(mut self) -> Prober<'t> {
         let prober = &mut self;
-        let manners = [
+        let input_styles = [
             Requirement::Nothing,
             Requirement::Tools,
             Requirement::Documents,
         ]
         .into_iter()
         .flat_map(|given| {
-            [Content::String, Content::Parts].map(|content| Manner {
+            [Content::String, Content::Parts].map(|content| InputStyle {
                 given,
                 content,
-                ..Manner::PLAIN
+                ..InputStyle::PLAIN
             })
         });
-        for manner in manners {
-            let seen = prober.see_in(USER, manner);
+        for input_style in input_styles {
+            let seen = prober.see_in(USER, input_style);
             if seen.has(words::USER) {
-                prober.manner = manner;
+                prober.input_style = input_style;
                 break;
             }
             if seen.is_out_of_limits() {
@@ -220,21 +219,24 @@ impl<'t> Prober<'t> {
             }
         }
         if !prober.see(CALL_RESULT).has(words::FIRST_VALUE) {
-            let text = Manner {
+            let text = InputStyle {
                 arguments: Arguments::String,
-                ..prober.manner
+                ..prober.input_style
             };
             if prober.see_in(CALL_RESULT, text).has(words::FIRST_VALUE) {
-                prober.manner = text;
+                prober.input_style = text;
             }
         }
         self
     }
 
-    /// The same, asked in another manner.
+    /// The same, asked in another input style.
     #[must_use]
-    pub(crate) fn in_manner(self, manner: Manner) -> Prober<'t> {
-        Prober { manner, ..self }
+    pub(crate) fn with_input_style(self, input_style: InputStyle) -> Prober<'t> {
+        Prober {
+            input_style,
+            ..self
+        }
     }
 
     /// The same, with the tokenizer of the model.
@@ -260,12 +262,12 @@ impl<'t> Prober<'t> {
             .without_comments
     }
 
-    /// The code in its source: what stands in its tags, without texts of several words.
+    /// The code in its source: the content of its tags, without texts of several words.
     pub(crate) fn code(&self) -> &str {
         &self.source.get_or_init(|| self.read_source()).code
     }
 
-    /// What stands in its source. None if it cannot be read, or is for Ollama.
+    /// The content of its source. None if it cannot be read, or is for Ollama.
     pub(crate) fn reading(&self) -> Option<&Reading> {
         let source = self.source.get_or_init(|| self.read_source());
         source.reading.as_ref()
@@ -289,30 +291,30 @@ impl<'t> Prober<'t> {
         self.program.template.dialect
     }
 
-    /// The manner in which probes are written for the template.
-    pub(crate) fn manner(&self) -> Manner {
-        self.manner
+    /// The input style of the probes for the template.
+    pub(crate) fn input_style(&self) -> InputStyle {
+        self.input_style
     }
 
     /// What the template makes of a probe.
     pub fn see(&self, probe: Probe) -> Rc<ProbeOutcome> {
-        self.see_in(probe, self.manner)
+        self.see_in(probe, self.input_style)
     }
 
-    /// What the template makes of a probe in another manner.
-    pub(crate) fn see_in(&self, probe: Probe, manner: Manner) -> Rc<ProbeOutcome> {
-        self.seen(probe, manner, false)
+    /// The outcome of a probe in another input style.
+    pub(crate) fn see_in(&self, probe: Probe, input_style: InputStyle) -> Rc<ProbeOutcome> {
+        self.seen(probe, input_style, false)
     }
 
     /// What the template makes of a probe at another time of another year.
     pub(crate) fn see_later(&self, probe: Probe) -> Rc<ProbeOutcome> {
-        self.seen(probe, self.manner, true)
+        self.seen(probe, self.input_style, true)
     }
 
-    fn seen(&self, probe: Probe, manner: Manner, is_later: bool) -> Rc<ProbeOutcome> {
+    fn seen(&self, probe: Probe, input_style: InputStyle, is_later: bool) -> Rc<ProbeOutcome> {
         let variant = ProbeVariant {
             probe: probe.name,
-            manner,
+            input_style,
             is_later,
             setting: self.setting_number(),
         };
@@ -413,7 +415,7 @@ impl<'t> Prober<'t> {
     fn usual(&self, probe: Probe) -> ProbeVariant {
         ProbeVariant {
             probe: probe.name,
-            manner: self.manner,
+            input_style: self.input_style,
             is_later: false,
             setting: self.setting_number(),
         }
@@ -449,7 +451,7 @@ impl<'t> Prober<'t> {
 
     /// What the template makes of a conversation that is not in the catalogue.
     pub fn ask(&self, name: &'static str, about: &'static str, case: Case) -> Rc<ProbeOutcome> {
-        let mut case = self.manner.complete(case);
+        let mut case = self.input_style.complete(case);
         if let Some((_, Setting { name, value })) = &self.setting {
             case.variables.insert(name.clone(), value.clone());
         }
@@ -458,7 +460,8 @@ impl<'t> Prober<'t> {
         seen
     }
 
-    /// The same for a part of a probe's conversation, which is in the template's manner already.
+    /// The same for a part of a probe's conversation, which is in the template's input style
+    /// already.
     pub(crate) fn answer(
         &self,
         name: &'static str,
@@ -473,7 +476,7 @@ impl<'t> Prober<'t> {
     /// What the template makes of a conversation that is not in the catalogue, and which of its places
     /// that reaches. No places are known if the front picks another template of the model.
     pub(crate) fn covered(&self, case: Case) -> (Outcome, Option<Hits>) {
-        let case = self.manner.complete(case);
+        let case = self.input_style.complete(case);
         let input = PreparedCase::new(&case, self.front, &self.program.model);
         if let Some(outcome) = self.spent() {
             return (outcome, None);
@@ -484,7 +487,7 @@ impl<'t> Prober<'t> {
 
     /// What the template makes of a conversation that is not in the catalogue, and what it looks at.
     pub(crate) fn examine(&self, name: &'static str, about: &'static str, case: Case) -> Examined {
-        let case = self.manner.complete(case);
+        let case = self.input_style.complete(case);
         let input = ProbeInput::new(case, self.front, &self.program.model);
         let mut examination = Examination::default();
         let outcome = self.spent().unwrap_or_else(|| {
@@ -502,12 +505,13 @@ impl<'t> Prober<'t> {
         }
     }
 
-    /// The outcomes of all conversations so far that were written in the template's own manner.
+    /// The outcomes of all conversations so far that were written in the template's own input
+    /// style.
     pub fn asked(&self) -> Vec<Rc<ProbeOutcome>> {
         let seen = self.seen.borrow();
         let usual = seen
             .iter()
-            .filter(|(variant, _)| variant.manner == self.manner && !variant.is_later)
+            .filter(|(variant, _)| variant.input_style == self.input_style && !variant.is_later)
             .map(|(_, (seen, _))| Rc::clone(seen));
         usual.chain(self.asked.borrow().iter().cloned()).collect()
     }
@@ -544,10 +548,10 @@ impl<'t> Prober<'t> {
 
     /// Writes answers with the template, and reads them with its response template.
     pub(crate) fn answers(&self) -> Result<AnswerProber<'_, 't>, NoReadings> {
-        AnswerProber::new(&self.program, self.manner)
+        AnswerProber::new(&self.program, self.input_style)
     }
 
-    /// What is read back of the answers of all probes.
+    /// The parsed answers of all probes.
     pub(crate) fn readings(&self) -> Rc<Readings> {
         let read = || Rc::new(self.answers().map(|answers| answers.all()));
         Rc::clone(self.readings.get_or_init(read))
@@ -699,7 +703,7 @@ mod tests {
         let prober = Prober::new(&engine, &template, &inputs);
         let begun = engine.renders();
         let since = || engine.renders() - begun;
-        // transformers drops what is null.
+        // transformers drops null values.
         let (null, missing) = (prober.see(NULL_ANSWER), prober.see(MISSING_ANSWER));
         assert_eq!(
             (null.probe, missing.probe),

@@ -1,4 +1,4 @@
-//! Answers of probes, written by a template and read back with its response template.
+//! Answers of probes, written by a template and parsed with its response template.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::answers;
 use super::definition::Probe;
-use super::manner::Manner;
+use super::input_style::InputStyle;
 use super::outcome::ProbeOutcome;
 
 /// Writes the answers of probes with a template, and reads them with its response template.
@@ -22,19 +22,17 @@ pub(crate) struct AnswerProber<'p, 't> {
     writer: Writer<'p, 't>,
     reader: OwnReader,
     response_template: &'t Value,
-    manner: Manner,
+    input_style: InputStyle,
 }
 
-/// The answer of a probe, and what was read.
+/// The answer of a probe, and the parsed message.
 #[derive(Debug, Clone)]
 pub(crate) struct AnswerReading {
     /// The probe's name.
     pub(crate) probe: &'static str,
-    /// What the probe is.
     pub(crate) about: &'static str,
-    /// What was asked. The last message is the answer.
+    /// The question. The last message is the answer.
     pub(crate) asked: Arc<Case>,
-    /// What was read.
     pub(crate) reading: MessageReading,
 }
 
@@ -56,7 +54,7 @@ impl<'p, 't> AnswerProber<'p, 't> {
     /// A prober for a template that was loaded, if it has a response template that can be used.
     pub(crate) fn new(
         program: &'p FrontProgram<'t>,
-        manner: Manner,
+        input_style: InputStyle,
     ) -> Result<AnswerProber<'p, 't>, NoReadings> {
         let response_template = program.template.response_template.as_ref();
         let response_template = response_template.ok_or(NoReadings::NoResponseTemplate)?;
@@ -70,15 +68,15 @@ impl<'p, 't> AnswerProber<'p, 't> {
             writer: Writer::new(program),
             reader: OwnReader::default(),
             response_template,
-            manner,
+            input_style,
         })
     }
 
-    /// The readings of all probes.
     pub(crate) fn all(&self) -> Vec<AnswerReading> {
         let probes = answers::ALL.iter();
-        let all = probes
-            .filter_map(|probe: &Probe| self.ask(probe.name, probe.about, probe.case(self.manner)));
+        let all = probes.filter_map(|probe: &Probe| {
+            self.ask(probe.name, probe.about, probe.case(self.input_style))
+        });
         all.collect()
     }
 
@@ -89,7 +87,7 @@ impl<'p, 't> AnswerProber<'p, 't> {
         about: &'static str,
         case: Case,
     ) -> Option<AnswerReading> {
-        let case = self.manner.complete(case);
+        let case = self.input_style.complete(case);
         let reader = WithResponseTemplate {
             reader: &self.reader,
             response_template: self.response_template,
@@ -115,14 +113,14 @@ impl AnswerReading {
     pub(crate) fn answer(&self) -> Result<&ReadAnswer, &'static str> {
         match &self.reading.result {
             Ok(answer) => Ok(answer),
-            Err(Unread::DoesNotContinue) => {
-                Err("the finished turn does not begin with the prompt that asks for it")
-            }
+            Err(Unread::DoesNotContinue) => Err(
+                "the template is not prefix-stable: a conversation with the answer does not \
+                     begin with the prompt that asks for it",
+            ),
             Err(Unread::Refused(_)) => Err("the template gives no prompt for an answer"),
         }
     }
 
-    /// The tools of the conversation.
     pub(crate) fn tools(&self) -> &[Value] {
         self.asked.tools.as_deref().unwrap_or_default()
     }

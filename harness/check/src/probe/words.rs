@@ -1,18 +1,14 @@
 //! Words that occur in no template. Their places in a prompt show what the template did with the
-//! texts that they stand for.
+//! texts that they represent.
 //!
 //! They are lower-case letters, and the search ignores case, so nothing that templates do to texts
 //! (trimming, upper case, JSON, escaping) hides them. No word is a part of another.
 
-/// A system message.
 pub const SYSTEM: &str = "lawquill";
-/// A second system message.
 pub(crate) const SECOND_SYSTEM: &str = "rulequill";
-/// A developer message.
 pub(crate) const DEVELOPER: &str = "devquill";
 /// The first user message.
 pub const USER: &str = "askquill";
-/// A second user message.
 pub(crate) const SECOND_USER: &str = "morequill";
 pub(crate) const THIRD_USER: &str = "lastquill";
 /// The first assistant message.
@@ -21,11 +17,9 @@ pub(crate) const SECOND_ASSISTANT: &str = "thenquill";
 pub(crate) const THIRD_ASSISTANT: &str = "stillquill";
 /// A message in a role that nobody knows.
 pub(crate) const NARRATOR: &str = "talequill";
-/// The reasoning of the assistant.
 pub const REASONING: &str = "mindquill";
 /// The reasoning of its next message.
 pub(crate) const SECOND_REASONING: &str = "thoughtquill";
-/// What a tool gave.
 pub(crate) const RESULT: &str = "gavequill";
 /// What the second tool gave.
 pub(crate) const SECOND_RESULT: &str = "tookquill";
@@ -33,18 +27,15 @@ pub(crate) const SECOND_RESULT: &str = "tookquill";
 pub(crate) const DOCUMENT: &str = "pagequill";
 /// A second document's text.
 pub(crate) const SECOND_DOCUMENT: &str = "leafquill";
-/// Text before a tag that stands in content.
+/// Text before a tag that is in content.
 pub(crate) const BEFORE: &str = "headquill";
-/// Text behind it.
-pub const BEHIND: &str = "tailquill";
+pub const AFTER: &str = "tailquill";
 
 pub const TOOL: &str = "find_quill";
-/// What it does.
 pub(crate) const TOOL_ABOUT: &str = "seekquill";
 pub(crate) const SECOND_TOOL: &str = "count_quill";
 /// The first parameter of the tools; the second comes before it in the alphabet.
 pub(crate) const FIRST_KEY: &str = "zonequill";
-/// The second parameter.
 pub(crate) const SECOND_KEY: &str = "areaquill";
 /// What the first call passes for the first parameter.
 pub(crate) const FIRST_VALUE: &str = "northquill";
@@ -56,9 +47,7 @@ pub(crate) const FOURTH_VALUE: &str = "westquill";
 
 /// What describes a parameter that is an object.
 pub(crate) const OBJECT_ABOUT: &str = "nestquill";
-/// A property of it.
 pub(crate) const INNER_KEY: &str = "deepquill";
-/// What describes that.
 pub(crate) const INNER_ABOUT: &str = "coreaboutquill";
 /// A value that it may have.
 pub(crate) const INNER_CHOICE: &str = "pickquill";
@@ -100,7 +89,7 @@ pub const ALL: [&str; 32] = [
     DOCUMENT,
     SECOND_DOCUMENT,
     BEFORE,
-    BEHIND,
+    AFTER,
     TOOL,
     TOOL_ABOUT,
     SECOND_TOOL,

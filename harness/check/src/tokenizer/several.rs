@@ -14,7 +14,6 @@ use super::single::Tokenizer;
 /// they contain no tokenizer, or if the program cannot read this kind of file.
 pub type TokenizerReader = fn(&Template) -> Result<Option<Tokenizer>, Problem>;
 
-/// The tokenizers of several templates.
 #[derive(Debug, Default)]
 pub struct Tokenizers(BTreeMap<Vec<PathBuf>, Tokenizer>);
 

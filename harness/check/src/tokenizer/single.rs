@@ -12,7 +12,7 @@ use super::token::{Cutter, Marker, Stops, Token, TokenKind};
 
 /// Cuts all of a text into tokens that have numbers.
 pub trait Segmenter: Send + Sync {
-    /// The number of each token, with the bytes of the text that it stands for; or why the text
+    /// The number of each token, with the bytes of the text that it represents; or why the text
     /// cannot be cut.
     fn segments(&self, text: &str) -> Result<Vec<(u32, Range<usize>)>, String>;
 
@@ -24,7 +24,6 @@ pub trait Segmenter: Send + Sync {
     fn number(&self, text: &str) -> Option<u32>;
 }
 
-/// The tokenizer of one model.
 pub struct Tokenizer {
     /// Nothing where only the markers are cut out.
     segmenter: Option<Box<dyn Segmenter>>,
@@ -69,8 +68,8 @@ impl From<TokenizerParts> for Tokenizer {
     }
 }
 
-/// The tokens behind a line break at the beginning, with their places in the text behind it.
-fn behind_newline(found: &[Token], newline: &[Token]) -> Option<Vec<Token>> {
+/// The tokens after a line break at the beginning, with their places in the text after it.
+fn after_newline(found: &[Token], newline: &[Token]) -> Option<Vec<Token>> {
     let is_there = found.len() >= newline.len()
         && found
             .iter()
@@ -99,7 +98,7 @@ impl Tokenizer {
             text: marker.text,
             is_special: marker.is_special,
             strips_before: false,
-            strips_behind: false,
+            strips_after: false,
         });
         let mut markers: Vec<Marker> = markers.collect();
         // The longest is looked for first; of two that are as long, the first.
@@ -165,18 +164,18 @@ impl Tokenizer {
                 continue;
             }
             // A text that begins inside a prompt gets no blank before it.
-            let behind = format!("\n{text}");
+            let after = format!("\n{text}");
             let found = match piece {
                 Piece::Prompt(_) if number == 0 => self.encode(text)?,
                 Piece::Prompt(_) => {
-                    let found = self.encode(&behind)?;
-                    match behind_newline(&found, &newline) {
+                    let found = self.encode(&after)?;
+                    match after_newline(&found, &newline) {
                         Some(rest) => rest,
                         None => self.encode(text)?,
                     }
                 }
                 Piece::Text(token) => {
-                    let plain = segmenter.plain(&behind)?;
+                    let plain = segmenter.plain(&after)?;
                     let ids: Vec<u32> = newline.iter().filter_map(|token| token.id).collect();
                     let plain = match plain.strip_prefix(ids.as_slice()) {
                         Some(rest) => rest.to_vec(),
@@ -204,7 +203,7 @@ impl Tokenizer {
         Ok(tokens)
     }
 
-    /// Whether a text is one token, wherever it stands.
+    /// Whether a text is one token, wherever it is.
     pub(crate) fn is_token(&self, text: &str) -> bool {
         let is_piece = || {
             let segmenter = self.segmenter.as_ref();
@@ -218,12 +217,10 @@ impl Tokenizer {
         self.markers.iter().find(|marker| marker.text == text)
     }
 
-    /// The texts of all markers.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         self.markers.iter().map(|marker| marker.text.as_str())
     }
 
-    /// The marker of a number.
     pub fn marker_of(&self, id: u32) -> Option<&Marker> {
         self.markers.iter().find(|marker| marker.id == id)
     }

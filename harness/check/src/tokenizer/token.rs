@@ -8,8 +8,8 @@ pub struct Token {
     /// Its number in the vocabulary. None for ordinary text of a GGUF file, which names its
     /// pre-tokenizer but does not contain it.
     pub id: Option<u32>,
-    /// The bytes of the prompt that it stands for. A character of several bytes may be cut into
-    /// several tokens, each of which stands for all of it.
+    /// The bytes of the prompt that it represents. A character of several bytes may be cut into
+    /// several tokens, each of which represents all of it.
     pub range: Range<usize>,
     pub kind: TokenKind,
 }
@@ -39,21 +39,18 @@ impl TokenKind {
 /// A token whose text is looked for before anything else is cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marker {
-    /// Its number.
     pub id: u32,
     pub text: String,
-    /// Whether it is special.
     pub is_special: bool,
     /// Whether it takes the white space before it with it.
     pub strips_before: bool,
-    /// Whether it takes the white space behind it with it.
-    pub strips_behind: bool,
+    /// Whether it takes the white space after it with it.
+    pub strips_after: bool,
 }
 
 /// The tokens at which a model stops, and the file or key that says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stops {
-    /// The numbers of the tokens.
     pub ids: Vec<u32>,
     /// Who says so: the name of a file, or of a key.
     pub said_by: &'static str,

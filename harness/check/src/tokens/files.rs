@@ -1,5 +1,5 @@
 //! The tokenizer of a Hugging Face folder, as `AutoTokenizer` of transformers 5.24 builds it from
-//! `tokenizer.json` and the files beside it (`TokenizersBackend` in
+//! `tokenizer.json` and the files next to it (`TokenizersBackend` in
 //! `tokenization_utils_tokenizers.py`, `_from_pretrained` in `tokenization_utils_base.py`):
 //!
 //! - `tokenizer.json` is used without its truncation and padding, and with its post-processor, so
@@ -155,10 +155,10 @@ fn stops(
     for name in ["generation_config.json", "config.json"] {
         let object = object(files, name)?;
         let inner = object.get("text_config").and_then(Value::as_object);
-        let told = [Some(&object), inner].into_iter().flatten();
-        let told = told.filter_map(|object| object.get("eos_token_id"));
-        for told in told {
-            let ids: Vec<u32> = match told {
+        let reported = [Some(&object), inner].into_iter().flatten();
+        let reported = reported.filter_map(|object| object.get("eos_token_id"));
+        for reported in reported {
+            let ids: Vec<u32> = match reported {
                 Value::Array(ids) => ids.iter().filter_map(number).collect(),
                 id => number(id).into_iter().collect(),
             };

@@ -50,7 +50,6 @@ enum Question {
         vocabulary: Vec<PathBuf>,
         special_tokens: Map<String, Value>,
     },
-    /// Cuts a text.
     Cut(String),
     /// Cuts a text as if there were no added tokens.
     CutPlain(String),
@@ -83,7 +82,7 @@ struct MarkerLine {
     text: String,
     is_special: bool,
     strips_before: bool,
-    strips_behind: bool,
+    strips_after: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -283,7 +282,7 @@ impl PartsLine {
             text: marker.text.clone(),
             is_special: marker.is_special,
             strips_before: marker.strips_before,
-            strips_behind: marker.strips_behind,
+            strips_after: marker.strips_after,
         });
         let stops = parts.stops.as_ref().map(|stops| {
             let sayer = SAYERS.iter().position(|sayer| *sayer == stops.said_by);
@@ -303,7 +302,7 @@ impl PartsLine {
             text: marker.text,
             is_special: marker.is_special,
             strips_before: marker.strips_before,
-            strips_behind: marker.strips_behind,
+            strips_after: marker.strips_after,
         });
         TokenizerParts {
             segmenter: Box::new(RemoteSegmenter(Mutex::new(Ok(worker)))),

@@ -13,7 +13,7 @@ use tokenizers::{
     PreTokenizedString, PreTokenizer as _,
 };
 
-/// Reads the tokenizer of a template's model, from `tokenizer.json` and the files beside it, or
+/// Reads the tokenizer of a template's model, from `tokenizer.json` and the files next to it, or
 /// from a GGUF file. None if the template comes without its model, or if the files contain no
 /// vocabulary.
 ///
@@ -47,7 +47,7 @@ fn whole(parts: files::TokenizerFiles) -> TokenizerParts {
         text: token.content.clone(),
         is_special: token.special,
         strips_before: token.lstrip,
-        strips_behind: token.rstrip,
+        strips_after: token.rstrip,
     });
     let empty = guard::catch(|| tokenizer.encode_fast("", true));
     let empty = empty.ok().and_then(Result::ok);

@@ -23,7 +23,6 @@ pub const MOST_WORDS: usize = 400_000;
 pub const MOST_MERGES: usize = 800_000;
 /// The most bytes of a word.
 pub const MOST_WORD_BYTES: usize = 4096;
-/// The most added tokens.
 pub const MOST_ADDED: usize = 100_000;
 /// The most bytes of an added token.
 pub const MOST_ADDED_BYTES: usize = 4096;

@@ -202,7 +202,7 @@ fn dialect(name: &str) -> Result<Dialect, String> {
 pub(crate) struct FrontArguments {
     /// Render as one application's users get it (see `list fronts`), overriding each template's own
     /// front; `raw` is the template alone. By default each template has its own front, and if that
-    /// changes a case, the case is rendered both ways. Comparisons with records use only recorded
+    /// changes a case, the case is rendered with both. Comparisons with records use only recorded
     /// pairs
     #[arg(long = "front", value_name = "NAME", value_parser = front, add = ArgValueCompleter::new(completion::fronts))]
     pub(crate) name: Option<Front>,

@@ -27,7 +27,7 @@ pub(crate) struct CoverArguments {
     /// Threads to render on; default: one a core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
-    /// Fail if the cases reach less than this share of a template, in per cent of all ways
+    /// Fail if the cases reach less than this share of a template, in per cent of all branches
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) fail_under: Option<u8>,
     /// Show every place that is not reached, not only the first of several that follow each other

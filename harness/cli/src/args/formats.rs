@@ -3,10 +3,8 @@
 use crate::report::format::Format;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// The formats of outcomes.
 pub(super) const OUTCOMES: [Format; 2] = [Format::Human, Format::Jsonl];
 
-/// The formats of runs.
 pub(super) const RUNS: [Format; 6] = [
     Format::Human,
     Format::Jsonl,
@@ -16,7 +14,6 @@ pub(super) const RUNS: [Format; 6] = [
     Format::Markdown,
 ];
 
-/// The formats of report cards.
 pub(super) const CARDS: [Format; 5] = [
     Format::Human,
     Format::Json,
@@ -25,22 +22,16 @@ pub(super) const CARDS: [Format; 5] = [
     Format::Sarif,
 ];
 
-/// The formats of comparisons.
 pub(super) const COMPARISONS: [Format; 3] = [Format::Human, Format::Json, Format::Markdown];
 
-/// The formats of coverage.
 pub(super) const COVERAGE: [Format; 3] = [Format::Human, Format::Json, Format::Lcov];
 
-/// The formats of traces.
 pub(super) const TRACES: [Format; 2] = [Format::Human, Format::Json];
 
-/// The formats of mutants.
 pub(super) const MUTANTS: [Format; 2] = [Format::Human, Format::Json];
 
-/// The formats of masks.
 pub(super) const MASKS: [Format; 2] = [Format::Human, Format::Json];
 
-/// The formats of lists.
 pub(super) const LISTS: [Format; 2] = [Format::Human, Format::Json];
 
 /// Reads the name of a format that a command has.

@@ -8,7 +8,6 @@ use clap::{Command as Parser, Subcommand};
 
 use crate::terminal;
 
-/// The groups, and their commands.
 pub(super) const GROUPS: [(&str, &[&str]); 4] = [
     (
         "A template or a model",

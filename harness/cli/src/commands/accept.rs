@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use crate::lint;
 use crate::report::accepting::{self as report, AcceptedCounts, AcceptedFiles, AcceptedPairs};
+use crate::report::checked_texts;
 use crate::report::difference::{self, Extent, FaultGroups};
-use crate::report::held_texts;
 use crate::report::other_fault::OtherFault;
 use rolecall_core::file::{is_there, read_text, remove_below, write_below};
 use rolecall_core::problem::Problem;
@@ -17,8 +17,8 @@ use rolecall_io::protocol::ProtocolEngine;
 use rolecall_suite::accepting::{
     AcceptedFile, Changes, UntidyFile, is_open, remove_pending, untidy,
 };
+use rolecall_suite::checked_text::{CheckedText, TextKind};
 use rolecall_suite::expectations::Expectations;
-use rolecall_suite::held_text::{HeldText, TextKind};
 use rolecall_suite::layout::Layout;
 use rolecall_suite::record::Unverified;
 use rolecall_suite::records::AskedTemplates;
@@ -81,12 +81,12 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     }
     choice.write_groups(arguments.all, out)?;
     let known = (&layout, &expectations);
-    let mut held = texts(known, &suite, &pairs, (&engines, jobs), out)?;
+    let mut checked = texts(known, &suite, &pairs, (&engines, jobs), out)?;
     // The card of a template whose prompts nobody confirms is not confirmed either.
-    held.retain(|card| !choice.left.contains(&card.template));
-    held_texts::write(out, &held, arguments.all)?;
-    let (readings, held): (Vec<HeldText>, Vec<HeldText>) =
-        held.into_iter().partition(is_of_readings);
+    checked.retain(|card| !choice.left.contains(&card.template));
+    checked_texts::write(out, &checked, arguments.all)?;
+    let (readings, checked): (Vec<CheckedText>, Vec<CheckedText>) =
+        checked.into_iter().partition(is_of_readings);
     choice.add_readings(&suite, &readings);
     let mut problems = Vec::new();
     let files = choice.files(&suite, &expectations, &mut problems);
@@ -98,10 +98,10 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     };
     report::write_untidy(out, &untidy)?;
     if !arguments.dry_run {
-        let order = (untidy.as_slice(), held.as_slice());
+        let order = (untidy.as_slice(), checked.as_slice());
         choice.put_in_order(&pairs, order, (&suite, &expectations), &mut problems);
     }
-    for card in held.iter().filter(|card| !card.change.is_same()) {
+    for card in checked.iter().filter(|card| !card.change.is_same()) {
         if !arguments.dry_run
             && let Err(problem) = write_card(&suite, &expectations, card)
         {
@@ -159,10 +159,10 @@ pub(super) fn texts(
     pairs: &[Pair<'_>],
     (engines, jobs): (&Engines, Option<usize>),
     out: &mut dyn Write,
-) -> Result<Vec<HeldText>, Failure> {
+) -> Result<Vec<CheckedText>, Failure> {
     let rule = cards::rule_of_accepting(layout);
-    let mut texts = cards::held(rule, layout, suite, pairs, engines, jobs)?.sound()?;
-    let readings = roundtrip::held(expectations, suite, pairs, engines, jobs)?;
+    let mut texts = cards::checked(rule, layout, suite, pairs, engines, jobs)?.sound()?;
+    let readings = roundtrip::checked(expectations, suite, pairs, engines, jobs)?;
     if !readings.problems.is_empty() {
         return Err(Failure::Problems(readings.problems));
     }
@@ -170,20 +170,20 @@ pub(super) fn texts(
     Ok(texts)
 }
 
-/// Whether a text is of what is read back. Its lines stand among the transcripts.
-pub(super) fn is_of_readings(text: &HeldText) -> bool {
+/// Whether a text is of the parsed answers. Its lines are among the transcripts.
+pub(super) fn is_of_readings(text: &CheckedText) -> bool {
     text.kind == TextKind::Readings
 }
 
 /// The transcripts of readings that the reference's records confirm, or that need no confirmation.
 /// Reports the others.
-fn confirmed(readings: SuiteReadings, out: &mut dyn Write) -> Result<Vec<HeldText>, Failure> {
-    let SuiteReadings { held, tally, .. } = readings;
+fn confirmed(readings: SuiteReadings, out: &mut dyn Write) -> Result<Vec<CheckedText>, Failure> {
+    let SuiteReadings { checked, tally, .. } = readings;
     for fault in OtherFault::of_read_back(&tally) {
         writeln!(out, "{}", fault.sentence())?;
     }
-    let is_confirmed = |held: &HeldText| tally.confirms(&held.template);
-    Ok(held.into_iter().filter(is_confirmed).collect())
+    let is_confirmed = |checked: &CheckedText| tally.confirms(&checked.template);
+    Ok(checked.into_iter().filter(is_confirmed).collect())
 }
 
 /// Which results are accepted, and which are left.
@@ -240,7 +240,7 @@ impl<'s> Choice<'s> {
     }
 
     /// Accepts the transcripts of readings that are not as accepted.
-    pub(super) fn add_readings(&mut self, suite: &'s Suite, readings: &[HeldText]) {
+    pub(super) fn add_readings(&mut self, suite: &'s Suite, readings: &[CheckedText]) {
         for text in readings.iter().filter(|text| !text.change.is_same()) {
             if let Some(template) = suite.template(&TemplateName::new(&text.template)) {
                 self.accepting.add_readings(suite, template, text);
@@ -250,11 +250,11 @@ impl<'s> Choice<'s> {
     }
 
     /// Removes pending files in which nothing is left to accept, and writes files as they should be
-    /// that have something wrong beside what was accepted.
+    /// that have something wrong besides the accepted transcripts.
     fn put_in_order(
         &mut self,
         pairs: &[Pair<'_>],
-        (untidy, held): (&[UntidyFile], &[HeldText]),
+        (untidy, checked): (&[UntidyFile], &[CheckedText]),
         (suite, expectations): (&Suite, &Expectations),
         problems: &mut Vec<Problem>,
     ) {
@@ -262,9 +262,9 @@ impl<'s> Choice<'s> {
             self.counts.tidied += usize::from(write_tidy(one, expectations, problems));
         }
         let mut settled = self.settled(pairs, suite, expectations);
-        settled.extend(same_cards(held));
+        settled.extend(same_cards(checked));
         self.counts.removed = remove_settled(&settled, problems);
-        self.counts.tidied += tidy_cards(held, suite, expectations, problems);
+        self.counts.tidied += tidy_cards(checked, suite, expectations, problems);
     }
 
     /// The files of snapshots in which nothing is left to accept.
@@ -288,8 +288,8 @@ impl<'s> Choice<'s> {
             .collect()
     }
 
-    /// The files to write for what was accepted since. What is in a file with damaged parts is taken
-    /// back, and the problem is added to others.
+    /// The files to write for what was accepted since. The content of a file with damaged parts is
+    /// taken back, and the problem is added to others.
     pub(super) fn files(
         &mut self,
         suite: &Suite,
@@ -303,8 +303,8 @@ impl<'s> Choice<'s> {
         files
     }
 
-    /// Writes files, and takes back what is in a file that cannot be written. Returns how many were
-    /// written.
+    /// Writes files, and takes back the content of a file that cannot be written. Returns how many
+    /// were written.
     pub(super) fn write(
         &mut self,
         files: &[AcceptedFile],
@@ -324,7 +324,7 @@ impl<'s> Choice<'s> {
         written
     }
 
-    /// Takes back what is in files that cannot be written.
+    /// Takes back the content of files that cannot be written.
     fn take_back<'f>(&mut self, files: impl IntoIterator<Item = &'f PathBuf>) {
         for file in files {
             let pairs = self.by_file.remove(file).unwrap_or_default();
@@ -364,10 +364,10 @@ pub(super) fn write_tidy(
     is_written
 }
 
-/// Writes the accepted cards as they should be whose files somebody has edited beside the card
+/// Writes the accepted cards as they should be whose files somebody has edited besides the card
 /// itself. Returns how many.
 pub(super) fn tidy_cards(
-    cards: &[HeldText],
+    cards: &[CheckedText],
     suite: &Suite,
     expectations: &Expectations,
     problems: &mut Vec<Problem>,
@@ -391,12 +391,12 @@ pub(super) fn tidy_cards(
 }
 
 /// The files of cards that are as accepted.
-pub(super) fn same_cards(cards: &[HeldText]) -> impl Iterator<Item = PathBuf> {
+pub(super) fn same_cards(cards: &[CheckedText]) -> impl Iterator<Item = PathBuf> {
     let same = cards.iter().filter(|card| card.change.is_same());
     same.map(|card| card.path.clone())
 }
 
-/// Removes the files that insta has left for review beside these. Returns how many there were.
+/// Removes the files that insta has left for review next to these. Returns how many there were.
 pub(super) fn remove_settled(settled: &BTreeSet<PathBuf>, problems: &mut Vec<Problem>) -> usize {
     let removed = settled.iter().map(|file| remove_pending(file));
     let mut count = 0;
@@ -413,7 +413,7 @@ pub(super) fn remove_settled(settled: &BTreeSet<PathBuf>, problems: &mut Vec<Pro
 pub(super) fn write_card(
     suite: &Suite,
     expectations: &Expectations,
-    card: &HeldText,
+    card: &CheckedText,
 ) -> Result<(), Problem> {
     let name = TemplateName::new(&card.template);
     let Some(template) = suite.template(&name) else {

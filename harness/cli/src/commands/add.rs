@@ -58,10 +58,10 @@ pub(super) fn execute(arguments: &AddArguments, out: &mut dyn Write) -> Result<S
     };
     let text = with_case(&path, before.as_deref(), &name, &fields)?;
     report::write_case(out, &name, &fields)?;
-    let is_held = !found.is_empty() && !arguments.redact && !arguments.keep_private;
-    if is_held || arguments.dry_run {
-        report::write_held(out, is_held)?;
-        return Ok(if is_held {
+    let is_withheld = !found.is_empty() && !arguments.redact && !arguments.keep_private;
+    if is_withheld || arguments.dry_run {
+        report::write_withheld(out, is_withheld)?;
+        return Ok(if is_withheld {
             Status::Nonconforming
         } else {
             Status::Fine
@@ -95,7 +95,6 @@ fn chosen<'c>(
     })
 }
 
-/// The name of the case.
 fn name(arguments: &AddArguments) -> Result<String, Failure> {
     if let Some(name) = &arguments.name {
         if CaseId::allows(name) {

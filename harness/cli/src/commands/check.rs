@@ -29,9 +29,9 @@ use rolecall_core::Template;
 use rolecall_core::file::write_whole;
 use rolecall_core::invocation;
 use rolecall_core::problem::{Note, Problem};
+use rolecall_suite::checked_base::CheckedBase;
 use rolecall_suite::comparison::Comparison;
 use rolecall_suite::configuration;
-use rolecall_suite::held_base::HeldBase;
 use rolecall_suite::run::{Expected, Runner};
 use rolecall_suite::suite::{Pair, Suite};
 
@@ -60,8 +60,8 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     let known = arguments.baseline.as_deref();
     let known = known.map(KnownDefects::read).transpose()?;
     let paths = paths(arguments)?;
-    let is_held_to_base = likeness::is_asked_for(arguments)?;
-    let mut suite = loaded(arguments, &paths, is_held_to_base)?;
+    let checks_base = likeness::is_asked_for(arguments)?;
+    let mut suite = loaded(arguments, &paths, checks_base)?;
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::named(&engines, &arguments.rendering)?;
     OneDialect::of(&arguments.dialect, &arguments.rendering, &chosen)?.narrow(&mut suite)?;
@@ -97,7 +97,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     } else {
         Vec::new()
     };
-    let mut stale = idle_reasons(arguments, &suite, &run.results)?;
+    let mut stale = unused_reasons(arguments, &suite, &run.results)?;
     let whole = if may_show_fixes(arguments, run.results.len()) {
         run.results.clone()
     } else {
@@ -109,7 +109,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     }
     problems::write_notes(&mut clean::messages(), &notes)?;
     let examined = &run.results;
-    let likenesses = if is_held_to_base {
+    let likenesses = if checks_base {
         let (found, problems) = likeness::compare(arguments, &runner, &suite)?;
         stale.extend(problems);
         found
@@ -156,9 +156,9 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
 fn loaded(
     arguments: &CheckArguments,
     paths: &[PathBuf],
-    is_held_to_base: bool,
+    checks_base: bool,
 ) -> Result<Suite, Failure> {
-    if arguments.html.is_none() && !is_held_to_base {
+    if arguments.html.is_none() && !checks_base {
         return inputs::load_templates(paths, &arguments.set);
     }
     let suite = inputs::load_templates_with_cases(paths, &arguments.set)?;
@@ -200,7 +200,7 @@ fn write_baseline(
 fn status(
     arguments: &CheckArguments,
     examined: &[Card],
-    likenesses: &[HeldBase],
+    likenesses: &[CheckedBase],
     input: &[Problem],
 ) -> Status {
     let fails = |card: &Card| {
@@ -209,7 +209,7 @@ fn status(
     };
     if !input.is_empty() {
         Status::BadInput
-    } else if examined.iter().any(fails) || likenesses.iter().any(|one| one.comparison.departs()) {
+    } else if examined.iter().any(fails) || likenesses.iter().any(|one| one.comparison.deviates()) {
         Status::Nonconforming
     } else {
         Status::Fine
@@ -217,17 +217,17 @@ fn status(
 }
 
 /// What fails the check, besides the cards.
-fn others(input: &[Problem], likenesses: &[HeldBase]) -> Vec<OtherFault> {
+fn others(input: &[Problem], likenesses: &[CheckedBase]) -> Vec<OtherFault> {
     let mut others: Vec<OtherFault> = input.iter().map(OtherFault::of_problem).collect();
-    for held in likenesses {
-        others.extend(OtherFault::of_departures(held));
+    for checked_text in likenesses {
+        others.extend(OtherFault::of_deviations(checked_text));
     }
     others
 }
 
 /// The reasons in the suite's own file for contracts that its templates keep. Other engines may
 /// break other contracts.
-fn idle_reasons(
+fn unused_reasons(
     arguments: &CheckArguments,
     suite: &Suite,
     cards: &[Card],
@@ -277,7 +277,7 @@ fn write_page(
 fn write(
     asked: Asked<'_>,
     examined: &[Card],
-    (templates, likenesses, others): (&[Template], &[HeldBase], &[OtherFault]),
+    (templates, likenesses, others): (&[Template], &[CheckedBase], &[OtherFault]),
     fixes: &[TemplateFixes],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
@@ -350,7 +350,7 @@ fn fix(
     let mut fixes = find_fixes(asked, suite, cards, searched)?;
     let mut problems = Vec::new();
     if !arguments.dry_run {
-        problems = mend(suite, cards, &mut fixes, searched);
+        problems = apply_fixes(suite, cards, &mut fixes, searched);
         report_problems(&problems)?;
     }
     write_fixes(arguments, &fixes, out)?;
@@ -383,7 +383,8 @@ fn find_fixes(
         step();
         let mut templates = suite.templates.iter();
         let template = templates.find(|one| one.name.as_str() == card.template);
-        // A baseline does not hold what is broken only without a front, and keeps it as it is.
+        // A baseline does not hold contracts that are broken only without a front, and keeps them
+        // as they are.
         let alone = narrowed.without_front.iter().filter(|_| known.is_none());
         let chosen: Vec<&'static str> = narrowed
             .unexplained()
@@ -418,9 +419,9 @@ fn find_fixes(
     Ok(all)
 }
 
-/// Mends the templates' files, and makes new cards of the templates that were changed. Returns the
+/// Fixes the templates' files, and makes new cards of the templates that were changed. Returns the
 /// files that cannot be written.
-fn mend(
+fn apply_fixes(
     suite: &mut Suite,
     cards: &mut [Card],
     fixes: &mut [TemplateFixes],
@@ -458,7 +459,7 @@ fn mend(
     problems
 }
 
-/// Writes what was fixed: for a person in whole, otherwise the names, on standard error.
+/// Writes the fixes: for a person in whole, otherwise the names, on standard error.
 fn write_fixes(
     arguments: &CheckArguments,
     fixes: &[TemplateFixes],

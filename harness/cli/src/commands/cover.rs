@@ -10,7 +10,7 @@ use crate::report::screen;
 use rayon::prelude::*;
 use rolecall_core::invocation;
 use rolecall_core::problem::{Note, Problem};
-use rolecall_explore::coverage::{IdleExplanation, TemplateCoverage};
+use rolecall_explore::coverage::{TemplateCoverage, UnusedExplanation};
 use rolecall_front::engines::Engines;
 use rolecall_io::template_file::{place, sidecar};
 use rolecall_suite::run::Runner;
@@ -101,7 +101,7 @@ fn covered<'s>(
     Ok((all, problems))
 }
 
-/// The templates of a suite whose cases take less than a share of their ways, in per cent; the
+/// The templates of a suite whose cases take less than a share of their branches, in per cent; the
 /// explanations that explain nothing; and the places that no case reaches.
 pub(super) fn demanded(
     suite: &Suite,
@@ -113,18 +113,23 @@ pub(super) fn demanded(
         let whole = coverage.whole();
         if !whole.is_at_least(usize::from(least)) {
             let share = percent(whole.reached, whole.all);
-            let message = format!("the cases take {share} of its ways, and {by} demands {least} %");
+            let message = format!(
+                "the cases cover {share} of its branches, and {by} demands \
+                                   {least} %"
+            );
             let name = invocation::word(coverage.template.name.as_str());
             let help = invocation::command(&format!("cover {name}"));
             let problem = Problem::new(place(coverage.template, None), message);
             problems.push(problem.help(format!("`{help}` shows the places that no case reaches")));
         }
-        for (place, way, why) in coverage.idle_explanations() {
+        for (place, branch, why) in coverage.unused_explanations() {
             let why = match why {
-                IdleExplanation::NoPlace => "the template has no such place",
-                IdleExplanation::Taken => "some case takes this way, or the place has no such way",
+                UnusedExplanation::NoPlace => "the template has no such place",
+                UnusedExplanation::Taken => {
+                    "some case covers this branch, or the place has no such branch"
+                }
             };
-            let message = format!("`unreached` explains `{place}` {}: {why}", way.name());
+            let message = format!("`unreached` explains `{place}` {}: {why}", branch.name());
             let problem = Problem::new(sidecar(&coverage.template.path), message);
             problems.push(problem.help("delete the explanation, or correct it"));
         }

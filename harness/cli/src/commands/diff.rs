@@ -141,7 +141,7 @@ fn two_templates(
     let chosen = engines::named(engines, &arguments.rendering)?;
     let runner = setup::runner(engines, &chosen, &arguments.rendering)?;
     for suite in &mut suites {
-        setup::put_behind(arguments.front.name, suite);
+        setup::use_front(arguments.front.name, suite);
     }
     let mut is_sound = report_inputs(&runner, &suites)?;
     for (suite, text) in suites.iter().zip(&comparison.sides) {
@@ -174,7 +174,7 @@ fn two_templates(
         if pairs.is_empty() {
             return Ok(pairs);
         }
-        setup::behind(arguments.front.name, pairs)
+        setup::after(arguments.front.name, pairs)
     };
     let sides = twins.pairs.iter();
     let sides = sides.map(|[one, other]| Ok([pairs(a, one)?, pairs(b, other)?]));
@@ -238,7 +238,7 @@ fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedCo
         )));
     };
     let Inputs { mut suite, .. } = inputs::load(&arguments.sources)?;
-    setup::put_behind(arguments.front.name, &mut suite);
+    setup::use_front(arguments.front.name, &mut suite);
     let choices = [
         engines::open(engines, a, &arguments.rendering.limits.chosen())?,
         engines::open(engines, b, &arguments.rendering.limits.chosen())?,
@@ -257,7 +257,7 @@ fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedCo
     ];
     let is_sound = setup::report_input(&runners[0], &suite)?;
     let filters = filters(arguments)?;
-    let pairs = setup::behind(arguments.front.name, select(&suite, &filters)?)?;
+    let pairs = setup::after(arguments.front.name, select(&suite, &filters)?)?;
     let pairs = of_dialects(pairs, |dialect| dialect == dialects[0])?;
     let descriptions = [first, second].map(|choice| choice.engine().description());
     let mut comparison = new(arguments, SideKind::Engines, descriptions);
@@ -306,7 +306,7 @@ fn two_fronts(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedCom
         let Some(first) = pairs.first() else {
             continue;
         };
-        let templates = sides.map(|front| behind(first.template, front));
+        let templates = sides.map(|front| after(first.template, front));
         let [one, other] = &templates;
         let put = |template| {
             let pairs = pairs.iter().map(|pair| Pair { template, ..*pair });
@@ -318,7 +318,7 @@ fn two_fronts(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedCom
     Ok((something(comparison)?, is_sound))
 }
 
-fn behind(template: &Template, front: Front) -> Template {
+fn after(template: &Template, front: Front) -> Template {
     Template {
         front: Some(front.name().to_owned()),
         ..template.clone()
@@ -368,7 +368,6 @@ fn two_runs(
     something(comparison)
 }
 
-/// An empty comparison.
 fn something(comparison: Comparison) -> Result<Comparison, Failure> {
     if comparison.tally().count() == 0 {
         return Err(Failure::Request(

@@ -34,7 +34,7 @@ pub(super) fn show(
     }
     let (mut suite, named) = suite(arguments)?;
     report_problems(&suite.problems)?;
-    setup::put_behind(arguments.front.name, &mut suite);
+    setup::use_front(arguments.front.name, &mut suite);
     let template = find(&suite, named.as_deref(), arguments)?;
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::named(&engines, &arguments.rendering)?;

@@ -212,8 +212,8 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     difference::write(out, &groups, difference::Extent::SHORT)?;
     difference::write_gone(out, &conclusion.gone)?;
     problems::write_shared(out, &conclusion.problems)?;
-    let (origin, law) = (layout.to_string(), names(&programs));
-    summary::write_close(out, &conclusion, &origin, Some(&law))?;
+    let (origin, program_names) = (layout.to_string(), names(&programs));
+    summary::write_close(out, &conclusion, &origin, Some(&program_names))?;
     standings.write(out, &origin)?;
     let whole = RunReport {
         conclusion: &conclusion,
@@ -221,7 +221,7 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
         input: &records.problems,
         unread: &[],
         origin: &origin,
-        law: Some(&law),
+        reference_names: Some(&program_names),
         is_recorded: false,
         engine: None,
     };

@@ -31,14 +31,14 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
         filters,
         origin,
     } = suite(arguments)?;
-    setup::put_behind(arguments.front.name, &mut suite);
+    setup::use_front(arguments.front.name, &mut suite);
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = engines::chosen(&engines, &arguments.rendering)?;
     let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
     let is_sound = setup::report_input(&runner, &suite)?;
     let one = OneDialect::of(&arguments.dialect, &arguments.rendering, &chosen)?;
     let front = arguments.front.name;
-    let pairs = setup::behind(front, one.pairs(select(&suite, &filters)?)?)?;
+    let pairs = setup::after(front, one.pairs(select(&suite, &filters)?)?)?;
     #[cfg(feature = "fetch")]
     let pairs = served::pairs(pairs, &arguments.rendering, &chosen, front)?;
     let pairs = arguments.shard.of(pairs)?;
@@ -89,10 +89,8 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     })
 }
 
-/// What is rendered.
 struct Rendering {
     suite: Suite,
-    /// Which pairs of it.
     filters: Vec<Filter>,
     /// Where templates and cases come from, in words.
     origin: String,

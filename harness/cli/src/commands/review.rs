@@ -7,8 +7,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use crate::report::accepting as accepting_report;
+use crate::report::checked_texts;
 use crate::report::difference::{self, Extent, FaultGroup, FaultGroups};
-use crate::report::held_texts;
 use crate::report::reviewing as report;
 use crate::report::thousands;
 use rolecall_core::problem::Problem;
@@ -81,18 +81,18 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     }
     let jobs = arguments.jobs.map(usize::from);
     let known = (&layout, &expectations);
-    let held = texts(known, &suite, &pairs, (&engines, jobs), out)?;
-    choice.counts.tidied += tidy_cards(&held, &suite, &expectations, &mut problems);
-    let same: Vec<PathBuf> = same_cards(&held).collect();
-    let mut cards_left = held.iter().filter(|card| !card.change.is_same()).count();
-    for card in held {
+    let checked = texts(known, &suite, &pairs, (&engines, jobs), out)?;
+    choice.counts.tidied += tidy_cards(&checked, &suite, &expectations, &mut problems);
+    let same: Vec<PathBuf> = same_cards(&checked).collect();
+    let mut cards_left = checked.iter().filter(|card| !card.change.is_same()).count();
+    for card in checked {
         if card.change.is_same() || review.is_over {
             review.left += usize::from(!card.change.is_same());
             continue;
         }
-        held_texts::write_change(out, &card, false)?;
-        held_texts::write_forbidden(out, &card)?;
-        let show = |out: &mut dyn Write| held_texts::write_change(out, &card, true);
+        checked_texts::write_change(out, &card, false)?;
+        checked_texts::write_forbidden(out, &card)?;
+        let show = |out: &mut dyn Write| checked_texts::write_change(out, &card, true);
         let question = format!("{} of {}?", card.kind.name(), card.template);
         match review.decide(out, &question, cards_left, &show)? {
             Decision::Accepted if is_of_readings(&card) => {

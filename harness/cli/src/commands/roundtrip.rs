@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::report::roundtrip as report;
 use crate::report::roundtrip_recorded as report_recorded;
-use rolecall_answers::reader::{OwnReader, ToldReader};
+use rolecall_answers::reader::{DeclaredReader, OwnReader};
 use rolecall_answers::reading::MessageReading;
 use rolecall_answers::recorded::RecordedAnswer;
 use rolecall_core::problem::{Problem, shown_path};
@@ -61,7 +61,7 @@ pub(super) fn execute(
     let readings = match program {
         Some(program) if program.has_parsers() => {
             let readers = if by_response_template {
-                Readers::told(program, readable(&suite, arguments)?)?
+                Readers::declared(program, readable(&suite, arguments)?)?
             } else {
                 Readers::parsers(program, suite.templates.iter().collect())
             };
@@ -135,23 +135,22 @@ fn write_recorded(
 struct Readers<'t> {
     templates: Vec<&'t Template>,
     parsers: BTreeMap<&'t TemplateName, ProgramParsers>,
-    told: BTreeMap<&'t TemplateName, ToldReader<'t>>,
+    declared: BTreeMap<&'t TemplateName, DeclaredReader<'t>>,
 }
 
 impl<'t> Readers<'t> {
-    /// With parsers of its own.
     fn parsers(program: &ProtocolEngine, templates: Vec<&'t Template>) -> Readers<'t> {
         let templates = of_its_dialect(program, templates);
         let parsers = templates.iter().map(|it| (&it.name, program.parsers(it)));
         Readers {
             parsers: parsers.collect(),
-            told: BTreeMap::new(),
+            declared: BTreeMap::new(),
             templates,
         }
     }
 
     /// With the templates' response templates.
-    fn told(
+    fn declared(
         program: &'t ProtocolEngine,
         templates: Vec<&'t Template>,
     ) -> Result<Readers<'t>, Failure> {
@@ -162,15 +161,15 @@ impl<'t> Readers<'t> {
             )));
         }
         let templates = of_its_dialect(program, templates);
-        let told = templates.iter().filter_map(|template| {
-            let reader = ToldReader {
+        let declared = templates.iter().filter_map(|template| {
+            let reader = DeclaredReader {
                 reader: program,
                 response_template: template.response_template.as_ref()?,
             };
             Some((&template.name, reader))
         });
         Ok(Readers {
-            told: told.collect(),
+            declared: declared.collect(),
             parsers: BTreeMap::new(),
             templates,
         })
@@ -179,8 +178,8 @@ impl<'t> Readers<'t> {
     fn of(&self, template: &Template) -> Option<&dyn TemplateReader> {
         let parsers = self.parsers.get(&template.name);
         let parsers = parsers.map(|parsers| parsers as &dyn TemplateReader);
-        let told = self.told.get(&template.name);
-        parsers.or_else(|| told.map(|told| told as &dyn TemplateReader))
+        let declared = self.declared.get(&template.name);
+        parsers.or_else(|| declared.map(|declared| declared as &dyn TemplateReader))
     }
 
     /// The template's name, and those of its parsers.

@@ -25,7 +25,7 @@ use crate::engines::{self, ChosenEngine};
 use crate::failure::{Failure, Status, report_problems};
 use crate::{home, inputs};
 
-/// The families of cases whose messages are made to be read back.
+/// The families of cases whose messages are made to be parsed.
 pub(super) const PROBES: [&str; 3] = ["answer-texts", "answer-types", "answers"];
 
 /// Rolecall's own reader.
@@ -43,7 +43,7 @@ pub(super) fn kept(layout: &Layout) -> Result<Vec<RoundtripMeasurement>, Failure
     ))
 }
 
-/// The Jinja templates of a suite, each with the cases whose messages are made to be read back; with
+/// The Jinja templates of a suite, each with the cases whose messages are made to be parsed; with
 /// all cases if the suite has none.
 fn subjects(suite: &Suite) -> Vec<Subject<'_>> {
     let templates = suite.templates.iter();
@@ -67,9 +67,7 @@ fn subjects(suite: &Suite) -> Vec<Subject<'_>> {
 enum Reader<'e> {
     /// Rolecall itself.
     Own(Box<OwnReader>),
-    /// Another program.
     Program(ChosenEngine<'e>),
-    /// A server that is started.
     #[cfg(feature = "fetch")]
     Server(Box<ServerProgram>),
 }

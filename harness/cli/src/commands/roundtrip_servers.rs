@@ -1,4 +1,5 @@
-//! The command `run --roundtrip`: tests a whole server both ways, with models that write given texts.
+//! The command `run --roundtrip`: tests a whole server, prompt and parser, with models that write
+//! given texts.
 
 use std::io::Write;
 
@@ -79,8 +80,8 @@ fn program(arguments: &RunArguments) -> Result<ServerProgram, Failure> {
     }
 }
 
-/// The Jinja templates that the filters name, each with its cases. Filters without cases stand for
-/// the probes, if the suite has some.
+/// The Jinja templates that the filters name, each with its cases. Filters without cases mean the
+/// probes, if the suite has some.
 fn chosen<'s>(
     suite: &'s Suite,
     filters: &[Filter],

@@ -6,6 +6,7 @@ use std::io::Write;
 
 use crate::lint;
 use crate::report;
+use crate::report::checked_texts;
 use crate::report::clean;
 use crate::report::comparison;
 use crate::report::counted;
@@ -14,7 +15,6 @@ use crate::report::failures;
 use crate::report::format::Format;
 use crate::report::github;
 use crate::report::grid;
-use crate::report::held_texts;
 use crate::report::html;
 use crate::report::jsonl;
 use crate::report::junit;
@@ -30,12 +30,12 @@ use rolecall_core::problem::Problem;
 use rolecall_core::{Dialect, Engine, Template};
 use rolecall_front::engines::Engines;
 use rolecall_io::syntax_error::SyntaxError;
+use rolecall_suite::checked_base::CheckedBase;
+use rolecall_suite::checked_text::CheckedText;
 use rolecall_suite::conclusion::Conclusion;
 use rolecall_suite::configuration;
 use rolecall_suite::divergence::Divergences;
 use rolecall_suite::expectations::Expectations;
-use rolecall_suite::held_base::HeldBase;
-use rolecall_suite::held_text::HeldText;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::pair_mark::{self, PairNames};
 use rolecall_suite::reference::Reference;
@@ -64,7 +64,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     let mut inputs = inputs::load(&arguments.selection.sources)?;
     // Only the pairs with a template's own front have records.
     let is_recorded = inputs.layout.is_some() && arguments.against.is_empty();
-    let is_elsewhere = !is_recorded && setup::put_behind(arguments.front.name, &mut inputs.suite);
+    let is_elsewhere = !is_recorded && setup::use_front(arguments.front.name, &mut inputs.suite);
     let suite = &inputs.suite;
     let engines = arguments.rendering.limits.chosen().engines();
     let chosen = chosen(arguments, &engines, suite)?;
@@ -96,11 +96,11 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     }
     let is_others = is_others(arguments, &engines, &chosen);
     // Snapshots do not hold for another engine or another front.
-    let held = expectations
+    let checked = expectations
         .as_ref()
         .filter(|_| !is_elsewhere && !is_others);
     let expected = Expected {
-        accepted: held.zip(home.as_ref()).map(|(known, home)| Acceptance {
+        accepted: checked.zip(home.as_ref()).map(|(known, home)| Acceptance {
             suite: home.suite,
             snapshots: &known.snapshots,
         }),
@@ -153,7 +153,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         pairs: &pairs,
         input: &input,
         origin: &origin,
-        law: law(&expected.truth, &pairs),
+        reference_names: reference_names(&expected.truth, &pairs),
         is_recorded: is_recorded_truth(&expected.truth),
         is_others,
     };
@@ -231,7 +231,7 @@ impl<'h> Home<'h> {
     }
 }
 
-/// Tests a server both ways.
+/// Tests a whole server, prompt and parser.
 #[cfg(feature = "fetch")]
 fn roundtrip(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     roundtrip_servers::execute(arguments, out)
@@ -282,7 +282,7 @@ struct FinishedRun<'r, 's> {
     /// Where templates and cases come from, in words.
     origin: &'r str,
     /// Who gives the verdicts, in words.
-    law: Option<String>,
+    reference_names: Option<String>,
     /// Whether these are the records of a reference.
     is_recorded: bool,
     /// Whether the results come from other engines than the default ones.
@@ -307,7 +307,7 @@ impl<'s> FinishedRun<'_, 's> {
             input: self.input,
             unread: &unread,
             origin: self.origin,
-            law: self.law.as_deref(),
+            reference_names: self.reference_names.as_deref(),
             is_recorded: self.is_recorded,
             engine: arguments.rendering.engine.as_deref(),
         };
@@ -318,15 +318,15 @@ impl<'s> FinishedRun<'_, 's> {
         let program = engines::program(&arguments.rendering, self.chosen);
         let is_other = program.is_some() || self.is_others && !arguments.results.is_empty();
         let mut errors = clean::messages();
-        let told: &mut dyn Write = if arguments.format == Format::Human {
+        let reported: &mut dyn Write = if arguments.format == Format::Human {
             &mut *out
         } else {
             &mut errors
         };
-        results.write_failures(told, self.runner, is_other)?;
+        results.write_failures(reported, self.runner, is_other)?;
         if let Some(program) = program {
             let jobs = arguments.rendering.jobs.map(usize::from);
-            repetition::write(told, &differing.ask(self.engines, program, jobs)?)?;
+            repetition::write(reported, &differing.ask(self.engines, program, jobs)?)?;
         }
         if arguments.format == Format::Human {
             results.write(out, arguments, &report, is_other)
@@ -421,7 +421,7 @@ fn pairs<'s>(
 ) -> Result<Vec<Pair<'s>>, Failure> {
     let one = OneDialect::of(&arguments.dialect, &arguments.rendering, chosen)?;
     let selected = select(suite, &arguments.selection.filters)?;
-    let pairs = setup::behind(arguments.front.name, one.pairs(selected)?)?;
+    let pairs = setup::after(arguments.front.name, one.pairs(selected)?)?;
     #[cfg(feature = "fetch")]
     let pairs = served::pairs(pairs, &arguments.rendering, chosen, arguments.front.name)?;
     let pairs = with_dialects(pairs, others)?;
@@ -497,20 +497,20 @@ impl<'s> RunResults<'s> {
     ) -> Result<Vec<Problem>, Failure> {
         let (layout, suite) = (home.layout, home.suite);
         let rule = cards::rule_of_run(layout);
-        let cards = cards::held(rule, layout, suite, pairs, engines, jobs)?;
-        let held = cards.held.into_iter();
+        let cards = cards::checked(rule, layout, suite, pairs, engines, jobs)?;
+        let checked = cards.checked.into_iter();
         let conclusion = &mut self.conclusion;
-        conclusion.cards = held
-            .filter(|held: &HeldText| !held.is_as_expected())
+        conclusion.cards = checked
+            .filter(|checked: &CheckedText| !checked.is_as_expected())
             .collect();
         conclusion.problems.extend(cards.idle);
-        let readings = roundtrip::held(expectations, suite, pairs, engines, jobs)?;
-        let changed = readings.held.into_iter();
+        let readings = roundtrip::checked(expectations, suite, pairs, engines, jobs)?;
+        let changed = readings.checked.into_iter();
         conclusion
             .cards
-            .extend(changed.filter(|held| !held.is_as_expected()));
+            .extend(changed.filter(|checked| !checked.is_as_expected()));
         conclusion.roundtrip = readings.tally;
-        let (bases, problems) = likeness::held(layout, suite, pairs, engines, jobs)?;
+        let (bases, problems) = likeness::checked(layout, suite, pairs, engines, jobs)?;
         conclusion.bases = bases;
         let of_files = cards.problems.into_iter().chain(readings.problems);
         Ok(of_files.chain(problems).collect())
@@ -564,7 +564,6 @@ impl<'s> RunResults<'s> {
         Ok(())
     }
 
-    /// Writes the results for people.
     fn write(
         &self,
         out: &mut dyn Write,
@@ -583,7 +582,7 @@ impl<'s> RunResults<'s> {
         };
         difference::write(out, report.groups, extent)?;
         let conclusion = &self.conclusion;
-        held_texts::write(out, &conclusion.cards, arguments.all)?;
+        checked_texts::write(out, &conclusion.cards, arguments.all)?;
         write_bases(out, &conclusion.bases, arguments.all)?;
         difference::write_gone(out, &conclusion.gone)?;
         if !conclusion.problems.is_empty() {
@@ -595,7 +594,7 @@ impl<'s> RunResults<'s> {
         if is_other {
             summary::write_parts(out, conclusion)?;
         }
-        summary::write_close(out, conclusion, report.origin, report.law)?;
+        summary::write_close(out, conclusion, report.origin, report.reference_names)?;
         if !report.passes() {
             summary::write_failure(out, report.origin, &report.headline())?;
         }
@@ -604,12 +603,12 @@ impl<'s> RunResults<'s> {
 }
 
 /// Writes the templates that are not as their bases.
-fn write_bases(out: &mut dyn Write, bases: &[HeldBase], is_whole: bool) -> Result<(), Failure> {
-    for held in bases {
-        if held.comparison.departs() {
-            comparison::write_base(out, &held.comparison, is_whole)?;
+fn write_bases(out: &mut dyn Write, bases: &[CheckedBase], is_whole: bool) -> Result<(), Failure> {
+    for checked in bases {
+        if checked.comparison.deviates() {
+            comparison::write_base(out, &checked.comparison, is_whole)?;
         }
-        report::problems::write_shared(out, &held.stale)?;
+        report::problems::write_shared(out, &checked.stale)?;
         writeln!(out)?;
     }
     Ok(())
@@ -678,7 +677,7 @@ fn with_dialects<'s>(
 }
 
 /// The reference that gives the verdicts, in words. Nothing for pairs from outside the suite.
-fn law(truth: &Truth<'_>, pairs: &[Pair<'_>]) -> Option<String> {
+fn reference_names(truth: &Truth<'_>, pairs: &[Pair<'_>]) -> Option<String> {
     let names: Vec<String> = match truth {
         Truth::Unknown => return None,
         Truth::Engines { engines, .. } => {

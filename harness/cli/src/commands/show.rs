@@ -49,7 +49,7 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
     let is_compared = arguments.diff || arguments.reference;
     // Only the pairs with a template's own front have snapshots and records.
     if !is_compared || inputs.layout.is_none() {
-        setup::put_behind(arguments.front.name, &mut inputs.suite);
+        setup::use_front(arguments.front.name, &mut inputs.suite);
     }
     let name = (own.is_none() && !is_place).then_some(text.as_str());
     let pair = asked_pair(&inputs.suite, name, arguments)?;
@@ -213,7 +213,7 @@ fn recorded(
         })
 }
 
-/// The pair that the user chose: of the template with this name, or of the only one. Behind another
+/// The pair that the user chose: of the template with this name, or of the only one. With another
 /// front, the suite's version of the case for that front.
 fn asked_pair<'s>(
     suite: &'s Suite,
@@ -228,11 +228,11 @@ fn asked_pair<'s>(
     let Some(front) = arguments.front.name else {
         return Ok(pair);
     };
-    let behind = pair.case.id.behind(front.name());
-    let mut beside = suite.pairs_of(pair.template, pair.case.id.family());
-    let other = beside.find(|other| other.case.id == behind);
+    let after = pair.case.id.with_front(front.name());
+    let mut of_family = suite.pairs_of(pair.template, pair.case.id.family());
+    let other = of_family.find(|other| other.case.id == after);
     let pair = other.unwrap_or(pair);
-    setup::behind(Some(front), vec![pair]).map(|_| pair)
+    setup::after(Some(front), vec![pair]).map(|_| pair)
 }
 
 pub(super) fn find_pair<'s>(

@@ -69,13 +69,11 @@ impl Matrix {
         &self.measurements
     }
 
-    /// The dialects of the engines.
     pub fn dialects(&self) -> Vec<Dialect> {
         let is_there = |dialect: &Dialect| self.of_dialect(*dialect).next().is_some();
         Dialect::ALL.into_iter().filter(is_there).collect()
     }
 
-    /// The engines of a dialect.
     pub(crate) fn of_dialect(&self, dialect: Dialect) -> impl Iterator<Item = &Measurement> {
         let all = self.measurements.iter();
         all.filter(move |one| one.dialect == dialect)

@@ -11,7 +11,7 @@ use super::wrapping::{paragraph, wrapped};
 use rolecall_core::invocation;
 use rolecall_core::problem::{Problem, shown_path};
 use rolecall_suite::accepting::{AcceptedFile, UntidyFile};
-use rolecall_suite::held_text::TextKind;
+use rolecall_suite::checked_text::TextKind;
 use rolecall_suite::reference::Reference;
 use rolecall_suite::run::Compared;
 use rolecall_suite::snapshot::SnapshotStatus;
@@ -59,9 +59,7 @@ pub struct AcceptedCounts {
     pub accepted: AcceptedPairs,
     /// Pairs whose files could not be written.
     pub failed: usize,
-    /// Accepted report cards.
     pub cards: usize,
-    /// Accepted transcripts of readings.
     pub readings: usize,
     /// Files that were written as they should be, with the transcripts that they had.
     pub tidied: usize,
@@ -121,7 +119,7 @@ impl AcceptedCounts {
     }
 }
 
-/// Writes what was written, or would be.
+/// Writes which files were written, or would be.
 pub fn write(
     out: &mut dyn Write,
     counts: &AcceptedCounts,
@@ -184,8 +182,8 @@ fn confirmed_by(counts: &AcceptedCounts, references: &[Reference]) -> Option<Str
     let style = if confirmed == accepted { GOOD } else { BAD };
     let whom = format!("{} of {}", thousands(confirmed), thousands(accepted));
     let names: Vec<_> = references.iter().map(Reference::to_string).collect();
-    let law = names.join(" and ");
-    (accepted > 0).then(|| format!("{} confirmed by {law}", Styled(style, whom)))
+    let reference_names = names.join(" and ");
+    (accepted > 0).then(|| format!("{} confirmed by {reference_names}", Styled(style, whom)))
 }
 
 /// Writes which files were removed, or would be, because nothing in the suite has them.
@@ -325,7 +323,7 @@ fn write_left(out: &mut dyn Write, counts: &AcceptedCounts) -> io::Result<()> {
         let count = counted(counts.unknown, "pair", "pairs");
         let left = Styled(BAD, format!("{count} left"));
         writeln!(out, "{left}: the reference's result is not known")?;
-        // Above stands why it was not asked.
+        // Above is why it was not asked.
         writeln!(out, "  to accept without it, name the pairs")?;
     }
     Ok(())

@@ -57,7 +57,7 @@ pub fn write_case(out: &mut dyn Write, name: &str, case: &Map<String, Value>) ->
 }
 
 /// Writes that nothing was written, and what to do.
-pub fn write_held(out: &mut dyn Write, is_private: bool) -> io::Result<()> {
+pub fn write_withheld(out: &mut dyn Write, is_private: bool) -> io::Result<()> {
     let text = if is_private {
         "nothing was written: `--redact` replaces what may be private, `--keep-private` keeps it"
     } else {

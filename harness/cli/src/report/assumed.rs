@@ -1,8 +1,9 @@
-//! The special tokens that a template file without its model lacks, and what stood for them.
+//! The special tokens that a template file without its model lacks, and the values that took their
+//! place.
 
 use std::collections::BTreeMap;
 
-/// Which values stood for special tokens that nothing sets, and what was done with them.
+/// Which values took the place of special tokens that nothing sets, and what was done with them.
 pub fn in_words(what: &str, assumed: &BTreeMap<&'static str, &'static str>) -> Option<String> {
     let assumed = assumed.iter();
     let tokens: Vec<String> = assumed

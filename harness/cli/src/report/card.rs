@@ -41,7 +41,6 @@ pub enum CardDetail {
 pub(super) struct FindingStyle<'s> {
     /// How much to write.
     pub(super) detail: CardDetail,
-    /// The width of lines.
     pub(super) width: usize,
     /// The words after `rolecall show` that name the template, if readers may want to see its
     /// prompts.
@@ -61,7 +60,7 @@ impl FindingStyle<'_> {
 
 /// How many pieces of evidence to show at once: a template that loses messages loses them in twenty
 /// conversations.
-const MOST_TOLD: usize = 4;
+const MOST_REPORTED: usize = 4;
 
 /// The heading for contracts that only the template without its application breaks.
 pub(super) const ALONE: &str =
@@ -76,7 +75,7 @@ pub fn write(out: &mut dyn Write, card: &Card, detail: CardDetail) -> io::Result
         out,
         "{} {}",
         Styled(HEADING, &card.template),
-        Styled(QUIET, format!("({})", setting(card)))
+        Styled(QUIET, setting(card))
     )?;
     if let Some(error) = &card.syntax_error {
         return writeln!(out, "\nerror {}: {}", error.place, one_line(&error.message));
@@ -134,7 +133,7 @@ pub(super) fn write_content_decides(
     Ok(())
 }
 
-/// Writes how answers are read back: each verdict with the answers that have it.
+/// Writes how answers are parsed: each verdict with the answers that have it.
 pub(super) fn write_roundtrip(
     out: &mut dyn Write,
     answers: &[Roundtrip],
@@ -226,8 +225,8 @@ pub(super) fn setting(card: &Card) -> String {
         ..
     } = card;
     match front {
-        Front::Raw => format!("{dialect} alone, {engine}"),
-        front => format!("{dialect} behind {front}, {engine}"),
+        Front::Raw => format!("({dialect}), no front, engine {engine}"),
+        front => format!("({dialect}), front {front}, engine {engine}"),
     }
 }
 
@@ -263,19 +262,19 @@ pub(super) fn write_broken(
     if let Some(why) = &finding.deliberate {
         paragraph(format!("  {} {why}", Styled(GOOD, "known:")))?;
     }
-    let told = match detail {
-        CardDetail::Marked => MOST_TOLD,
+    let reported = match detail {
+        CardDetail::Marked => MOST_REPORTED,
         CardDetail::Brief | CardDetail::Full => usize::MAX,
     };
-    for (nth, evidence) in finding.evidence().iter().take(told).enumerate() {
+    for (nth, evidence) in finding.evidence().iter().take(reported).enumerate() {
         let what = one_line(&evidence.what);
         let place = match place(evidence) {
             place if place.is_empty() => String::new(),
             place => format!(" {}", Styled(QUIET, format!("[{place}]"))),
         };
         // Evidence of a failure begins with its line.
-        let is_told = |line: &usize| what.contains(&format!("line {line}: "));
-        let line = evidence.line().filter(|line| !is_told(line));
+        let is_reported = |line: &usize| what.contains(&format!("line {line}: "));
+        let line = evidence.line().filter(|line| !is_reported(line));
         let place = match line.filter(|_| detail != CardDetail::Brief) {
             Some(line) => format!("{place} {}", Styled(QUIET, format!("(line {line})"))),
             None => place,
@@ -299,7 +298,7 @@ pub(super) fn write_broken(
             CardDetail::Full => write_renders(out, evidence, width)?,
         }
     }
-    let more = finding.evidence().len().saturating_sub(told);
+    let more = finding.evidence().len().saturating_sub(reported);
     if more > 0 {
         let text = quiet(format!("… and {} more: --all shows them", thousands(more)));
         writeln!(out, "{}", wrapped(&text, width, 4))?;
@@ -335,7 +334,6 @@ fn write_renders(out: &mut dyn Write, evidence: &Evidence, width: usize) -> io::
     Ok(())
 }
 
-/// The style for this severity.
 pub(super) fn style_of(severity: Severity) -> Style {
     match severity {
         Severity::Error => BAD,
@@ -404,7 +402,7 @@ fn write_rest(out: &mut dyn Write, card: &Card) -> io::Result<()> {
             if let Some(heading) = heading.take() {
                 writeln!(out, "\n{}", Styled(QUIET, heading))?;
             }
-            // Contracts with the same reason stand together, and need it once.
+            // Contracts with the same reason are together, and need it once.
             let reason = if before == Some(why) {
                 "likewise".to_owned()
             } else {

@@ -19,7 +19,8 @@ pub struct CheckDocument<'c> {
     rolecall: u32,
     /// The cards, in the order of the templates.
     cards: &'c [Card],
-    /// The templates beside their bases, each as `diff --format json` prints it: A is the base.
+    /// The templates compared with their bases, each as `diff --format json` prints it: A is the
+    /// base.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     bases: Vec<ComparisonDocument<'c>>,
@@ -29,8 +30,8 @@ pub struct CheckDocument<'c> {
     fixes: Option<Vec<FixDocument<'c>>>,
 }
 
-/// Writes report cards, the templates beside their bases, and the fixes if the user asked for them:
-/// `{"rolecall": 1, "cards": […]}`.
+/// Writes report cards, the templates compared with their bases, and the fixes if the user asked
+/// for them: `{"rolecall": 1, "cards": […]}`.
 pub fn write(
     out: &mut dyn Write,
     cards: &[Card],

@@ -35,7 +35,6 @@ pub struct Columns {
 }
 
 impl Cell {
-    /// A cell of one piece.
     pub fn new(style: Style, text: impl Into<String>) -> Cell {
         Cell(vec![(style, text.into())])
     }
@@ -45,7 +44,6 @@ impl Cell {
         self.0.push((style, text.into()));
     }
 
-    /// Whether it is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -135,9 +133,8 @@ fn indent_of(text: &str) -> usize {
 /// The layout of the columns on the screen.
 #[derive(Debug, PartialEq, Eq)]
 struct Plan {
-    /// The widths of the columns that stand side by side.
+    /// The widths of the columns that are side by side.
     widths: Vec<usize>,
-    /// The width of the screen.
     screen: usize,
 }
 
@@ -150,7 +147,6 @@ impl Columns {
         }
     }
 
-    /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.rows.push(cells.into_iter().collect());
     }
@@ -210,8 +206,8 @@ impl Columns {
         // If a word is wider than its column, the rest of the row goes below.
         let too_long = (1..row.len().min(plan.widths.len()))
             .find(|index| row[*index].longest_word() > plan.widths[*index]);
-        let (beside, below) = row.split_at(too_long.unwrap_or(row.len().min(plan.widths.len())));
-        let mut columns: Vec<Vec<Cell>> = beside
+        let (inline, below) = row.split_at(too_long.unwrap_or(row.len().min(plan.widths.len())));
+        let mut columns: Vec<Vec<Cell>> = inline
             .iter()
             .zip(&plan.widths)
             .map(|(cell, width)| cell.clone().lines(*width))
@@ -328,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_beside_stands_below() {
+    fn what_does_not_fit_in_a_line_is_below() {
         let mut columns = Columns::right_aligned([1]);
         columns.row([cell("template"), cell("count"), cell("about them")]);
         columns.row([cell("a"), cell("1"), cell("the first of all")]);

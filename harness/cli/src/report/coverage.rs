@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use rolecall_core::invisible::is_obeyed;
 use rolecall_core::lines::Lines;
 use rolecall_core::problem::Note;
-use rolecall_core::{SiteKind, TemplatePart, Way};
-use rolecall_explore::coverage::{CoveredSite, Excuse, TemplateCoverage, WayCount};
+use rolecall_core::{Branch, SiteKind, TemplatePart};
+use rolecall_explore::coverage::{BranchCount, CoveredSite, Excuse, TemplateCoverage};
 use rolecall_io::template_file::{line_in_file, place};
 use serde::Serialize;
 
@@ -18,39 +18,39 @@ use super::screen;
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::wrapping::wrapped;
 
-/// How many cases JSON names for each way in which a place is reached.
+/// How many cases JSON names for each branch of a place.
 const MOST_NAMED: usize = 3;
 
 /// The kinds of places, as they are counted.
 const GROUPS: [(&str, &[SiteKind]); 4] = [
     ("statements", &[SiteKind::Statement]),
     (
-        "sides of conditions",
+        "branches of conditions",
         &[SiteKind::Condition, SiteKind::Operand],
     ),
-    ("ways through loops", &[SiteKind::Loop]),
+    ("iterations of loops", &[SiteKind::Loop]),
     ("macros", &[SiteKind::Macro]),
 ];
 
 /// What the cases leave out of a place, in words. None if nothing is missing.
 pub(super) fn missing(covered: &CoveredSite) -> Option<String> {
-    if covered.site.is_dead && covered.cases == 0 {
-        return Some("cannot be reached: a literal decides".to_owned());
+    if covered.site.is_unreachable && covered.cases == 0 {
+        return Some("unreachable: a literal decides".to_owned());
     }
-    let missing: Vec<Way> = covered.open().collect();
+    let missing: Vec<Branch> = covered.open().collect();
     if missing.is_empty() {
         return None;
     }
     if covered.cases == 0 && covered.site.kind != SiteKind::Macro {
         return Some("never reached".to_owned());
     }
-    let words = missing.iter().map(|way| match way {
-        Way::Reached => "never called",
-        Way::True => "never true",
-        Way::False => "never false",
-        Way::Empty => "never without items",
-        Way::Once => "never with one item",
-        Way::Several => "never with several items",
+    let words = missing.iter().map(|branch| match branch {
+        Branch::Reached => "never called",
+        Branch::True => "never true",
+        Branch::False => "never false",
+        Branch::Empty => "never without items",
+        Branch::Once => "never with one item",
+        Branch::Several => "never with several items",
     });
     Some(words.collect::<Vec<_>>().join(", "))
 }
@@ -68,20 +68,20 @@ pub fn write(
     let file = Styled(QUIET, place(template, None));
     writeln!(out, "{}", wrapped(&format!("{name}  {file}"), width, 2))?;
     let cases = counted(coverage.cases, "case", "cases");
-    let idle = match coverage.idle {
+    let not_run = match coverage.not_run {
         0 => String::new(),
         1 => ", one of them without running it".to_owned(),
-        idle => format!(", {} of them without running it", thousands(idle)),
+        count => format!(", {} of them without running it", thousands(count)),
     };
-    writeln!(out, "{}", wrapped(&format!("  {cases}{idle}"), width, 4))?;
+    writeln!(out, "{}", wrapped(&format!("  {cases}{not_run}"), width, 4))?;
     let groups = GROUPS.map(|(name, kinds)| (name, coverage.count(kinds)));
     let whole = ("all", coverage.whole());
     let shown = groups.into_iter().chain([whole]);
     for (name, count) in shown.filter(|(_, count)| count.all > 0) {
         writeln!(out, "{}", counts_line(name, count))?;
     }
-    let (dead, explained) = coverage.excused();
-    for (count, what) in [(dead, "that no render can take"), (explained, "explained")] {
+    let (unreachable, explained) = coverage.excused();
+    for (count, what) in [(unreachable, "unreachable"), (explained, "explained")] {
         if count > 0 {
             writeln!(out, "  {:>5}           {what}", thousands(count))?;
         }
@@ -92,20 +92,20 @@ pub fn write(
 /// Writes the coverage of several templates in one line.
 pub fn write_whole(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Result<()> {
     let whole = all.iter().map(TemplateCoverage::whole);
-    let (reached, ways) = whole.fold((0, 0), |(reached, ways), whole| {
-        (reached + whole.reached, ways + whole.all)
+    let (reached, branches) = whole.fold((0, 0), |(reached, branches), whole| {
+        (reached + whole.reached, branches + whole.all)
     });
     writeln!(
         out,
-        "{}: {} of {} ways taken ({})",
+        "{}: {} of {} branches covered ({})",
         counted(all.len(), "template", "templates"),
         thousands(reached),
-        thousands(ways),
-        percent(reached, ways)
+        thousands(branches),
+        percent(reached, branches)
     )
 }
 
-/// Writes the places that are not reached in every way.
+/// Writes the places that are not reached in every branch.
 pub(super) fn write_gaps(
     out: &mut dyn Write,
     coverage: &TemplateCoverage<'_>,
@@ -119,7 +119,7 @@ pub(super) fn write_gaps(
     Ok(())
 }
 
-/// A place that is not reached in every way.
+/// A place that is not reached in every branch.
 struct Gap<'c> {
     place: &'c CoveredSite,
     missing: String,
@@ -127,7 +127,7 @@ struct Gap<'c> {
     more: Option<(usize, &'c CoveredSite)>,
 }
 
-/// The places that are not reached in every way, in the order of the source.
+/// The places that are not reached in every branch, in the order of the source.
 fn gaps<'c>(coverage: &'c TemplateCoverage<'_>, is_whole: bool) -> Vec<Gap<'c>> {
     let mut gaps = Vec::new();
     let mut sites = coverage.sites.iter().peekable();
@@ -137,8 +137,9 @@ fn gaps<'c>(coverage: &'c TemplateCoverage<'_>, is_whole: bool) -> Vec<Gap<'c>> 
         };
         let mut more = None;
         if place.cases == 0 && !is_whole {
-            let is_alike =
-                |next: &&CoveredSite| next.cases == 0 && next.site.is_dead == place.site.is_dead;
+            let is_alike = |next: &&CoveredSite| {
+                next.cases == 0 && next.site.is_unreachable == place.site.is_unreachable
+            };
             while let Some(next) = sites.next_if(is_alike) {
                 more = Some((more.map_or(1, |(count, _)| count + 1), next));
             }
@@ -154,7 +155,7 @@ fn gaps<'c>(coverage: &'c TemplateCoverage<'_>, is_whole: bool) -> Vec<Gap<'c>> 
 }
 
 /// `  18 of 20 statements, 90.00 %`
-pub(super) fn counts_line(name: &str, count: WayCount) -> String {
+pub(super) fn counts_line(name: &str, count: BranchCount) -> String {
     let style = if count.reached == count.all {
         GOOD
     } else {
@@ -203,25 +204,27 @@ fn write_gap(
     Ok(())
 }
 
-/// A note for each place of a template that is not reached in every way. Of places that follow each
-/// other and are never reached, only the first has one.
+/// A note for each place of a template that is not reached in every branch. Of places that follow
+/// each other and are never reached, only the first has one.
 pub fn notes(coverage: &TemplateCoverage<'_>) -> Vec<Note> {
     let template = coverage.template;
     // Nobody can do anything about a place that a literal keeps unreached.
     let lines = Lines::of(&template.source);
     let gaps = gaps(coverage, false).into_iter();
-    let gaps = gaps.filter(|gap| !gap.place.site.is_dead).map(|gap| {
-        let position = lines.position(&template.source, gap.place.site.span.start);
-        Note {
-            path: place(template, Some(position.line)).into(),
-            message: format!(
-                "the {} in column {} is {}",
-                gap.place.site.kind.name(),
-                position.column,
-                gap.missing
-            ),
-        }
-    });
+    let gaps = gaps
+        .filter(|gap| !gap.place.site.is_unreachable)
+        .map(|gap| {
+            let position = lines.position(&template.source, gap.place.site.span.start);
+            Note {
+                path: place(template, Some(position.line)).into(),
+                message: format!(
+                    "the {} in column {} is {}",
+                    gap.place.site.kind.name(),
+                    position.column,
+                    gap.missing
+                ),
+            }
+        });
     gaps.collect()
 }
 
@@ -248,24 +251,24 @@ struct CoverageJson<'c> {
     /// How many of them ran no code of this template: its front refused the case, or chose another
     /// template of the model.
     idle: usize,
-    /// How many ways some case takes, by the kind of place.
+    /// How many branches some case takes, by the kind of place.
     reached: BTreeMap<&'static str, CountJson>,
-    /// The places of the template. A place stands before the places within it.
+    /// The places of the template. A place comes before the places within it.
     sites: Vec<SiteJson<'c>>,
 }
 
-/// How many ways there are, and how many of them some case takes.
+/// How many branches there are, and how many of them some case takes.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct CountJson {
-    /// The ways that some case takes.
+    /// The branches that some case takes.
     reached: usize,
-    /// All ways. Those that no case takes, and need not take, are not among them.
+    /// All branches. Those that no case takes, and need not take, are not among them.
     all: usize,
 }
 
-impl From<WayCount> for CountJson {
-    fn from(count: WayCount) -> CountJson {
+impl From<BranchCount> for CountJson {
+    fn from(count: BranchCount) -> CountJson {
         CountJson {
             reached: count.reached,
             all: count.all,
@@ -285,7 +288,7 @@ pub(super) struct SiteJson<'c> {
     column: usize,
     /// The line where it ends.
     end_line: usize,
-    /// The column behind its end.
+    /// The column after its end.
     end_column: usize,
     /// Its text.
     text: &'c str,
@@ -294,15 +297,15 @@ pub(super) struct SiteJson<'c> {
     /// What no case does, in words. Absent if the cases do everything.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<String>,
-    /// The ways in which it can be reached.
-    ways: Vec<WayJson<'c>>,
+    /// Its branches.
+    ways: Vec<BranchJson<'c>>,
 }
 
-/// A way in which a place can be reached.
+/// A branch in which a place can be reached.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct WayJson<'c> {
-    /// The way: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
+struct BranchJson<'c> {
+    /// The branch: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
     way: &'static str,
     /// How many cases take it.
     cases: usize,
@@ -338,7 +341,7 @@ impl<'c> CoverageJson<'c> {
             template: coverage.template.name.as_str(),
             file: place(coverage.template, None),
             cases: coverage.cases,
-            idle: coverage.idle,
+            idle: coverage.not_run,
             reached: counts.into(),
             sites: coverage
                 .sites
@@ -367,21 +370,23 @@ impl<'c> SiteJson<'c> {
             end_line: end.line,
             end_column: end.column,
             text: source.get(span.clone()).unwrap_or_default(),
-            dead: covered.site.is_dead,
+            dead: covered.site.is_unreachable,
             missing: missing(covered),
             ways: covered
-                .ways
+                .branches
                 .iter()
-                .map(|way| WayJson {
-                    way: way.way.name(),
-                    cases: way.cases,
-                    first: coverage.first(way, MOST_NAMED),
-                    excuse: way.excuse.as_ref().filter(|_| way.cases == 0).map(
-                        |excuse| match excuse {
-                            Excuse::Dead => "no render can",
+                .map(|branch| BranchJson {
+                    way: branch.branch.name(),
+                    cases: branch.cases,
+                    first: coverage.first(branch, MOST_NAMED),
+                    excuse: branch
+                        .excuse
+                        .as_ref()
+                        .filter(|_| branch.cases == 0)
+                        .map(|excuse| match excuse {
+                            Excuse::Unreachable => "no render can",
                             Excuse::Explained(why) => why,
-                        },
-                    ),
+                        }),
                 })
                 .collect(),
         }
@@ -412,23 +417,23 @@ pub fn write_lcov<'c>(
         let ends_line = |c: char| c.is_control() || is_obeyed(c);
         let path = template.path.to_string_lossy();
         writeln!(out, "SF:{}", path.replace(ends_line, "\u{fffd}"))?;
-        let mut branches = WayCount::default();
+        let mut branches = BranchCount::default();
         let mut lines: BTreeMap<usize, usize> = BTreeMap::new();
         for (block, covered) in coverage.sites.iter().enumerate() {
             let line = line(covered);
             let cases = lines.entry(line).or_default();
             *cases = covered.cases.max(*cases);
-            if covered.ways.len() < 2 {
+            if covered.branches.len() < 2 {
                 continue;
             }
-            for (branch, way) in covered.ways.iter().enumerate() {
+            for (number, branch) in covered.branches.iter().enumerate() {
                 let taken = match covered.cases {
                     0 => "-".to_owned(),
-                    _ => way.cases.to_string(),
+                    _ => branch.cases.to_string(),
                 };
-                writeln!(out, "BRDA:{line},{block},{branch},{taken}")?;
+                writeln!(out, "BRDA:{line},{block},{number},{taken}")?;
                 branches.all += 1;
-                branches.reached += usize::from(way.cases > 0);
+                branches.reached += usize::from(branch.cases > 0);
             }
         }
         writeln!(out, "BRF:{}\nBRH:{}", branches.all, branches.reached)?;

@@ -54,11 +54,9 @@ pub struct FaultGroup<'s> {
     can_be_recorded: bool,
 }
 
-/// A pair of a group.
 #[derive(Debug)]
 pub struct GroupedPair<'s> {
     pub pair: Pair<'s>,
-    /// The engine's name.
     pub engine: &'s str,
     /// The fingerprint of the engine's transcript, where it differs from the reference's.
     observed: Option<Fingerprint>,
@@ -105,7 +103,6 @@ impl Extent {
         whole_lines: false,
     };
 
-    /// Everything.
     pub const WHOLE: Extent = Extent {
         groups: usize::MAX,
         templates: usize::MAX,
@@ -117,7 +114,6 @@ impl Extent {
         if self.whole_lines { usize::MAX } else { 60 }
     }
 
-    /// The width for differences.
     fn width(self) -> usize {
         if self.whole_lines {
             ENDLESS
@@ -321,7 +317,7 @@ fn expected<'c>(compared: &'c Compared<'_>, fault: Fault) -> Option<&'c str> {
     }
 }
 
-/// Why a pair differs from what was accepted, or from what the reference did.
+/// Why a pair differs from the accepted transcript, or from the outcome of the reference.
 fn cause(compared: &Compared<'_>, fault: Fault) -> Option<Cause> {
     let found = &compared.rendered.outcome;
     match (fault, &compared.verdict) {
@@ -634,7 +630,6 @@ pub fn write_gone(out: &mut dyn Write, gone: &[String]) -> io::Result<()> {
     })
 }
 
-/// The cases of each template.
 fn by_template<'r>(pairs: &'r [GroupedPair<'_>]) -> Vec<(&'r str, Vec<String>)> {
     let mut lines: Vec<(&str, Vec<String>)> = Vec::new();
     for GroupedPair { pair, .. } in pairs {

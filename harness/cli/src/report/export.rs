@@ -10,7 +10,7 @@ use rolecall_suite::export::Export;
 /// How many of the left-out pairs to name.
 const MOST_NAMED: usize = 5;
 
-/// Writes what was written, and which pairs are missing.
+/// Writes which files were written, and which pairs are missing.
 pub fn write(out: &mut dyn Write, export: &Export, folder: &Path) -> io::Result<()> {
     let left_out = &export.left_out;
     if !left_out.is_empty() {
@@ -40,7 +40,7 @@ pub fn write(out: &mut dyn Write, export: &Export, folder: &Path) -> io::Result<
     )
 }
 
-#[expect(clippy::cast_precision_loss, reason = "one digit is told")]
+#[expect(clippy::cast_precision_loss, reason = "one digit is shown")]
 fn megabytes(bytes: usize) -> f64 {
     bytes as f64 / 1e6
 }

@@ -26,9 +26,7 @@ pub struct TemplateFixes {
     pub file: String,
     /// The words after `rolecall check` that name the template.
     pub typed: String,
-    /// The fixes.
     pub fixes: Fixes,
-    /// What becomes of them.
     pub fate: Fate,
 }
 
@@ -76,7 +74,7 @@ impl TemplateFixes {
         applied.map(|fix| fix.contract.id).collect()
     }
 
-    /// What was fixed, in a sentence. None if nothing was.
+    /// The fixes, in a sentence. None if nothing was.
     pub fn sentence(&self) -> Option<String> {
         let applied = self.applied();
         (!applied.is_empty()).then(|| format!("fixed {} in {}", applied.join(", "), self.file))
@@ -112,7 +110,7 @@ pub fn write(out: &mut dyn Write, of: &TemplateFixes, is_all: bool) -> io::Resul
     writeln!(out)
 }
 
-/// Writes how to apply what is not applied.
+/// Writes how to apply the other fixes.
 fn write_advice(out: &mut dyn Write, of: &TemplateFixes) -> io::Result<()> {
     let fixes = &of.fixes.found;
     let safe = fixes.iter().filter(|fix| fix.is_safe()).count();
@@ -280,7 +278,6 @@ struct ProofDocument {
 }
 
 impl TemplateFixes {
-    /// The fixes as JSON.
     pub(super) fn documents(&self) -> impl Iterator<Item = FixDocument<'_>> {
         self.fixes.found.iter().map(|fix| FixDocument {
             template: &self.template,

@@ -8,7 +8,6 @@ use std::fmt;
 pub enum Format {
     /// Text for a person.
     Human,
-    /// One JSON object.
     Json,
     /// One JSON object on a line.
     Jsonl,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use rolecall_core::lines::Lines;
-use rolecall_explore::generation::{GeneratedCase, Generation, ReachedWay};
+use rolecall_explore::generation::{GeneratedCase, Generation, ReachedBranch};
 use rolecall_io::template_file::place;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -15,8 +15,8 @@ use super::numbers::{counted, thousands};
 use super::style::{HEADING, QUIET, Styled};
 use super::wrapping::paragraph;
 
-/// Writes what was found for a template: what is reached before and after, each new case, and what
-/// is still not reached. Places that follow each other and are never reached are shown as one, unless
+/// Writes the findings for a template: what is reached before and after, each new case, and what is
+/// still not reached. Places that follow each other and are never reached are shown as one, unless
 /// `is_whole`.
 pub fn write(out: &mut dyn Write, generation: &Generation<'_>, is_whole: bool) -> io::Result<()> {
     let template = generation.before.template;
@@ -34,19 +34,19 @@ pub fn write(out: &mut dyn Write, generation: &Generation<'_>, is_whole: bool) -
         writeln!(out)?;
         write_case(out, one.case.id.name(), &one.fields())?;
     }
-    if after.reached == after.all && generation.dead == 0 {
+    if after.reached == after.all && generation.unreachable == 0 {
         return Ok(());
     }
     if generation.cases.is_empty() {
         writeln!(out)?;
     }
-    let unreached = counted(generation.unreached(), "way", "ways");
+    let unreached = counted(generation.unreached(), "branch", "branches");
     let tries = counted(generation.tries, "conversation", "conversations");
-    let dead = match generation.dead {
+    let unreachable = match generation.unreachable {
         0 => String::new(),
-        dead => format!(", and {} that cannot be reached", thousands(dead)),
+        count => format!(", and {} unreachable", thousands(count)),
     };
-    let text = format!("not reached after {tries}: {unreached}{dead}");
+    let text = format!("not reached after {tries}: {unreached}{unreachable}");
     paragraph(out, &Styled(HEADING, text).to_string(), 2)?;
     write_gaps(out, &generation.after, is_whole)
 }
@@ -61,7 +61,7 @@ pub struct GenerationDocument<'g> {
     templates: Vec<GenerationJson<'g>>,
 }
 
-/// What was found for a template.
+/// The findings for a template.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct GenerationJson<'g> {
@@ -75,11 +75,11 @@ struct GenerationJson<'g> {
     after: CountJson,
     /// How many conversations were tried.
     tries: usize,
-    /// How many ways no conversation can take, as the template shows.
+    /// How many branches no conversation can take, as the template shows.
     dead: usize,
     /// The new cases.
     cases: Vec<GeneratedCaseJson<'g>>,
-    /// The places that are still not reached in every way.
+    /// The places that are still not reached in every branch.
     unreached: Vec<SiteJson<'g>>,
 }
 
@@ -93,13 +93,13 @@ struct GeneratedCaseJson<'g> {
     case: Map<String, Value>,
     /// What the template makes of it: `rendered`, `raised`, `failed` or `exceeded`.
     outcome: &'static str,
-    /// What is unusual about it, in words. Nothing if it is an ordinary chat.
+    /// Its unusual features, in words. Nothing if it is an ordinary chat.
     oddities: &'g [&'static str],
-    /// The ways that it takes, and that no case before it takes.
+    /// The branches that it takes, and that no case before it takes.
     reaches: Vec<ReachedJson<'g>>,
 }
 
-/// A way that a new case takes.
+/// A branch that a new case takes.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct ReachedJson<'g> {
@@ -107,13 +107,12 @@ struct ReachedJson<'g> {
     line: usize,
     /// The kind of place: `statement`, `condition`, `operand` (of `and` or `or`), `loop` or `macro`.
     kind: &'static str,
-    /// The way: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
+    /// The branch: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
     way: &'static str,
     /// The text of the place.
     text: &'g str,
 }
 
-/// Writes generated conversations as JSON.
 pub fn write_json(out: &mut dyn Write, all: &[Generation<'_>]) -> io::Result<()> {
     let document = GenerationDocument {
         rolecall: VERSION,
@@ -135,7 +134,7 @@ impl<'g> GenerationJson<'g> {
             before: generation.before.whole().into(),
             after: generation.after.whole().into(),
             tries: generation.tries,
-            dead: generation.dead,
+            dead: generation.unreachable,
             cases: cases
                 .map(|one| GeneratedCaseJson::of(one, generation))
                 .collect(),
@@ -148,25 +147,27 @@ impl<'g> GenerationJson<'g> {
 
 impl<'g> GeneratedCaseJson<'g> {
     fn of(one: &'g GeneratedCase, generation: &'g Generation<'_>) -> GeneratedCaseJson<'g> {
-        let ways = one.ways.iter();
+        let branches = one.branches.iter();
         GeneratedCaseJson {
             name: one.case.id.name(),
             case: one.fields(),
             outcome: one.outcome.kind().name(),
             oddities: &one.oddities,
-            reaches: ways.map(|way| ReachedJson::of(way, generation)).collect(),
+            reaches: branches
+                .map(|branch| ReachedJson::of(branch, generation))
+                .collect(),
         }
     }
 }
 
 impl<'g> ReachedJson<'g> {
-    fn of(way: &ReachedWay, generation: &'g Generation<'_>) -> ReachedJson<'g> {
-        let site = &generation.before.sites[way.site].site;
+    fn of(branch: &ReachedBranch, generation: &'g Generation<'_>) -> ReachedJson<'g> {
+        let site = &generation.before.sites[branch.site].site;
         let source = &generation.before.template.source;
         ReachedJson {
-            line: way.line,
+            line: branch.line,
             kind: site.kind.name(),
-            way: way.way.name(),
+            way: branch.branch.name(),
             text: source.get(site.span.clone()).unwrap_or_default(),
         }
     }

@@ -1,4 +1,4 @@
-//! Report cards and runs as annotations, which GitHub shows beside the lines of a change.
+//! Report cards and runs as annotations, which GitHub shows next to the lines of a change.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -101,21 +101,21 @@ pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>) -> io::Result<
         let title = group.fault().name();
         writeln!(out, "::error file={path},title={title}::{}", data(&message))?;
     }
-    for held in &report.conclusion.cards {
-        let path = property(&plain_path(&held.path));
-        let mut message = format!("{}: ", held.template);
-        if held.forbidden.is_empty() {
-            let _ = write!(message, "the {} is not as accepted", held.kind.name());
+    for checked in &report.conclusion.cards {
+        let path = property(&plain_path(&checked.path));
+        let mut message = format!("{}: ", checked.template);
+        if checked.forbidden.is_empty() {
+            let _ = write!(message, "the {} is not as accepted", checked.kind.name());
         } else {
             message.push_str("the template breaks contracts, and nothing gives the reason");
         }
-        for found in &held.forbidden {
+        for found in &checked.forbidden {
             message = format!("{message}\n{}: {}", found.contract.id, found.what);
         }
         writeln!(
             out,
             "::error file={path},title={}::{}",
-            held.kind.name(),
+            checked.kind.name(),
             data(&message)
         )?;
     }

@@ -30,7 +30,6 @@ pub struct Grid<'s> {
 }
 
 impl<'s> Grid<'s> {
-    /// Adds a pair.
     pub fn add(&mut self, compared: &Compared<'s>) {
         let pair = compared.rendered.pair;
         let name = pair.template.name.as_str();
@@ -43,7 +42,7 @@ impl<'s> Grid<'s> {
         self.cells.insert((name, &pair.case.id), cell(compared));
     }
 
-    /// Writes the grid. Templates that do not fit beside each other go into further grids.
+    /// Writes the grid. Templates that do not fit next to each other go into further grids.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         for (index, names) in self.chunks(screen::width()).iter().enumerate() {
             if index > 0 {

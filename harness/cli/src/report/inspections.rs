@@ -43,7 +43,7 @@ pub fn write(out: &mut dyn Write, inspected: &[Inspected]) -> io::Result<()> {
     writeln!(out, "{templates}: {warnings}, {notes}")
 }
 
-/// Writes the warnings of one response template, and nothing if there are none.
+/// Writes the warnings of one response template, and nothing if there is none.
 pub fn write_warnings(out: &mut dyn Write, inspected: &Inspected) -> io::Result<()> {
     let path = shown_path(&inspected.path);
     for (place, finding) in &inspected.findings {
@@ -119,8 +119,8 @@ struct FindingEntry {
     keys: String,
     message: String,
     help: String,
-    /// Two `readings` of texts, a text that is `held` back, or a `text` and the `steps` that it takes;
-    /// null for what stands in the response template.
+    /// Two `readings` of texts, a text that is `held` back, or a `text` and the `steps` that it
+    /// takes; null for what is in the response template.
     evidence: Value,
 }
 

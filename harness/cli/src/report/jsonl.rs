@@ -27,7 +27,7 @@ pub struct OutcomeLine<'l> {
     #[serde(skip_serializing_if = "str::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     version: &'l str,
-    /// The front that stood before the template.
+    /// The front that was before the template.
     front: &'static str,
     /// The template and the case that were rendered.
     sha256: PairMark,
@@ -89,11 +89,9 @@ impl ReferenceOutcome {
     }
 }
 
-/// Writes outcomes, one a line.
 #[derive(Default)]
 pub struct LineWriter<'e> {
     marks: PairMarks,
-    /// The engines' versions, by dialect.
     versions: BTreeMap<Dialect, &'e str>,
 }
 

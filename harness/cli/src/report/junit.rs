@@ -11,7 +11,7 @@ use minijinja::{Environment, Value, context};
 use super::card::{CardDetail, FindingStyle, write_broken};
 use super::other_fault::OtherFault;
 use super::run_report::{RunReport, first_lines};
-use super::{clean, held_texts, markdown};
+use super::{checked_texts, clean, markdown};
 use rolecall_check::card::Card;
 use rolecall_check::contract::{Finding, Judgement};
 use rolecall_core::invisible::is_obeyed;
@@ -101,12 +101,12 @@ pub fn write_run(
         suites.push(suite(first.template.name.as_str(), tests));
     }
     let mut cards = Vec::new();
-    for held in &report.conclusion.cards {
+    for checked in &report.conclusion.cards {
         let mut text = Vec::new();
-        held_texts::write(&mut text, std::slice::from_ref(held), true)?;
+        checked_texts::write(&mut text, std::slice::from_ref(checked), true)?;
         let text = clean::plain(&text);
-        let status = failure(held.kind.name(), &held.template, &text);
-        cards.push(context! { name => &held.template, ..status });
+        let status = failure(checked.kind.name(), &checked.template, &text);
+        cards.push(context! { name => &checked.template, ..status });
     }
     add_others(&mut suites, &report.others(), cards);
     finish(out, "rolecall run", suites)

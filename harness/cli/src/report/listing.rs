@@ -146,7 +146,6 @@ fn origin(template: &Template) -> String {
 }
 
 impl Listing {
-    /// The templates of a suite.
     pub fn templates(suite: &Suite) -> Listing {
         let rows = suite.templates.iter().map(|template| ListRow {
             heading: None,
@@ -187,7 +186,6 @@ impl Listing {
         }
     }
 
-    /// The fronts.
     pub fn fronts() -> Listing {
         let entry = |front: &Front| {
             let dialects = Dialect::ALL.into_iter();
@@ -321,7 +319,6 @@ impl Listing {
         self.rows.iter().any(|row| row.heading.is_some())
     }
 
-    /// Writes the list for people.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut columns = Columns::default();
         for (index, row) in self.rows.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 /// How far the line of a log has come towards a command.
 ///
-/// GitHub's runner obeys `::error::` behind any white space at the beginning of a line, and
+/// GitHub's runner obeys `::error::` after any white space at the beginning of a line, and
 /// `##[error]` anywhere in it (actions/runner, `ActionCommand.cs`: `TryParseV2` and `TryParse`).
 /// Azure's agent obeys `##vso[…]`, and `TeamCity` `##teamcity[…]`. The text that follows may come
 /// later, so every such beginning counts, whatever the name of the command.
@@ -11,7 +11,6 @@ pub enum LogLine {
     /// Nothing but white space so far.
     #[default]
     Start,
-    /// One colon behind that.
     Colon,
     Hash,
     /// `##`, or more of them.

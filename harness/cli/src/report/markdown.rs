@@ -14,7 +14,7 @@ use super::other_fault::OtherFault;
 use super::run_report::{RunReport, first_lines};
 use rolecall_core::diff::{DiffLine, Side};
 use rolecall_core::problem::shown;
-use rolecall_suite::held_text::{HeldText, TextStatus};
+use rolecall_suite::checked_text::{CheckedText, TextStatus};
 
 /// How many characters a comment may have. GitHub accepts 65,536, and the comment may contain other
 /// texts too.
@@ -91,9 +91,9 @@ fn group(report: &RunReport<'_, '_>, group: &FaultGroup<'_>) -> String {
     )
 }
 
-fn card(held: &HeldText) -> String {
+fn card(checked: &CheckedText) -> String {
     let mut text = String::new();
-    let what = match &held.change {
+    let what = match &checked.change {
         TextStatus::Same => "breaks contracts without a reason",
         TextStatus::New => "was never accepted",
         TextStatus::Unreadable(_) => "cannot be compared with the accepted one",
@@ -104,7 +104,7 @@ fn card(held: &HeldText) -> String {
             "changed"
         }
     };
-    for found in &held.forbidden {
+    for found in &checked.forbidden {
         let _ = write!(
             text,
             "\n- {} {}: {}",
@@ -116,8 +116,8 @@ fn card(held: &HeldText) -> String {
     format!(
         "\n<details><summary>The {} of <code>{}</code> {what}</summary>\n\n{text}\n\n\
          </details>\n",
-        held.kind.name(),
-        html(&held.template)
+        checked.kind.name(),
+        html(&checked.template)
     )
 }
 
@@ -201,7 +201,7 @@ pub(super) fn html(text: &str) -> String {
 }
 
 /// A sentence in which no character is markup, except that text in backticks stays code. Where
-/// backticks stand side by side, or one is without its second, they are no marks of code.
+/// backticks are side by side, or one is without its second, they are no marks of code.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::new();
     let mut is_code = false;
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_backticks_of_a_text_end_what_it_stands_in() {
+    fn no_backticks_of_a_text_end_what_it_is_in() {
         let text = "a\n```\nb ````` c";
         let block = fenced("diff", text);
         assert_eq!(block, format!("``````diff\n{text}\n``````\n"));

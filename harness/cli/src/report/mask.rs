@@ -21,14 +21,14 @@ use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::trace::visible;
 use super::wrapping::wrapped;
 
-/// The most cases that are named beside a count.
+/// The most cases that are named next to a count.
 const MOST_NAMED: usize = 3;
 
 /// The most differences from the marks that a summary shows.
 const MOST_DIFFERENCES: usize = 8;
 
 /// Writes the mask of one case: each stretch of the prompt, and whether the model writes it. With
-/// tokens, each token stands on a line of its own.
+/// tokens, each token is on a line of its own.
 pub fn write_case(
     out: &mut dyn Write,
     masks: &TemplateMasks<'_>,
@@ -87,7 +87,7 @@ fn write_assumed(out: &mut dyn Write, masks: &TemplateMasks<'_>, width: usize) -
     }
 }
 
-/// What is learned of a turn, in words.
+/// The learned part of a turn, in words.
 fn in_words(turn: &MaskedTurn, prompt: &str) -> String {
     let said = format!("messages[{}]", turn.message);
     let ranges: Vec<String> = turn
@@ -170,7 +170,6 @@ pub fn token_mask(ranges: &[Range<usize>], tokens: &[Token]) -> Vec<bool> {
 struct Difference {
     /// Whether the template marks it.
     is_marked: bool,
-    /// Its text, shortened.
     text: String,
 }
 
@@ -426,16 +425,16 @@ struct MaskJson<'m> {
 struct TurnJson {
     /// The index of its message.
     message: usize,
-    /// `as-asked` if it stands after the very prompt that asks for it, `otherwise` if another text
-    /// stands before it, and `nothing` if the turn is not in the prompt.
+    /// `as-asked` if it comes after the very prompt that asks for it, `otherwise` if another text
+    /// comes before it, and `nothing` if the turn is not in the prompt.
     kind: &'static str,
-    /// What the model writes of it, up to the results of its calls if more of it stands behind them.
+    /// What the model writes of it, up to the results of its calls if more of it comes after them.
     /// It is missing if that is nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     learned: Option<BytesJson>,
-    /// What the model writes of it behind the results of its calls.
+    /// What the model writes of it after the results of its calls.
     further: Vec<BytesJson>,
-    /// The token that ends it: the last bytes of what is learned. It is missing if no token does.
+    /// The token that ends it: the last bytes of the learned text. It is missing if no token does.
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<BytesJson>,
 }
@@ -447,7 +446,7 @@ struct TokenJson {
     /// Its number in the vocabulary, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<u32>,
-    /// The bytes that it stands for.
+    /// The bytes that it represents.
     prompt: BytesJson,
     /// Whether the model writes it.
     learned: bool,
@@ -459,7 +458,7 @@ struct TokenJson {
 struct BytesJson {
     /// The first byte, from 0.
     start: usize,
-    /// The byte behind the last.
+    /// The byte after the last.
     end: usize,
 }
 

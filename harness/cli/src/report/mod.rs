@@ -2,8 +2,8 @@
 //! SARIF and Markdown, and as annotations of GitHub.
 //!
 //! Only this module and `matrix` write results. Reports write to any stream. Their text always has
-//! colours, in a form that only [`clean`] knows: it makes real ones of them, and makes visible what a
-//! terminal would obey. The stream behind it removes colours where the user wants none.
+//! colours, in a form that only [`clean`] knows: it makes real ones of them, and makes visible what
+//! a terminal would obey. The stream after it removes colours where the user wants none.
 
 pub mod format;
 pub mod json;
@@ -81,8 +81,8 @@ pub mod comparison;
 
 pub mod cards;
 pub mod checked;
+pub mod checked_texts;
 pub mod github;
-pub mod held_texts;
 pub mod junit;
 pub mod sarif;
 

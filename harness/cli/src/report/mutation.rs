@@ -43,7 +43,7 @@ pub fn write(
     writeln!(out, "{}", wrapped(&line, width, 4))?;
     if alike > 0 {
         let line = format!(
-            "  {} more that no conversation tells apart, of {} tried at each place",
+            "  {} more that no conversation distinguishes, of {} tried at each place",
             thousands(alike),
             thousands(mutants.tries)
         );
@@ -114,7 +114,7 @@ fn changed_lines(source: &str, mutant: &Mutant) -> Vec<DiffLine> {
     lines.filter(|line| line.side != Side::Both).collect()
 }
 
-/// The lines in which a place stands. A line break that is changed stands in two.
+/// The lines in which a place is. A line break that is changed is in two.
 fn whole_lines(text: &str, span: Range<usize>) -> &str {
     let before = text.get(..span.start).unwrap_or_default();
     let after = text.get(span.end..).unwrap_or_default();
@@ -168,11 +168,11 @@ struct MutantJson<'m> {
     column: usize,
     /// The line where it ends.
     end_line: usize,
-    /// The column behind its end.
+    /// The column after its end.
     end_column: usize,
-    /// The text that stands there in the template.
+    /// The text that is there in the template.
     text: &'m str,
-    /// The text that stands there in the mutant.
+    /// The text that is there in the mutant.
     replacement: &'m str,
     /// `noticed`, if the outcome of some case differs; `missing`, if only a conversation that the
     /// search has made notices it; `alike`, if none does; `unnoticed`, if nothing was searched.

@@ -10,8 +10,8 @@ use rolecall_core::diff::DiffLine;
 use rolecall_core::invocation;
 use rolecall_core::problem::{Location, Position, Problem};
 use rolecall_io::syntax_error::SyntaxError;
+use rolecall_suite::checked_base::CheckedBase;
 use rolecall_suite::conclusion::{EngineFailure, EngineFault};
-use rolecall_suite::held_base::HeldBase;
 use rolecall_suite::roundtrip::RoundtripTally;
 
 /// How many lines of a difference to keep.
@@ -30,7 +30,6 @@ pub struct OtherFault {
     pub what: String,
     /// What to do about it.
     pub help: Option<String>,
-    /// The lines that show it.
     pub lines: Vec<DiffLine>,
 }
 
@@ -111,7 +110,6 @@ impl OtherFault {
         }
     }
 
-    /// A problem with a file.
     pub fn of_problem(problem: &Problem) -> OtherFault {
         OtherFault {
             place: problem.position,
@@ -161,11 +159,11 @@ impl OtherFault {
         OtherFault::new(FaultKind::Died, Path::new(""), what)
     }
 
-    /// What differs from the reference's record of what is read back: one fault for each template.
+    /// What differs from the reference's record of the parsed answers: one fault for each template.
     pub fn of_read_back(tally: &RoundtripTally) -> Vec<OtherFault> {
         let none = Path::new("");
         let unverified = tally.unverified.iter().map(|(template, why)| {
-            let what = format!("{template}: nothing confirms what is read back: {why}");
+            let what = format!("{template}: nothing confirms the parsed answers: {why}");
             let command = invocation::command("reference update");
             OtherFault {
                 help: Some(format!("`{command}` asks the reference")),
@@ -179,7 +177,7 @@ impl OtherFault {
             let (template, message, fault) = of_template.first()?;
             let count = counted(of_template.len(), "message is", "messages are");
             let what = format!(
-                "{template}: {count} not read back as by the reference, such as {message}: {fault}"
+                "{template}: {count} not parsed as by the reference, such as {message}: {fault}"
             );
             Some(OtherFault::new(FaultKind::Roundtrip, none, what))
         });
@@ -187,13 +185,13 @@ impl OtherFault {
     }
 
     /// The differences of a template from its base that nothing explains.
-    pub fn of_departures(held: &HeldBase) -> Vec<OtherFault> {
-        let [base, _] = &held.comparison.sides;
-        let of_group = held.comparison.departures().map(|group| {
+    pub fn of_deviations(checked: &CheckedBase) -> Vec<OtherFault> {
+        let [base, _] = &checked.comparison.sides;
+        let of_group = checked.comparison.deviations().map(|group| {
             let first = group.members.first().map_or("", |first| &first.case);
             let mut what = format!(
                 "{} differs from its base {base} in {}, such as {first}",
-                held.template,
+                checked.template,
                 counted(group.members.len(), "case", "cases"),
             );
             if let Some(place) = &group.diff.first {
@@ -202,17 +200,17 @@ impl OtherFault {
             let lines = group.diff.hunks.iter().flatten().take(MOST_LINES);
             OtherFault {
                 lines: lines.cloned().collect(),
-                ..OtherFault::new(FaultKind::Base, &held.path, what)
+                ..OtherFault::new(FaultKind::Base, &checked.path, what)
             }
         });
         of_group.collect()
     }
 
     /// The same, and the explanations that explain nothing.
-    pub(crate) fn of_base(held: &HeldBase) -> Vec<OtherFault> {
-        let stale = held.stale.iter().map(OtherFault::of_problem);
-        let departures = OtherFault::of_departures(held).into_iter();
-        departures.chain(stale).collect()
+    pub(crate) fn of_base(checked: &CheckedBase) -> Vec<OtherFault> {
+        let stale = checked.stale.iter().map(OtherFault::of_problem);
+        let deviations = OtherFault::of_deviations(checked).into_iter();
+        deviations.chain(stale).collect()
     }
 
     /// The line of the file, if it is known.

@@ -47,7 +47,8 @@ pub fn write(out: &mut dyn Write, proof: &Proof, file: &str) -> io::Result<()> {
     if proof.failures.is_empty() {
         return Ok(());
     }
-    let heading = "what is not read back, each with the smallest message that shows it";
+    let heading = "answers that are not parsed as they were meant, each with the smallest message \
+                   that shows it";
     let heading = Styled(HEADING, heading).to_string();
     writeln!(out, "\n{}", wrapped(&heading, width, 2))?;
     for failure in &proof.failures {
@@ -149,15 +150,15 @@ struct ProofJson<'p> {
     template: &'p str,
     /// Whether no contract is broken as an error.
     holds: bool,
-    /// How the two stand to the contracts about answers.
+    /// How the two relate to the contracts about answers.
     findings: &'p [Finding],
     /// How many messages of the cases have each verdict.
     messages: BTreeMap<&'static str, usize>,
-    /// Why messages are not read back, the most frequent cause first.
+    /// Why messages are not parsed as meant, the most frequent cause first.
     failures: Vec<FailureJson<'p>>,
 }
 
-/// Messages that are not read back for the same cause.
+/// Messages that are not parsed as meant for the same cause.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct FailureJson<'p> {
@@ -176,7 +177,7 @@ struct FailureJson<'p> {
     prompt: &'p str,
     /// The answer.
     text: &'p str,
-    /// What is read instead.
+    /// The message that is parsed instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     read: Option<&'p Value>,
     /// Why the answer is refused.
@@ -184,7 +185,6 @@ struct FailureJson<'p> {
     refusal: Option<String>,
 }
 
-/// Writes proofs as JSON.
 pub fn write_json(out: &mut dyn Write, proofs: &[Proof]) -> io::Result<()> {
     let proofs = proofs.iter().map(|proof| ProofJson {
         template: &proof.template,

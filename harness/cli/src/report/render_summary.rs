@@ -1,4 +1,4 @@
-//! The summary of what was rendered: how many pairs gave a prompt, and why the others gave none.
+//! The summary of the rendered pairs: how many pairs gave a prompt, and why the others gave none.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -16,7 +16,6 @@ use rolecall_suite::run::Rendered;
 /// How many causes to write.
 const MOST: usize = 20;
 
-/// What was rendered.
 #[derive(Debug, Default)]
 pub struct RenderSummary {
     outcomes: BTreeMap<OutcomeKind, usize>,
@@ -36,7 +35,6 @@ struct NoPrompt {
 }
 
 impl RenderSummary {
-    /// Adds a pair.
     pub fn add(&mut self, rendered: &Rendered<'_>) {
         let kind = rendered.outcome.kind();
         let at = self.all();

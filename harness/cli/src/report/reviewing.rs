@@ -6,7 +6,7 @@ use super::accepting::AcceptedCounts;
 use super::numbers::{counted, thousands};
 use super::style::{BAD, GOOD, NOTE, QUIET, Styled};
 use super::wrapping::paragraph;
-use rolecall_suite::held_text::TextKind;
+use rolecall_suite::checked_text::TextKind;
 
 /// Writes which cause of how many comes next.
 pub fn write_place(out: &mut dyn Write, at: usize, all: usize, pairs: usize) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! What is read back of a template's answers, for people.
+//! The parsed answers of a template, for people.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -12,8 +12,8 @@ use rolecall_answers::reading::{MessageReading, Unread};
 use rolecall_answers::transcript::{self, Counts};
 use rolecall_core::ReadOutcome;
 
-/// Writes how the answers of a template are read back: the counts, and the messages that do not come
-/// back as they were meant. With `is_whole`, the others too.
+/// Writes how the answers of a template are parsed: the counts, and the messages that are lost or
+/// changed as they were meant. With `is_whole`, the others too.
 pub fn write(
     out: &mut dyn Write,
     template: &str,

@@ -44,7 +44,7 @@ pub fn write(
     }
     if family.left_out > 0 {
         let number = Styled(NOTE, format!("{:>7}", thousands(family.left_out)));
-        writeln!(out, "{number} left out: retired, or held to JSON")?;
+        writeln!(out, "{number} left out: retired, or checked against JSON")?;
     }
     writeln!(out)?;
     let both = family.answers.iter().zip(readings);

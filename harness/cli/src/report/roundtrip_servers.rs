@@ -18,8 +18,8 @@ const SHOWN: usize = 3;
 /// The longest part of a text that is shown.
 const LONGEST: usize = 160;
 
-/// Writes the counts of all templates, and their first messages that do not come back; with `is_whole`
-/// all of these.
+/// Writes the counts of all templates, and their first messages that are lost or changed; with
+/// `is_whole` all of these.
 pub fn write(
     out: &mut dyn Write,
     recipient: &dyn Recipient,
@@ -104,11 +104,7 @@ fn write_template(
         if messages.len() > shown {
             let others = messages.len() - shown;
             let others = counted(others, "other message", "other messages");
-            writeln!(
-                out,
-                "  {}",
-                Styled(QUIET, format!("and {others} in the same way"))
-            )?;
+            writeln!(out, "  {}", Styled(QUIET, format!("and {others} likewise")))?;
         }
     }
     let left: usize = causes.iter().skip(shown).map(|(_, it)| it.len()).sum();
@@ -207,7 +203,7 @@ pub struct ReturnedLine<'l> {
     /// The message that came back.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'l Value>,
-    /// What is not as it was meant.
+    /// The differences from the intended message.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     differences: Vec<DifferenceLine<'l>>,

@@ -9,10 +9,9 @@ use super::summary::not_compared;
 use rolecall_core::diff::DiffLine;
 use rolecall_core::invocation;
 use rolecall_core::problem::Problem;
+use rolecall_suite::checked_text::TextKind;
 use rolecall_suite::conclusion::{Conclusion, EngineFailure, EngineFault, Fault};
-use rolecall_suite::held_text::TextKind;
 
-/// The results of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct RunReport<'r, 's> {
     /// The counts, and what fails the run.
@@ -26,7 +25,7 @@ pub struct RunReport<'r, 's> {
     /// Where templates and cases come from, in words.
     pub origin: &'r str,
     /// Who gives the verdicts, in words.
-    pub law: Option<&'r str>,
+    pub reference_names: Option<&'r str>,
     /// Whether these are the records of a reference.
     pub is_recorded: bool,
     /// The engine that the user chose, if it is not the usual one.
@@ -84,14 +83,14 @@ impl RunReport<'_, '_> {
         }
         let cards = &self.conclusion.cards;
         for kind in TextKind::ALL {
-            let of_kind = cards.iter().filter(|held| held.kind == kind);
-            let changed = of_kind.filter(|held| !held.change.is_same()).count();
+            let of_kind = cards.iter().filter(|checked| checked.kind == kind);
+            let changed = of_kind.filter(|checked| !checked.change.is_same()).count();
             if changed > 0 {
                 let count = counted(changed, kind.name(), kind.of_many());
                 parts.push(format!("{count} not as accepted"));
             }
         }
-        let forbidden: usize = cards.iter().map(|held| held.forbidden.len()).sum();
+        let forbidden: usize = cards.iter().map(|checked| checked.forbidden.len()).sum();
         if forbidden > 0 {
             let count = counted(forbidden, "contract", "contracts");
             parts.push(format!("{count} broken without a reason"));
@@ -119,7 +118,7 @@ impl RunReport<'_, '_> {
         let unverified = roundtrip.unverified.len();
         if unverified > 0 {
             let count = counted(unverified, "template", "templates");
-            parts.push(format!("{count} without a record of what is read back"));
+            parts.push(format!("{count} without a record of the parsed answers"));
         }
         let unread = self.conclusion.failures.unread().count();
         if unread > 0 {
@@ -171,7 +170,7 @@ impl RunReport<'_, '_> {
         others
     }
 
-    /// The command that shows the first pair of a cause beside what was expected of it.
+    /// The command that shows the first pair of a cause compared with what was expected of it.
     pub(crate) fn command(&self, group: &FaultGroup<'_>) -> String {
         let name = group.pairs.first().map_or_else(String::new, |first| {
             let pair = &first.pair;
@@ -189,7 +188,7 @@ impl RunReport<'_, '_> {
         invocation::command(&format!("show{name}{engine}{how}"))
     }
 
-    /// What was asked, and how much of it agrees with whom.
+    /// The number of questions, and how much of it agrees with whom.
     pub fn extent(&self) -> String {
         let tally = &self.conclusion.total;
         let templates = self.conclusion.by_template.len();
@@ -199,9 +198,9 @@ impl RunReport<'_, '_> {
             counted(tally.all(), "pair", "pairs"),
             counted(templates, "template", "templates")
         );
-        match self.law {
-            Some(law) if tally.agree + tally.differ + tally.diverge > 0 => format!(
-                "{all}; {} of {} agree with {law}.",
+        match self.reference_names {
+            Some(reference_names) if tally.agree + tally.differ + tally.diverge > 0 => format!(
+                "{all}; {} of {} agree with {reference_names}.",
                 thousands(tally.agree),
                 thousands(tally.judged())
             ),

@@ -21,9 +21,9 @@ use rolecall_check::contract::{self, Finding, Severity};
 use rolecall_check::fix::Fix;
 use rolecall_core::patch;
 use rolecall_io::template_file::line_in_file;
+use rolecall_suite::checked_text::TextKind;
 use rolecall_suite::conclusion::Fault;
 use rolecall_suite::configuration;
-use rolecall_suite::held_text::TextKind;
 
 /// The rule for templates that cannot be read.
 const SYNTAX: &str = "syntax";
@@ -137,15 +137,15 @@ pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>, folder: &Path)
         let place = (&*pair.template.path, folder);
         results.push(run_result(rule, &message, place, line, &mark));
     }
-    for held in &report.conclusion.cards {
-        let forbidden = held.forbidden.iter().map(|found| found.contract.id);
-        let kind = held.kind.name();
-        let mut message = format!("{}: the {kind} is not as demanded", held.template);
+    for checked in &report.conclusion.cards {
+        let forbidden = checked.forbidden.iter().map(|found| found.contract.id);
+        let kind = checked.kind.name();
+        let mut message = format!("{}: the {kind} is not as demanded", checked.template);
         for id in forbidden {
             message = format!("{message}\n{id} is broken, and nothing gives the reason");
         }
-        let mark = format!("{}/{kind}", held.template);
-        let place = (&*held.path, folder);
+        let mark = format!("{}/{kind}", checked.template);
+        let place = (&*checked.path, folder);
         results.push(run_result(kind, &message, place, 1, &mark));
     }
     let others = report.others();
@@ -298,9 +298,9 @@ fn add_fixes(results: &mut [Value], template: &Template, fixes: &TemplateFixes, 
             continue;
         };
         let text = if fix.is_safe() {
-            format!("Mends {id}, and changes only prompts that show the defect.")
+            format!("Fixes {id}, and changes only prompts that show the defect.")
         } else {
-            format!("Mends {id}, and changes other prompts, too: look at them first.")
+            format!("Fixes {id}, and changes other prompts, too: look at them first.")
         };
         result["fixes"] = json!([{
             "description": {"text": text},
@@ -316,7 +316,7 @@ fn add_fixes(results: &mut [Value], template: &Template, fixes: &TemplateFixes, 
 fn replacements(file: &str, fix: &Fix) -> Option<Vec<Value>> {
     let kept = patch::kept(&fix.before, file);
     let count = file.split_inclusive('\n').count();
-    // Where a line stands in the file. The end of the one is the end of the other.
+    // Where a line is in the file. The end of the one is the end of the other.
     let place = |line: usize| match kept.get(line) {
         Some(place) => *place,
         None => Some(count),
@@ -330,7 +330,7 @@ fn replacements(file: &str, fix: &Fix) -> Option<Vec<Value>> {
         });
         let end = start + change.lines.len();
         let (end_line, end_column) = match file.lines().nth(end.wrapping_sub(1)) {
-            // Nothing stands behind a last line without a line ending.
+            // Nothing comes after a last line without a line ending.
             Some(last) if end == count && !file.ends_with('\n') => (end, last.chars().count() + 1),
             _ => (end + 1, 1),
         };
@@ -429,7 +429,7 @@ mod tests {
             for key in ["shortDescription", "fullDescription", "help"] {
                 assert!(!rule[key]["text"].as_str().unwrap().is_empty(), "{rule}");
             }
-            // Code scanning shows the page of the contract beside the result.
+            // Code scanning shows the page of the contract next to the result.
             let page = rule["help"]["markdown"].as_str().unwrap();
             assert!(
                 page.starts_with(&format!("# {}", rule["id"].as_str().unwrap())),

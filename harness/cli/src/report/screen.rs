@@ -63,7 +63,7 @@ pub fn is_quiet() -> bool {
     screen().is_quiet
 }
 
-/// What stands before the last line of a result, if the user wants only that line: which suite it is
+/// The lines before the last line of a result, if the user wants only that line: which suite it is
 /// about.
 pub(super) fn whose(origin: &str) -> String {
     if is_quiet() {

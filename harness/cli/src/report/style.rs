@@ -7,23 +7,19 @@ use anstyle::{AnsiColor, Style};
 use super::clean::write_style;
 use rolecall_core::OutcomeKind;
 
-/// Plain text.
 pub const PLAIN: Style = Style::new();
 pub const HEADING: Style = Style::new().bold();
 /// Details that readers can skip.
 pub const QUIET: Style = Style::new().dimmed();
-/// Good results.
 pub const GOOD: Style = AnsiColor::Green.on_default();
 /// Worth a look.
 pub const NOTE: Style = AnsiColor::Yellow.on_default();
-/// Bad results.
 pub const BAD: Style = AnsiColor::Red.on_default();
 /// The changed part of a removed line.
 pub(super) const GONE: Style = AnsiColor::Red.on_default().bold().underline();
 /// The changed part of an added line.
 pub(super) const CAME: Style = AnsiColor::Green.on_default().bold().underline();
 
-/// A text in a style.
 pub struct Styled<T>(pub Style, pub T);
 
 impl<T: fmt::Display> fmt::Display for Styled<T> {

@@ -14,8 +14,8 @@ use super::wrapping::wrapped;
 use rolecall_answers::comparison::Verdict;
 use rolecall_core::invocation;
 use rolecall_core::problem::shown;
+use rolecall_suite::checked_text::TextKind;
 use rolecall_suite::conclusion::{Conclusion, EngineFailure, PairTally, Share};
-use rolecall_suite::held_text::TextKind;
 use rolecall_suite::roundtrip::RoundtripTally;
 use rolecall_suite::run::per_second;
 
@@ -157,13 +157,13 @@ pub fn write_parts(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::Resu
     Ok(())
 }
 
-/// Writes the last lines: how well answers are read back, how many pairs of which `origin`, how fast, whether they agree with
-/// `law`, and what to do next.
+/// Writes the last lines: how well answers are parsed, how many pairs of which `origin`, how fast,
+/// whether they agree with `reference_names`, and what to do next.
 pub fn write_close(
     out: &mut dyn Write,
     conclusion: &Conclusion<'_>,
     origin: &str,
-    law: Option<&str>,
+    reference_names: Option<&str>,
 ) -> io::Result<()> {
     write_roundtrip(out, &conclusion.roundtrip)?;
     let (tally, elapsed) = (&conclusion.total, conclusion.elapsed);
@@ -176,7 +176,7 @@ pub fn write_close(
     );
     line(out, &extent)?;
     let whose = whose(origin);
-    match law {
+    match reference_names {
         // Nothing was compared, as the last line says.
         None => {}
         Some(_) if tally.judged() == 0 => {
@@ -186,7 +186,7 @@ pub fn write_close(
             );
             line(out, &format!("{whose}{}", Styled(QUIET, what)))?;
         }
-        Some(law) => {
+        Some(reference_names) => {
             let style = if tally.is_as_the_reference() {
                 GOOD
             } else {
@@ -210,7 +210,7 @@ pub fn write_close(
             // Nothing disagrees with a record that is not there.
             if tally.agree + tally.differ == 0 && tally.unverified == tally.judged() {
                 let none = format!(
-                    "{} verified by {law}",
+                    "{} verified by {reference_names}",
                     Styled(
                         BAD,
                         format!(
@@ -231,7 +231,7 @@ pub fn write_close(
             line(
                 out,
                 &format!(
-                    "{whose}{} with {law}{known}{unverified}{not_asked}",
+                    "{whose}{} with {reference_names}{known}{unverified}{not_asked}",
                     Styled(style, agree)
                 ),
             )?;
@@ -246,7 +246,7 @@ pub fn write_close(
     }
     write_not_accepted(out, conclusion)?;
     if let Some(what) = not_compared(conclusion) {
-        let how = match law {
+        let how = match reference_names {
             None => "; --against transformers or --against ollama asks the reference",
             Some(_) => "",
         };
@@ -286,7 +286,7 @@ pub fn write_failure(out: &mut dyn Write, origin: &str, verdict: &str) -> io::Re
     line(out, &format!("{}{}", whose(origin), Styled(BAD, verdict)))
 }
 
-/// Writes what is not as accepted.
+/// Writes the differences from the accepted texts.
 fn write_not_accepted(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::Result<()> {
     let tally = &conclusion.total;
     let pairs = tally.changed + tally.new;
@@ -295,8 +295,8 @@ fn write_not_accepted(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::R
         let cards = conclusion
             .cards
             .iter()
-            .filter(move |held| held.kind == kind);
-        cards.filter(|held| !held.change.is_same()).count()
+            .filter(move |checked| checked.kind == kind);
+        cards.filter(|checked| !checked.change.is_same()).count()
     };
     let texts = TextKind::ALL.map(|kind| (of_kind(kind), kind.name(), kind.of_many()));
     let all = [(pairs, "pair", "pairs")].into_iter().chain(texts);
@@ -320,7 +320,7 @@ fn write_not_accepted(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::R
     let forbidden: usize = conclusion
         .cards
         .iter()
-        .map(|held| held.forbidden.len())
+        .map(|checked| checked.forbidden.len())
         .sum();
     if forbidden > 0 {
         let count = counted(forbidden, "contract is", "contracts are");
@@ -332,7 +332,7 @@ fn write_not_accepted(out: &mut dyn Write, conclusion: &Conclusion<'_>) -> io::R
     Ok(())
 }
 
-/// Writes how well answers are read back. Nothing if no template can read any. What the templates do
+/// Writes how well answers are parsed. Nothing if no template can read any. What the templates do
 /// not write is left out: report cards are about that.
 fn write_roundtrip(out: &mut dyn Write, tally: &RoundtripTally) -> io::Result<()> {
     if tally.templates == 0 {

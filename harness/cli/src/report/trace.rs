@@ -21,9 +21,7 @@ use super::wrapping::wrapped;
 /// A prompt, and where its bytes come from.
 #[derive(Debug)]
 pub struct Trace<'t> {
-    /// The template that was rendered.
     pub template: &'t Template,
-    /// The lines of its source.
     pub lines: &'t Lines,
     /// The case as the template saw it.
     pub case: &'t Case,
@@ -235,7 +233,7 @@ struct Line {
     inputs: Vec<(Source, String)>,
 }
 
-/// Writes the prompt in the colours of its sources. Beside the lines stand the fields that they come
+/// Writes the prompt in the colours of its sources. Next to the lines are the fields that they come
 /// from, where there is room.
 fn write_prompt(out: &mut dyn Write, trace: &Trace<'_>, width: usize) -> io::Result<()> {
     let mut lines = vec![Line::default()];
@@ -280,7 +278,7 @@ fn write_prompt(out: &mut dyn Write, trace: &Trace<'_>, width: usize) -> io::Res
     Ok(())
 }
 
-/// The column in which the fields stand: behind the widest line, but not behind the middle of the
+/// The column in which the fields are: after the widest line, but not after the middle of the
 /// screen.
 fn side(lines: &[Line], width: usize) -> usize {
     let widths = lines.iter().map(|line| line.width);
@@ -537,7 +535,7 @@ pub(super) mod tests {
 64..65  1                    made by length from messages
 "
         );
-        // On a narrow screen, a text stands below its source, and is shortened.
+        // On a narrow screen, a text is below its source, and is shortened.
         let narrow = list(40);
         assert!(
             narrow.contains("14..34  messages[0].content[1..21]"),
@@ -547,7 +545,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn fields_stand_beside_the_lines_that_they_are_in() {
+    fn fields_are_next_to_the_lines_that_they_are_in() {
         let world = World::new();
         assert_eq!(
             plain(|out| write_prompt(out, &world.trace(), 80)),

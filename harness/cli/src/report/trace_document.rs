@@ -40,7 +40,7 @@ pub struct TraceDocument<'t> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct DecisionJson<'t> {
-    /// Where the condition stands in the template.
+    /// Where the condition is in the template.
     condition: LiteralJson,
     /// Its text.
     text: &'t str,
@@ -55,7 +55,7 @@ struct DecisionJson<'t> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct LookJson<'t> {
     /// The operation, by the template's own word for it, such as `==`, `in` or `startswith`; or
-    /// `truth` if a value stands alone.
+    /// `truth` if a value is alone.
     operation: &'static str,
     /// What it read, in order.
     operands: Vec<OperandJson<'t>>,
@@ -100,7 +100,7 @@ struct OriginJson<'t> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpanJson<'t> {
-    /// Where it stands in the prompt.
+    /// Where it is in the prompt.
     prompt: BytesJson,
     /// Its text.
     text: &'t str,
@@ -117,7 +117,7 @@ pub struct SpanJson<'t> {
 struct BytesJson {
     /// The first byte, from 0.
     start: usize,
-    /// The byte behind the last.
+    /// The byte after the last.
     end: usize,
 }
 
@@ -131,7 +131,7 @@ struct LiteralJson {
     column: usize,
     /// The first byte in the template's source, from 0.
     start: usize,
-    /// The byte behind its end. The text has its quotation marks if it contains escapes.
+    /// The byte after its end. The text has its quotation marks if it contains escapes.
     end: usize,
 }
 
@@ -155,7 +155,7 @@ struct PieceJson<'t> {
     input: InputJson<'t>,
     /// The first byte of the piece, from 0.
     start: usize,
-    /// The byte behind its end. An escaped piece is shorter here than in the prompt.
+    /// The byte after its end. An escaped piece is shorter here than in the prompt.
     end: usize,
 }
 
@@ -263,7 +263,6 @@ impl<'t> LookJson<'t> {
     }
 }
 
-/// The decisions of a trace.
 fn decisions<'t>(trace: &Trace<'t>, decisions: &'t Decisions) -> Vec<DecisionJson<'t>> {
     let decided = decisions.decisions.iter().filter_map(|decision| {
         let site = trace.sites.get(decision.site)?;
@@ -284,7 +283,6 @@ fn comparisons<'t>(trace: &Trace<'t>, decisions: &'t Decisions) -> Vec<LookJson<
     alone.map(|look| LookJson::of(trace, look)).collect()
 }
 
-/// Writes a trace as JSON.
 pub fn write(out: &mut dyn Write, trace: &Trace<'_>) -> io::Result<()> {
     let document = TraceDocument {
         rolecall: VERSION,

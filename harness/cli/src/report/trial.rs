@@ -70,7 +70,7 @@ fn others(trial: &Trial, check: &Check) -> usize {
 /// is probably not the cause.
 fn help_for_many(others: usize) -> String {
     let count = counted(others, "other check fails", "other checks fail");
-    format!("{count} alike, so the cause is probably not in what each of them tries: mend it first")
+    format!("{count} alike, so the cause is probably not in what each of them tries: fix it first")
 }
 
 /// Writes the document: `{"rolecall": 1, "engine": …, "checks": […]}`.

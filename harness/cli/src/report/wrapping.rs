@@ -34,7 +34,7 @@ pub fn paragraph(out: &mut dyn Write, text: &str, hang: usize) -> io::Result<()>
 }
 
 /// A shell command in lines of at most `width` columns, each after `indent` spaces. All lines but
-/// the last end in a backslash, and what stands in quotes stays in one line, so people can copy the
+/// the last end in a backslash, and what is in quotes stays in one line, so people can copy the
 /// command.
 pub(super) fn wrapped_command(command: &str, width: usize, indent: usize) -> String {
     let first = " ".repeat(indent);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_quotes_is_not_broken() {
+    fn what_is_in_quotes_is_not_broken() {
         let command = "rolecall show chat plain/user --engine 'node an adapter.mjs' --diff";
         let lines = wrapped_command(command, 30, 2);
         assert_eq!(

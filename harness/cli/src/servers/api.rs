@@ -33,10 +33,8 @@ pub(super) struct Api {
     credentials: Credentials,
 }
 
-/// What a server answers.
 #[derive(Debug, PartialEq)]
 pub(super) enum ApiAnswer {
-    /// What was asked for.
     Json(Value),
     /// A refusal, with the server's message.
     Refused(String),
@@ -267,7 +265,6 @@ impl Api {
     }
 }
 
-/// The key for a server.
 fn key(credentials: Credentials) -> Option<String> {
     match credentials {
         Credentials::FromEnvironment => environment::text(KEY),

@@ -8,7 +8,6 @@ use super::api::ApiError;
 
 /// A server of one kind, with a model.
 pub(super) trait Application: Send + Sync {
-    /// The name of its kind.
     fn name(&self) -> &'static str;
 
     /// Its version, as it says itself.
@@ -24,7 +23,6 @@ pub(super) trait Application: Send + Sync {
         &[Front::Transformers, Front::TransformersProcessor]
     }
 
-    /// The template that it has.
     fn served(&self) -> &Served;
 
     /// The text that its tokenizer puts before every prompt. The server removes it if the
@@ -33,23 +31,18 @@ pub(super) trait Application: Send + Sync {
         None
     }
 
-    /// The prompt of a conversation.
     fn prompt(&self, asked: &PromptRequest<'_>) -> Result<PromptAnswer, ApiError>;
 }
 
-/// Which template a server has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Served {
-    /// This one.
     Source(String),
-    /// Any that it is sent.
     Any,
     /// It does not say.
     Unknown,
 }
 
 pub(super) struct PromptRequest<'a> {
-    /// The template to render.
     pub(super) template: &'a Template,
     /// The front to apply, if there is one.
     pub(super) front: Option<Front>,
@@ -81,7 +74,6 @@ impl PromptRequest<'_> {
         self.request.get("add_generation_prompt") != Some(&Value::Bool(false))
     }
 
-    /// The variables of the template.
     pub(super) fn variables(&self) -> Map<String, Value> {
         let variables = self.request.get("variables").and_then(Value::as_object);
         variables.cloned().unwrap_or_default()

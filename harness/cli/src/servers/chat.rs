@@ -138,7 +138,7 @@ fn with_bias(request: &Value, bias: &Value, tokens: usize) -> Value {
     body
 }
 
-/// Adds what an event brings to a message: texts grow, and calls are told apart by their index.
+/// Adds what an event brings to a message: texts grow, and calls are distinguished by their index.
 fn add(message: &mut Map<String, Value>, delta: &Map<String, Value>) {
     for (name, value) in delta {
         match (name.as_str(), value) {

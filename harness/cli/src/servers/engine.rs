@@ -54,14 +54,12 @@ struct ServerTemplate {
 pub enum Serving {
     /// It has the template, or accepts it in requests.
     Yes,
-    /// It has another one.
     No,
     /// It does not say which one it has.
     Unknown,
 }
 
 impl Server {
-    /// A server at an address.
     pub(super) fn new(application: Box<dyn Application>, address: &str) -> Server {
         Server {
             shared: Arc::new(ServerState {
@@ -74,7 +72,6 @@ impl Server {
         }
     }
 
-    /// Whether it has a template.
     pub fn serves(&self, template: &Template) -> Serving {
         match self.shared.application.served() {
             Served::Any => Serving::Yes,
@@ -153,7 +150,7 @@ impl Engine for Server {
         self.remote(template, None)
     }
 
-    fn compile_behind(
+    fn compile_with_front(
         &self,
         front: &str,
         template: &Template,

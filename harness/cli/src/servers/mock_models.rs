@@ -32,8 +32,8 @@ const MOST_FAILURES: usize = 3;
 /// The most bytes of all texts in one model.
 const LARGEST: usize = 1 << 17;
 
-/// Tokens of the context beside the reference's prompt and the answer: the server's own prompt may be
-/// longer.
+/// Tokens of the context besides the reference's prompt and the answer: the server's own prompt may
+/// be longer.
 const SPARE: usize = 4096;
 
 /// Why some texts of one byte cannot be tested: the token of the byte ends the answer.
@@ -147,7 +147,6 @@ impl ServerProgram {
         each.collect()
     }
 
-    /// Asks for one message.
     fn ask(
         &self,
         template: &Template,
@@ -302,7 +301,7 @@ fn groups(tasks: &[Result<Task<'_>, Box<ReturnedMessage>>]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// What a template has beside its source, for the server.
+/// What a template has besides its source, for the server.
 fn variables(template: &Template) -> Map<String, Value> {
     let variables = template.variables.iter();
     let values = variables.filter_map(|(name, variable)| match variable {
@@ -316,8 +315,8 @@ fn variables(template: &Template) -> Map<String, Value> {
 fn judged(answer: &ChatAnswer, task: &Task<'_>) -> Returned {
     let text = task.text.as_bytes();
     match &answer.written {
-        // Another text, or the end before the end of the text: where the grammar ends within a token
-        // of the mock model, it is the one, and where it ends behind one, the other.
+        // Another text, or the end before the end of the text: where the grammar ends within a
+        // token of the mock model, it is the one, and where it ends after one, the other.
         Some(written) if written != text => {
             Returned::Forbidden(String::from_utf8_lossy(written).into_owned())
         }

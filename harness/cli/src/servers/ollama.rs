@@ -30,7 +30,7 @@ impl Ollama {
         };
         let show = json!({"model": model});
         let served = match api.ask_first("/api/show", &show)? {
-            ApiAnswer::Json(told) => match told.get("template").and_then(Value::as_str) {
+            ApiAnswer::Json(reported) => match reported.get("template").and_then(Value::as_str) {
                 Some(source) => Served::Source(source.to_owned()),
                 None => Served::Unknown,
             },
@@ -48,8 +48,8 @@ impl Ollama {
 /// The only model of a server.
 fn only_model(api: &Api) -> Result<String, ApiError> {
     const TAGS: &str = "/api/tags";
-    let told = api.get(TAGS)?.json(TAGS)?;
-    let models = told.get("models").and_then(Value::as_array);
+    let reported = api.get(TAGS)?.json(TAGS)?;
+    let models = reported.get("models").and_then(Value::as_array);
     let names = models.into_iter().flatten();
     let names: Vec<&str> = names
         .filter_map(|model| model.get("name")?.as_str())

@@ -27,7 +27,6 @@ pub(super) struct StartedServer {
     pub(super) api: Api,
     /// Where it is. It is given back when the process has ended, so it comes after it.
     _port: Port,
-    /// Its files.
     _provision: Provision,
 }
 

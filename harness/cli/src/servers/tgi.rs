@@ -2,7 +2,7 @@
 //!
 //! Source: router/src/server.rs (`get_chat_tokenize`, `get_model_info`) and router/src/lib.rs
 //! (`ChatRequest`) of 3.3.6. `/chat_tokenize` takes what `/v1/chat/completions` takes, and gives
-//! the prompt beside its tokens. Its requests carry neither variables nor documents, and every
+//! the prompt besides its tokens. Its requests carry neither variables nor documents, and every
 //! prompt opens the assistant's turn. It does not say which template it has.
 
 use serde_json::{Value, json};
@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use super::api::{Api, ApiAnswer, ApiError};
 use super::application::{Application, PromptAnswer, PromptRequest, Served};
 
-/// A server of TGI.
 pub(super) struct Tgi {
     api: Api,
     model: String,

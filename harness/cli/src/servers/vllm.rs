@@ -33,7 +33,7 @@ impl Vllm {
         let version = api.get_if_there("/version");
         let version = version
             .as_ref()
-            .and_then(|told| told.get("version")?.as_str());
+            .and_then(|reported| reported.get("version")?.as_str());
         let mut server = Vllm {
             model: model.to_owned(),
             version: version.unwrap_or_default().to_owned(),
@@ -54,10 +54,10 @@ impl Vllm {
         if let ApiAnswer::Json(_) = self.api.ask_first(RENDER, &body)? {
             return Ok(Served::Any);
         }
-        let told = self.api.get_if_there("/tokenizer_info");
-        let source = told
+        let reported = self.api.get_if_there("/tokenizer_info");
+        let source = reported
             .as_ref()
-            .and_then(|told| told.get("chat_template")?.as_str());
+            .and_then(|reported| reported.get("chat_template")?.as_str());
         Ok(source.map_or(Served::Unknown, |source| Served::Source(source.to_owned())))
     }
 

@@ -30,7 +30,7 @@ pub(crate) struct Spot {
     pub(crate) around: Option<usize>,
     /// The last place that begins before it.
     pub(crate) before: Option<usize>,
-    /// The first place behind it.
+    /// The first place after it.
     pub(crate) after: Option<usize>,
 }
 
@@ -165,7 +165,7 @@ impl<'s> Distinguisher<'s> {
     }
 
     /// Whether a conversation tells a mutant apart.
-    pub(crate) fn is_told_by(&self, case: &Case, mutant: &FrontProgram<'_>) -> bool {
+    pub(crate) fn is_distinguished_by(&self, case: &Case, mutant: &FrontProgram<'_>) -> bool {
         let rendered = self.subject.render(case.clone());
         rendered.is_some_and(|rendered| self.tells_apart(&rendered, mutant))
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rolecall_core::lines::Lines;
-use rolecall_core::{Case, CaseId, Dialect, Engine, Moment, Outcome, Template, Way};
+use rolecall_core::{Branch, Case, CaseId, Dialect, Engine, Moment, Outcome, Template};
 use rolecall_front::program::FrontProgram;
 use rolecall_io::template_file::line_in_file;
 use serde_json::{Map, Value};
@@ -28,8 +28,8 @@ pub struct Generation<'s> {
     pub after: TemplateCoverage<'s>,
     /// The new cases, in the order of the lines that they reach.
     pub cases: Vec<GeneratedCase>,
-    /// How many ways there are that no conversation can take, as the template shows.
-    pub dead: usize,
+    /// How many branches there are that no conversation can take, as the template shows.
+    pub unreachable: usize,
     /// How many conversations were tried.
     pub tries: usize,
 }
@@ -40,25 +40,25 @@ pub struct GeneratedCase {
     pub case: Case,
     /// What the template makes of it.
     pub outcome: Outcome,
-    /// What is unusual about it, in words. Nothing if it is an ordinary chat.
+    /// Its unusual features, in words. Nothing if it is an ordinary chat.
     pub oddities: Vec<&'static str>,
-    /// The ways that it takes, and that neither the old cases nor the new ones before it take.
-    pub ways: Vec<ReachedWay>,
+    /// The branches that it takes, and that neither the old cases nor the new ones before it take.
+    pub branches: Vec<ReachedBranch>,
 }
 
-/// A way that a new case takes.
+/// A branch that a new case takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReachedWay {
+pub struct ReachedBranch {
     /// The place, by its index among the places of the coverage.
     pub site: usize,
-    pub way: Way,
+    pub branch: Branch,
     /// The line of the template's file.
     pub line: usize,
 }
 
 impl<'s> Generation<'s> {
-    /// Searches for conversations that take the ways which the cases of these pairs do not take. The
-    /// pairs are of one template.
+    /// Searches for conversations that take the branches which the cases of these pairs do not
+    /// take. The pairs are of one template.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl<'s> Generation<'s> {
         let program = FrontProgram::load(engine, template);
         let subject = Subject::new(&program);
         let open = before.sites.iter().enumerate();
-        let open = open.flat_map(|(at, covered)| covered.open().map(move |way| (at, way)));
+        let open = open.flat_map(|(at, covered)| covered.open().map(move |branch| (at, branch)));
         let targets: Vec<Target> = open.collect();
         let (found, tries) = if targets.is_empty() {
             (BTreeMap::new(), 0)
@@ -99,7 +99,7 @@ impl<'s> Generation<'s> {
         let cases = smallest(&subject, &found);
         let mut generation = Generation {
             after: before.clone(),
-            dead: before.excused().0,
+            unreachable: before.excused().0,
             before,
             cases: Vec::new(),
             tries,
@@ -116,27 +116,29 @@ impl<'s> Generation<'s> {
         for (target, rendered) in found {
             let (taken, others): (Vec<_>, Vec<_>) = targets
                 .into_iter()
-                .partition(|(site, way)| rendered.hits.has(*site, *way));
+                .partition(|(site, branch)| rendered.hits.has(*site, *branch));
             targets = others;
-            let ways = taken.into_iter().map(|(site, way)| {
+            let branches = taken.into_iter().map(|(site, branch)| {
                 let covered = &self.before.sites[site];
                 let line = lines.line(covered.site.span.start);
-                ReachedWay {
+                ReachedBranch {
                     site,
-                    way,
+                    branch,
                     line: line_in_file(template, Some(line)).unwrap_or(line),
                 }
             });
-            let mut ways: Vec<ReachedWay> = ways.collect();
-            // The places within another one stand behind it.
-            ways.sort_by_key(|way| (way.line, way.site));
-            let own = ways.iter().find(|way| (way.site, way.way) == target);
-            let Some(first) = own.or(ways.first()) else {
+            let mut branches: Vec<ReachedBranch> = branches.collect();
+            // The places within another one come after it.
+            branches.sort_by_key(|branch| (branch.line, branch.site));
+            let own = branches
+                .iter()
+                .find(|branch| (branch.site, branch.branch) == target);
+            let Some(first) = own.or(branches.first()) else {
                 continue;
             };
             let name = self.free_name(first);
             let oddities = oddities(&rendered.case);
-            let about = self.about(&ways, &oddities, &rendered.outcome);
+            let about = self.about(&branches, &oddities, &rendered.outcome);
             let case = Case {
                 id: CaseId::new(&family, &name),
                 about: Some(about),
@@ -150,7 +152,7 @@ impl<'s> Generation<'s> {
                 case,
                 outcome: rendered.outcome,
                 oddities,
-                ways,
+                branches,
             });
         }
     }
@@ -162,9 +164,14 @@ impl<'s> Generation<'s> {
     }
 
     /// `line-12-condition-true`, with a number if there is such a case.
-    fn free_name(&self, way: &ReachedWay) -> String {
-        let kind = self.before.sites[way.site].site.kind;
-        let name = format!("line-{}-{}-{}", way.line, kind.name(), way.way.name());
+    fn free_name(&self, branch: &ReachedBranch) -> String {
+        let kind = self.before.sites[branch.site].site.kind;
+        let name = format!(
+            "line-{}-{}-{}",
+            branch.line,
+            kind.name(),
+            branch.branch.name()
+        );
         let is_free = |name: &str| self.cases.iter().all(|one| one.case.id.name() != name);
         let numbered = (2..).map(|number| format!("{name}-{number}"));
         let mut names = [name.clone()].into_iter().chain(numbered);
@@ -172,19 +179,19 @@ impl<'s> Generation<'s> {
     }
 
     /// What a case is for: the lines that it reaches, and what is unusual about it.
-    fn about(&self, ways: &[ReachedWay], oddities: &[&str], outcome: &Outcome) -> String {
+    fn about(&self, branches: &[ReachedBranch], oddities: &[&str], outcome: &Outcome) -> String {
         let mut by_line: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-        for way in ways {
-            let kind = self.before.sites[way.site].site.kind.name();
-            let words = match way.way {
-                Way::Reached => kind.to_owned(),
-                Way::True => format!("{kind} true"),
-                Way::False => format!("{kind} false"),
-                Way::Empty => format!("{kind} without items"),
-                Way::Once => format!("{kind} with one item"),
-                Way::Several => format!("{kind} with several items"),
+        for branch in branches {
+            let kind = self.before.sites[branch.site].site.kind.name();
+            let words = match branch.branch {
+                Branch::Reached => kind.to_owned(),
+                Branch::True => format!("{kind} true"),
+                Branch::False => format!("{kind} false"),
+                Branch::Empty => format!("{kind} without items"),
+                Branch::Once => format!("{kind} with one item"),
+                Branch::Several => format!("{kind} with several items"),
             };
-            let of_line = by_line.entry(way.line).or_default();
+            let of_line = by_line.entry(branch.line).or_default();
             if !of_line.contains(&words) {
                 of_line.push(words);
             }
@@ -212,7 +219,7 @@ impl<'s> Generation<'s> {
         )
     }
 
-    /// The text of a case file with the new cases. None if there are none.
+    /// The text of a case file with the new cases. None if there is none.
     pub fn case_file(&self) -> Option<String> {
         if self.cases.is_empty() {
             return None;
@@ -233,16 +240,16 @@ impl<'s> Generation<'s> {
         ))
     }
 
-    /// How many ways neither the old cases nor the new ones take. Those that no case need take do not
-    /// count.
+    /// How many branches neither the old cases nor the new ones take. Those that no case need take
+    /// do not count.
     pub fn unreached(&self) -> usize {
         let whole = self.after.whole();
         whole.all - whole.reached
     }
 }
 
-/// The smallest conversations that together take all the ways that were found, each with the way for
-/// which it was made.
+/// The smallest conversations that together take all the branches that were found, each with the
+/// branch for which it was made.
 fn smallest(
     subject: &Subject<'_>,
     found: &BTreeMap<Target, Option<Found>>,
@@ -254,22 +261,24 @@ fn smallest(
     let rank = |rendered: &Rendered| Rank::of(&rendered.case, &rendered.outcome);
     let mut cases: Vec<(Target, Rendered)> = Vec::new();
     for (target, best) in &found {
-        let (site, way) = *target;
-        let is_taken = |one: &Rendered| one.hits.has(site, way) && rank(one) <= best.rank;
+        let (site, branch) = *target;
+        let is_taken = |one: &Rendered| one.hits.has(site, branch) && rank(one) <= best.rank;
         if !cases.iter().any(|(_, one)| is_taken(one)) {
-            let reduced = reduced(subject, best.case.clone(), &|one| one.hits.has(site, way));
+            let reduced = reduced(subject, best.case.clone(), &|one| {
+                one.hits.has(site, branch)
+            });
             cases.extend(reduced.map(|reduced| (*target, reduced)));
         }
     }
-    // A case goes if others take all of its ways and serve as well.
+    // A case goes if others take all of its branches and serve as well.
     let mut at = 0;
     while at < cases.len() {
         let own = &cases[at].1;
-        let is_needed = found.iter().any(|((site, way), _)| {
+        let is_needed = found.iter().any(|((site, branch), _)| {
             let others = cases.iter().enumerate().filter(|(other, _)| *other != at);
             let mut others = others.map(|(_, (_, other))| other);
-            own.hits.has(*site, *way)
-                && !others.any(|other| other.hits.has(*site, *way) && rank(other) <= rank(own))
+            own.hits.has(*site, *branch)
+                && !others.any(|other| other.hits.has(*site, *branch) && rank(other) <= rank(own))
         });
         if is_needed {
             at += 1;

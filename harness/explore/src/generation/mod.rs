@@ -18,7 +18,7 @@ mod distinction;
 mod finds;
 
 pub(crate) use distinction::{Distinguisher, Spot};
-pub use finds::{GeneratedCase, Generation, ReachedWay, fields};
+pub use finds::{GeneratedCase, Generation, ReachedBranch, fields};
 pub use search::Effort;
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use rolecall_core::Case;
 use serde_json::{Map, Value};
 
-/// The keys of the value.
 const KEYS: [&str; 4] = ["messages", "tools", "documents", "variables"];
 
 /// The messages, the tools, the documents and the variables of a case.

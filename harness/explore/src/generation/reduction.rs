@@ -1,4 +1,4 @@
-//! The smallest conversation that still serves: that takes a way, or tells two templates apart.
+//! The smallest conversation that still serves: that takes a branch, or tells two templates apart.
 
 use rolecall_core::smaller::{nth, smaller};
 use rolecall_core::{Case, Moment};
@@ -46,7 +46,7 @@ pub(super) fn reduced(
 
 impl Reduction<'_, '_> {
     fn run(&mut self) {
-        self.mend();
+        self.fix();
         self.options();
         loop {
             let before = (self.rank, size(&self.best.case));
@@ -60,7 +60,7 @@ impl Reduction<'_, '_> {
     }
 
     /// Tries to make an ordinary chat of an odd one: with a question, and with a text in each message.
-    fn mend(&mut self) {
+    fn fix(&mut self) {
         if matches!(self.rank, Rank::Prompt | Rank::Refusal) {
             return;
         }

@@ -1,9 +1,9 @@
-//! The search for conversations that take ways which no case takes.
+//! The search for conversations that take branches which no case takes.
 
 use std::collections::{BTreeMap, HashSet};
 
 use rolecall_core::chance::Chance;
-use rolecall_core::{Case, Hits, Outcome, Site, Way, Words};
+use rolecall_core::{Branch, Case, Hits, Outcome, Site, Words};
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
@@ -31,8 +31,8 @@ impl Effort {
     pub const TRIES_FOR_MUTANTS: usize = 1_000;
 }
 
-/// A way of a place: the place by its index.
-pub(super) type Target = (usize, Way);
+/// A branch of a place: the place by its index.
+pub(super) type Target = (usize, Branch);
 
 /// The most conversations that the search keeps to change them.
 const MOST_KEPT: usize = 6_000;
@@ -40,7 +40,7 @@ const MOST_KEPT: usize = 6_000;
 /// How many tries a place gets before the next one has its turn.
 const TRIES_IN_A_ROW: usize = 24;
 
-/// The part of all tries that may go into better conversations for ways that are already found.
+/// The part of all tries that may go into better conversations for branches that are already found.
 const FOR_BETTER_ONES: usize = 4;
 
 /// Renders conversations with a template.
@@ -49,7 +49,6 @@ pub(super) struct Subject<'s> {
     front: Front,
 }
 
-/// A conversation that was rendered.
 #[derive(Clone)]
 pub(super) struct Rendered {
     pub(super) case: Case,
@@ -85,7 +84,7 @@ impl<'s> Subject<'s> {
     }
 }
 
-/// A conversation that takes a way, and how well it serves.
+/// A conversation that takes a branch, and how well it serves.
 #[derive(Clone)]
 pub(super) struct Found {
     pub(super) rank: Rank,
@@ -93,7 +92,6 @@ pub(super) struct Found {
     pub(super) case: Case,
 }
 
-/// The search with one template.
 pub(super) struct Search<'s> {
     subject: &'s Subject<'s>,
     sites: &'s [Site],
@@ -104,13 +102,13 @@ pub(super) struct Search<'s> {
     /// For each place, the kept conversations that reach it.
     reaching: Vec<Vec<usize>>,
     paths: HashSet<Hits>,
-    /// The ways that no case takes, and the best conversation for each.
+    /// The branches that no case takes, and the best conversation for each.
     found: BTreeMap<Target, Option<Found>>,
     left: usize,
 }
 
 impl<'s> Search<'s> {
-    /// Begins with cases and their hits. The targets are the ways to take.
+    /// Begins with cases and their hits. The targets are the branches to take.
     pub(super) fn new(
         subject: &'s Subject<'s>,
         sites: &'s [Site],
@@ -137,8 +135,8 @@ impl<'s> Search<'s> {
         search
     }
 
-    /// Searches until every way has a good conversation, or all tries are used up. Returns the best
-    /// conversations and how many were tried.
+    /// Searches until every branch has a good conversation, or all tries are used up. Returns the
+    /// best conversations and how many were tried.
     pub(super) fn run(mut self) -> (BTreeMap<Target, Option<Found>>, usize) {
         let tries = self.left;
         let for_better = tries / FOR_BETTER_ONES;
@@ -194,7 +192,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Changes a conversation that reaches a place. Returns whether a way is taken for the first
+    /// Changes a conversation that reaches a place. Returns whether a branch is taken for the first
     /// time.
     fn attempt(&mut self, goal: usize, focus: &Words) -> bool {
         let reaching = &self.reaching[goal];
@@ -225,12 +223,12 @@ impl<'s> Search<'s> {
         is_new
     }
 
-    /// Notes the ways that a conversation takes, where it serves better than the one known.
+    /// Notes the branches that a conversation takes, where it serves better than the one known.
     fn note(&mut self, rendered: &Rendered) -> bool {
         let mut is_new = false;
         let mut judged = None;
-        for ((site, way), best) in &mut self.found {
-            if !rendered.hits.has(*site, *way) {
+        for ((site, branch), best) in &mut self.found {
+            if !rendered.hits.has(*site, *branch) {
                 continue;
             }
             let (rank, size) = *judged.get_or_insert_with(|| {
@@ -267,8 +265,8 @@ impl<'s> Search<'s> {
         self.kept.push((case, hits));
     }
 
-    /// The places from which the search goes on: those that are reached but lack a way, and in front
-    /// of a place that is not reached, the nearest one that is and lacks a way.
+    /// The places from which the search goes on: those that are reached but lack a branch, and in
+    /// front of a place that is not reached, the nearest one that is and lacks a branch.
     fn open_goals(&self) -> Vec<usize> {
         let open = self.found.iter().filter(|(_, found)| found.is_none());
         let mut goals = Vec::new();
@@ -291,7 +289,8 @@ impl<'s> Search<'s> {
         goals
     }
 
-    /// The places with a way for which only an odd conversation is known, or one that is refused.
+    /// The places with a branch for which only an odd conversation is known, or one that is
+    /// refused.
     fn poor_goals(&self) -> Vec<usize> {
         let is_poor = |found: &Found| found.rank != Rank::Prompt;
         let poor = self.found.iter();

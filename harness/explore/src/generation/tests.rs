@@ -1,4 +1,4 @@
-//! Small templates, each with a way that only one kind of conversation takes.
+//! Small templates, each with a branch that only one kind of conversation takes.
 
 use rolecall_core::{Case, Dialect, Outcome, Template};
 use rolecall_front::engines::Engines;
@@ -37,10 +37,10 @@ fn reaches(dialect: Dialect, source: &str) -> (bool, bool) {
     searched(dialect, source, EFFORT, |generation| {
         let mark = source.find("1 }}").unwrap();
         let case = generation.cases.iter().find(|one| {
-            let mut ways = one.ways.iter();
-            ways.any(|way| {
+            let mut branches = one.branches.iter();
+            branches.any(|branch| {
                 let sites = &generation.before.sites;
-                sites[way.site].site.span.contains(&mark)
+                sites[branch.site].site.span.contains(&mark)
             })
         });
         let is_good = |one: &super::GeneratedCase| {
@@ -136,7 +136,7 @@ fn conversations_are_small_and_say_what_they_reach() {
         let found = generation.cases.iter();
         let case = found
             .clone()
-            .find(|one| one.ways.iter().any(|way| way.line == 3));
+            .find(|one| one.branches.iter().any(|branch| branch.line == 3));
         let case = case.unwrap();
         assert!(case.case.messages.len() <= 2, "{case:?}");
         let about = case.case.about.as_deref().unwrap();
@@ -166,7 +166,7 @@ fn a_seed_decides_every_case() {
 }
 
 #[test]
-fn what_a_literal_decides_is_dead_and_is_not_searched() {
+fn what_a_literal_decides_is_unreachable_and_is_not_searched() {
     for (dialect, source) in [
         (
             Dialect::Jinja,
@@ -178,7 +178,11 @@ fn what_a_literal_decides_is_dead_and_is_not_searched() {
         ),
     ] {
         searched(dialect, source, EFFORT, |generation| {
-            assert_eq!((generation.dead, generation.tries), (2, 0), "{source}");
+            assert_eq!(
+                (generation.unreachable, generation.tries),
+                (2, 0),
+                "{source}"
+            );
             assert_eq!(generation.unreached(), 0);
             assert!(generation.cases.is_empty() && generation.case_file().is_none());
         });

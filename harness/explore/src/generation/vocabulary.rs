@@ -6,7 +6,6 @@ use rolecall_core::chance::Chance;
 use rolecall_core::{Dialect, Template, Words};
 use serde_json::{Value, json};
 
-/// The roles of chats.
 const ROLES: [&str; 5] = ["system", "user", "assistant", "tool", "developer"];
 
 /// What people and models say.
@@ -26,7 +25,6 @@ pub(super) struct Vocabulary {
     dialect: Dialect,
     /// The words of the whole template.
     pub(super) words: Words,
-    /// The variables that it expects.
     pub(super) variables: Vec<String>,
 }
 
@@ -186,7 +184,6 @@ impl Vocabulary {
         }
     }
 
-    /// A value of any kind.
     pub(super) fn plain(&self, focus: &Words, chance: &mut Chance) -> Value {
         match chance.below(14) {
             0..=2 => self.text(focus, chance).into(),
@@ -226,7 +223,6 @@ impl Vocabulary {
         chance.word(&ROLES).to_owned()
     }
 
-    /// The content of a message.
     pub(super) fn content(&self, focus: &Words, chance: &mut Chance) -> Value {
         match chance.below(12) {
             0 => json!(""),
@@ -305,7 +301,6 @@ impl Vocabulary {
         [vec![question, call], results, vec![answer]].concat()
     }
 
-    /// The call of a tool.
     fn call(&self, chance: &mut Chance) -> Value {
         let name = self.tool_name(chance);
         json!({"id": "call_0001", "type": "function", "function": {"name": name, "arguments": arguments(chance)}})
@@ -316,7 +311,7 @@ impl Vocabulary {
         json!({"type": "function", "function": {"name": name, "description": "Tell the time.", "parameters": schema(chance, 2)}})
     }
 
-    /// The name of a tool. Some templates treat a few names in a way of their own.
+    /// The name of a tool. Some templates treat a few names in a branch of their own.
     fn tool_name(&self, chance: &mut Chance) -> String {
         let compared = self.words.compared_with("name");
         if chance.one_in(4)
@@ -341,7 +336,6 @@ fn one(chance: &mut Chance, values: &[Value]) -> Value {
     chance.any(values).cloned().unwrap_or_default()
 }
 
-/// The arguments of a call.
 fn arguments(chance: &mut Chance) -> Value {
     let all = [
         json!({"city": "Oslo"}),
@@ -372,7 +366,6 @@ fn schema(chance: &mut Chance, depth: usize) -> Value {
     }
 }
 
-/// The properties of a schema.
 fn properties(chance: &mut Chance, depth: usize) -> Value {
     let names = ["city", "day", "unit"];
     let count = chance.below(names.len());

@@ -18,11 +18,10 @@ pub struct Blame {
     pub text: String,
     /// The line of the template that writes it, if it is known.
     pub line: Option<usize>,
-    /// What stands in the way.
     pub obstacle: Obstacle,
 }
 
-/// What stands in the way of marks.
+/// What is in the way of marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
     /// The text is written within a macro, or into a variable, and printed elsewhere with other text.
@@ -36,7 +35,7 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    /// What stands in the way, in words.
+    /// What is in the way, in words.
     pub fn about(self) -> &'static str {
         match self {
             Obstacle::Captured => {
@@ -65,21 +64,21 @@ impl Blame {
         let within = |span: &&Span| span.prompt.start < range.end && range.start < span.prompt.end;
         let spans = || target.spans.iter().filter(within);
         let text = target.prompt().get(range.clone()).unwrap_or_default();
-        // A text of the template says the place, and what the model says has none. A literal beside
-        // it is the next best.
+        // A text of the template says the place, and what the model says has none. A literal next
+        // to it is the next best.
         let literal = |span: &Span| match &span.origin {
             Origin::Literal { source } => Some((source.start, span.prompt.clone())),
             _ => None,
         };
         let place = spans().find_map(literal);
-        let beside = || {
+        let neighbour = || {
             let before = target
                 .spans
                 .iter()
                 .take_while(|it| it.prompt.end <= range.start);
             before.filter_map(literal).last()
         };
-        let place = place.or_else(beside);
+        let place = place.or_else(neighbour);
         let line = place
             .as_ref()
             .map(|(at, _)| template.source[..*at].matches('\n').count() + 1);
@@ -102,7 +101,7 @@ impl Blame {
     }
 }
 
-/// What stands in the way at a place of the source: the innermost body around it says so.
+/// What is in the way at a place of the source: the innermost body around it says so.
 fn obstacle(outline: &Outline, at: usize) -> Obstacle {
     let bodies = outline.bodies.iter();
     let pieces = bodies.flat_map(|body| body.pieces.iter().map(move |piece| (body, piece)));

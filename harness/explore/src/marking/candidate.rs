@@ -20,7 +20,6 @@ pub(super) struct Candidate {
 /// A template with marks, and their proof.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marked {
-    /// The source with marks.
     pub source: String,
     /// How many `{% generation %}` blocks it has.
     pub blocks: usize,

@@ -1,16 +1,16 @@
-//! Gaps: the places of a body where a tag may stand, and how a tag is written there.
+//! Gaps: the places of a body where a tag may be, and how a tag is written there.
 //!
-//! A tag takes away white space beside it, as its signs say, and a newline behind it. So a new tag
-//! gets the signs that leave the text beside it as it was.
+//! A tag takes away white space next to it, as its signs say, and a newline after it. So a new tag
+//! gets the signs that leave the text next to it as it was.
 
 use std::ops::Range;
 
 use rolecall_jinja::{Body, Outline, PieceKind};
 
-/// A place of a body where a tag may stand.
+/// A place of a body where a tag may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Gap {
-    /// The piece behind it, or within which it is. The end of the body comes behind the last one.
+    /// The piece after it, or within which it is. The end of the body comes after the last one.
     pub(super) piece: usize,
     pub(super) cut: Cut,
 }
@@ -18,17 +18,18 @@ pub(super) struct Gap {
 /// Where a gap is in its piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Cut {
-    /// Before the piece.
     Before,
-    /// Within a text.
     Text(usize),
     /// Between two operands of a print: the operator, with the space around it.
     Operator(Range<usize>),
     /// Within a string that is an operand of a print.
-    String { at: usize, quote: char },
+    String {
+        at: usize,
+        quote: char,
+    },
 }
 
-/// A change of a source: what stands at a place instead.
+/// A change of a source: what is at a place instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Edit {
     pub(super) span: Range<usize>,
@@ -72,7 +73,7 @@ pub(super) fn gaps(outline: &Outline, body: &Body, wanted: &[usize]) -> Vec<Gap>
                     }
                     let text = &outline.source[operand.clone()];
                     let quote = text.chars().next().filter(|c| ['\'', '"'].contains(c));
-                    // One string, and not several or one with a filter behind it.
+                    // One string, and not several or one with a filter after it.
                     let is_string = |quote: &char| text[1..].find(*quote) == Some(text.len() - 2);
                     if let Some(quote) = quote.filter(is_string) {
                         within(operand).for_each(|at| cut(Cut::String { at, quote }));
@@ -106,7 +107,7 @@ impl Gap {
         let next = operands
             .iter()
             .position(|operand| operand.start >= span.end)?;
-        let behind = if is_text(&operands[next]) {
+        let after = if is_text(&operands[next]) {
             ""
         } else {
             "'' + "
@@ -117,7 +118,7 @@ impl Gap {
             " + ''"
         };
         is_sum.then(|| Edit {
-            text: format!("{before}{}{behind}", edit.text),
+            text: format!("{before}{}{after}", edit.text),
             ..edit
         })
     }
@@ -147,7 +148,7 @@ impl Gap {
             piece.is_some_and(|piece| piece.kind == PieceKind::Text)
         };
         let at = self.place(body);
-        let (before, behind) = outline.source.split_at(at);
+        let (before, after) = outline.source.split_at(at);
         let (start, end) = self.signs(outline, body);
         let mut text = format!("{{%{start} {words} {end}%}}");
         // On a line of its own, where the next tag takes away what is before it.
@@ -156,7 +157,7 @@ impl Gap {
         if let Some(indent) = indent
             && start == "-"
             && !is_text(Some(self.piece))
-            && (behind.starts_with("{{-") || behind.starts_with("{%-"))
+            && (after.starts_with("{{-") || after.starts_with("{%-"))
         {
             text = format!("{text}\n{indent}");
         }
@@ -172,8 +173,8 @@ impl Gap {
             let piece = piece.and_then(|piece| body.pieces.get(piece));
             piece.is_some_and(|piece| piece.kind == PieceKind::Text)
         };
-        let (before, behind) = outline.source.split_at(self.place(body));
-        let start = match behind.get(..3) {
+        let (before, after) = outline.source.split_at(self.place(body));
+        let start = match after.get(..3) {
             _ if !is_text(self.piece.checked_sub(1)) => "",
             Some("{{-" | "{%-" | "{#-") => "-",
             Some("{%+" | "{#+") => "+",

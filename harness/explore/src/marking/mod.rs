@@ -1,6 +1,6 @@
 //! Marks for templates without them: `{% generation %}` blocks around what the model writes.
 //!
-//! The outline of the template says where tags may stand. A candidate is a pair of such places, and
+//! The outline of the template says where tags may be. A candidate is a pair of such places, and
 //! the cases decide about it: every prompt stays as it was, and it marks nothing but what the model
 //! writes. Where a branch writes other turns, too, a candidate tells them apart by the role of the
 //! message. Then the fewest candidates that mark everything are put into the template together, and
@@ -65,7 +65,6 @@ struct Tried<'o> {
 enum Wrong {
     /// More is marked than the model writes.
     TooMuch,
-    /// A prompt changes.
     OtherPrompt,
 }
 
@@ -141,9 +140,9 @@ fn tried<'o>(outline: &'o Outline, wanted: &[usize]) -> Vec<Tried<'o>> {
     for body in outline.bodies.iter().filter(|body| !body.is_captured) {
         let gaps = gaps(outline, body, wanted);
         for (index, from) in gaps.iter().enumerate() {
-            let behind = gaps[index + 1..].iter();
-            let behind = behind.filter(|to| writes(outline, body, from, to));
-            tried.extend(behind.map(|to| {
+            let after = gaps[index + 1..].iter();
+            let after = after.filter(|to| writes(outline, body, from, to));
+            tried.extend(after.map(|to| {
                 let [edits, guarded] = edits_of(outline, body, from, to);
                 Tried {
                     body,
@@ -212,7 +211,6 @@ fn wanted(outline: &Outline, trial: &Trial<'_, '_>) -> Vec<usize> {
     wanted
 }
 
-/// The search for candidates.
 struct Search<'t, 's> {
     outline: &'t Outline,
     trial: &'t Trial<'t, 's>,
@@ -253,9 +251,9 @@ impl Search<'_, '_> {
         self.with_both_ways(tried, &places, chosen)
     }
 
-    /// The same candidates, or others that mark more: they have the pieces twice whose beginning the
-    /// model writes in one place, and not in the other. The line break before a call, for example,
-    /// opens the turn if the call comes first, and the prompt has a thought that is empty.
+    /// The same candidates, or others that mark more: they have the pieces twice whose beginning
+    /// the model writes in one place, and not in the other. The line break before a call, for
+    /// example, opens the turn if the call comes first, and the prompt has reasoning that is empty.
     fn with_both_ways(
         &self,
         tried: &[Tried<'_>],
@@ -304,23 +302,23 @@ impl Search<'_, '_> {
         }
     }
 
-    /// A piece that is marked from a cut on, and in other conversations from its beginning or from a
-    /// later cut on: as nothing of the message stands before it, or as the operands between the cuts
-    /// are empty.
+    /// A piece that is marked from a cut on, and in other conversations from its beginning or from
+    /// a later cut on: as nothing of the message comes before it, or as the operands between the
+    /// cuts are empty.
     fn both_ways<'g>(
         &self,
         body: &Body,
         from: &'g Gap,
         later: impl Iterator<Item = &'g Gap>,
     ) -> Vec<Candidate> {
-        let [first, behind] = [from.piece, from.piece + 1].map(|piece| Gap {
+        let [first, after] = [from.piece, from.piece + 1].map(|piece| Gap {
             piece,
             cut: Cut::Before,
         });
-        let span = first.place(body)..behind.place(body);
+        let span = first.place(body)..after.place(body);
         let original = &self.outline.source[span.clone()];
         let copy = |start: &Gap| {
-            let [mut edits, _] = edits_of(self.outline, body, start, &behind);
+            let [mut edits, _] = edits_of(self.outline, body, start, &after);
             for edit in &mut edits {
                 edit.span = edit.span.start - span.start..edit.span.end - span.start;
             }
@@ -346,7 +344,7 @@ impl Search<'_, '_> {
         let found = by_item
             .chain(by_operand)
             .filter_map(|(condition, [one, other])| {
-                let text = self.twice(body, [&first, &behind], &condition, [&one, &other]);
+                let text = self.twice(body, [&first, &after], &condition, [&one, &other]);
                 let mut candidate = Candidate {
                     guarded: None,
                     edits: vec![Edit {
@@ -366,13 +364,13 @@ impl Search<'_, '_> {
     fn twice(
         &self,
         body: &Body,
-        [first, behind]: [&Gap; 2],
+        [first, after]: [&Gap; 2],
         condition: &str,
         [one, other]: [&str; 2],
     ) -> String {
         let (start, end) = (
             first.signs(self.outline, body),
-            behind.signs(self.outline, body),
+            after.signs(self.outline, body),
         );
         format!(
             "{{%{} if {condition} {}%}}{one}{{%{} else {}%}}{other}{{%{} endif {}%}}",
@@ -404,17 +402,17 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The same marks, but only for the assistant's messages: the pieces stand there twice.
+    /// The same marks, but only for the assistant's messages: the pieces are there twice.
     fn by_role(&self, body: &Body, from: &Gap, to: &Gap) -> Option<Candidate> {
         let first = Gap {
             piece: from.piece,
             cut: Cut::Before,
         };
-        let behind = Gap {
+        let after = Gap {
             piece: to.piece + usize::from(to.cut != Cut::Before),
             cut: Cut::Before,
         };
-        let span = first.place(body)..behind.place(body);
+        let span = first.place(body)..after.place(body);
         let original = self.outline.source.get(span.clone())?;
         let marks = edits_of(self.outline, body, from, to).map(|mut edits| {
             for edit in &mut edits {
@@ -426,7 +424,7 @@ impl Search<'_, '_> {
             let condition = format!("{item}['role'] == 'assistant'");
             let [edits, guarded] = marks.each_ref().map(|marks| {
                 let marked = edited(original, marks);
-                let text = self.twice(body, [&first, &behind], &condition, [&marked, original]);
+                let text = self.twice(body, [&first, &after], &condition, [&marked, original]);
                 vec![Edit {
                     span: span.clone(),
                     text,

@@ -70,7 +70,7 @@ fn a_print_is_cut_where_the_answer_begins_and_ends() {
 }
 
 #[test]
-fn a_branch_for_all_roles_is_told_apart() {
+fn a_branch_for_all_roles_is_distinguished() {
     let source = "{% for m in messages %}\n<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n\
         {% endfor %}";
     let found = marked_source(&format!("{source}{OPENING}")).unwrap();
@@ -143,12 +143,12 @@ fn a_template_may_open_its_answers_always() {
 }
 
 #[test]
-fn white_space_beside_marks_stays() {
+fn white_space_next_to_marks_stays() {
     // The tags take away white space on one side, on both, or on none.
-    for (before, behind) in [("", ""), ("-", ""), ("", "-"), ("-", "-")] {
+    for (before, after) in [("", ""), ("-", ""), ("", "-"), ("-", "-")] {
         let source = format!(
-            "{{% for m in messages %}}\n  {{% if m.role == 'assistant' {behind}%}}\n   <|im_start|>assistant\n\
-             \x20   {{{{{before} m.content {behind}}}}}\n  <|im_end|>\n\n  {{%{before} else %}}\n\
+            "{{% for m in messages %}}\n  {{% if m.role == 'assistant' {after}%}}\n   <|im_start|>assistant\n\
+             \x20   {{{{{before} m.content {after}}}}}\n  <|im_end|>\n\n  {{%{before} else %}}\n\
              <|im_start|>{{{{ m.role }}}}: {{{{ m.content }}}}<|im_end|>{{% endif %}}\n{{% endfor %}}\
              {{{{ '   <|im_start|>assistant' if add_generation_prompt }}}}"
         );

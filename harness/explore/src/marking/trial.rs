@@ -108,7 +108,6 @@ impl<'t, 's> Trial<'t, 's> {
         }
     }
 
-    /// The cases.
     pub(super) fn targets(&self) -> impl Iterator<Item = &Target<'s>> {
         self.targets.iter()
     }
@@ -140,7 +139,6 @@ impl<'t, 's> Trial<'t, 's> {
         Judged::Right(all)
     }
 
-    /// The cases of the sample.
     fn sample(&self) -> impl Iterator<Item = &Target<'s>> {
         self.sample.iter().map(|index| &self.targets[*index])
     }

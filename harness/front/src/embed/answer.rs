@@ -2,7 +2,7 @@
 
 use rolecall_core::{Outcome, Stage};
 
-/// The kind of an answer.
+/// The kind of an answer decides what its text means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerKind {
     /// The template gave a prompt, perhaps an empty one. The text is the prompt.

@@ -69,7 +69,7 @@ impl ChatTemplate {
         safely(|| self.answer(conversation)).unwrap_or_else(Answer::crashed)
     }
 
-    /// The template itself.
+    /// The template, as the engines compile it.
     pub fn template(&self) -> &Template {
         self.compiled.template()
     }

@@ -1,4 +1,4 @@
-//! A template with its engine, compiled behind an application.
+//! A template with its engine, compiled after an application.
 
 use crate::front::Front;
 use crate::prepared_case::PreparedCase;
@@ -9,7 +9,6 @@ use rolecall_go::GoEngine;
 use rolecall_jinja::JinjaEngine;
 use self_cell::self_cell;
 
-/// A template and its engine.
 struct Source {
     engine: Box<dyn Engine>,
     template: Template,
@@ -45,12 +44,12 @@ impl CompiledTemplate {
         CompiledTemplate { owned }
     }
 
-    /// The template itself.
+    /// The template that was compiled.
     pub fn template(&self) -> &Template {
         &self.owned.borrow_owner().template
     }
 
-    /// The outcome of a case behind a front.
+    /// The outcome of a case with a front.
     pub fn outcome(&self, case: &Case, front: Front) -> Outcome {
         self.owned.with_dependent(|_, program| {
             let prepared = PreparedCase::new(case, front, &program.model);

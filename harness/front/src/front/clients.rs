@@ -8,7 +8,7 @@
 //! | arguments of a call | object | its JSON text |
 //! | `reasoning`, `reasoning_content`, `thinking` | `thinking` | `reasoning` |
 //! | name of a tool's result: `name`, `tool_name` | `tool_name` | `name` |
-//! | images as data, beside one text at most | `images` | parts |
+//! | images as data, next to one text at most | `images` | parts |
 //! | `think`, `reasoning_effort`, `enable_thinking` | `think` | `reasoning_effort` |
 //!
 //! Clients send everything else as in the case, even if the endpoint refuses it.

@@ -93,10 +93,9 @@ impl Continuation {
     }
 }
 
-/// Fields of a message that stand for each other.
+/// Fields of a message that replace each other.
 #[derive(Debug, Default)]
 pub(super) struct Aliases {
-    /// All of them.
     pub(super) names: &'static [&'static str],
     /// The fields of the last message that share one Python object. A change to a list in one of
     /// them shows in all.

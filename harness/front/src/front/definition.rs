@@ -12,7 +12,7 @@ macro_rules! fronts {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Front {
             $($(#[$about])* $front,)*
-            /// Stands for a name that no front has. It refuses every conversation.
+            /// Is for a name that no front has. It refuses every conversation.
             Unknown,
         }
 
@@ -37,7 +37,6 @@ fronts! {
     OllamaOpenAi,
 }
 
-/// The properties of a front.
 pub(super) struct FrontDefinition {
     /// Its name, which `--front` takes.
     pub(super) name: &'static str,
@@ -46,7 +45,7 @@ pub(super) struct FrontDefinition {
     /// The dialect of the application's templates; none if it accepts every dialect.
     pub(super) dialect: Option<Dialect>,
     /// The fronts whose version of a case the suite must also hold, if it differs.
-    pub(super) beside: &'static [Front],
+    pub(super) others: &'static [Front],
     /// Picks one of a model's templates for a conversation, or returns the refusal.
     pub(super) choose: for<'t> fn(&'t Template, &Case) -> Result<&'t Template, String>,
     /// The other template that it may pick.

@@ -133,15 +133,15 @@ impl Front {
     ///
     /// A template alone cannot continue a message. And a property that a server derives from a
     /// model, such as thinking by default, is no reason to hold each of its cases twice.
-    pub fn held_beside(self, case: &Case) -> Vec<Front> {
-        let beside = self.definition().beside.iter().copied();
+    pub fn compared_fronts(self, case: &Case) -> Vec<Front> {
+        let others = self.definition().others.iter().copied();
         let model = ModelProfile::able();
         let Some(endpoint) = self.endpoint() else {
             let mut case = Cow::Borrowed(case);
             if case.continue_final_message.is_some() {
                 case.to_mut().continue_final_message = None;
             }
-            return beside
+            return others
                 .filter(|front| self.differs(*front, &case, &model))
                 .collect();
         };
@@ -158,7 +158,7 @@ impl Front {
         let tools = tools.filter(|tools| !keeps_tools(tools)).cloned();
         let case = case.saying(case.messages.clone(), tools, variables);
         let own = ollama::handed(&case, Some(endpoint), &model);
-        beside
+        others
             .filter(|front| ollama::handed(&case, front.endpoint(), &model) != own)
             .collect()
     }

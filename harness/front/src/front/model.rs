@@ -1,4 +1,4 @@
-//! A model, as fronts see it: the second input of a front beside the conversation.
+//! A model, as fronts see it: the second input of a front besides the conversation.
 
 use std::hash::{Hash, Hasher};
 
@@ -48,12 +48,12 @@ impl<'t> ModelProfile<'t> {
         traits.tools |= !has_tools;
         traits.renames_tools &= has_tools;
         traits.thinks_highly_at_most &= !case.variables.is_empty() || self.own.is_some();
-        let has_thoughts = |message: &serde_json::Value| {
+        let has_reasoning = |message: &serde_json::Value| {
             let content = message.get("content").and_then(|content| content.as_str());
             content.is_none_or(|content| content.contains('<') || content.trim().is_empty())
         };
-        traits.drops_thoughts =
-            traits.drops_thoughts && (self.own.is_some() || case.messages.iter().any(has_thoughts));
+        traits.drops_reasoning = traits.drops_reasoning
+            && (self.own.is_some() || case.messages.iter().any(has_reasoning));
         self
     }
 

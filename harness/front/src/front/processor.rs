@@ -16,12 +16,11 @@ use super::definition::{Front, FrontDefinition, PreparationRules};
 use super::named;
 use super::preparation::{Condition, Preparation};
 
-/// The front.
 pub(super) static FRONT: FrontDefinition = FrontDefinition {
     name: "transformers-processor",
     description: "processor.apply_chat_template(…, tokenize=False) of transformers 5.24",
     dialect: Some(Dialect::Jinja),
-    beside: &[Front::Raw],
+    others: &[Front::Raw],
     choose: |template, _| named::default(template),
     alternative: |_| None,
     preparation: PreparationRules::Method { changes, prepare },

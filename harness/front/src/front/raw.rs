@@ -3,12 +3,11 @@
 use super::definition::{FrontDefinition, PreparationRules};
 use super::preparation::Preparation;
 
-/// The front.
 pub(super) static FRONT: FrontDefinition = FrontDefinition {
     name: "raw",
     description: "nothing: templates see conversations as they are written",
     dialect: None,
-    beside: &[],
+    others: &[],
     choose: |template, _| Ok(template),
     alternative: |_| None,
     preparation: PreparationRules::Method {

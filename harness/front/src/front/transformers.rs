@@ -7,12 +7,11 @@ use super::chat::{ChatMethod, MASK, is_true};
 use super::definition::{Front, FrontDefinition, PreparationRules};
 use super::named;
 
-/// The front.
 pub(super) static FRONT: FrontDefinition = FrontDefinition {
     name: "transformers",
     description: "tokenizer.apply_chat_template(…, tokenize=False) of transformers 5.24",
     dialect: Some(Dialect::Jinja),
-    beside: &[Front::Raw],
+    others: &[Front::Raw],
     choose: named::of_tokenizer,
     alternative: named::for_tools,
     preparation: PreparationRules::Method {

@@ -1,4 +1,4 @@
-//! The front behind an unknown name. Readers of files refuse such a name themselves. Here every
+//! The front of an unknown name. Readers of files refuse such a name themselves. Here every
 //! conversation fails with it, so that nothing mistakes it for another front.
 
 use rolecall_core::{Case, Template};
@@ -6,12 +6,11 @@ use rolecall_core::{Case, Template};
 use super::definition::{FrontDefinition, PreparationRules};
 use super::preparation::Preparation;
 
-/// The front.
 pub(super) static FRONT: FrontDefinition = FrontDefinition {
     name: "unknown",
     description: "no front that there is",
     dialect: None,
-    beside: &[],
+    others: &[],
     choose: refuse,
     alternative: |_| None,
     preparation: PreparationRules::Method {

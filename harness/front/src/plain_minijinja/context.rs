@@ -41,7 +41,6 @@ impl CaseVariables {
 }
 
 impl TemplateVariables {
-    /// The variables of a template.
     pub(crate) fn of(template: &Template) -> TemplateVariables {
         let tokens = template.special_tokens.iter();
         let tokens = tokens.map(|(name, token)| (name.clone(), OwnVariable::Value(value(token))));

@@ -20,7 +20,7 @@ thread_local! {
     static NOW: Cell<Option<Moment>> = const { Cell::new(None) };
 }
 
-/// The error behind `raise_exception(message)`.
+/// The error after `raise_exception(message)`.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct RaisedException(pub(crate) String);
@@ -33,7 +33,6 @@ pub(crate) fn add(environment: &mut Environment<'_>) {
     environment.add_function("strftime_now", strftime_now);
 }
 
-/// Renders at a moment.
 pub(crate) fn at<T>(now: Moment, render: impl FnOnce() -> T) -> T {
     NOW.set(Some(now));
     render()

@@ -24,7 +24,6 @@ use rolecall_core::{
 
 use context::TemplateVariables;
 
-/// The version of minijinja.
 const VERSION: &str = "3.0.5";
 
 /// The name of the only template in a program's environment.

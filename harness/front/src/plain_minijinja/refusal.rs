@@ -34,7 +34,7 @@ pub(crate) fn refusal(error: &Error, stage: Stage) -> Refusal {
     }
 }
 
-/// The limit behind an error, if there is one.
+/// The limit after an error, if there is one.
 fn limit(error: &Error) -> Option<Limit> {
     match (error.kind(), error.detail()) {
         (ErrorKind::OutOfFuel, _) => Some(Limit::Fuel),

@@ -5,23 +5,23 @@ use serde_json::{Map, Value as Json, json};
 /// An answer: the message that Ollama makes of the text of a model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
-    /// The thoughts; empty without any.
+    /// The reasoning; empty without any.
     pub thinking: String,
     /// What the user reads.
     pub content: String,
-    /// The calls, in their order.
+    /// The calls, in the order in which the model wrote them.
     pub calls: Vec<Call>,
     /// Whether Ollama reads this text now so, now so. In an object without a name it looks for
     /// arguments among the members, in the random order of a Go map. Here the first member counts.
     pub varies: bool,
 }
 
-/// A call of a tool.
+/// A call of a tool, as Ollama's API returns it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// Its number in the answer, from 0.
     pub index: usize,
-    /// The name of the tool.
+    /// The name of the called tool, which is one of those in the request.
     pub name: String,
     /// The arguments in the order of the text. Ollama gives them in any order. Numbers are
     /// `float64`, and written as Go writes them.
@@ -31,16 +31,15 @@ pub struct Call {
 /// Something that Ollama sends to its client.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AnswerEvent {
-    /// More of the thoughts.
+    /// More of the reasoning.
     Thinking(String),
-    /// More of the content.
+    /// The next piece of the content.
     Content(String),
-    /// A call.
+    /// A complete call, which Ollama sends at once.
     Call(Call),
 }
 
 impl Answer {
-    /// Adds what was sent.
     pub(crate) fn add(&mut self, event: &AnswerEvent) {
         match event {
             AnswerEvent::Thinking(text) => self.thinking.push_str(text),

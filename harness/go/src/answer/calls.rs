@@ -15,7 +15,6 @@ const BYTE: usize = 4;
 /// Where in the answer the reader is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// The tag has not come.
     BeforeTag,
     /// The tag has come, and everything after it may be calls.
     InCalls,
@@ -27,7 +26,6 @@ enum State {
 #[derive(Debug)]
 pub(super) struct CallReader {
     tag: String,
-    /// The names of the tools.
     tools: Vec<String>,
     state: State,
     /// Text that waits for more.
@@ -38,13 +36,11 @@ pub(super) struct CallReader {
     pub(super) varies: bool,
 }
 
-/// The arguments of a call.
 type Arguments = Map<String, Json>;
 
 /// The arguments that an object has for a tool.
 #[derive(Debug, Clone, PartialEq)]
 enum Found {
-    /// The object is no call.
     Nothing,
     /// It is one; without arguments it does not count.
     Call(Option<Arguments>),
@@ -171,7 +167,7 @@ fn outside_of_strings(text: &str) -> impl Iterator<Item = (usize, u8)> {
     })
 }
 
-/// The name that stands first in a text, the longest one there, and where it ends. None while the
+/// The name that comes first in a text, the longest one there, and where it ends. None while the
 /// text ends with the beginning of a name.
 fn find_tool<'n>(tools: &'n [String], text: &str) -> Option<(&'n str, usize)> {
     if text.is_empty() {

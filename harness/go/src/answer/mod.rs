@@ -1,8 +1,8 @@
-//! The text of an answer, read as Ollama 0.33 reads it: into thoughts, content and calls.
+//! The text of an answer, read as Ollama 0.33 reads it: into reasoning, content and calls.
 //!
 //! Source: Ollama's packages `thinking` and `tools`, and the chat endpoint of server/routes.go.
-//! Ollama finds in the template which texts stand around thoughts and before calls. The text
-//! arrives in pieces, and what Ollama sends can depend on where they end.
+//! Ollama finds in the template which texts are around reasoning and before calls. The text arrives
+//! in pieces, and what Ollama sends can depend on where they end.
 
 mod answer_text;
 mod go_json;

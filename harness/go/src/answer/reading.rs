@@ -83,28 +83,28 @@ impl Reading {
     }
 
     fn read(&mut self, piece: &str, moment: Moment) -> Result<Vec<AnswerEvent>, Error> {
-        let (thoughts, text) = match &mut self.thinking {
+        let (reasoning, text) = match &mut self.thinking {
             None => (String::new(), piece.to_owned()),
             Some(reader) => {
-                let (thoughts, text) = reader.add(piece, &mut self.meter)?;
-                if thoughts.is_empty() && text.is_empty() && moment == Moment::Piece {
+                let (reasoning, text) = reader.add(piece, &mut self.meter)?;
+                if reasoning.is_empty() && text.is_empty() && moment == Moment::Piece {
                     return Ok(Vec::new());
                 }
-                (thoughts, text)
+                (reasoning, text)
             }
         };
         let Some(reader) = &mut self.calls else {
-            return Ok(self.send(thoughts, text, Vec::new()));
+            return Ok(self.send(reasoning, text, Vec::new()));
         };
         let (calls, content) = reader.add(&text, &mut self.meter)?;
         Ok(if !content.is_empty() {
             // Ollama drops calls that come together with content.
-            self.send(thoughts, content, Vec::new())
+            self.send(reasoning, content, Vec::new())
         } else if !calls.is_empty() {
-            self.send(thoughts, String::new(), calls)
-        } else if !thoughts.is_empty() {
-            // Ollama sends the text after the thoughts although the reader of calls has it, too.
-            self.send(thoughts, text, Vec::new())
+            self.send(reasoning, String::new(), calls)
+        } else if !reasoning.is_empty() {
+            // Ollama sends the text after the reasoning although the reader of calls has it, too.
+            self.send(reasoning, text, Vec::new())
         } else if moment == Moment::End {
             let rest = reader.rest();
             self.send(String::new(), rest, Vec::new())
@@ -113,10 +113,10 @@ impl Reading {
         })
     }
 
-    fn send(&mut self, thoughts: String, content: String, calls: Vec<Call>) -> Vec<AnswerEvent> {
+    fn send(&mut self, reasoning: String, content: String, calls: Vec<Call>) -> Vec<AnswerEvent> {
         let mut sent = Vec::new();
-        if !thoughts.is_empty() {
-            sent.push(AnswerEvent::Thinking(thoughts));
+        if !reasoning.is_empty() {
+            sent.push(AnswerEvent::Thinking(reasoning));
         }
         if !content.is_empty() {
             sent.push(AnswerEvent::Content(content));

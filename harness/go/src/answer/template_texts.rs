@@ -9,12 +9,9 @@ use gotmpl::parse::{ListNode, Node};
 
 use crate::scanner::Marks;
 
-/// A node.
 #[derive(Debug)]
 pub(super) enum Piece<'t> {
-    /// A text.
     Text(Cow<'t, str>),
-    /// Any other node.
     Node(&'t Node),
 }
 
@@ -38,7 +35,7 @@ pub(super) fn pieces<'t>(list: &'t ListNode, marks: &Marks) -> Vec<Piece<'t>> {
                 end = Some(to);
             }
             Node::Action(action) if marks.is_brace(action.pos.offset) => {
-                // The pipeline is behind the opening braces.
+                // The pipeline is after the opening braces.
                 let at = action.pos.offset - 2;
                 match pieces.last_mut() {
                     Some(Piece::Text(text)) if end == Some(at) && !marks.is_comment(at) => {

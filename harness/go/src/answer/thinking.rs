@@ -1,4 +1,4 @@
-//! Thoughts in the text of an answer: thinking/parser.go.
+//! Reasoning in the text of an answer: thinking/parser.go.
 
 use super::thinking_tags::ThinkingTags;
 use crate::error::Error;
@@ -11,15 +11,13 @@ enum State {
     BeforeOpening,
     /// The opening tag came, and then only blanks, which it swallows.
     Opened,
-    /// In the thoughts.
     Thinking,
     /// The closing tag came, and then only blanks, which it swallows.
     Closed,
-    /// In the content.
     Done,
 }
 
-/// Tells thoughts from the text after them.
+/// Separates reasoning from the text after it.
 #[derive(Debug)]
 pub(super) struct ThinkingReader {
     tags: ThinkingTags,
@@ -38,13 +36,13 @@ impl ThinkingReader {
         }
     }
 
-    /// Reads that the prompt has opened the thoughts.
+    /// Reads that the prompt has opened the reasoning.
     pub(super) fn open(&mut self, meter: &mut Meter) -> Result<(), Error> {
         let opening = self.tags.opening.clone();
         self.add(&opening, meter).map(drop)
     }
 
-    /// Reads a piece, and returns the thoughts and the other text that are certain now.
+    /// Reads a piece, and returns the reasoning and the other text that are certain now.
     pub(super) fn add(
         &mut self,
         piece: &str,
@@ -68,7 +66,7 @@ impl ThinkingReader {
                         self.waiting = text;
                         return Ok((String::new(), String::new()));
                     } else {
-                        // Without thoughts the blanks before the content are content.
+                        // Without reasoning the blanks before the content are content.
                         self.state = State::Done;
                         return Ok((String::new(), text));
                     }
@@ -80,7 +78,7 @@ impl ThinkingReader {
                     self.state = State::Thinking;
                     trimmed.clone_into(&mut self.waiting);
                 }
-                State::Thinking => return Ok(self.thought(&text)),
+                State::Thinking => return Ok(self.reasoning(&text)),
                 State::Closed => {
                     if !trimmed.is_empty() {
                         self.state = State::Done;
@@ -92,20 +90,19 @@ impl ThinkingReader {
         }
     }
 
-    /// Reads text within the thoughts.
-    fn thought(&mut self, text: &str) -> (String, String) {
-        if let Some((thought, rest)) = text.split_once(&*self.tags.closing) {
+    fn reasoning(&mut self, text: &str) -> (String, String) {
+        if let Some((reasoning, rest)) = text.split_once(&*self.tags.closing) {
             let rest = rest.trim_start();
             self.state = if rest.is_empty() {
                 State::Closed
             } else {
                 State::Done
             };
-            return (thought.to_owned(), rest.to_owned());
+            return (reasoning.to_owned(), rest.to_owned());
         }
-        let (thought, begun) = text.split_at(text.len() - overlap(text, &self.tags.closing));
+        let (reasoning, begun) = text.split_at(text.len() - overlap(text, &self.tags.closing));
         begun.clone_into(&mut self.waiting);
-        (thought.to_owned(), String::new())
+        (reasoning.to_owned(), String::new())
     }
 }
 

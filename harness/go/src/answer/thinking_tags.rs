@@ -1,25 +1,25 @@
-//! The texts that Ollama takes for the beginning and the end of thoughts: thinking/template.go.
+//! The texts that Ollama takes for the beginning and the end of reasoning: thinking/template.go.
 
 use gotmpl::parse::{BranchNode, Expr, ListNode, Node, PipeNode};
 
 use super::template_texts::{Piece, pieces};
 use crate::scanner::Marks;
 
-/// The texts around thoughts.
+/// The texts around reasoning.
 ///
 /// Ollama looks for the field `.Thinking` in a `{{ range }}` over `.Messages`. The first and the
 /// last text of the nearest list around it are the tags. If there are several, the last one
 /// decides.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ThinkingTags {
-    /// The text before thoughts.
+    /// The text before reasoning.
     pub opening: String,
-    /// The text after thoughts.
+    /// The text after reasoning.
     pub closing: String,
 }
 
 impl ThinkingTags {
-    /// Whether Ollama can tell thoughts from content by them: it needs both.
+    /// Whether Ollama can separate reasoning from content by them: it needs both.
     pub fn are_found(&self) -> bool {
         !self.opening.is_empty() && !self.closing.is_empty()
     }

@@ -22,7 +22,6 @@ impl Address {
         (is_http && has_host && has_port).then_some(Address(uri))
     }
 
-    /// The name of the host.
     pub fn host(&self) -> &str {
         self.0.host().unwrap_or_default()
     }

@@ -35,7 +35,6 @@ impl Answer {
         self.response.headers()
     }
 
-    /// The text of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers().get(name)?.to_str().ok()
     }

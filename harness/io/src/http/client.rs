@@ -81,7 +81,6 @@ impl Client {
         }
     }
 
-    /// Asks once.
     pub fn ask(&self, address: &Address, request: &Request<'_>) -> Result<Answer, NoAnswer> {
         if let Some(why) = self.uncertified.as_ref().filter(|_| address.is_encrypted()) {
             return Err(NoAnswer::Unreachable(why.clone()));

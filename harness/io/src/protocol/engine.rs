@@ -221,7 +221,7 @@ impl Engine for ProtocolEngine {
         Ok(self.remote(template, None))
     }
 
-    fn compile_behind(
+    fn compile_with_front(
         &self,
         front: &str,
         template: &Template,

@@ -8,10 +8,5 @@ pub enum ProtocolError {
     Command(String),
     /// The program did not start, or not as an engine does.
     #[error("the engine `{command}` cannot be used: {reason}")]
-    Start {
-        /// The command line.
-        command: String,
-        /// What was seen.
-        reason: String,
-    },
+    Start { command: String, reason: String },
 }

@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 /// The protocol's version.
 pub(crate) const VERSION: u64 = 1;
 
-/// A request to an engine.
 #[derive(Debug, Serialize)]
 #[serde(tag = "request", rename_all = "lowercase")]
 pub(crate) enum Request<'r> {
@@ -26,7 +25,7 @@ pub(crate) enum Request<'r> {
         source: &'r str,
         /// The front that the program should apply, if it is an application that has it.
         #[serde(flatten)]
-        behind: Option<FrontRequest<'r>>,
+        front_request: Option<FrontRequest<'r>>,
     },
     /// Render a conversation with a template that was loaded.
     Render {
@@ -44,7 +43,6 @@ pub(crate) enum Request<'r> {
         text: &'r str,
         tools: Option<&'r [Value]>,
     },
-    /// End.
     Stop,
 }
 
@@ -164,7 +162,6 @@ pub(crate) struct ErrorLine<'e> {
     error: &'e str,
 }
 
-/// What a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RequestKind {
@@ -197,10 +194,8 @@ fn yes() -> bool {
     true
 }
 
-/// The meaning of an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// The template is loaded.
     Loaded,
     /// The outcome of loading the template, or of rendering the pair.
     Outcome(Outcome),
@@ -228,7 +223,6 @@ impl Greeting {
         self.reads.iter().any(|read| read == name)
     }
 
-    /// The dialect that it renders.
     pub(super) fn dialect(&self) -> Result<Dialect, String> {
         let name = &self.dialect;
         let dialect = Dialect::named(name);
@@ -441,7 +435,7 @@ mod tests {
                 id: 1,
                 template: "t",
                 source: "x",
-                behind: None,
+                front_request: None,
             }),
             r#"{"request":"load","id":1,"template":"t","source":"x"}"#
         );
@@ -451,7 +445,7 @@ mod tests {
                 id: 1,
                 template: "t",
                 source: "x",
-                behind: Some(FrontRequest {
+                front_request: Some(FrontRequest {
                     front: "transformers",
                     templates: BTreeMap::new(),
                     special_tokens: &tokens,

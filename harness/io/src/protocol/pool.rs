@@ -15,7 +15,6 @@ const MOST_STARTS: usize = 3;
 /// The processes of a program, which an engine shares with its templates.
 pub(crate) struct ProcessPool {
     command: Vec<String>,
-    /// The limits for its answers.
     pub(crate) limits: ProtocolLimits,
     /// How the program has introduced itself.
     pub(crate) greeting: Greeting,
@@ -41,7 +40,6 @@ pub(crate) struct ProcessPool {
 pub struct DeathCount(Arc<Mutex<Deaths>>);
 
 impl DeathCount {
-    /// The deaths so far.
     pub fn deaths(&self) -> Deaths {
         self.lock().clone()
     }

@@ -56,10 +56,9 @@ impl Process {
         Process::spawn_with(command, &[], longest)
     }
 
-    /// Starts a program with variables in its environment. It does not get the user's
-    /// secrets. Backtraces of Rust programs
-    /// are switched off: only the end of standard error is kept, and the message stands
-    /// before the backtrace.
+    /// Starts a program with variables in its environment. It does not get the user's secrets.
+    /// Backtraces of Rust programs are switched off: only the end of standard error is kept, and
+    /// the message comes before the backtrace.
     pub fn spawn_with(
         command: &[String],
         environment: &[(&str, &str)],

@@ -4,14 +4,11 @@ use rolecall_core::{Dialect, Stage};
 
 /// A template with a conversation, and the right answer.
 pub(super) struct TrialQuestion {
-    /// Its name in reports.
     pub(super) name: &'static str,
     /// What is right, in a few words.
     pub(super) about: &'static str,
     pub(super) source: &'static str,
-    /// The messages, as JSON.
     pub(super) messages: &'static str,
-    /// The variables, as JSON.
     pub(super) variables: &'static str,
     pub(super) expected: RightAnswer,
     /// What to do if the answer is another.
@@ -20,7 +17,6 @@ pub(super) struct TrialQuestion {
 
 /// The right answer to a question.
 pub(super) enum RightAnswer {
-    /// A prompt.
     Text(&'static str),
     /// A refusal by the template, with this message.
     Raised(&'static str),
@@ -121,7 +117,8 @@ const JINJA: &[TrialQuestion] = &[
         help: "drop one newline at the end and turn CR LF into LF before parsing, as Jinja2 does; if \
                the engine does so itself, hand the source over as it is",
     },
-    // No other question prints a boolean: an engine that prints them in its own way is told once.
+    // No other question prints a boolean: an engine that prints them in its own form is reported
+    // once.
     TrialQuestion {
         name: "booleans",
         about: "booleans are printed as Python prints them",
@@ -187,7 +184,7 @@ const JINJA: &[TrialQuestion] = &[
         messages: HI,
         variables: r#"{"bos_token": "<s>", "x": {"y": [1, 2]}}"#,
         expected: RightAnswer::Text("<s>2"),
-        help: "put every entry of `variables` beside messages and tools",
+        help: "put every entry of `variables` next to messages and tools",
     },
     TrialQuestion {
         name: "clock",

@@ -86,11 +86,9 @@ fn answer_all(
 struct Served<'e> {
     engine: &'e dyn Engine,
     sources: HashMap<String, String>,
-    /// The bytes of all sources.
     bytes: usize,
     /// The templates of some of the sources.
     ready: HashMap<String, LoadedTemplate>,
-    /// The bytes of their sources.
     ready_bytes: usize,
 }
 
@@ -167,7 +165,6 @@ impl Served<'_> {
     }
 }
 
-/// An answer as a line.
 fn written(answer: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(answer).map_err(io::Error::from)?;
     line.push(b'\n');

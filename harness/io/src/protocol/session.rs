@@ -24,7 +24,6 @@ pub(crate) struct Session {
     loaded: HashMap<String, usize>,
 }
 
-/// A template for a program.
 pub(crate) struct RemoteTemplate {
     /// Tells templates of one name apart.
     pub(crate) number: usize,
@@ -33,7 +32,6 @@ pub(crate) struct RemoteTemplate {
     pub(crate) name: String,
     /// The front that the program should apply itself before this template.
     pub(crate) front: Option<String>,
-    /// The template itself.
     pub(crate) template: Template,
     /// Makes the data for a Go template, if the program does not.
     pub(crate) go: Option<GoProgram>,
@@ -49,7 +47,6 @@ pub(crate) struct Crash {
 }
 
 impl Session {
-    /// Starts the program.
     pub(crate) fn start(
         command: &[String],
         limits: &ProtocolLimits,
@@ -77,7 +74,7 @@ impl Session {
             id,
             template: "smallest",
             source: "x",
-            behind: None,
+            front_request: None,
         };
         let line = self.process.ask(&request, limits.time)?;
         Ok(!matches!(Meaning::read(&line, id)?, Meaning::Outcome(_)))
@@ -128,7 +125,7 @@ impl Session {
             id,
             template: name,
             source: &remote.template.source,
-            behind: remote.front.as_deref().map(|front| FrontRequest {
+            front_request: remote.front.as_deref().map(|front| FrontRequest {
                 front,
                 special_tokens: &remote.template.special_tokens,
                 setup: remote.template.setup.to_json(),
@@ -179,7 +176,6 @@ impl Session {
         }
     }
 
-    /// Has an answer read.
     pub(crate) fn read(
         &mut self,
         with: ReadWith<'_>,

@@ -40,7 +40,6 @@ pub(super) struct TrialSession {
     id: u64,
 }
 
-/// Why a check fails.
 #[derive(Debug)]
 pub(super) struct CheckFailure {
     /// What was seen, with what was expected.
@@ -68,12 +67,12 @@ impl CheckFailure {
         }
     }
 
-    /// The failure of a program that gave another outcome than the right one. `told` puts the
+    /// The failure of a program that gave another outcome than the right one. `reported` puts the
     /// outcome's words into a sentence.
-    fn by(outcome: &Outcome, told: impl FnOnce(&str) -> String) -> CheckFailure {
+    fn by(outcome: &Outcome, reported: impl FnOnce(&str) -> String) -> CheckFailure {
         let done = words(outcome);
         CheckFailure {
-            words: told(&done),
+            words: reported(&done),
             done,
             is_crash: matches!(outcome, Outcome::Crashed { .. }),
         }
@@ -151,8 +150,8 @@ impl<'c> Subject<'c> {
         match session.ask_to_load("broken", source, None, limit)? {
             Meaning::Outcome(Outcome::Failed { stage: found, .. }) if found == stage => Ok(()),
             Meaning::Outcome(other) => {
-                let told = |done: &str| format!("`{source}`: {done}");
-                Err(CheckFailure::by(&other, told))
+                let reported = |done: &str| format!("`{source}`: {done}");
+                Err(CheckFailure::by(&other, reported))
             }
             Meaning::Loaded => Err(CheckFailure::of(format!("`{source}` was loaded"))),
         }
@@ -198,17 +197,17 @@ impl<'c> Subject<'c> {
             Dialect::Go => "{{ range .Messages }}{{ .Content }}</s>{{ end }}",
         };
         for front in fronts {
-            let behind = FrontRequest {
+            let front_request = FrontRequest {
                 front,
                 special_tokens: &tokens,
                 setup: Map::new(),
                 templates: BTreeMap::new(),
             };
-            match session.ask_to_load(front, source, Some(behind), limit)? {
+            match session.ask_to_load(front, source, Some(front_request), limit)? {
                 Meaning::Loaded => {}
                 Meaning::Outcome(other) => {
-                    let told = |done: &str| format!("front `{front}`: {done}");
-                    return Err(CheckFailure::by(&other, told));
+                    let reported = |done: &str| format!("front `{front}`: {done}");
+                    return Err(CheckFailure::by(&other, reported));
                 }
             }
             let question = plain("fronts", source, "Hi</s>");
@@ -323,7 +322,7 @@ impl TrialSession {
         &mut self,
         template: &str,
         source: &str,
-        behind: Option<FrontRequest<'_>>,
+        front_request: Option<FrontRequest<'_>>,
         limit: Duration,
     ) -> Result<Meaning, CheckFailure> {
         let id = self.next();
@@ -331,7 +330,7 @@ impl TrialSession {
             id,
             template,
             source,
-            behind,
+            front_request,
         };
         let line = self
             .process
@@ -344,9 +343,9 @@ impl TrialSession {
         match self.ask_to_load(template, source, None, limit)? {
             Meaning::Loaded => Ok(()),
             Meaning::Outcome(other) => {
-                let told =
+                let reported =
                     |done: &str| format!("`{}` was not loaded: {done}", source.escape_debug());
-                Err(CheckFailure::by(&other, told))
+                Err(CheckFailure::by(&other, reported))
             }
         }
     }
@@ -412,8 +411,8 @@ pub(super) fn compare(answer: Meaning, expected: &RightAnswer) -> Result<(), Che
         (RightAnswer::Raised(wanted), _) => format!("`raised` with {wanted:?}"),
         (RightAnswer::Failed, _) => "`failed` at the stage `render`".to_owned(),
     };
-    let told = |done: &str| format!("{done}; expected {wanted}");
-    Err(CheckFailure::by(&outcome, told))
+    let reported = |done: &str| format!("{done}; expected {wanted}");
+    Err(CheckFailure::by(&outcome, reported))
 }
 
 fn words(outcome: &Outcome) -> String {

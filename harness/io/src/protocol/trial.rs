@@ -51,7 +51,6 @@ pub enum CheckResult {
     },
     /// A remark: it does not affect results.
     Noted {
-        /// What was seen.
         seen: String,
         /// What to do about it.
         help: Cow<'static, str>,

@@ -24,7 +24,6 @@ const MOST_OF_MODEL: u64 = 128 << 20;
 /// The most redirects that are followed.
 const MOST_REDIRECTS: usize = 8;
 
-/// Downloads files.
 pub(super) struct Downloader {
     client: Client,
     /// When the first answer had to begin.
@@ -33,9 +32,7 @@ pub(super) struct Downloader {
     left: Cell<u64>,
 }
 
-/// A file to download.
 pub(super) struct Download<'a> {
-    /// The address.
     pub(super) url: &'a str,
     /// The media type that is accepted.
     pub(super) accept: Option<&'a str>,
@@ -92,7 +89,6 @@ pub(super) enum DownloadError {
     /// The answer is not what such a server gives.
     #[error("{host} is not the expected kind of server: {why}")]
     Unexpected { host: String, why: String },
-    /// The address is not valid.
     #[error("not an address: {0}")]
     Address(String),
 }

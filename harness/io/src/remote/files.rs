@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::source;
 
-/// The card of a model.
 pub(super) const CARD: &str = "README.md";
 /// The files with a model's template and its special tokens.
 const FILES: [&str; 8] = [
@@ -17,7 +16,6 @@ const FILES: [&str; 8] = [
     "special_tokens_map.json",
     "tokenizer_config.json",
 ];
-/// The folder with further templates.
 const FOLDER: &str = "additional_chat_templates/";
 /// Files that only show that a folder is a model; they are skipped if they are large.
 const MARKS: [&str; 2] = ["config.json", "generation_config.json"];

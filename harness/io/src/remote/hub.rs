@@ -121,7 +121,6 @@ impl<'m> HubModel<'m> {
         })
     }
 
-    /// The commit of the revision.
     fn ask(&self) -> Result<Commit, DownloadError> {
         let url = format!(
             "{}/api/models/{}/revision/{}",

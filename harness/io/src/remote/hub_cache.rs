@@ -14,7 +14,6 @@ use rolecall_core::problem::Problem;
 /// The most bytes of a file in `refs`.
 const MOST_OF_REF: u64 = 4 << 10;
 
-/// A repository in the cache.
 pub(super) struct Repository {
     folder: PathBuf,
 }

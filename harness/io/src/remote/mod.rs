@@ -57,7 +57,7 @@ fn find_named(path: &Path, name: &RemoteName, cache: Option<&Path>) -> Result<Fo
     }
 }
 
-/// Fetches the card of a model on the Hugging Face hub, `README.md`, beside its other files. For a
+/// Fetches the card of a model on the Hugging Face hub, `README.md`, besides its other files. For a
 /// path that does not name one, and where the hub does not answer, nothing happens.
 #[cfg(feature = "fetch")]
 pub fn fetch_card(path: &Path, cache: Option<&Path>) -> Result<(), Problem> {

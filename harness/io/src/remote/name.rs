@@ -10,7 +10,7 @@ const HUB: &str = "hf:";
 /// The beginning of a name in Ollama.
 const OLLAMA: &str = "ollama:";
 
-/// The hosts of the Hugging Face hub and of Ollama's library, as they stand in addresses.
+/// The hosts of the Hugging Face hub and of Ollama's library, as they are in addresses.
 const HUB_HOSTS: [&str; 3] = ["huggingface.co", "www.huggingface.co", "hf.co"];
 const OLLAMA_HOSTS: [&str; 2] = ["ollama.com", "www.ollama.com"];
 

@@ -35,7 +35,6 @@ struct RegistryModel<'m> {
     /// The path as the user wrote it.
     shown: &'m Path,
     name: &'m ModelName,
-    /// The address of its registry.
     registry: String,
     downloader: Downloader,
     /// The store in this program's cache.
@@ -43,7 +42,6 @@ struct RegistryModel<'m> {
     fetched: (usize, u64),
 }
 
-/// A layer of a model.
 struct Layer<'l> {
     /// The end of its type, such as `template`.
     kind: &'l str,

@@ -15,7 +15,6 @@ pub struct SourceContent {
 }
 
 impl SourceContent {
-    /// A problem, and no templates.
     pub(super) fn problem(problem: Problem) -> SourceContent {
         SourceContent {
             problems: vec![problem],

@@ -42,8 +42,8 @@ pub(super) fn read(bound: Option<&Root>, path: &Path, kind: FileKind) -> SourceC
     }
 }
 
-/// The `chat_template.jinja` of a model folder, where its tokenizer's configuration is beside it. A
-/// sidecar says more than the model's own files, so a file that has one is read with that.
+/// The `chat_template.jinja` of a model folder, where its tokenizer's configuration is next to it.
+/// A sidecar says more than the model's own files, so a file that has one is read with that.
 fn of_model(bound: Option<&Root>, path: &Path) -> Option<SourceContent> {
     let is_template = path
         .file_name()

@@ -36,7 +36,6 @@ const OF_TOOLS: [&str; 5] = [
 /// The message for a model without a template.
 const NO_TEMPLATE: &str = "the model has no chat template";
 
-/// Reads a folder.
 pub(super) fn read(path: &Path) -> SourceContent {
     if let Some(found) = ollama::read_folder(path) {
         return found;
@@ -245,7 +244,7 @@ fn files(
     }
     if is_model {
         ignored.retain(|path| name_of(path) != huggingface::TEMPLATE_FILE);
-        ignored.extend(huggingface::unread_beside(root, folder));
+        ignored.extend(huggingface::unread_templates(root, folder));
         for path in ignored {
             found.notes.push(Note::new(
                 path,
@@ -284,7 +283,7 @@ fn read_inside(root: &Root, path: &Path, kind: FileKind) -> SourceContent {
     found
 }
 
-/// A GGUF file beside its model holds a copy of the template, which may be older.
+/// A GGUF file next to its model holds a copy of the template, which may be older.
 fn compare_copies(found: &mut SourceContent, name: &str) {
     let name = naming::of_model(name, None);
     let Some(used) = found

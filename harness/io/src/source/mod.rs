@@ -16,11 +16,11 @@
 //! [`MOST_TEMPLATES`] templates; more is a problem. Hidden folders do not count. Folders that tools
 //! fill, such as `node_modules`, and folders in that of a model are left out with a note.
 //!
-//! A folder is a *model folder* when it holds `additional_chat_templates/`, or one of the
-//! files that come with a model: `config.json`, `tokenizer.json`, `tokenizer_config.json`,
+//! A folder is a *model folder* when it holds `additional_chat_templates/`, or one of the files
+//! that come with a model: `config.json`, `tokenizer.json`, `tokenizer_config.json`,
 //! `special_tokens_map.json`, `generation_config.json`, `processor_config.json`,
-//! `preprocessor_config.json`, `chat_template.json`. A file that is a template's sidecar,
-//! such as `config.json` beside `config.jinja`, does not count.
+//! `preprocessor_config.json`, `chat_template.json`. A file that is a template's sidecar, such as
+//! `config.json` next to `config.jinja`, does not count.
 //!
 //! Nothing outside the given path is read. A link is followed only if it leads to something inside:
 //! in the Hugging Face cache, inside the folder of the repository; in an Ollama store, inside the

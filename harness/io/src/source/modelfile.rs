@@ -158,7 +158,7 @@ struct Modelfile {
 struct Instruction {
     /// In lower case.
     name: String,
-    /// What stands between the name and the value: the role of a message, the name of a parameter.
+    /// The text between the name and the value: the role of a message, the name of a parameter.
     role: String,
     value: String,
     /// The line in which the value begins.
@@ -324,7 +324,7 @@ fn value(path: &Path, cursor: &mut Cursor<'_>) -> Result<ParsedValue, Problem> {
             }
             value.push(c);
         } else if matches!(c, ' ' | '\t') {
-            // Blanks before the value are not part of it, even behind a dropped character.
+            // Blanks before the value are not part of it, even after a dropped character.
             if solid > 0 {
                 value.push(c);
             }

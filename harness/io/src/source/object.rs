@@ -17,7 +17,6 @@ pub(super) struct JsonFile<'t> {
 }
 
 impl JsonFile<'_> {
-    /// A problem at a value.
     pub(super) fn problem(&self, at: &impl Ranged, message: impl Into<String>) -> Problem {
         Problem::new(self.path, message).at(self.place(at.start()))
     }
@@ -32,7 +31,6 @@ impl JsonFile<'_> {
     }
 }
 
-/// The string at a key.
 pub(super) fn string<'a>(object: &'a Object<'a>, key: &str) -> Option<&'a str> {
     match value(object, key) {
         Some(ast::Value::StringLit(text)) => Some(&text.value),

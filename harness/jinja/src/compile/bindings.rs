@@ -13,10 +13,8 @@ pub(super) enum BindingKind {
     Messages,
     Message,
     Tools,
-    /// A tool, or its function.
     Tool,
     Calls,
-    /// A call, or its function.
     Call,
 }
 

@@ -90,8 +90,8 @@ pub(super) fn follow<'s>(span: Span) -> Stmt<'s> {
     Stmt::IfCond(Spanned::new(whether, span))
 }
 
-/// The variables that note whether the template left a loop in every turn, one for each level of
-/// nested loops. No template can spell them.
+/// The variables that note whether the template left a loop in every iteration, one for each level
+/// of nested loops. No template can spell them.
 const ARRIVALS: [&str; 8] = [
     "arrival 1",
     "arrival 2",
@@ -103,8 +103,8 @@ const ARRIVALS: [&str; 8] = [
     "arrival 8",
 ];
 
-/// The statement before a loop with an `else`. It notes that no turn has reached the end of the
-/// body. None if loops nest too deeply.
+/// The statement before a loop with an `else`. It notes that no iteration has reached the end of
+/// the body. None if loops nest too deeply.
 pub(super) fn await_arrival<'s>(level: usize, span: Span) -> Option<Stmt<'s>> {
     let set = Set {
         target: variable(ARRIVALS.get(level)?, span),
@@ -126,7 +126,8 @@ pub(super) fn arrive<'s>(level: usize, span: Span) -> Option<Stmt<'s>> {
     ))
 }
 
-/// The `else` of that loop. It runs if no turn reached its end (Jinja2's compiler.py, `visit_For`).
+/// The `else` of that loop. It runs if no iteration reached its end (Jinja2's compiler.py,
+/// `visit_For`).
 pub(super) fn unless_arrived(
     level: usize,
     statements: Vec<Stmt<'_>>,

@@ -29,10 +29,8 @@ use crate::refusal::syntax_error;
 /// What a render knows of missing values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum MissingValues {
-    /// That they are undefined.
     #[default]
     Plain,
-    /// Their names, too.
     Named,
 }
 
@@ -191,7 +189,7 @@ impl<'s> Expressions<'s> {
                         expr
                     }
                 };
-                let named = named_beside(node.expr.as_ref(), &node.args);
+                let named = other_names(node.expr.as_ref(), &node.args);
                 let args = self.adapt_arguments(&node.args, &named)?;
                 let span = node.span();
                 let Some(name) = vocabulary::filter(node.name) else {
@@ -201,7 +199,7 @@ impl<'s> Expressions<'s> {
             }
             Expr::Test(node) => {
                 let expr = self.adapt(&node.expr)?;
-                let named = named_beside(Some(&node.expr), &node.args);
+                let named = other_names(Some(&node.expr), &node.args);
                 let args = self.adapt_arguments(&node.args, &named)?;
                 let span = node.span();
                 let Some(name) = vocabulary::test(node.name) else {
@@ -292,7 +290,7 @@ impl<'s> Expressions<'s> {
     }
 
     /// A constant. If it is a text, a traced render knows its place: what is between its quotation
-    /// marks, or all of it if that does not stand there as it is.
+    /// marks, or all of it if that is not there as it is.
     fn literal(&mut self, value: &Value, span: Span) -> Expr<'s> {
         let (Some(literals), Some(text)) = (&mut self.literals, value.as_str()) else {
             return constant(value.clone(), span);
@@ -304,8 +302,8 @@ impl<'s> Expressions<'s> {
         constant(provenance::literal(value, source, literals), span)
     }
 
-    /// The key of an item in the text of the template, if it stands there as it is. minijinja finds
-    /// an attribute faster than an item, and they are the same if the name is no method's.
+    /// The key of an item in the text of the template, if it is there as it is. minijinja finds an
+    /// attribute faster than an item, and they are the same if the name is no method's.
     fn plain_key(&self, node: &GetItem<'s>) -> Option<&'s str> {
         let Expr::Const(key) = &node.subscript_expr else {
             return None;
@@ -646,14 +644,13 @@ pub(super) fn named<'s>(arguments: &[CallArg<'s>], others: &[&'s str]) -> Vec<&'
 
 /// The names of the arguments of a filter or a test. If all of its input is constant, Jinja2 calls
 /// it when it compiles, and the last argument of each name counts (`args_as_const`).
-fn named_beside<'s>(of: Option<&Expr<'s>>, arguments: &[CallArg<'s>]) -> Vec<&'s str> {
+fn other_names<'s>(of: Option<&Expr<'s>>, arguments: &[CallArg<'s>]) -> Vec<&'s str> {
     if of.is_some_and(is_constant) && arguments.iter().map(given).all(is_constant) {
         return Vec::new();
     }
     named(arguments, &[])
 }
 
-/// The operator of a comparison.
 fn comparing(op: CompareOpKind) -> Operator {
     match op {
         CompareOpKind::Eq => Operator::Equal,

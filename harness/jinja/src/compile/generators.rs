@@ -27,10 +27,8 @@ const KNOWN: [&str; 8] = [
     "changed", "cycle", "depth", "depth0", "first", "index", "index0", "previtem",
 ];
 
-/// The generators of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Generators {
-    /// There are none.
     None,
     /// A filter or a loop takes each of them at once.
     Taken,

@@ -193,7 +193,7 @@ mod tests {
             of("{% for m in a[b:] %}{{ m.x[c] }}{% endfor %}"),
             ["a", "b", "c"]
         );
-        // Constants are not evaluated, and the names beside them are found.
+        // Constants are not evaluated, and the names next to them are found.
         let constants = "a 1 'b' {{ c['d\\'' ~ \"e\"] + 0x1f*f-1.5e3 }}{{ ('x' * 99999999) ~ ('x' * 99999999) }}{{g.0}} 'h'";
         assert_eq!(of(constants), ["c", "f", "g"]);
     }

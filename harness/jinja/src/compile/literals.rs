@@ -1,4 +1,4 @@
-//! The texts that stand in a template itself: its plain text, and the text constants in it.
+//! The texts that are in a template itself: its plain text, and the text constants in it.
 
 use std::collections::BTreeSet;
 

@@ -15,9 +15,9 @@ pub(crate) mod words;
 
 mod departures;
 mod generators;
+mod iterations;
 mod names;
 mod scopes;
-mod turns;
 
 mod sites;
 

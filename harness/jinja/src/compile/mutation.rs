@@ -15,7 +15,7 @@ use crate::compile::grammar::tokens::Token;
 use crate::compile::nodes::{all_within, bodies, expressions};
 use crate::compile::sites::{extent, is_literal, is_logical};
 
-/// What a tag has inside that does nothing, whatever stands around it.
+/// What a tag has inside that does nothing, whatever is around it.
 const NOTHING: &str = "if false %}{% endif";
 
 /// The mutations of a template whose lines are normalised, in the order of their places. None of them
@@ -43,7 +43,6 @@ pub(crate) fn mutations(source: &str) -> Option<Vec<Mutation>> {
     Some(kept.collect())
 }
 
-/// A token with its place.
 #[derive(Debug)]
 struct Placed<'s> {
     token: Token<'s>,
@@ -226,7 +225,6 @@ impl Changes<'_, '_> {
         start..last.map_or(span.end, |token| token.span.end)
     }
 
-    /// The changes of single tokens.
     fn of_tokens(&mut self) {
         let mut tag = Tag::default();
         for at in 0..self.tokens.len() {
@@ -400,7 +398,7 @@ impl Changes<'_, '_> {
         self.add(self.tokens[at].span.clone(), kind, other);
     }
 
-    /// The filter behind a `|` is gone, with its arguments.
+    /// The filter after a `|` is gone, with its arguments.
     fn filter(&mut self, at: usize) {
         let Some(before) = at.checked_sub(1).and_then(|before| self.tokens.get(before)) else {
             return;
@@ -488,7 +486,6 @@ impl Changes<'_, '_> {
     }
 }
 
-/// A tag of a template.
 #[derive(Debug, Default)]
 struct Tag {
     /// The tokens between its marks.

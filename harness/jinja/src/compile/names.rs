@@ -48,7 +48,6 @@ fn argument_names<'s>(node: &Macro<'s>) -> impl Iterator<Item = &'s str> {
     })
 }
 
-/// The use of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Use {
     Read,

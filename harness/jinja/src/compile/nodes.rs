@@ -25,13 +25,11 @@ pub(super) fn operation<'s>(
     Expr::Filter(Spanned::new(filter, span))
 }
 
-/// A constant.
 pub(super) fn constant<'s>(value: impl Into<Value>, span: Span) -> Expr<'s> {
     let value = value.into();
     Expr::Const(Spanned::new(Const { value }, span))
 }
 
-/// A variable.
 pub(super) fn variable(id: &str, span: Span) -> Expr<'_> {
     Expr::Var(Spanned::new(Var { id }, span))
 }

@@ -1,5 +1,5 @@
 //! The outline of a template: the pieces of each body, with their places. Whoever puts tags into a
-//! template needs to know where a tag may stand.
+//! template needs to know where a tag may be.
 
 use std::ops::Range;
 
@@ -15,11 +15,11 @@ use crate::compile::grammar::tokens::Token;
 pub struct Outline {
     /// The source as Jinja2 reads it: every line ends with `\n`. All places are bytes of it.
     pub source: String,
-    /// The bodies. A body stands before the bodies that it is in.
+    /// The bodies. A body comes before the bodies that it is in.
     pub bodies: Vec<Body>,
 }
 
-/// Pieces that follow each other: the whole template, or what stands between two tags that belong
+/// Pieces that follow each other: the whole template, or what is between two tags that belong
 /// together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Body {
@@ -31,10 +31,10 @@ pub struct Body {
     pub is_captured: bool,
 }
 
-/// A piece of a body.
+/// A piece of a body: plain text, a print, or a tag with its own bodies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// Where it stands, with the signs of its tags.
+    /// Where it is, with the signs of its tags.
     pub span: Range<usize>,
     /// What it is.
     pub kind: PieceKind,
@@ -84,8 +84,8 @@ impl Outline {
         Some(Outline { source, bodies })
     }
 
-    /// Where so many bytes of a string end in its literal, which stands at a place with its
-    /// quotation marks. None if there is no such place.
+    /// Where so many bytes of a string end in its literal, which is at a place with its quotation
+    /// marks. None if there is no such place.
     pub fn place_in_string(&self, literal: &Range<usize>, bytes: usize) -> Option<usize> {
         let inside = self.source.get(literal.start + 1..literal.end - 1)?;
         let places = inside.char_indices().map(|(at, _)| at);
@@ -93,7 +93,7 @@ impl Outline {
             let text = unescaped(&inside[..*at]);
             text.is_ok_and(|text| text.len() == bytes)
         });
-        // A place within an escape gives an error, or the bytes of what stands before it.
+        // A place within an escape gives an error, or the bytes of what comes before it.
         let at = places.next()?;
         let is_whole = unescaped(&inside[at..]).is_ok();
         is_whole.then_some(literal.start + 1 + at)
@@ -117,7 +117,7 @@ fn bodies(source: &str) -> Result<Vec<Body>, Error> {
         }
         let is_print = token == Token::PrintBegin;
         let mut inside = Vec::new();
-        let behind = loop {
+        let after = loop {
             let (token, span) = lexer.next()?;
             let place = span.start_offset as usize..span.end_offset as usize;
             match token {
@@ -126,9 +126,9 @@ fn bodies(source: &str) -> Result<Vec<Body>, Error> {
             }
         };
         // The token for the end of a tag has the white space that it takes away.
-        let sign = &source[behind.clone()];
+        let sign = &source[after.clone()];
         let length = sign.find(['}', '%']).map_or(sign.len(), |at| at + 2);
-        let place = start..behind.start + length;
+        let place = start..after.start + length;
         if let Some(last) = open.last_mut() {
             last.push(end..start, PieceKind::Text);
         }
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_in_a_string_is_found_behind_escapes() {
+    fn a_place_in_a_string_is_found_after_escapes() {
         let source = r"{{ 'a\nb\u00e9c' }}";
         let outline = Outline::of(source).unwrap();
         let literal = 3..source.len() - 3;

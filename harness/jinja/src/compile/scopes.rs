@@ -45,13 +45,11 @@ impl Scopes {
         }
     }
 
-    /// Opens a scope.
     pub(super) fn enter(&mut self) {
         self.open += 1;
         self.deepest = self.deepest.max(self.open);
     }
 
-    /// Closes a scope.
     pub(super) fn leave(&mut self) {
         self.open -= 1;
     }

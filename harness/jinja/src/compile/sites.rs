@@ -12,8 +12,8 @@ use minijinja::machinery::ast::{
 };
 use rolecall_core::{Site, SiteKind};
 
+use crate::compile::iterations::{Assigned, Full};
 use crate::compile::nodes::{constant, evaluate, expressions, given, operation};
-use crate::compile::turns::{Assigned, Full};
 use crate::coverage::Event;
 use crate::library::functions::GENERATION;
 use crate::operator::Operator;
@@ -37,11 +37,10 @@ pub(super) struct Sites {
 }
 
 impl Sites {
-    /// The sites of a tree.
     pub(super) fn of(template: &Stmt<'_>, source: &str, reporting: Reporting) -> Sites {
         let mut collector = Collector {
             source,
-            is_dead: false,
+            is_unreachable: false,
             assigned: Assigned::of(template),
             full: Full::new(),
             sites: Sites {
@@ -54,12 +53,10 @@ impl Sites {
         collector.sites
     }
 
-    /// The sites alone.
     pub(super) fn into_list(self) -> Vec<Site> {
         self.list
     }
 
-    /// The site of a node.
     fn site<T>(&self, node: &T) -> Option<usize> {
         self.of.get(&address(node)).copied()
     }
@@ -107,7 +104,7 @@ fn address<T>(node: &T) -> (usize, usize) {
 struct Collector<'s> {
     source: &'s str,
     /// Whether a literal keeps every render away from what is collected.
-    is_dead: bool,
+    is_unreachable: bool,
     /// What the template assigns itself.
     assigned: Assigned,
     /// What the conditions around have found to have something in it.
@@ -121,7 +118,7 @@ impl Collector<'_> {
         self.sites.list.push(Site {
             kind,
             span,
-            is_dead: self.is_dead,
+            is_unreachable: self.is_unreachable,
             is_never_empty: false,
         });
     }
@@ -132,13 +129,13 @@ impl Collector<'_> {
         }
     }
 
-    /// Statements that run if a condition has this truth. If it never has, they are dead.
+    /// Statements that run if a condition has this truth. If it never has, they are unreachable.
     fn branch(&mut self, statements: &[Stmt<'_>], condition: &Expr<'_>, truth: bool) {
-        let (around, known) = (self.is_dead, self.full.len());
-        self.is_dead |= is_never(condition, truth);
+        let (around, known) = (self.is_unreachable, self.full.len());
+        self.is_unreachable |= is_never(condition, truth);
         self.assigned.ask(condition, truth, &mut self.full);
         self.statements(statements);
-        self.is_dead = around;
+        self.is_unreachable = around;
         self.full.truncate(known);
     }
 
@@ -205,7 +202,6 @@ impl Collector<'_> {
         self.add(statement, SiteKind::Statement, head);
     }
 
-    /// The expressions of a statement.
     fn within(&mut self, statement: &Stmt<'_>) {
         for expression in expressions(statement) {
             self.expression(expression);
@@ -215,7 +211,7 @@ impl Collector<'_> {
     fn for_loop(&mut self, node: &Spanned<ForLoop<'_>>) {
         let heads: Vec<_> = [&node.iter].into_iter().chain(&node.filter_expr).collect();
         let head = self.head(node.span(), &heads);
-        // A loop over a literal always has the same turns.
+        // A loop over a literal always has the same iterations.
         if node.filter_expr.is_some() || !is_literal(&node.iter) {
             let looped = self.assigned.looped(&node.iter);
             let is_never_empty = looped.is_some_and(|looped| self.full.contains(&looped));
@@ -248,7 +244,7 @@ impl Collector<'_> {
         self.full = known;
     }
 
-    /// The body of `{% generation %}`, which always runs where it stands.
+    /// The body of `{% generation %}`, which always runs where it is.
     fn marked_body(&mut self, node: &Macro<'_>, span: Span) {
         let head = self.head(span, &[]);
         self.add(node, SiteKind::Macro, head);

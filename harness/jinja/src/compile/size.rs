@@ -12,13 +12,11 @@ pub(super) enum Piece<'t> {
     Outside,
     /// The beginning of a tag that is no `{{`.
     Tag,
-    /// A name.
     Name(&'t str),
     /// Anything else within a tag.
     Other,
 }
 
-/// The size of a template.
 #[derive(Default)]
 pub(super) struct TemplateSize {
     /// The tokens until now.
@@ -39,7 +37,6 @@ pub(super) struct TemplateSize {
     scopes: usize,
     /// The `elif` of open conditions.
     branches: usize,
-    /// The named blocks.
     blocks: usize,
     /// The length of the longest name.
     longest_name: usize,

@@ -117,7 +117,6 @@ struct Adapter<'s> {
     leaves_scopes: bool,
     /// How many loops are around a statement.
     level: usize,
-    /// The generators of the template.
     generators: Generators,
     /// How many scopes there are between a statement and the loop around it.
     depth: usize,

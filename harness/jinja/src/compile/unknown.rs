@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_told_of_what_is_certain() {
+    fn keys_are_reported_of_what_is_certain() {
         let keys = |source: &str| -> Vec<String> {
             let found = found(source).into_iter();
             found

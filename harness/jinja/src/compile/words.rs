@@ -6,7 +6,6 @@ use rolecall_core::Words;
 
 use crate::compile::nodes::{all_within, bodies, expressions};
 
-/// The words of a template.
 pub(crate) fn words(template: &Stmt<'_>) -> Words {
     let mut found = Words::default();
     of_statement(template, &mut found);
@@ -57,7 +56,6 @@ fn is_comparison(expression: &Expr<'_>) -> bool {
     }
 }
 
-/// All words of an expression.
 fn collect(expression: &Expr<'_>, found: &mut Words) {
     note(expression, found);
     all_within(expression, |inner| {

@@ -107,7 +107,7 @@ fn strftime_now(args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["format"], &args, &kwargs)?;
     args.required(0)?;
     let format = args.text(0, "")?;
-    // A directive has two characters; the longest text that one stands for is a date.
+    // A directive has two characters; the longest text that one represents is a date.
     work(format.len().saturating_mul(ITEM))?;
     produce(format.len().saturating_mul(ITEM))?;
     let text = now().strftime(format);

@@ -222,7 +222,7 @@ fn tail_len(word: &str) -> usize {
     word.len() - rest.len()
 }
 
-/// The length of an address with those closing marks behind it that close something in it.
+/// The length of an address with those closing marks after it that close something in it.
 fn balanced(word: &str, len: usize) -> usize {
     let mut len = len;
     for (open, close) in [("(", ")"), ("<", ">"), ("&lt;", "&gt;")] {

@@ -129,7 +129,7 @@ fn with_ascii_digits(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(|c| ascii(c).unwrap_or(c)).collect())
 }
 
-/// Whether a character may stand around a number: C's white space, and Unicode's white space beyond
+/// Whether a character may be around a number: C's white space, and Unicode's white space beyond
 /// ASCII.
 fn is_blank(c: char) -> bool {
     matches!(c, '\t'..='\r' | ' ') || (!c.is_ascii() && c.is_whitespace())
@@ -140,7 +140,7 @@ pub(super) fn parse_float(text: &str) -> Option<f64> {
     let text = &with_ascii_digits(text);
     let text = text.trim_matches(is_blank);
     let is_plain = text.bytes().enumerate().all(|(at, byte)| {
-        // An underscore may only stand between digits.
+        // An underscore may only be between digits.
         byte != b'_'
             || (at > 0
                 && text.as_bytes()[at - 1].is_ascii_digit()

@@ -47,7 +47,7 @@ pub(super) fn add(registry: &mut Registry<'_>) {
 ///
 /// A filter or a test can be called only now, so all items are computed at once. An item of another
 /// generator is taken from it only when somebody asks for what became of it. What others have taken
-/// meanwhile is left out. An error is kept for whoever asks for the item behind it.
+/// meanwhile is left out. An error is kept for whoever asks for the item after it.
 fn changed<C>(
     function: &'static str,
     value: &Value,
@@ -139,7 +139,7 @@ fn named(args: &[Value]) -> Result<(&Value, &[Value]), Error> {
         .ok_or_else(|| Error::new(ErrorKind::MissingArgument, "a name"))
 }
 
-/// Arguments with the keyword arguments behind them, as minijinja passes them.
+/// Arguments with the keyword arguments after them, as minijinja passes them.
 fn with_kwargs(args: &[Value], kwargs: &Kwargs) -> Result<Vec<Value>, Error> {
     // A filter within a filter copies them once more.
     produce(2 * SLOT * args.len())?;
@@ -161,7 +161,7 @@ struct Choice {
     test: Option<ItemTest>,
 }
 
-/// A test with the arguments behind the item.
+/// A test with the arguments after the item.
 struct ItemTest {
     /// The name under which minijinja knows it, or the name that no test has.
     name: Result<String, String>,

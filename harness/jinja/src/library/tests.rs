@@ -106,7 +106,6 @@ pub(super) fn add(registry: &mut Registry<'_>) {
     }
 }
 
-/// The tests that are operators.
 const COMPARISONS: &[(&[&str], Operator)] = &[
     (&["==", "eq", "equalto"], Operator::Equal),
     (&["!=", "ne"], Operator::NotEqual),

@@ -184,7 +184,7 @@ impl WrappedLine<'_> {
         self.0.get(at).is_some_and(|c| is(*c))
     }
 
-    /// What stands so many characters before a place.
+    /// What is so many characters before a place.
     fn is_before(&self, at: usize, by: usize, is: impl Fn(char) -> bool) -> bool {
         at.checked_sub(by).is_some_and(|at| self.is(at, is))
     }

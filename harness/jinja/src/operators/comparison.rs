@@ -24,7 +24,6 @@ pub(super) fn add(registry: &mut Registry<'_>) {
     registry.add_operator(Operator::Chain, chain);
 }
 
-/// Whether a comparison holds.
 pub(crate) fn holds(operator: Operator, a: &Value, b: &Value) -> Result<bool, Error> {
     match operator {
         Operator::Equal => equal_or_failed(a, b),

@@ -48,7 +48,7 @@ fn splat(items: Value) -> Result<Value, Error> {
     Ok(items)
 }
 
-/// The entries that `f(**mapping)` hands over, beside arguments of some names.
+/// The entries that `f(**mapping)` hands over, besides arguments of some names.
 fn kwarg_splat(mapping: Value, taken: Rest<Value>) -> Result<Value, Error> {
     if mapping.kind() != ValueKind::Map {
         return Err(invalid(format!(

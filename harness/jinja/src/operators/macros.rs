@@ -22,7 +22,6 @@ pub(super) fn add(registry: &mut Registry<'_>) {
     registry.add_operator(Operator::Bind, bind);
 }
 
-/// The signature of a macro.
 #[derive(Debug)]
 pub(crate) struct Signature {
     /// Empty for the macro of a call block.

@@ -123,7 +123,6 @@ impl<const N: usize> Arguments<N> {
         }
     }
 
-    /// The text at a place.
     pub(crate) fn text<'a>(&'a self, at: usize, otherwise: &'a str) -> Result<&'a str, Error> {
         match self.get(at) {
             None => Ok(otherwise),

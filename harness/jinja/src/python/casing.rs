@@ -9,8 +9,8 @@ fn is_cased(c: char) -> bool {
     c.is_lowercase() || c.is_uppercase() || c.general_category() == GeneralCategory::TitlecaseLetter
 }
 
-/// Appends a letter in title case: most are as in upper case, but of several letters only the
-/// first is.
+/// Appends a letter in title case: most are as in upper case, but of several letters only the first
+/// appears.
 fn push_title(c: char, out: &mut String) {
     let titled = |code: u32| char::from_u32(code).unwrap_or(c);
     let code = u32::from(c);

@@ -124,7 +124,7 @@ fn is_among(items: &Value, wanted: &Value) -> Result<bool, Error> {
     Ok(false)
 }
 
-/// Whether a generator gives a value. It is asked for no item behind that one.
+/// Whether a generator gives a value. It is asked for no item after that one.
 fn is_next(items: &Generator, wanted: &Value) -> Result<bool, Error> {
     while let Some(item) = items.first()? {
         if is_item(&item, wanted)? {

@@ -163,7 +163,6 @@ pub(crate) fn hashed(key: &Value) -> Result<(), Error> {
     }
 }
 
-/// A view of a dictionary.
 struct View {
     /// What Python calls it.
     name: &'static str,

@@ -58,11 +58,9 @@ type ValueByName<'a> = dyn Fn(&str) -> Result<Option<Value>, Error> + 'a;
 /// How the fields without a name are numbered until now.
 #[derive(Clone, Copy)]
 enum Numbering {
-    /// There was none.
     None,
     /// They are counted, and this is the next.
     Automatic(usize),
-    /// Each has its number.
     Manual,
 }
 

@@ -22,7 +22,6 @@ pub(crate) struct Generator {
     items: Mutex<Items>,
 }
 
-/// The items that are left.
 struct Items {
     /// The items that were computed before anybody asked for them.
     ahead: VecDeque<Value>,
@@ -37,7 +36,6 @@ struct Items {
 enum IteratorName {
     /// A generator, by the function of Jinja2 that makes it.
     Function(&'static str),
-    /// Another iterator, by its class.
     Class(&'static str),
 }
 
@@ -49,12 +47,10 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// The items of a generator.
     pub(crate) fn of_generator(value: &Value) -> Option<Source> {
         value.downcast_object().map(Source::Shared)
     }
 
-    /// The next item.
     pub(crate) fn next(&mut self) -> Next {
         match self {
             Source::Shared(generator) => generator.first(),
@@ -72,7 +68,6 @@ impl Ahead<'_> {
         self.0.given
     }
 
-    /// The items that are left.
     pub(crate) fn left(&self) -> &VecDeque<Value> {
         &self.0.ahead
     }
@@ -141,7 +136,7 @@ impl Generator {
         next
     }
 
-    /// Computes the item behind those that were computed before.
+    /// Computes the item after those that were computed before.
     fn compute(&self) -> Next {
         // Nobody else holds the lock while the item is computed: this may take from other generators.
         let rest = self.lock().rest.take();
@@ -166,7 +161,7 @@ impl Generator {
         Ok(next)
     }
 
-    /// Computes all items that are left. They stay here, and so does the error behind them.
+    /// Computes all items that are left. They stay here, and so does the error after them.
     pub(crate) fn look_ahead(&self) -> Ahead<'_> {
         loop {
             match self.compute() {

@@ -40,7 +40,6 @@ impl Object for ItemGroup {
     }
 }
 
-/// A group as a value.
 pub(crate) fn group(key: Value, items: Value) -> Value {
     Value::from_object(ItemGroup { key, items })
 }

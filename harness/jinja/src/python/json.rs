@@ -66,7 +66,6 @@ pub(crate) struct JsonStyle {
     pub(crate) item_separator: Cow<'static, str>,
     /// The text between a key and its value.
     pub(crate) key_separator: Cow<'static, str>,
-    /// Whether keys are sorted.
     pub(crate) sort_keys: bool,
 }
 
@@ -119,7 +118,6 @@ pub(crate) fn dumped(value: &Value, style: &JsonStyle) -> Result<Value, Error> {
     Ok(text)
 }
 
-/// Writes values as JSON.
 struct JsonWriter<'w> {
     style: &'w JsonStyle,
     out: &'w mut String,
@@ -170,7 +168,7 @@ impl JsonWriter<'_> {
         }
     }
 
-    /// Writes a list or a map. A traced render notes where it stands.
+    /// Writes a list or a map. A traced render notes where it is.
     fn traced(
         &mut self,
         value: &Value,

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loops_are_told_from_dictionaries() {
+    fn loops_are_distinguished_from_dictionaries() {
         let kinds = |value: &Value| format!("{:?}", [is_dictionary(value), is_loop(value)]);
         let mut environment = Environment::new();
         environment.add_filter("kinds", kinds);

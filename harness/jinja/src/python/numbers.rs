@@ -63,7 +63,6 @@ pub(crate) fn number(value: &Value) -> Option<Number> {
     }
 }
 
-/// An integer as a value.
 #[inline]
 pub(crate) fn integer(int: i128) -> Value {
     i64::try_from(int).map_or_else(|_| Value::from(int), Value::from)
@@ -346,7 +345,6 @@ pub(crate) fn big_digits(value: &Value) -> Option<&str> {
     Some(&big.0)
 }
 
-/// A number of any size.
 pub(super) enum AnyNumber<'v> {
     Usual(Number),
     /// The digits of an integer that no machine type holds.
@@ -423,7 +421,7 @@ mod tests {
         let big = |digits: &str| big_integer(digits);
         let (large, larger) = (big(&power(40)), big(&power(41)));
         let negative = big(&format!("-{}", power(40)));
-        // 2.0 ** 200, and the integers beside it.
+        // 2.0 ** 200, and the integers next to it.
         let exact = Value::from(2.0_f64.powi(200));
         let whole = format!("{:.0}", 2.0_f64.powi(200));
         let below = format!("{}5", whole.strip_suffix('6').unwrap());

@@ -124,8 +124,8 @@ fn from_hex(text: &str) -> Result<f64, Error> {
     if all.is_empty() || !all.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(wrong());
     }
-    // Sixteen digits are more than a float has; of those behind them only one counts: that
-    // there is one.
+    // Sixteen digits are more than a float has; of those after them only one counts: that there is
+    // one.
     let significant = all.trim_start_matches('0');
     let zeros = all.len() - significant.len();
     let (first, rest) = significant.split_at(significant.len().min(30));

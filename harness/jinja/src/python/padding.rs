@@ -37,7 +37,7 @@ pub(super) enum Side {
     Left,
     Right,
     Both,
-    /// On the left with zeros, behind a sign.
+    /// On the left with zeros, after a sign.
     Zeros,
 }
 

@@ -124,9 +124,9 @@ impl Printer {
         self.push(close)
     }
 
-    /// Appends a text that is too long for a line, in several strings: first one for each of
-    /// its lines, and where that is too long, between words. A text that is not within another
-    /// value stands in brackets.
+    /// Appends a text that is too long for a line, in several strings: first one for each of its
+    /// lines, and where that is too long, between words. A text that is not within another value is
+    /// in brackets.
     fn text(
         &mut self,
         text: &str,
@@ -200,8 +200,8 @@ fn fits(repr: &str, taken: usize) -> bool {
         .is_some_and(|room| repr.len() <= room || repr.chars().count() <= room)
 }
 
-/// The words of a line, each with the white space behind it; white space at the beginning is
-/// a word of its own.
+/// The words of a line, each with the white space after it; white space at the beginning is a word
+/// of its own.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {

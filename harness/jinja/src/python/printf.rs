@@ -240,7 +240,7 @@ impl<'t> Conversion<'t> {
         precision: Option<usize>,
     ) -> Result<String, Error> {
         let has = |flag: char| self.flags.contains(flag);
-        // A `Markup` has `int()` read the text that stands for a number.
+        // A `Markup` has `int()` read the text that represents a number.
         let from_text = || match value.as_str().filter(|_| self.is_markup)?.trim().parse() {
             Ok(int) => Some(Number::Int(int)),
             Err(_) => None,

@@ -21,7 +21,6 @@ pub(super) struct Range {
     len: usize,
 }
 
-/// A range as a value.
 pub(crate) fn range(start: i128, end: i128, step: i128) -> Result<Value, Error> {
     if step == 0 {
         return Err(invalid("the step of a range cannot be zero"));

@@ -83,7 +83,7 @@ fn begin_run<T>(
     Ok(len)
 }
 
-/// Puts the items behind those that are in order where they belong (`binarysort`).
+/// Puts the items after those that are in order where they belong (`binarysort`).
 fn insert<T>(
     items: &mut [T],
     ordered: usize,

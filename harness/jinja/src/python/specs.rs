@@ -277,7 +277,7 @@ fn written(value: f64, kind: char, spec: &Spec) -> String {
             write_float(value, &mut text);
             text
         }
-        // The shortest form, with a digit behind the point.
+        // The shortest form, with a digit after the point.
         ('r', Some(_)) => general(value, significant, is_alternate, true),
         ('g' | 'n', _) => general(value, significant, is_alternate, false),
         ('e', precision) => exponential(value, precision.unwrap_or(6), is_alternate),
@@ -285,7 +285,7 @@ fn written(value: f64, kind: char, spec: &Spec) -> String {
     }
 }
 
-/// No float has more digits behind its point, or more digits at all: the others are zeros.
+/// No float has more digits after its point, or more digits at all: the others are zeros.
 const MOST_DIGITS: usize = 1100;
 
 /// Rust writes the exact digits of a number, and rounds a half to the even digit, as C does.

@@ -1,7 +1,7 @@
 //! What a missing value is called, for the message of a render that fails.
 //!
 //! Jinja2's undefined values know where they come from (3.1.6, `runtime.py`, `Undefined`);
-//! minijinja's do not. So a render that fails is repeated with values that do. They stand in
+//! minijinja's do not. So a render that fails is repeated with values that do. They are in
 //! variables, and filters, tests and operators receive minijinja's in their place.
 
 use std::cell::Cell;

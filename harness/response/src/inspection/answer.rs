@@ -11,7 +11,6 @@ use crate::value::Value;
 /// A region of a field: what opens it, its text, and what closes it.
 #[derive(Clone, Debug)]
 pub(super) struct Region {
-    /// The number of the field.
     pub(super) field: usize,
     pub(super) open: String,
     pub(super) body: String,
@@ -19,7 +18,6 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// All of it.
     pub(super) fn text(&self) -> String {
         [&*self.open, &*self.body, &*self.close].concat()
     }

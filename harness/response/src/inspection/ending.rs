@@ -1,7 +1,7 @@
 //! Closers that need the end token, which servers take away.
 
 use crate::inspection::answer::{Region, end_tokens, texts};
-use crate::inspection::finding::{Evidence, Finding, ReadingManner, Rule};
+use crate::inspection::finding::{Evidence, Finding, ReadingMode, Rule};
 use crate::inspection::trial::Bench;
 
 /// One finding for each closer that needs an end token, if the text is read otherwise without it.
@@ -56,19 +56,18 @@ pub(super) fn inspect(bench: &Bench<'_>, regions: &[Region], known: &[String]) -
                  should be"
             ),
             help: format!(
-                "let the end of the text stand for the token: write `(?={}|\\Z)` in its place",
+                "let the end of the text count as the token: write `(?={}|\\Z)` in its place",
                 escaped(token)
             ),
             evidence: Evidence::Readings(Box::new([
-                with.reading(&answer, ReadingManner::Whole),
-                without.reading(&bare, ReadingManner::Whole),
+                with.reading(&answer, ReadingMode::Whole),
+                without.reading(&bare, ReadingMode::Whole),
             ])),
         });
     }
     findings
 }
 
-/// A token as a pattern.
 fn escaped(token: &str) -> String {
     let special = |character: char| r"\.^$|?*+()[]{}".contains(character);
     let characters = token.chars();

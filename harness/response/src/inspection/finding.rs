@@ -20,7 +20,7 @@ pub enum Rule {
     OpenLooksAhead,
     /// A closer needs the end token, which servers take away.
     CloseNeedsEndToken,
-    /// White space behind a delimiter takes the place of the text that was read before.
+    /// White space after a delimiter takes the place of the text that was read before.
     ImplicitWhiteSpace,
     /// A pattern takes very long on some texts.
     SlowPattern,
@@ -99,7 +99,7 @@ pub struct Finding {
     pub evidence: Evidence,
 }
 
-/// What an inspection gives.
+/// The findings about one response template, and what was not tried.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Inspection {
@@ -110,14 +110,14 @@ pub struct Inspection {
     pub untried: Vec<String>,
 }
 
-/// What proves a finding.
+/// The proof of a finding, with the texts that show it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Evidence {
     /// Two readings that should give the same message.
     Readings(Box<[Reading; 2]>),
     /// An ordinary text of which nothing is reported before its end.
-    Held {
+    HeldBack {
         /// The text.
         text: String,
     },
@@ -128,7 +128,7 @@ pub enum Evidence {
         /// The steps. A search that is not finished after so many is given up.
         steps: u64,
     },
-    /// It stands in the response template.
+    /// It is in the response template.
     Stated,
 }
 
@@ -138,26 +138,26 @@ pub struct Reading {
     /// The text.
     pub text: String,
     /// How it was read.
-    pub manner: ReadingManner,
+    pub mode: ReadingMode,
     /// The message, or why there is none.
     pub outcome: Result<Message, ParseError>,
 }
 
 /// How an answer is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReadingManner {
+pub enum ReadingMode {
     /// All of it at once.
     Whole,
     /// One character after the other.
     Streamed,
 }
 
-impl ReadingManner {
+impl ReadingMode {
     /// The words for it.
     pub fn name(self) -> &'static str {
         match self {
-            ReadingManner::Whole => "as a whole",
-            ReadingManner::Streamed => "character by character",
+            ReadingMode::Whole => "as a whole",
+            ReadingMode::Streamed => "character by character",
         }
     }
 }
@@ -171,14 +171,14 @@ impl Finding {
 }
 
 impl Evidence {
-    /// The evidence for programs.
+    /// The evidence as JSON, for reports that programs read.
     pub fn to_json(&self) -> Json {
         match self {
             Evidence::Readings(readings) => {
                 let readings: Vec<Json> = readings.iter().map(Reading::to_json).collect();
                 json!({"readings": readings})
             }
-            Evidence::Held { text } => json!({"held": text}),
+            Evidence::HeldBack { text } => json!({"held": text}),
             Evidence::Steps { text, steps } => json!({"text": text, "steps": steps}),
             Evidence::Stated => Json::Null,
         }
@@ -190,7 +190,7 @@ impl Evidence {
             Evidence::Readings(readings) => {
                 let [one, other] = &**readings;
                 if one.text == other.text {
-                    let of = |reading: &Reading| format!("{}: {reading}", reading.manner.name());
+                    let of = |reading: &Reading| format!("{}: {reading}", reading.mode.name());
                     vec![quoted(&one.text), of(one), of(other)]
                 } else {
                     let of =
@@ -198,7 +198,7 @@ impl Evidence {
                     vec![of(one), of(other)]
                 }
             }
-            Evidence::Held { text } => vec![format!(
+            Evidence::HeldBack { text } => vec![format!(
                 "nothing is reported of these {} characters before their end: {}",
                 text.chars().count(),
                 quoted(text)
@@ -219,7 +219,7 @@ impl Reading {
             Ok(message) => ("message", message.to_json()),
             Err(error) => ("error", json!(error.to_string())),
         };
-        json!({"text": self.text, "manner": self.manner.name(), outcome.0: outcome.1})
+        json!({"text": self.text, "manner": self.mode.name(), outcome.0: outcome.1})
     }
 }
 

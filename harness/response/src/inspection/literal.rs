@@ -6,17 +6,17 @@ use crate::pattern::tree::{One, Tree};
 /// How many ways through the alternatives of a pattern are looked at.
 const MOST_WAYS: usize = 16;
 
-/// A way through the alternatives of a pattern: its characters. None stands for what may vary.
+/// A way through the alternatives of a pattern: its characters. None represents what may vary.
 type Way = Vec<Option<u32>>;
 
-/// For each way through the alternatives of a pattern the longest text that stands in it.
+/// For each way through the alternatives of a pattern the longest text that is in it.
 pub(super) fn literals(tree: &Tree) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for way in ways(tree) {
         let runs = way.split(Option::is_none);
         let texts = runs.map(|run| text_of(&run.iter().copied().flatten().collect::<Vec<_>>()));
         let texts: Vec<String> = texts.collect();
-        // The first of the longest: the tag of an opener stands before what it captures.
+        // The first of the longest: the tag of an opener comes before what it captures.
         let longest = texts
             .into_iter()
             .rev()

@@ -29,7 +29,7 @@ mod serving;
 use crate::template::ResponseTemplate;
 use trial::Bench;
 
-pub use finding::{Evidence, Finding, Inspection, Level, Reading, ReadingManner, Rule};
+pub use finding::{Evidence, Finding, Inspection, Level, Reading, ReadingMode, Rule};
 
 impl ResponseTemplate {
     /// A short text that opens a region of a field, as a prompt writes it whose answer begins inside of
@@ -231,7 +231,7 @@ mod tests {
             json!({"tool_calls": {"open": "<c>", "close_pattern": r"</s>\s*", "content": "json"}, "content": {"close_pattern": r"</s>\s*"}}),
             think(r"<t>", r"(?:\n</t>|</t>\n)\n*"),
             think(r"\A\s*<t>\n?", r"</t>\s*"),
-            // The mends that the documentation proposes.
+            // The fixes that the documentation proposes.
             json!({
                 "tool_calls": {"open_pattern": r"(?:<c>\[|,\s*)f\(", "close_pattern": r"\)\s*", "repeats": true},
                 "content": {"close_pattern": r"(?:\]<e>|</s>)\s*"},
@@ -272,9 +272,9 @@ mod tests {
                     panic!("{finding:?}");
                 };
                 for reading in readings.iter() {
-                    let again = match reading.manner {
-                        ReadingManner::Whole => Bench::new(&template).whole(&reading.text),
-                        ReadingManner::Streamed => Bench::new(&template).streamed(&reading.text),
+                    let again = match reading.mode {
+                        ReadingMode::Whole => Bench::new(&template).whole(&reading.text),
+                        ReadingMode::Streamed => Bench::new(&template).streamed(&reading.text),
                     };
                     assert_eq!(again.outcome, reading.outcome);
                 }

@@ -1,6 +1,6 @@
 //! Short texts that a pattern matches.
 
-use crate::pattern::tree::{Class, Manner, One, Tree};
+use crate::pattern::tree::{Class, One, RepeatKind, Tree};
 
 /// How many samples there are at most. The first ones stay.
 const MOST: usize = 32;
@@ -8,7 +8,7 @@ const MOST: usize = 32;
 /// The longest sample, in characters. Counts in counts would make endless ones.
 const LONGEST: usize = 4_000;
 
-/// What stands for a set of characters, if it is in it.
+/// What represents a set of characters, if it is in it.
 const FAVOURITES: [char; 16] = [
     'a', '1', ' ', '\n', 'x', 'A', '_', '"', '\'', '<', '{', '[', '}', ']', '-', '.',
 ];
@@ -40,13 +40,13 @@ fn raw_samples(tree: &Tree) -> Vec<Vec<u32>> {
         Tree::Branch(branches) => limited(branches.iter().flat_map(samples)),
         Tree::Sequence(items) => sequence(items),
         Tree::Repeat {
-            manner,
+            kind,
             least,
             most,
             body,
         } => {
             // What takes all the rest of a text takes nothing if nothing is there.
-            let takes_rest = **body == Tree::One(One::Any) && *manner == Manner::Greedy;
+            let takes_rest = **body == Tree::One(One::Any) && *kind == RepeatKind::Greedy;
             repeat(*least, *most, body, takes_rest)
         }
     }

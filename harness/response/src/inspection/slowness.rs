@@ -100,7 +100,7 @@ fn slow_text(bench: &Bench<'_>, pattern: &Pattern) -> Option<String> {
     None
 }
 
-/// Texts to repeat, each with what stands before it: what a repeat repeats, behind what leads to it,
+/// Texts to repeat, each with what comes before it: what a repeat repeats, after what leads to it,
 /// and also that lead itself.
 fn collect(tree: &Tree, before: &[u32], pumps: &mut Vec<(Vec<u32>, Vec<u32>)>) {
     if pumps.len() >= TRIED || before.len() > LONGEST / 2 {

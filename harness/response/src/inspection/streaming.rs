@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::inspection::answer::{Region, texts};
-use crate::inspection::finding::{Evidence, Finding, ReadingManner, Rule};
+use crate::inspection::finding::{Evidence, Finding, ReadingMode, Rule};
 use crate::inspection::trial::{Bench, Trial};
 use crate::pattern::search::{Found, Match, Pattern};
 use crate::stream::Seen;
@@ -48,8 +48,8 @@ pub(super) fn inspect(bench: &Bench<'_>, regions: &[Region]) -> Vec<Finding> {
             let key = delimiter(bench, seen)?.key;
             let name = &bench.fields()[field].name;
             let evidence = Evidence::Readings(Box::new([
-                one.reading(&text, ReadingManner::Whole),
-                other.reading(&text, ReadingManner::Streamed),
+                one.reading(&text, ReadingMode::Whole),
+                other.reading(&text, ReadingMode::Streamed),
             ]));
             Some(finding(rule, name, key, evidence))
         })

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use crate::event::Message;
 use crate::failure::ParseError;
-use crate::inspection::finding::{Reading, ReadingManner};
+use crate::inspection::finding::{Reading, ReadingMode};
 use crate::pattern::budget::Budget;
 use crate::pattern::search::{Found, Pattern, Progress};
 use crate::stream::{Limits, Options, Seen, Stream};
@@ -16,7 +16,6 @@ const STEPS: u64 = 2_000_000;
 /// The steps of all trials of a response template. No template of an honest author comes near it.
 const ALL_STEPS: u64 = 60_000_000;
 
-/// What came of a trial.
 #[derive(Debug)]
 pub(super) struct Trial {
     pub(super) outcome: Result<Message, ParseError>,
@@ -29,7 +28,6 @@ pub(super) struct Trial {
 /// Where a response template is tried.
 pub(super) struct Bench<'t> {
     pub(super) template: &'t ResponseTemplate,
-    /// The steps that are left.
     left: Cell<u64>,
 }
 
@@ -41,7 +39,6 @@ impl<'t> Bench<'t> {
         }
     }
 
-    /// The fields of the template.
     pub(super) fn fields(&self) -> &'t [Field] {
         &self.template.parts.fields
     }
@@ -145,11 +142,10 @@ impl Trial {
         }
     }
 
-    /// The trial as evidence.
-    pub(super) fn reading(self, text: &str, manner: ReadingManner) -> Reading {
+    pub(super) fn reading(self, text: &str, mode: ReadingMode) -> Reading {
         Reading {
             text: text.to_owned(),
-            manner,
+            mode,
             outcome: self.outcome,
         }
     }

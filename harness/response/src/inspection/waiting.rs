@@ -44,10 +44,10 @@ pub(super) fn inspect(bench: &Bench<'_>) -> Vec<Finding> {
                  part of it is shown until the parser knows what comes much later, and transformers \
                  searches all of it again for each piece"
             ),
-            help: "open the region by a text that stands at its start; if the prompt writes that \
+            help: "open the region by a text at its start; if the prompt writes that \
                    text, let `start_anchor` end before it"
                 .to_owned(),
-            evidence: Evidence::Held { text: text.clone() },
+            evidence: Evidence::HeldBack { text: text.clone() },
         });
     }
     findings

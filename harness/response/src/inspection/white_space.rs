@@ -1,10 +1,10 @@
-//! White space behind delimiters, which becomes a region of its own and replaces an earlier one.
+//! White space after delimiters, which becomes a region of its own and replaces an earlier one.
 
 use crate::inspection::answer::{Region, value_in};
-use crate::inspection::finding::{Evidence, Finding, ReadingManner, Rule};
+use crate::inspection::finding::{Evidence, Finding, ReadingMode, Rule};
 use crate::inspection::trial::Bench;
 
-/// One finding for each closer behind which white space replaces the text of the implicit field.
+/// One finding for each closer after which white space replaces the text of the implicit field.
 pub(super) fn inspect(bench: &Bench<'_>, regions: &[Region]) -> Vec<Finding> {
     let Some(implicit) = bench.template.parts.implicit else {
         return Vec::new();
@@ -60,14 +60,15 @@ pub(super) fn inspect(bench: &Bench<'_>, regions: &[Region]) -> Vec<Finding> {
             field: Some(owner.clone()),
             key: Some(key),
             message: format!(
-                "behind `{key}` of `{owner}`, a line break is text of `{name}`, which has no opener. \
+                "after `{key}` of `{owner}`, a line break is text of `{name}`, which has no \
+                 opener. \
                  It becomes a new region of `{name}` and replaces the text that was read before"
             ),
             help: "let the delimiter take the white space: `close_pattern` with `\\s*` at its end"
                 .to_owned(),
             evidence: Evidence::Readings(Box::new([
-                one.reading(&plain, ReadingManner::Whole),
-                other.reading(&spaced, ReadingManner::Whole),
+                one.reading(&plain, ReadingMode::Whole),
+                other.reading(&spaced, ReadingMode::Whole),
             ])),
         });
     }

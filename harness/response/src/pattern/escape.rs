@@ -38,7 +38,7 @@ impl Reader {
         self.reference(&digits, at)
     }
 
-    /// An escape that stands for a character or a class, in a set or outside.
+    /// An escape that represents a character or a class, in a set or outside.
     fn one_escape(&mut self, at: usize) -> Read<One> {
         let Some(character) = self.next() else {
             return Err(wrong(at, "the pattern ends in a backslash"));

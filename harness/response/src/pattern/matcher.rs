@@ -24,7 +24,7 @@ pub(crate) enum Attempt {
     Fail,
 }
 
-/// Where an attempt stands.
+/// Where an attempt is.
 pub(crate) struct Matcher<'p, 't> {
     pub(super) program: &'p Program,
     pub(super) text: &'t [u32],
@@ -32,7 +32,7 @@ pub(crate) struct Matcher<'p, 't> {
     pub(super) partial: bool,
     /// No match may end here.
     forbidden_end: Option<usize>,
-    /// Whether it is known that no needed text is at or behind the start.
+    /// Whether it is known that no needed text is at or after the start.
     pub(crate) lacks_needed: bool,
     /// Whether the end of the text was looked at. If not, more text makes no difference.
     pub(crate) saw_end: bool,

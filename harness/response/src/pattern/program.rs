@@ -2,7 +2,7 @@
 
 use crate::failure::PatternError;
 use crate::pattern::start::{UNLIMITED, checked_first, first, narrowest, needed, required};
-use crate::pattern::tree::{Assertion, Manner, One, Reference, Tree};
+use crate::pattern::tree::{Assertion, One, Reference, RepeatKind, Tree};
 
 /// A pattern with more steps is not compiled: counts in counts would multiply without end.
 const MOST_STEPS: usize = 50_000;
@@ -10,7 +10,6 @@ const MOST_STEPS: usize = 50_000;
 /// The place of a step.
 pub(crate) type At = usize;
 
-/// One step of matching.
 #[derive(Debug)]
 pub(crate) enum Step {
     One {
@@ -87,7 +86,7 @@ pub(crate) struct Repeat {
 #[derive(Debug)]
 pub(crate) struct Required {
     pub(crate) text: Vec<u32>,
-    /// How far behind the start of a match it begins at most, if that is known.
+    /// How far after the start of a match it begins at most, if that is known.
     pub(crate) offset: Option<usize>,
 }
 
@@ -96,7 +95,6 @@ pub(crate) struct Required {
 pub(crate) enum StartTest {
     /// One of the characters in [`Program::first`].
     First,
-    /// What this step needs.
     Step(At),
 }
 
@@ -120,17 +118,16 @@ pub(crate) struct Program {
     pub(crate) looks_twice: bool,
     /// How many characters a match has at least.
     pub(crate) narrowest: usize,
-    /// Texts one of which lies at or behind the start of every match. Empty if none is known.
+    /// Texts one of which lies at or after the start of every match. Empty if none is known.
     pub(crate) needed: Vec<Vec<u32>>,
     /// What each match begins with, if it begins with a character.
     pub(crate) first: Option<Vec<One>>,
     /// Whether a run at the start is left behind as a whole where it fails.
     pub(crate) skips_run: bool,
-    /// What `regex` looks for before it tries to match, behind lookarounds at the start.
+    /// What `regex` looks for before it tries to match, after lookarounds at the start.
     pub(crate) start_test: Option<StartTest>,
 }
 
-/// Compiles a simplified tree.
 pub(crate) fn compile(tree: &Tree, groups: usize) -> Result<Program, PatternError> {
     let mut builder = Builder {
         steps: vec![Step::Success],
@@ -267,7 +264,7 @@ impl Builder {
                 })
             }
             Tree::Repeat {
-                manner: Manner::Possessive,
+                kind: RepeatKind::Possessive,
                 least,
                 most,
                 body,
@@ -277,11 +274,11 @@ impl Builder {
                 self.add(Step::Atomic { body })
             }
             Tree::Repeat {
-                manner,
+                kind,
                 least,
                 most,
                 body,
-            } => self.repeat(*manner == Manner::Lazy, *least, *most, body, next),
+            } => self.repeat(*kind == RepeatKind::Lazy, *least, *most, body, next),
             Tree::Reference(Reference::Number(number)) => {
                 self.referenced[number - 1] = true;
                 self.add(Step::Reference {

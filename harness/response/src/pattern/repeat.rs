@@ -4,7 +4,6 @@ use crate::pattern::matcher::{Counter, Go, Matcher, Test, Way};
 use crate::pattern::program::Repeat;
 
 impl Matcher<'_, '_> {
-    /// Comes to a repeat.
     pub(super) fn enter_repeat(&mut self, repeat: Repeat, at: usize) -> Go {
         let counter = Counter {
             count: 0,
@@ -57,7 +56,7 @@ impl Matcher<'_, '_> {
         }
     }
 
-    /// Goes into the body of a repeat or behind it, and remembers the other way.
+    /// Goes into the body of a repeat or after it, and remembers the other way.
     fn choose(&mut self, repeat: Repeat, try_body: bool, counter: Counter, at: usize) -> Go {
         let Repeat {
             lazy,

@@ -9,7 +9,6 @@ use crate::pattern::program::{Program, Required, StartTest, Step, compile};
 use crate::pattern::tree::{Assertion, One, Tree};
 use crate::pattern::{simplify, syntax};
 
-/// A compiled pattern.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     tree: Tree,
@@ -17,7 +16,6 @@ pub(crate) struct Pattern {
     names: Vec<(String, usize)>,
 }
 
-/// A match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Match {
     pub(crate) start: usize,
@@ -25,7 +23,6 @@ pub(crate) struct Match {
     captures: Vec<Option<Span>>,
 }
 
-/// What a search finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Match(Match),
@@ -56,7 +53,6 @@ impl Match {
 }
 
 impl Pattern {
-    /// Reads a pattern.
     pub(crate) fn new(pattern: &str) -> Result<Pattern, PatternError> {
         let parsed = syntax::read(pattern)?;
         let tree = simplify::simplify(parsed.tree);
@@ -75,7 +71,6 @@ impl Pattern {
         Pattern::new(&escaped.join("|"))
     }
 
-    /// The simplified tree.
     pub(crate) fn tree(&self) -> &Tree {
         &self.tree
     }
@@ -94,7 +89,6 @@ impl Pattern {
         self.program.referenced.contains(&true)
     }
 
-    /// The names of groups.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(|(name, _)| name.as_str())
     }
@@ -187,14 +181,14 @@ impl Pattern {
                 break;
             };
             from = found.end;
-            // No two matches without characters stand at the same place.
+            // No two matches without characters are at the same place.
             forbidden_end = (found.start == found.end).then_some(found.end);
             matches.push(found);
         }
         Ok(matches)
     }
 
-    /// Whether a needed text is behind a place.
+    /// Whether a needed text is after a place.
     fn could_be_in(&self, text: &[u32], from: usize, progress: &mut Progress) -> bool {
         let needed = &self.program.needed;
         let Some(longest) = needed.iter().map(Vec::len).max() else {
@@ -231,7 +225,7 @@ struct Scan<'p, 't> {
     required: Option<usize>,
     /// From where on the required text is known to be absent.
     absent: Option<usize>,
-    /// Whether no needed text is behind the start.
+    /// Whether no needed text is after the start.
     lacks_needed: bool,
 }
 
@@ -259,7 +253,7 @@ impl Scan<'_, '_> {
                 Found::Nothing
             }
         };
-        let mut is_dead = true;
+        let mut is_unreachable = true;
         let dead = progress.dead;
         let mut at = if program.looks_twice {
             from
@@ -274,13 +268,13 @@ impl Scan<'_, '_> {
                 return Ok(Found::Nothing);
             };
             // A later search may not jump over these places.
-            is_dead &= reachable == at;
+            is_unreachable &= reachable == at;
             at = match self.after_start_test(reachable, &mut matcher, budget)? {
                 Start::At(at) => at,
                 Start::CutShort(at) => return Ok(nothing_more(at)),
                 Start::Nowhere => return Ok(Found::Nothing),
             };
-            if is_dead {
+            if is_unreachable {
                 progress.dead = progress.dead.max(at.min(text.len()));
             }
             if at > text.len() {
@@ -307,7 +301,7 @@ impl Scan<'_, '_> {
                 Attempt::Partial => return Ok(Found::Partial(at)),
                 Attempt::Fail => {}
             }
-            is_dead &= !matcher.saw_end;
+            is_unreachable &= !matcher.saw_end;
             if at >= text.len() {
                 return Ok(Found::Nothing);
             }
@@ -320,7 +314,7 @@ impl Scan<'_, '_> {
                 if length < *most {
                     if at + length >= text.len() {
                         // `regex` then takes this for a partial match.
-                        is_dead = false;
+                        is_unreachable = false;
                         if partial {
                             return Ok(Found::Partial(at));
                         }
@@ -329,7 +323,7 @@ impl Scan<'_, '_> {
                 }
             }
             at += 1;
-            if is_dead {
+            if is_unreachable {
                 progress.dead = progress.dead.max(at.min(text.len()));
             }
         }

@@ -5,7 +5,6 @@
 
 use crate::pattern::tree::{One, Tree};
 
-/// The simplified tree.
 pub(crate) fn simplify(tree: Tree) -> Tree {
     packed(optimised(tree, false))
 }
@@ -53,12 +52,12 @@ fn optimised(tree: Tree, backwards: bool) -> Tree {
             }
         }
         Tree::Repeat {
-            manner,
+            kind,
             least,
             most,
             body,
         } => Tree::Repeat {
-            manner,
+            kind,
             least,
             most,
             body: inner(body),
@@ -135,7 +134,7 @@ fn can_move(tree: &Tree) -> bool {
     }
 }
 
-/// Makes one set of branches that stand beside each other and are single characters.
+/// Makes one set of branches that are next to each other and are single characters.
 fn with_sets(branches: impl Iterator<Item = Tree>) -> Vec<Tree> {
     let mut out = Vec::new();
     let mut members: Vec<One> = Vec::new();
@@ -212,12 +211,12 @@ fn packed(tree: Tree) -> Tree {
             body: inner(body),
         },
         Tree::Repeat {
-            manner,
+            kind,
             least,
             most,
             body,
         } => Tree::Repeat {
-            manner,
+            kind,
             least,
             most,
             body: inner(body),

@@ -69,7 +69,7 @@ pub(crate) fn required(tree: &Tree) -> (u64, Option<&[u32]>) {
     }
 }
 
-/// Texts one of which is at or behind the start of every match, also inside of a lookahead. The
+/// Texts one of which is at or after the start of every match, also inside of a lookahead. The
 /// shortest of them is as long as can be.
 pub(crate) fn needed(tree: &Tree) -> Option<Vec<Vec<u32>>> {
     /// More would take longer to look for than they save.
@@ -139,8 +139,8 @@ fn begins_plainly(tree: &Tree) -> bool {
     }
 }
 
-/// Collects what may be the first character, and returns whether something behind may be. `None`
-/// if `regex` does not know it.
+/// Collects what may be the first character, and returns whether something after may be. `None` if
+/// `regex` does not know it.
 fn may_be_first(tree: &Tree, members: &mut Vec<One>) -> Option<bool> {
     match tree {
         Tree::One(One::Any | One::InLine | One::Range { .. }) | Tree::Reference(_) => None,

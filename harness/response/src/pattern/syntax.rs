@@ -3,7 +3,7 @@
 //! What `regex` has and this crate has not is unsupported, never read in another way.
 
 use crate::failure::PatternError;
-use crate::pattern::tree::{Assertion, Manner, One, Reference, Tree};
+use crate::pattern::tree::{Assertion, One, Reference, RepeatKind, Tree};
 
 /// Groups may be nested this deeply. Python's own limit is near it.
 const DEEPEST: usize = 100;
@@ -20,7 +20,6 @@ pub(crate) struct Parsed {
     pub(crate) names: Vec<(String, usize)>,
 }
 
-/// Reads a pattern.
 pub(crate) fn read(pattern: &str) -> Result<Parsed, PatternError> {
     let mut reader = Reader {
         text: pattern.chars().collect(),
@@ -158,7 +157,7 @@ impl Reader {
     }
 
     fn items(&mut self) -> Read<Tree> {
-        // `None` stands where nothing can be repeated.
+        // `None` is where nothing can be repeated.
         let mut items: Vec<Option<Tree>> = vec![None];
         while let Some(character) = self.peek() {
             let at = self.at;
@@ -255,19 +254,19 @@ impl Reader {
             body => body,
         };
         let body = body.ok_or_else(|| wrong(at, "a repeat is repeated"))?;
-        let manner = if self.take("?") {
-            Manner::Lazy
+        let kind = if self.take("?") {
+            RepeatKind::Lazy
         } else if self.take("+") {
-            Manner::Possessive
+            RepeatKind::Possessive
         } else {
-            Manner::Greedy
+            RepeatKind::Greedy
         };
         let (least, most) = counts;
         if body.is_empty() || counts == (1, Some(1)) {
             return Ok(body);
         }
         Ok(Tree::Repeat {
-            manner,
+            kind,
             least,
             most,
             body: Box::new(body),

@@ -5,7 +5,6 @@ use crate::characters::{DIGIT, SPACE, WORD, is_in};
 /// What a pattern consists of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tree {
-    /// One character.
     One(One),
     /// Several characters in a row.
     Text(Vec<u32>),
@@ -21,7 +20,7 @@ pub(crate) enum Tree {
         body: Box<Tree>,
     },
     Repeat {
-        manner: Manner,
+        kind: RepeatKind,
         least: u32,
         most: Option<u32>,
         body: Box<Tree>,
@@ -36,7 +35,6 @@ pub(crate) enum One {
         code: u32,
         positive: bool,
     },
-    /// Any character.
     Any,
     /// Any character but a newline.
     InLine,
@@ -78,7 +76,7 @@ pub(crate) enum Assertion {
 
 /// How often a repeat tries first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum RepeatKind {
     Greedy,
     Lazy,
     Possessive,
@@ -214,7 +212,6 @@ impl Tree {
         }
     }
 
-    /// A character.
     pub(crate) fn character(code: u32) -> Tree {
         Tree::One(One::Character {
             code,

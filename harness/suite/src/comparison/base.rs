@@ -14,7 +14,7 @@ fn is_of_contract(known: &KnownDifference, group: &CaseGroup) -> bool {
     meaning.is_some_and(|meaning| meaning.contracts().contains(&known.text.as_str()))
 }
 
-/// Whether the base gives a prompt and the template does not. That mends nothing.
+/// Whether the base gives a prompt and the template does not. That fixes nothing.
 fn is_lost(group: &CaseGroup) -> bool {
     let [base, own] = group.outcomes.each_ref().map(Outcome::kind);
     base == OutcomeKind::Rendered && own != OutcomeKind::Rendered
@@ -24,25 +24,22 @@ impl Comparison {
     /// Finds out what each difference from the base A means, and marks those that are known.
     /// Differences that break something come first. Returns what was known and is no difference
     /// any more.
-    pub fn held_to_base<'k>(&mut self, known: &'k [KnownDifference]) -> Vec<&'k KnownDifference> {
+    pub fn checked_against_base<'k>(
+        &mut self,
+        known: &'k [KnownDifference],
+    ) -> Vec<&'k KnownDifference> {
         let changes: Vec<_> = self
             .pairings
             .iter()
             .map(|pairing| pairing.card.clone().unwrap_or_default())
             .collect();
-        let contracts = |members: &[Member], mended: bool| -> Vec<&'static str> {
+        let contracts = |members: &[Member], fixed: bool| -> Vec<&'static str> {
             let of_member = |member: &Member| {
                 let change = changes.get(member.pairing);
-                let found = change.map(|change| {
-                    if mended {
-                        &change.mended
-                    } else {
-                        &change.broken
-                    }
-                });
+                let found = change.map(|change| if fixed { &change.fixed } else { &change.broken });
                 let found = found.into_iter().flatten();
                 let shows = |change: &&FindingChange| {
-                    let is_better = !mended || change.holds_elsewhere;
+                    let is_better = !fixed || change.holds_elsewhere;
                     is_better && change.is_shown_by(&member.case)
                 };
                 let ids = found.filter(shows).map(|change| change.contract.id);
@@ -53,14 +50,14 @@ impl Comparison {
         };
         let mut used = BTreeSet::new();
         for group in self.differences_mut() {
-            let (broken, mended) = (
+            let (broken, fixed) = (
                 contracts(&group.members, false),
                 contracts(&group.members, true),
             );
             group.meaning = Some(if !broken.is_empty() {
                 Meaning::Breaks(broken)
-            } else if !mended.is_empty() && !is_lost(group) {
-                Meaning::Mends(mended)
+            } else if !fixed.is_empty() && !is_lost(group) {
+                Meaning::Fixes(fixed)
             } else {
                 Meaning::Differs
             });
@@ -93,18 +90,18 @@ impl Comparison {
             .collect()
     }
 
-    /// Whether the template departs from its base in a way that is not known: it breaks something,
+    /// Whether the template deviates from its base in a way that is not known: it breaks something,
     /// or differs where no contract says which is right.
-    pub fn departs(&self) -> bool {
-        self.departures().next().is_some()
+    pub fn deviates(&self) -> bool {
+        self.deviations().next().is_some()
     }
 
-    /// The differences by which the template departs from its base, those that break something
+    /// The differences by which the template deviates from its base, those that break something
     /// first.
-    pub fn departures(&self) -> impl Iterator<Item = &CaseGroup> {
+    pub fn deviations(&self) -> impl Iterator<Item = &CaseGroup> {
         let groups = self.differences().iter();
         groups.filter(|group| {
-            group.known.is_none() && !matches!(group.meaning, Some(Meaning::Mends(_)))
+            group.known.is_none() && !matches!(group.meaning, Some(Meaning::Fixes(_)))
         })
     }
 }
@@ -117,7 +114,7 @@ mod tests {
 
     use super::super::{CardChange, Pairing, SideKind};
     use super::*;
-    use rolecall_check::beside::probes_beside;
+    use rolecall_check::side_by_side::compare_probes;
 
     fn compared(base: &str, own: &str) -> Comparison {
         let engine = JinjaEngine::new();
@@ -131,7 +128,7 @@ mod tests {
             )),
             ..Pairing::default()
         });
-        for probe in probes_beside([&engine, &engine], [&a, &b]) {
+        for probe in compare_probes([&engine, &engine], [&a, &b]) {
             comparison.add(&probe.name, Some(&probe.asked), &probe.outcomes);
         }
         comparison.sorted()
@@ -141,22 +138,22 @@ mod tests {
                         {{ '<assistant>' if add_generation_prompt }}";
 
     #[test]
-    fn a_difference_breaks_mends_or_just_differs() {
+    fn a_difference_breaks_fixes_or_just_differs() {
         let bad = GOOD.replace("{{ m.content }}", "{{ m.content | trim }}");
         let other = GOOD
             .replace("<{{ m.role }}>", "[{{ m.role }}]")
             .replace("<assistant>", "[assistant]");
         let meanings = |mut comparison: Comparison| -> Vec<&'static str> {
-            let _ = comparison.held_to_base(&[]);
+            let _ = comparison.checked_against_base(&[]);
             let groups = comparison.differences().iter();
             let meanings = groups.filter_map(|group| group.meaning.as_ref());
             meanings.map(Meaning::name).collect()
         };
         assert_eq!(meanings(compared(GOOD, &bad))[0], "breaks");
-        let mended = meanings(compared(&bad, GOOD));
+        let fixed = meanings(compared(&bad, GOOD));
         assert!(
-            mended.contains(&"mends") && !mended.contains(&"breaks"),
-            "{mended:?}"
+            fixed.contains(&"mends") && !fixed.contains(&"breaks"),
+            "{fixed:?}"
         );
         let differs = meanings(compared(GOOD, &other));
         assert!(
@@ -167,32 +164,32 @@ mod tests {
 
     /// What the base gets wrong is not better if the template gives no prompt at all any more.
     #[test]
-    fn a_prompt_that_is_gone_mends_nothing() {
+    fn a_prompt_that_is_gone_fixes_nothing() {
         let bad = GOOD.replace("{{ m.content }}", "{{ m.content | trim }}");
         let gone = format!("{{{{ raise_exception('Out of order.') }}}}{bad}");
         let mut comparison = compared(&bad, &gone);
-        let _ = comparison.held_to_base(&[]);
+        let _ = comparison.checked_against_base(&[]);
         let groups = comparison.differences();
-        let is_mend = |group: &CaseGroup| matches!(group.meaning, Some(Meaning::Mends(_)));
+        let is_fix = |group: &CaseGroup| matches!(group.meaning, Some(Meaning::Fixes(_)));
         assert!(
-            !groups.is_empty() && !groups.iter().any(is_mend),
+            !groups.is_empty() && !groups.iter().any(is_fix),
             "{groups:?}"
         );
-        assert!(comparison.departs());
+        assert!(comparison.deviates());
     }
 
     #[test]
-    fn what_is_known_does_not_count_and_what_is_stale_is_told() {
+    fn what_is_known_does_not_count_and_what_is_stale_is_reported() {
         let known = |text: &str| KnownDifference::new(text, "so".to_owned()).unwrap();
         let all = [known("probe/*"), known("bad-roles/*")];
         let other = GOOD.replace("</s>", "<end>");
         let mut comparison = compared(GOOD, &other);
         let stale: Vec<_> = comparison
-            .held_to_base(&all)
+            .checked_against_base(&all)
             .iter()
             .map(|one| one.text.clone())
             .collect();
         assert_eq!(stale, ["bad-roles/*"]);
-        assert!(!comparison.departs() && comparison.differs());
+        assert!(!comparison.deviates() && comparison.differs());
     }
 }

@@ -12,7 +12,7 @@ pub struct CardChange {
     /// Contracts that only B breaks.
     pub broken: Vec<FindingChange>,
     /// Contracts that only A breaks.
-    pub mended: Vec<FindingChange>,
+    pub fixed: Vec<FindingChange>,
     /// Abilities in which the two differ.
     pub capabilities: Vec<CapabilityChange>,
 }
@@ -25,12 +25,11 @@ pub struct FindingChange {
     pub severity: Severity,
     /// The evidence that it is broken, in words.
     pub what: String,
-    /// Whether it is broken only where no application stands before the template.
+    /// Whether it is broken only where no application comes before the template.
     pub is_raw_only: bool,
     /// Whether the contract holds for the other side. It may also not apply there, because what it
     /// is about is gone.
     pub holds_elsewhere: bool,
-    /// The probes that show it.
     probes: Vec<&'static str>,
 }
 
@@ -83,7 +82,7 @@ impl CardChange {
         let [old, new] = [a, b].map(broken);
         CardChange {
             broken: without(&new, &old, a),
-            mended: without(&old, &new, b),
+            fixed: without(&old, &new, b),
             capabilities: capabilities(&a.capabilities, &b.capabilities),
         }
     }
@@ -244,9 +243,9 @@ mod tests {
         let ids = |list: &[FindingChange]| -> Vec<&str> {
             list.iter().map(|change| change.contract.id).collect()
         };
-        assert!(ids(&there.mended).contains(&"tools-kept"), "{there:?}");
+        assert!(ids(&there.fixed).contains(&"tools-kept"), "{there:?}");
         let back = change(&tools, plain);
-        assert_eq!(ids(&back.broken), ids(&there.mended));
+        assert_eq!(ids(&back.broken), ids(&there.fixed));
         assert_eq!(tools_of(&back).1, Turn::Lost);
         let tokens = there.capabilities.iter();
         let mut tokens = tokens.filter(|change| change.name == "special tokens");

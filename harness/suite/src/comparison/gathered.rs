@@ -32,9 +32,7 @@ pub struct Comparison {
 /// A case with the outcomes of both sides.
 #[derive(Debug)]
 pub struct KeptCase {
-    /// The case, and whose.
     pub member: Member,
-    /// What the case is about.
     pub about: Option<String>,
     /// How the outcomes compare.
     pub relation: Relation,
@@ -49,16 +47,15 @@ pub enum SideKind {
     Templates,
     /// Two engines with the same templates.
     Engines,
-    /// The same templates behind two fronts.
+    /// The same templates with two fronts.
     Fronts,
     /// Two runs that were saved.
     Runs,
 }
 
-/// A template of A beside one of B, or one template twice.
+/// A template of A compared with one of B, or one template twice.
 #[derive(Debug, Default)]
 pub struct Pairing {
-    /// The names of the templates.
     pub names: [String; 2],
     /// How many cases are how.
     pub tally: CaseTally,

@@ -8,7 +8,7 @@ pub enum Meaning {
     /// No contract says which of the two is right.
     Differs,
     /// The base breaks these contracts there, and the template does not.
-    Mends(Vec<&'static str>),
+    Fixes(Vec<&'static str>),
 }
 
 impl Meaning {
@@ -17,14 +17,14 @@ impl Meaning {
         match self {
             Meaning::Breaks(_) => "breaks",
             Meaning::Differs => "differs",
-            Meaning::Mends(_) => "mends",
+            Meaning::Fixes(_) => "mends",
         }
     }
 
     /// The contracts that are broken on one side.
     pub fn contracts(&self) -> &[&'static str] {
         match self {
-            Meaning::Breaks(ids) | Meaning::Mends(ids) => ids,
+            Meaning::Breaks(ids) | Meaning::Fixes(ids) => ids,
             Meaning::Differs => &[],
         }
     }

@@ -2,7 +2,7 @@
 
 use rolecall_core::{Outcome, OutcomeKind};
 
-/// How two outcomes of one case stand to each other.
+/// How two outcomes of one case relate to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
     /// Both are prompts, with the same bytes.
@@ -17,7 +17,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// How two outcomes stand to each other.
+    /// How two outcomes relate to each other.
     pub fn of(a: &Outcome, b: &Outcome) -> Relation {
         match (a, b) {
             (Outcome::Rendered { text: a }, Outcome::Rendered { text: b }) if a == b => {

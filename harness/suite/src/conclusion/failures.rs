@@ -61,11 +61,9 @@ impl Loading {
     }
 }
 
-/// The pairs of a template.
 #[derive(Debug)]
 struct TemplateFailures<'s> {
     template: &'s Template,
-    /// Those that failed.
     failed: usize,
     pairs: usize,
     /// Pairs in which the template could not be read. In others, an application may refuse

@@ -70,7 +70,7 @@ impl Fault {
         }
     }
 
-    /// The word for it behind so many pairs.
+    /// The word for it after so many pairs.
     pub fn of_many(self, count: usize) -> &'static str {
         match self {
             Fault::Differs if count != 1 => "differ",

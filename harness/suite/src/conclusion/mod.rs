@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use rolecall_core::{Deaths, Engine, OutcomeKind, TemplateName};
 
+use crate::checked_base::CheckedBase;
+use crate::checked_text::CheckedText;
 use crate::divergence::{Divergences, pair_name};
-use crate::held_base::HeldBase;
-use crate::held_text::HeldText;
 use crate::roundtrip::RoundtripTally;
 use crate::run::{Compared, RunInfo};
 use crate::suite::Pair;
@@ -29,9 +29,7 @@ pub use tally::{PairTally, Share};
 /// The results of a run. Pairs are added one by one, and the run itself at the end.
 #[derive(Debug, Default)]
 pub struct Conclusion<'s> {
-    /// The counts for each template.
     pub by_template: BTreeMap<TemplateName, PairTally>,
-    /// The counts for all pairs.
     pub total: PairTally,
     /// Whether the pairs were compared with snapshots.
     pub has_snapshots: bool,
@@ -46,10 +44,10 @@ pub struct Conclusion<'s> {
     /// Problems with the files of snapshots, besides the transcripts in them.
     pub problems: Vec<Problem>,
     /// Report cards and transcripts of readings that are not as the suite demands.
-    pub cards: Vec<HeldText>,
-    /// Templates that depart from their bases.
-    pub bases: Vec<HeldBase>,
-    /// What is read back of the templates' answers.
+    pub cards: Vec<CheckedText>,
+    /// Templates that deviate from their bases.
+    pub bases: Vec<CheckedBase>,
+    /// The parsed answers of the templates.
     pub roundtrip: RoundtripTally,
     /// How long the run took.
     pub elapsed: Duration,
@@ -60,7 +58,6 @@ pub struct Conclusion<'s> {
 pub struct EngineFault {
     /// The engine's name.
     pub engine: String,
-    /// What it did.
     pub what: EngineFailure,
 }
 

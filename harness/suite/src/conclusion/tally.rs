@@ -13,9 +13,7 @@ use crate::verdict::Verdict;
 /// How many of some pairs agree.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
-    /// Those that agree.
     pub agree: usize,
-    /// All of them.
     pub all: usize,
 }
 
@@ -23,7 +21,6 @@ pub struct Share {
 #[derive(Debug, Default, Clone)]
 pub struct PairTally {
     outcomes: BTreeMap<OutcomeKind, usize>,
-    /// Pairs with any fault.
     pub faults: usize,
     /// Pairs in which the engine had loaded the template.
     pub loaded: usize,
@@ -31,13 +28,10 @@ pub struct PairTally {
     pub prompts: Share,
     /// Pairs in which the reference gave none.
     pub refusals: Share,
-    /// As accepted.
     pub same: usize,
-    /// Not as accepted.
     pub changed: usize,
     /// Not accepted yet.
     pub new: usize,
-    /// Agree with the reference.
     pub agree: usize,
     /// Differ from the reference without a listed reason.
     pub differ: usize,

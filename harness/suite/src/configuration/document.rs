@@ -27,7 +27,6 @@ const MOST_PROBLEMS: usize = 100;
 /// The last column that is counted.
 const MOST_COLUMN: usize = 10_000;
 
-/// A value with its place.
 pub(super) type Item<'t> = Spanned<DeValue<'t>>;
 
 impl<'t> TomlDocument<'t> {
@@ -108,7 +107,6 @@ impl<'t> TomlDocument<'t> {
         }
     }
 
-    /// A value as a table.
     pub(super) fn table<'a>(&mut self, item: &'a Item<'t>, what: &str) -> Option<&'a DeTable<'t>> {
         let table = item.get_ref().as_table();
         if table.is_none() {
@@ -117,7 +115,6 @@ impl<'t> TomlDocument<'t> {
         table
     }
 
-    /// A value as a string.
     pub(super) fn string(&mut self, item: &Item<'_>, what: &str) -> Option<String> {
         let text = item.get_ref().as_str();
         if text.is_none() {

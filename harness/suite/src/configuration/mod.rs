@@ -1,8 +1,7 @@
 //! `rolecall.toml`: what makes a folder a suite of one's own.
 //!
-//! It lists the suite's templates and their sources, the built-in cases and the own cases
-//! that they are rendered with, and the engines that render them. Snapshots and records are
-//! beside it.
+//! It lists the suite's templates and their sources, the built-in cases and the own cases that they
+//! are rendered with, and the engines that render them. Snapshots and records are next to it.
 
 mod document;
 
@@ -30,7 +29,6 @@ use rolecall_front::front::Front;
 use crate::card_rule::CardRule;
 use crate::known_difference::KnownDifference;
 
-/// The name of the file.
 pub const FILE: &str = "rolecall.toml";
 
 /// The most templates of a suite of one's own.
@@ -42,11 +40,8 @@ pub const SCHEMA: &str = include_str!("suite.schema.json");
 /// A suite of one's own, as its file describes it.
 #[derive(Debug, Clone, Default)]
 pub struct Configuration {
-    /// The file.
     pub path: PathBuf,
-    /// The templates, by name.
     pub templates: Vec<ConfiguredTemplate>,
-    /// The built-in cases.
     pub builtin: BuiltinCases,
     /// Files and folders with cases of one's own.
     pub own: Vec<PathBuf>,
@@ -56,11 +51,10 @@ pub struct Configuration {
     pub snapshots: PathBuf,
     /// What a run demands of the report cards.
     pub contracts: CardRule,
-    /// The least share of each template's ways that the cases have to take, in per cent.
+    /// The least share of each template's branches that the cases have to take, in per cent.
     pub least_coverage: Option<u8>,
 }
 
-/// Which of the built-in cases.
 #[derive(Debug, Clone, Default)]
 pub struct BuiltinCases {
     with: Vec<CasePattern>,
@@ -92,14 +86,14 @@ pub struct ConfiguredTemplate {
     /// Where it is on this machine: the path of `source`, or of the model that it names; or why
     /// there is none.
     pub local: Result<PathBuf, Problem>,
-    /// Where in the file its source stands.
+    /// Where in the file its source is.
     pub position: Position,
     special_tokens: Map<String, Value>,
     variables: Vec<(String, Variable)>,
     front: Option<(Front, Position)>,
     family: Option<String>,
     broken: Vec<Reason>,
-    /// The template that it is held to.
+    /// The template that it is checked against.
     pub base: Option<ConfiguredBase>,
 }
 
@@ -117,11 +111,10 @@ pub struct ConfiguredBase {
     /// Where it is: a path on this machine, or the name of a model or of another template of the
     /// suite.
     pub source: PathBuf,
-    /// Where in the file it stands.
+    /// Where in the file it is.
     pub position: Position,
     /// Control tokens of the base, each with that of the template.
     pub tokens: Vec<(String, String)>,
-    /// What may differ.
     pub differs: Vec<KnownDifference>,
 }
 
@@ -229,10 +222,10 @@ impl Configuration {
 
 impl ConfiguredTemplate {
     /// Whether a template comes from this source: it has the source's name, or, if the source has
-    /// several templates, its own behind it.
+    /// several templates, its own after it.
     pub fn is_of(&self, name: &TemplateName) -> bool {
-        let behind = name.as_str().strip_prefix(self.name.as_str());
-        behind.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        let after = name.as_str().strip_prefix(self.name.as_str());
+        after.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 
     /// The contracts for which `broken` has a reason, each with the place of the reason.
@@ -252,7 +245,7 @@ impl ConfiguredTemplate {
     /// # Errors
     ///
     /// The front that was asked for is not for templates of this dialect.
-    pub(crate) fn dress(
+    pub(crate) fn apply(
         &self,
         template: &mut Template,
         is_alone: bool,

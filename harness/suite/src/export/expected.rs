@@ -13,7 +13,6 @@ use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::transcript;
 use rolecall_front::front::Front;
 
-/// The answers for one template.
 #[derive(Default)]
 pub(super) struct Answers {
     /// The front, the front whose answers hold for the cases that are not listed, and the

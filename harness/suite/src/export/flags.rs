@@ -49,7 +49,6 @@ const FIELDS: [&str; 7] = [
 const EXACT: u64 = 1 << 53;
 
 impl Flag {
-    /// All of them.
     pub const ALL: [Flag; 10] = [
         Flag::Clock,
         Flag::Continued,
@@ -63,7 +62,6 @@ impl Flag {
         Flag::Variables,
     ];
 
-    /// Its name in the files.
     pub fn name(self) -> &'static str {
         match self {
             Flag::Clock => "clock",
@@ -99,7 +97,6 @@ impl Flag {
         }
     }
 
-    /// The flags of a case.
     pub fn of(case: &Case) -> BTreeSet<Flag> {
         let mut flags = BTreeSet::new();
         let mut set = |flag: Flag, holds: bool| {

@@ -144,7 +144,7 @@ pub(super) enum ExpectedAnswer {
 pub(super) struct ConstructsFile {
     #[serde(rename = "$schema")]
     pub(super) schema: &'static str,
-    /// What every template of a dialect is given, by dialect. No front stands before them.
+    /// What every template of a dialect is given, by dialect. No front comes before them.
     pub(super) contexts: BTreeMap<&'static str, ExportedCase>,
     /// The constructs, by name: the dialect, and the beginning of the SHA-256 of the template.
     pub(super) constructs: BTreeMap<String, ExportedConstruct>,

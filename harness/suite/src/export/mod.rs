@@ -2,8 +2,9 @@
 //! references do with them, and the constructs of the languages.
 //!
 //! An export contains the inputs and the records, and nothing from our own engines. It brings the
-//! runners along, which use it in other languages. The same suite gives the same bytes. `form.rs` defines the files; their JSON Schemas describe them
-//! for programs, and the `README.md` beside them for people.
+//! runners along, which use it in other languages. The same suite gives the same bytes. `form.rs`
+//! defines the files; their JSON Schemas describe them for programs, and the `README.md` next to
+//! them for people.
 
 mod flags;
 
@@ -377,7 +378,6 @@ fn lines(value: &Value, lists: &[&str]) -> String {
     format!("{{\n{}\n}}\n", fields.join(",\n"))
 }
 
-/// The licences of the files.
 fn licence(templates: &BTreeMap<String, ExportedTemplate>) -> String {
     let mut text = String::from(
         "# Licence\n\n\

@@ -15,7 +15,7 @@ use rolecall_core::invocation;
 use rolecall_core::problem::{Position, Problem};
 use rolecall_core::transcript::{self, InvalidTranscript};
 
-/// Stands in the place of a transcript, if the reference was asked and nothing was accepted yet.
+/// Takes the place of a transcript, if the reference was asked and nothing was accepted yet.
 const NOTHING_ACCEPTED: &str = "nothing accepted\n␃";
 
 /// What to do with a file that has a damaged part: writing the file would lose that part.
@@ -35,7 +35,6 @@ pub enum SnapshotStatus {
     Unreadable(Problem),
 }
 
-/// The snapshots of a family.
 #[derive(Debug)]
 pub struct FamilyFile {
     path: PathBuf,
@@ -69,8 +68,7 @@ pub struct FileProblems {
 pub struct PairText {
     /// The accepted transcript, even if it is not a valid one; none if nothing was accepted.
     pub transcript: Option<String>,
-    /// What was accepted as read back of its answers: lines, each message's beginning with `#` and its
-    /// index.
+    /// The accepted parse of its answers: lines, each message's beginning with `#` and its index.
     pub answers: String,
     /// What the reference did, as lines.
     pub record: String,
@@ -176,7 +174,6 @@ impl FamilyFile {
         }
     }
 
-    /// The file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -286,7 +283,7 @@ impl FamilyFile {
         }
     }
 
-    /// What was accepted as read back of the answers of a pair.
+    /// The accepted parse of the answers of a pair.
     pub(crate) fn answers<'f>(&'f self, pair: &Pair<'_>) -> impl Iterator<Item = &'f str> {
         let section = self.section(pair);
         let notes = section.map_or("", |section| self.notes(section));
@@ -331,10 +328,10 @@ impl FamilyFile {
         orphans
     }
 
-    /// Problems with the file besides the transcripts in it: sections that are damaged,
-    /// duplicate, without a pair or out of order, answers of a template from which nothing is read back,
-    /// and anything that insta does not write. `pairs` are those of the family in their order in the
-    /// file; `written` is the file as it would be written anew.
+    /// Problems with the file besides the transcripts in it: sections that are damaged, duplicate,
+    /// without a pair or out of order, answers of a template that nothing parses, and anything that
+    /// insta does not write. `pairs` are those of the family in their order in the file; `written`
+    /// is the file as it would be written anew.
     pub(super) fn problems(
         &self,
         pairs: &[Pair<'_>],
@@ -369,7 +366,7 @@ impl FamilyFile {
         found
     }
 
-    /// What is read back of the answers of templates that have no response template.
+    /// The parsed answers of templates that have no response template.
     fn stray_answers(&self, pairs: &[Pair<'_>]) -> impl Iterator<Item = Problem> {
         let without = pairs
             .iter()

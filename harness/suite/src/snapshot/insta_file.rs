@@ -11,12 +11,12 @@ pub(super) fn written(input: &str, text: &str) -> String {
     format!("{}{text}\n", header(input))
 }
 
-/// What stands before the text.
+/// The header before the text.
 pub(super) fn header(input: &str) -> String {
     format!("---\nsource: {TEST}\ninput_file: {input}\n---\n")
 }
 
-/// What stands before the text in a suite of one's own, where no test accepts anything.
+/// The header before the text in a suite of one's own, where no test accepts anything.
 pub(super) const OWN_HEADER: &str = "---\nsource: rolecall accept\n---\n";
 
 /// The text in an insta file.

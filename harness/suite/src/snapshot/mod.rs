@@ -46,7 +46,6 @@ const MOST: u64 = 256 << 20;
 pub const CARDS: &str = "cards";
 
 impl Snapshots {
-    /// The snapshots of a suite.
     pub fn of(layout: &Layout) -> Snapshots {
         Snapshots {
             root: layout.snapshots(),

@@ -21,7 +21,7 @@
 //! separates a section from the next. A heading is never taken for a line of a prompt, nor the other way round: lines of a
 //! prompt end with `␊` or `␃`.
 //!
-//! A second section of a pair, with `, reference` behind the template, has the reference's own
+//! A second section of a pair, with `, reference` after the template, has the reference's own
 //! transcript, where an engine is listed to differ from it.
 
 use std::ops::Range;
@@ -32,13 +32,12 @@ use memchr::{memchr, memchr_iter};
 
 use rolecall_core::transcript::{END, LINE_BREAK};
 
-/// The beginning of a heading.
 const HEADING: &str = "=== ";
 
 /// The separator of the names in a heading.
 const BETWEEN_NAMES: &str = ", ";
 
-/// What stands behind the names of a section with the reference's own transcript.
+/// The text after the names of a section with the reference's own transcript.
 const REFERENCE: &str = "reference";
 
 /// The separator of the names and the transcript.
@@ -70,7 +69,7 @@ pub(super) fn names(key: &str) -> (&str, &str) {
     (case, own.unwrap_or(rest))
 }
 
-/// A section, where it stands in its text.
+/// A section, where it is in its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Section {
     /// The names in its heading.
@@ -79,7 +78,7 @@ pub(super) struct Section {
     pub(super) line: usize,
     /// The bytes of its transcript; none where it has no end.
     pub(super) transcript: Option<Range<usize>>,
-    /// The bytes of the lines behind the transcript.
+    /// The bytes of the lines after the transcript.
     pub(super) notes: Range<usize>,
     /// The line of the first of them, if there is one.
     pub(super) first_note: usize,
@@ -94,7 +93,7 @@ pub(super) struct Damage {
     pub(super) message: String,
 }
 
-/// Adds a section to a text: its key, its transcript, and the lines behind it.
+/// Adds a section to a text: its key, its transcript, and the lines after it.
 pub(super) fn add(text: &mut String, key: &str, transcript: &str, notes: &str) {
     if !text.is_empty() {
         text.push_str(GAP);
@@ -108,7 +107,7 @@ pub(super) fn add(text: &mut String, key: &str, transcript: &str, notes: &str) {
 const NO_HEADING: &str = "not a heading such as `=== case, template: rendered`";
 const NO_GAP: &str = "expected an empty line after the section";
 const CONFLICT: &str = "git has left a conflict here: choose one of its sides";
-const NOTE_OF_REFERENCE: &str = "only a pair's own section has lines behind its transcript";
+const NOTE_OF_REFERENCE: &str = "only a pair's own section has lines after its transcript";
 
 /// The state of the reader between two lines.
 enum ReadState {
@@ -199,7 +198,7 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
                     });
                 }
                 if let Some(section) = sections.last_mut() {
-                    // Behind the line break, so that no note is an empty text.
+                    // After the line break, so that no note is an empty text.
                     if section.notes.is_empty() {
                         section.notes.start = at;
                         section.first_note = number;
@@ -372,7 +371,6 @@ mod tests {
             .collect()
     }
 
-    /// A text with these sections.
     fn write<'t>(sections: impl IntoIterator<Item = (&'t str, &'t str, &'t str)>) -> String {
         let mut text = String::new();
         for (key, transcript, notes) in sections {
@@ -458,7 +456,7 @@ mod tests {
         );
         assert_eq!(
             damage("=== a, t, reference: rendered\nx␃\nreference 00 11"),
-            ["3: only a pair's own section has lines behind its transcript"]
+            ["3: only a pair's own section has lines after its transcript"]
         );
     }
 

@@ -7,8 +7,8 @@
 //! - `ROLECALL_FUZZ_SECONDS=600 cargo test --release --test measured fuzz`, new inputs every time,
 //! - `scripts/fuzz`, which is guided by what the inputs reach in the code.
 //!
-//! `data/fuzz/<target>/` has the inputs that once showed a defect. They are tried first, beside the
-//! obvious ones: an empty input, and bytes that are not text.
+//! `data/fuzz/<target>/` has the inputs that once showed a defect. They are tried first, besides
+//! the obvious ones: an empty input, and bytes that are not text.
 
 mod export;
 mod mutations;
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use self::seeds::{fuzz_data, package};
 use self::targets::{CASE_KINDS, MODEL_KINDS, TARGETS, Target};
 use crate::extent::{is_everything, sample};
-use crate::meter::beside;
+use crate::meter::shared;
 use crate::scratch;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
@@ -83,7 +83,6 @@ fn say(message: &str) {
     eprintln!("{message}");
 }
 
-/// A random seed.
 fn rand_seed() -> [u8; 32] {
     let mut seed = [0; 32];
     let now = std::time::SystemTime::now()
@@ -108,7 +107,8 @@ fn try_inputs(target: &str, run: Target, inputs: &mutations::Inputs, count: u32,
         let file = std::env::temp_dir().join(format!("rolecall-{target}-{}", std::process::id()));
         fs::write(&file, &input).unwrap();
         panic!(
-            "{target}: {reason}\ninput: {:?}\nIt is in {}; once it is mended, keep it in harness/tests/data/fuzz/{target}/.",
+            "{target}: {reason}\ninput: {:?}\nIt is in {}; once it is fixed, keep it in \
+             harness/tests/data/fuzz/{target}/.",
             String::from_utf8_lossy(&input),
             file.display()
         );
@@ -122,12 +122,11 @@ fn words(panic: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or("a panic").to_owned()
 }
 
-/// A test for each target.
 macro_rules! tests {
     ($($test:ident: $target:literal,)*) => {
         $(#[test]
         fn $test() {
-            let _beside = beside();
+            let _shared = shared();
             on_large_stack(|| fuzz($target));
         })*
 
@@ -147,7 +146,7 @@ tests! {
 /// Every target has a test, a folder of first inputs, and a program for the fuzzer.
 #[test]
 fn every_target_is_tried_everywhere() {
-    let _beside = beside();
+    let _shared = shared();
     let targets = TARGETS.map(|(name, _)| name.to_owned()).into();
     let names = |folder: &Path| -> BTreeSet<String> {
         let entries = fs::read_dir(folder).unwrap();
@@ -164,7 +163,7 @@ fn every_target_is_tried_everywhere() {
 /// parsed.
 #[test]
 fn every_kind_of_file_is_a_seed() {
-    let _beside = beside();
+    let _shared = shared();
     let is_whole = |target: &str, seed: &[u8]| {
         target != "cases" || serde_json::from_slice::<serde_json::Value>(seed).is_ok()
     };
@@ -182,7 +181,7 @@ fn every_kind_of_file_is_a_seed() {
 /// Inputs are changed seeds: a few are unchanged, most of them visibly changed.
 #[test]
 fn inputs_are_changed_seeds() {
-    let _beside = beside();
+    let _shared = shared();
     let seed = b"The quick brown fox jumps over the lazy dog.".to_vec();
     let inputs = mutations::inputs(vec![seed.clone()], vec!["{{".to_owned()]);
     let mut runner = TestRunner::deterministic();
@@ -199,7 +198,7 @@ fn inputs_are_changed_seeds() {
 
 #[test]
 fn seeds_are_written_as_a_fuzzer_reads_them() {
-    let _beside = beside();
+    let _shared = shared();
     let folder = scratch::folder();
     let one_of = if is_everything() { 1 } else { 16 };
     export::write(folder.path(), one_of);

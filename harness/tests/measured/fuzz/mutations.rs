@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-/// Makes inputs.
 pub(super) type Inputs = BoxedStrategy<Vec<u8>>;
 
 /// One change of an input. Places are fractions of the whole, from 0 to `u32::MAX`, so that they
 /// mean something in a text of any length.
 #[derive(Debug, Clone)]
 enum Change {
-    /// Inserts a word.
     Word(u32, String),
     /// Removes a range.
     Cut(u32, u16),
@@ -19,7 +17,6 @@ enum Change {
     Again(u32, u16, u8),
     /// Inserts a range of another seed.
     Splice(u32, u32, u16),
-    /// Replaces a byte.
     Byte(u32, u8),
 }
 

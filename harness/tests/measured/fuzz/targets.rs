@@ -39,7 +39,7 @@ const LONGEST: Duration = Duration::from_millis(500);
 const LARGEST: usize = 128 << 20;
 
 /// Divides an input into its two halves: a template's source and a case, or a configuration and the
-/// files beside it.
+/// files next to it.
 pub const BETWEEN: u8 = 0x1e;
 
 /// A twentieth of the usual limits, so that many inputs run in a second: the fuzzer's
@@ -55,10 +55,8 @@ static ENGINES: LazyLock<Engines> = LazyLock::new(|| {
     })
 });
 
-/// A target by its name.
 pub type Target = fn(&[u8]);
 
-/// All targets.
 pub const TARGETS: [(&str, Target); 6] = [
     ("jinja", jinja),
     ("go", go),
@@ -79,7 +77,7 @@ pub const CASE_KINDS: [&str; 6] = [
 ];
 
 /// The files of models. The first byte of an input chooses one. The second half of the input is the
-/// template beside a configuration, or the blob that a manifest names.
+/// template next to a configuration, or the blob that a manifest names.
 pub const MODEL_KINDS: [&str; 7] = [
     "model.gguf",
     "Modelfile",
@@ -309,14 +307,14 @@ pub fn models(input: &[u8]) {
         fs::write(blobs.join(format!("sha256-{}", "a".repeat(64))), blob).unwrap();
         folder.path().to_path_buf()
     } else if kind.ends_with("json") || kind == "chat_template.jinja" {
-        let (file, beside) = halves(bytes);
+        let (file, second) = halves(bytes);
         fs::write(folder.path().join(kind), file).unwrap();
-        if beside.len() < bytes.len() {
+        if second.len() < bytes.len() {
             let other = match kind {
                 "tokenizer_config.json" => "chat_template.jinja",
                 _ => "tokenizer_config.json",
             };
-            fs::write(folder.path().join(other), beside).unwrap();
+            fs::write(folder.path().join(other), second).unwrap();
         }
         folder.path().to_path_buf()
     } else {

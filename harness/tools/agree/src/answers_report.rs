@@ -74,7 +74,7 @@ fn write(out: &mut dyn Write, tally: &AnswerTally, again: &str) -> io::Result<()
     }
     writeln!(
         out,
-        "{} answers behind {} templates in {:.1} s; {} templates were refused ({again})",
+        "{} answers of {} templates in {:.1} s; {} templates were refused ({again})",
         tally.answers,
         tally.templates,
         tally.time.as_secs_f64(),
@@ -82,8 +82,9 @@ fn write(out: &mut dyn Write, tally: &AnswerTally, again: &str) -> io::Result<()
     )?;
     writeln!(
         out,
-        "  {} with calls, {} with thoughts, {} that Ollama reads now so, now so, {} over a limit",
-        tally.with_calls, tally.with_thoughts, tally.varying, tally.exceeded
+        "  {} with calls, {} with reasoning, {} that Ollama does not always read alike, {} over a \
+         limit",
+        tally.with_calls, tally.with_reasoning, tally.varying, tally.exceeded
     )?;
     writeln!(out, "  {} differ", tally.differing)
 }

@@ -51,8 +51,8 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["dialect", "jobs"])]
     pub(crate) answers: bool,
 
-    /// The engines beside themselves: the prompt that comes with the origins of its bytes has to be
-    /// the plain one. The references are not asked.
+    /// The engines compared with themselves: the prompt that comes with the origins of its bytes
+    /// has to be the plain one. The references are not asked.
     #[arg(long, conflicts_with = "answers")]
     pub(crate) traces: bool,
 
@@ -71,7 +71,6 @@ pub(crate) enum Language {
 }
 
 impl Arguments {
-    /// The dialects to test.
     pub(crate) fn dialects(&self) -> Vec<Dialect> {
         match self.dialect {
             None => Dialect::ALL.to_vec(),

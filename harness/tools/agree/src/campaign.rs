@@ -25,15 +25,12 @@ const MOST_EXAMPLES: usize = 3;
 /// How long to go on.
 #[derive(Debug, Clone, Copy)]
 pub enum CampaignLength {
-    /// For this time.
     Time(Duration),
     /// For the questions from the first number up to, but not including, the second.
     Questions(u64, u64),
 }
 
-/// The settings of a campaign.
 pub struct Campaign<'c> {
-    /// The dialect of the templates.
     pub dialect: Dialect,
     /// The number that decides every question.
     pub seed: u64,
@@ -41,19 +38,15 @@ pub struct Campaign<'c> {
     pub extent: CampaignLength,
     /// How many questions are asked at a time.
     pub jobs: usize,
-    /// The material for the questions.
     pub material: &'c Material,
     /// The engine and the reference.
     pub examiner: &'c Examiner<'c>,
     pub known: &'c KnownDifferences,
 }
 
-/// The results of a campaign.
 #[derive(Debug, Default)]
 pub struct CampaignTally {
-    /// Templates in the questions.
     pub templates: u64,
-    /// Pairs in the questions.
     pub pairs: u64,
     /// Templates that rendered at least one conversation.
     pub rendered: u64,
@@ -67,7 +60,6 @@ pub struct CampaignTally {
     pub differing: u64,
     /// The known differences, by reason.
     pub known: BTreeMap<&'static str, u64>,
-    /// The others, by cause.
     pub causes: BTreeMap<DifferenceCause, CauseGroup>,
     /// Differences that were only counted, by shape.
     pub uncounted: BTreeMap<DifferenceShape, usize>,
@@ -75,7 +67,6 @@ pub struct CampaignTally {
     pub time: Duration,
 }
 
-/// Differences with one cause.
 #[derive(Debug, Default)]
 pub struct CauseGroup {
     /// How many there are.
@@ -87,16 +78,13 @@ pub struct CauseGroup {
 /// A template and a conversation for which engine and reference differ.
 #[derive(Debug)]
 pub struct CampaignExample {
-    /// The number of its question.
     pub number: u64,
     /// The source of the question's template.
     pub origin: String,
     pub template: Template,
-    /// The conversation.
     pub case: Case,
     /// Whether the conversation is the first one of the material.
     pub is_plain: bool,
-    /// The outcomes of both.
     pub difference: OutcomeDifference,
     construct: String,
 }

@@ -36,10 +36,10 @@ impl DifferenceCause {
     pub fn of(difference: &OutcomeDifference, construct: &str) -> DifferenceCause {
         let has_words =
             |outcome: &Outcome| matches!(outcome, Outcome::Failed { .. } | Outcome::Crashed { .. });
-        let is_told = has_words(&difference.expected) || has_words(&difference.found);
+        let is_reported = has_words(&difference.expected) || has_words(&difference.found);
         DifferenceCause {
             shape: DifferenceShape::of(difference),
-            construct: (!is_told).then(|| construct.to_owned()),
+            construct: (!is_reported).then(|| construct.to_owned()),
         }
     }
 }

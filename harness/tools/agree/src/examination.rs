@@ -12,7 +12,7 @@ use rolecall_core::{Case, Conversation, Engine, Outcome, Stage, Template};
 static NOTHING: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)( at )?0x[0-9a-f]{7,16}|(main|template|api)\.").ok());
 
-/// An engine beside the reference.
+/// An engine compared with the reference.
 #[derive(Clone, Copy)]
 pub struct Examiner<'e> {
     pub engine: &'e dyn Engine,
@@ -29,11 +29,9 @@ pub enum Examination {
     Exceeded,
     /// The reference gave no answer, for this reason.
     Unanswered(String),
-    /// They differ.
     Differs(Box<OutcomeDifference>),
 }
 
-/// The outcomes of both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutcomeDifference {
     /// The reference's outcome.
@@ -42,7 +40,6 @@ pub struct OutcomeDifference {
     pub found: Outcome,
 }
 
-/// A template in both.
 pub struct ExaminedTemplate {
     ours: LoadedTemplate,
     theirs: LoadedTemplate,

@@ -38,19 +38,15 @@ use report::Parties;
 /// Why the campaign could not run.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
-    /// There is no suite.
     #[error("no suite here: run this in a checkout of Rolecall")]
     NoSuite,
-    /// There is no material.
     #[error(transparent)]
     Material(#[from] MaterialError),
-    /// A reference is missing.
     #[error(transparent)]
     Reference(#[from] ReferenceError),
     /// A reference does not start.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
-    /// No engine renders a dialect.
     #[error("there is no engine for {0}")]
     NoEngine(Dialect),
     /// A pattern of a known difference is invalid.

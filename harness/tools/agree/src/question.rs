@@ -13,7 +13,6 @@ const CONVERSATIONS: usize = 4;
 /// The material for questions: real templates and conversations.
 #[derive(Debug, Default)]
 pub struct Material {
-    /// Whole templates.
     pub templates: Vec<Template>,
     /// Small templates, each about one thing, like the rows of the table of constructs.
     pub rows: Vec<Template>,
@@ -29,7 +28,6 @@ pub struct Question {
     /// The source of its template.
     pub origin: String,
     pub template: Template,
-    /// The conversations.
     pub cases: Vec<Case>,
 }
 
@@ -96,7 +94,6 @@ fn template(material: &Material, dialect: Dialect, chance: &mut Chance) -> (Temp
     (template, origin)
 }
 
-/// A conversation with one change.
 fn changed(mut case: Case, chance: &mut Chance) -> Case {
     let odd = [
         json!(null),

@@ -18,9 +18,7 @@ const SMALL: usize = 400;
 /// A template and a conversation for which engine and reference differ.
 pub struct Counterexample {
     pub template: Template,
-    /// The conversation.
     pub case: Case,
-    /// The outcomes of both.
     pub difference: OutcomeDifference,
 }
 

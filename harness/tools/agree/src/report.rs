@@ -9,15 +9,12 @@ use serde_json::json;
 
 /// The two sides of a campaign.
 pub(crate) struct Parties {
-    /// The engine, in words.
     pub(crate) engine: String,
-    /// The reference, in words.
     pub(crate) reference: String,
     /// The command that repeats the campaign.
     pub(crate) again: String,
 }
 
-/// Writes the report.
 pub(crate) fn write(
     out: &mut dyn Write,
     parties: &Parties,

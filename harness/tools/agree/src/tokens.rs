@@ -6,7 +6,6 @@ use rolecall_core::Dialect;
 pub enum TokenKind {
     /// Text between tags.
     Text,
-    /// A comment, whole.
     Comment,
     /// The beginning of a tag, with its whitespace control.
     Open,
@@ -19,11 +18,8 @@ pub enum TokenKind {
     Number,
     /// A string with its quotation marks, or a character of Go's.
     Quoted,
-    /// An opening bracket.
     Opening,
-    /// A closing bracket.
     Closing,
-    /// Any other sign.
     Sign,
 }
 
@@ -31,7 +27,6 @@ pub enum TokenKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
     pub kind: TokenKind,
-    /// Its characters.
     pub text: String,
 }
 
@@ -56,7 +51,6 @@ pub fn text_of(tokens: &[Token]) -> String {
     tokens.iter().map(|token| token.text.as_str()).collect()
 }
 
-/// The tokens of a template.
 pub fn tokens_of(source: &str, dialect: Dialect) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = source;
@@ -110,7 +104,7 @@ fn tag<'t>(text: &'t str, dialect: Dialect, tokens: &mut Vec<Token>) -> &'t str 
     }
     tokens.push(Token::new(TokenKind::Open, &text[..open]));
     let mut rest = &text[open..];
-    // Braces of a dictionary may stand before the end of a tag.
+    // Braces of a dictionary may come before the end of a tag.
     let mut braces = 0_usize;
     while let Some(first) = rest.chars().next() {
         let controlled = rest

@@ -1,5 +1,5 @@
-//! An engine beside itself: the prompt that comes with the origins of its bytes has to be the plain
-//! one.
+//! An engine compared with itself: the prompt that comes with the origins of its bytes has to be
+//! the plain one.
 
 use rolecall_core::{
     Conversation, Dialect, Engine, Examination, Observer, Outcome, Program, Refusal, Stage,

@@ -22,7 +22,6 @@ use rolecall_suite::layout::Layout;
 use rolecall_suite::suite::Suite;
 use serde_json::{Map, Value as Json};
 
-/// The rounds of each measurement.
 const ROUNDS: usize = 15;
 
 /// The moment at which cases happen.
@@ -221,8 +220,8 @@ fn of_folder(folder: &Path) -> Result<Vec<Template>, Box<dyn Error>> {
     Ok(templates)
 }
 
-/// Lets the three engines take turns, and prints what each takes beside the first: the median of
-/// the rounds.
+/// Lets the three engines take turns, and prints what each takes compared with the first: the
+/// median of the rounds.
 fn in_turns(what: &str, count: usize, runs: [&dyn Fn(); 3]) {
     let rounds: Vec<[f64; 3]> = (0..ROUNDS)
         .map(|_| {

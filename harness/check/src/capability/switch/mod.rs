@@ -124,8 +124,8 @@ fn is_printed(prober: &Prober<'_>, name: &str) -> bool {
     PROBES.iter().any(|probe| set.see(*probe).has(TEXT))
 }
 
-/// Words in the names of the variables that users are told to set. Others are for those who make
-/// models, such as `is_training`.
+/// Words in the names of the variables that users should set. Others are for those who make models,
+/// such as `is_training`.
 const FOR_USERS: [&str; 10] = [
     "think", "reason", "effort", "date", "tools", "citation", "document", "system", "identity",
     "safety",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rolecall_core::Dialect;
 use serde_json::{Value, json};
 
-use crate::probe::manner::tool;
+use crate::probe::input_style::tool;
 use crate::probe::words;
 
 /// The most values of a variable that are tried.
@@ -71,15 +71,15 @@ fn literals(source: &str, name: &str) -> Vec<String> {
     let mut found = Vec::new();
     for name in names {
         for at in places(source, &name) {
-            let behind = source[at + name.len()..].trim_start();
+            let after = source[at + name.len()..].trim_start();
             let compared = ["==", "!="]
                 .iter()
-                .find_map(|sign| behind.strip_prefix(sign))
+                .find_map(|sign| after.strip_prefix(sign))
                 .and_then(|rest| text(rest.trim_start()));
             found.extend(compared);
-            let list = behind
+            let list = after
                 .strip_prefix("not ")
-                .unwrap_or(behind)
+                .unwrap_or(after)
                 .trim_start()
                 .strip_prefix("in ")
                 .and_then(|rest| rest.trim_start().strip_prefix(['[', '(']));
@@ -92,14 +92,14 @@ fn literals(source: &str, name: &str) -> Vec<String> {
     found
 }
 
-/// Where a name stands in the source as a whole word, and not as a field of something.
+/// Where a name is in the source as a whole word, and not as a field of something.
 fn places<'s>(source: &'s str, name: &'s str) -> impl Iterator<Item = usize> + 's {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     source.match_indices(name).filter_map(move |(at, _)| {
         let before = source[..at].chars().next_back();
-        let behind = source[at + name.len()..].chars().next();
+        let after = source[at + name.len()..].chars().next();
         let is_word = !before.is_some_and(|c| is_part(c) || matches!(c, '\'' | '"'))
-            && !behind.is_some_and(is_part);
+            && !after.is_some_and(is_part);
         is_word.then_some(at)
     })
 }

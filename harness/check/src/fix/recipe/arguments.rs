@@ -5,7 +5,7 @@ use crate::fix::tag::{Edit, TagKind};
 
 const BOTH: &[TagKind] = &[TagKind::Print, TagKind::Statement];
 
-/// The filter that makes JSON, and the filters behind it.
+/// The filter that makes JSON, and the filters after it.
 const JSON: &str = r"(\s*\|\s*tojson\b(?:\([^()]*\))?(?:\s*\|\s*\w+(?:\([^()]*\))?)*)";
 
 /// Arguments in the code of a source: the field of a call, and the names that it is given.
@@ -37,7 +37,7 @@ fn is_json(value: &str) -> String {
 
 /// A text with `if`, in parentheses where it needs some.
 fn parenthesized(place: &Place<'_>, text: String) -> String {
-    if place.stands_alone(&place.range) {
+    if place.is_alone(&place.range) {
         text
     } else {
         format!("({text})")
@@ -65,7 +65,7 @@ fn printed(
 ) -> Vec<Edit> {
     let pattern = format!("({})", arguments(source));
     source.changes(BOTH, &pattern, |place| {
-        let is_filtered = place.behind(place.range.end).starts_with('|');
+        let is_filtered = place.after(place.range.end).starts_with('|');
         let is_changed =
             place.is_joined(&place.range) && !is_filtered && !place.is_value(&place.range);
         is_changed.then(|| change(place))
@@ -95,11 +95,11 @@ pub(super) fn within_call(source: &Source<'_>) -> Vec<Edit> {
     edits
 }
 
-/// JSON in which arguments that are a text stand as they are.
+/// JSON in which arguments that are a text are as they are.
 fn replaced(place: &Place<'_>, arguments: &str) -> (std::ops::Range<usize>, String) {
     let json = place.group(0);
     let filter = &json[json.find("tojson").unwrap_or(0)..];
-    // The filter with its own arguments, and nothing behind it.
+    // The filter with its own arguments, and nothing after it.
     let end = match filter["tojson".len()..].strip_prefix('(') {
         Some(rest) => rest
             .find(')')
@@ -115,7 +115,7 @@ fn replaced(place: &Place<'_>, arguments: &str) -> (std::ops::Range<usize>, Stri
     (place.range.clone(), parenthesized(place, text))
 }
 
-/// Whether the place stands behind a test for a text already.
+/// Whether the place comes after a test for a text already.
 fn is_tested(place: &Place<'_>) -> bool {
     let value = place.group(1);
     let tests = [

@@ -23,7 +23,7 @@ pub(super) fn of_calls(source: &Source<'_>) -> Vec<Edit> {
     let key = r#"(?:\bnot +)?(['"])tool_calls['"] (not )?in ([A-Za-z_]\w*)\b"#;
     edits.extend(source.changes(BOTH, key, |place| {
         // `'tool_calls' in message.keys()` is another expression.
-        if place.behind(place.range.end).starts_with(['.', '[', '(']) {
+        if place.after(place.range.end).starts_with(['.', '[', '(']) {
             return None;
         }
         let (mark, name) = (place.group(1), place.group(3));
@@ -75,8 +75,9 @@ fn guard(place: &Place<'_>, is_negated: bool, what: &str) -> (Range<usize>, Stri
     let not = if is_negated { "not " } else { "" };
     let text = format!("{not}{what}");
     let range = place.range.clone();
-    let (before, behind) = (place.before(range.start), place.behind(range.end));
-    let (Some(outside), Some(rest)) = (before.strip_suffix('('), behind.strip_prefix(')')) else {
+    let (before, following) = (place.before(range.start), place.after(range.end));
+    let (Some(outside), Some(rest)) = (before.strip_suffix('('), following.strip_prefix(')'))
+    else {
         return (range, text);
     };
     let ends_in = |words: &[&str]| {
@@ -100,11 +101,11 @@ fn guard(place: &Place<'_>, is_negated: bool, what: &str) -> (Range<usize>, Stri
     }
     let start = outside.len();
     let end = place.tag.code.len() - rest.len();
-    // `and(…)` needs no space, and `and x` does; the same behind it.
+    // `and(…)` needs no space, and `and x` does; the same after it.
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let before = if outside.ends_with(is_word) { " " } else { "" };
-    let behind = if rest.starts_with(is_word) { " " } else { "" };
-    (start..end, format!("{before}{text}{behind}"))
+    let following = if rest.starts_with(is_word) { " " } else { "" };
+    (start..end, format!("{before}{text}{following}"))
 }
 
 #[cfg(test)]

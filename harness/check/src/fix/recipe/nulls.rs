@@ -32,7 +32,7 @@ fn joined(source: &Source<'_>, kinds: &[TagKind], value: &str) -> Vec<Edit> {
             return None;
         }
         let range = &place.range;
-        let is_alone = place.stands_alone(range);
+        let is_alone = place.is_alone(range);
         if !(is_alone || place.is_joined(range)) {
             return None;
         }

@@ -7,7 +7,6 @@
 use super::pattern::{NAME, Place, Source, compiled};
 use crate::fix::tag::{Edit, TagKind};
 
-/// Methods of texts.
 const METHODS: [&str; 7] = [
     ".split(",
     ".strip(",
@@ -45,21 +44,21 @@ pub(super) fn taken(source: &Source<'_>) -> Vec<Edit> {
         (place.range.clone(), text)
     };
     let mut edits = source.changes(&[TagKind::Print], &content(), |place| {
-        let (before, behind) = around(place);
-        let is_chosen = before.ends_with('(') && behind.starts_with("if ");
-        let is_joined = before.ends_with('+') || behind.starts_with('+') || is_chosen;
+        let (before, rest) = around(place);
+        let is_chosen = before.ends_with('(') && rest.starts_with("if ");
+        let is_joined = before.ends_with('+') || rest.starts_with('+') || is_chosen;
         (is_printed(place) || is_joined || is_asked(place)).then(|| {
             taken(
                 place,
-                place.is_whole(&place.range) || behind.starts_with("if "),
+                place.is_whole(&place.range) || rest.starts_with("if "),
             )
         })
     });
     edits.extend(source.changes(&[TagKind::Statement], &content(), |place| {
-        let (before, behind) = around(place);
+        let (before, rest) = around(place);
         let is_value = place.is_value(&place.range);
         let is_set = before.trim_start().starts_with("set ");
-        let is_joined = before.ends_with('+') || behind.starts_with(['+', '|']);
+        let is_joined = before.ends_with('+') || rest.starts_with(['+', '|']);
         (is_value || is_set && (is_asked(place) || is_joined)).then(|| taken(place, is_value))
     }));
     edits.extend(forgotten(source, &name));
@@ -153,8 +152,8 @@ fn macro_of(source: &Source<'_>, end: &str) -> Edit {
         0
     };
     let name = name(source);
-    // White space at the beginning of the source must not be stripped. Where it stands, the engines
-    // of chat templates drop the line break behind the tag (`trim_blocks`).
+    // White space at the beginning of the source must not be stripped. Where it is, the engines of
+    // chat templates drop the line break after the tag (`trim_blocks`).
     let is_stripped = !source.text[at..].starts_with(char::is_whitespace);
     let last = if is_stripped { "-%}" } else { "%}" };
     let lines = [
@@ -194,30 +193,30 @@ fn name(source: &Source<'_>) -> String {
     )
 }
 
-/// The code around a match, without white space beside it.
+/// The code around a match, without white space next to it.
 fn around<'p>(place: &'p Place<'_>) -> (&'p str, &'p str) {
     (
         place.before(place.range.start),
-        place.behind(place.range.end),
+        place.after(place.range.end),
     )
 }
 
 /// Whether a content is printed as it is: alone, joined by `~`, or trimmed.
 fn is_printed(place: &Place<'_>) -> bool {
-    let (before, behind) = around(place);
-    let behind = match behind.strip_prefix('|').map(str::trim_start) {
+    let (before, rest) = around(place);
+    let rest = match rest.strip_prefix('|').map(str::trim_start) {
         Some(filter) => filter.strip_prefix("trim").map_or("?", str::trim_start),
-        None => behind,
+        None => rest,
     };
-    let is_chosen = before.is_empty() && behind.starts_with("if ");
-    (before.is_empty() || before.ends_with('~')) && (behind.is_empty() || behind.starts_with('~'))
+    let is_chosen = before.is_empty() && rest.starts_with("if ");
+    (before.is_empty() || before.ends_with('~')) && (rest.is_empty() || rest.starts_with('~'))
         || is_chosen
 }
 
 /// Whether a method of a content is called that texts have.
 fn is_asked(place: &Place<'_>) -> bool {
-    let (_, behind) = around(place);
-    METHODS.iter().any(|method| behind.starts_with(method))
+    let (_, rest) = around(place);
+    METHODS.iter().any(|method| rest.starts_with(method))
 }
 
 #[cfg(test)]

@@ -41,7 +41,6 @@ pub(super) fn field(names: &str) -> String {
     format!(r#"{NAME}(?:\.(?:{names})\b|\['(?:{names})'\]|\["(?:{names})"\])"#)
 }
 
-/// A source with its tags.
 pub(in crate::fix) struct Source<'s> {
     pub(super) text: &'s str,
     pub(super) tags: Vec<Tag<'s>>,
@@ -50,7 +49,7 @@ pub(in crate::fix) struct Source<'s> {
 /// A match of a pattern in a tag.
 pub(super) struct Place<'p> {
     pub(super) tag: &'p Tag<'p>,
-    /// Where the whole match stands in the inside of the tag.
+    /// Where the whole match is in the inside of the tag.
     pub(super) range: Range<usize>,
     captures: &'p Captures<'p>,
 }
@@ -64,12 +63,11 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// The source.
     pub(in crate::fix) fn text(&self) -> &'s str {
         self.text
     }
 
-    /// Whether a name stands anywhere in the code of the tags.
+    /// Whether a name is anywhere in the code of the tags.
     pub(super) fn has_name(&self, name: &str) -> bool {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
         self.tags.iter().any(|tag| {
@@ -162,7 +160,7 @@ impl Place<'_> {
         group.map_or("", |group| &self.tag.inside[group.range()])
     }
 
-    /// Where a group of the pattern stands in the inside of the tag.
+    /// Where a group of the pattern is in the inside of the tag.
     pub(super) fn range_of(&self, number: usize) -> Option<Range<usize>> {
         Some(self.captures.get(number)?.range())
     }
@@ -172,14 +170,14 @@ impl Place<'_> {
         self.tag.code[..at].trim_end()
     }
 
-    /// The code behind a byte of the tag, without white space at its beginning.
-    pub(super) fn behind(&self, at: usize) -> &str {
+    /// The code after a byte of the tag, without white space at its beginning.
+    pub(super) fn after(&self, at: usize) -> &str {
         self.tag.code[at..].trim_start()
     }
 
     /// Whether a range is the whole expression of the tag.
     pub(super) fn is_whole(&self, range: &Range<usize>) -> bool {
-        self.before(range.start).is_empty() && self.behind(range.end).is_empty()
+        self.before(range.start).is_empty() && self.after(range.end).is_empty()
     }
 
     /// Whether a range is the whole value of a `set` tag.
@@ -191,12 +189,12 @@ impl Place<'_> {
             name.chars()
                 .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
         };
-        name.is_some_and(is_name) && self.behind(range.end).is_empty()
+        name.is_some_and(is_name) && self.after(range.end).is_empty()
     }
 
-    /// Whether an expression with `if` needs no parentheses in a range: it is everything, or it
-    /// stands in some already.
-    pub(super) fn stands_alone(&self, range: &Range<usize>) -> bool {
+    /// Whether an expression with `if` needs no parentheses in a range: it is everything, or it is
+    /// in some already.
+    pub(super) fn is_alone(&self, range: &Range<usize>) -> bool {
         if self.is_whole(range) || self.is_value(range) {
             return true;
         }
@@ -205,16 +203,16 @@ impl Place<'_> {
         let opens = before.strip_suffix('(').is_some_and(|rest| {
             !rest.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ')' | ']'))
         });
-        opens && self.behind(range.end).starts_with(')')
+        opens && self.after(range.end).starts_with(')')
     }
 
     /// Whether a range is an operand of texts that are joined, or is taken alone.
     pub(super) fn is_joined(&self, range: &Range<usize>) -> bool {
-        let (before, behind) = (self.before(range.start), self.behind(range.end));
+        let (before, after) = (self.before(range.start), self.after(range.end));
         let is_start = self.tag.kind == TagKind::Print && before.is_empty()
             || before.ends_with(['+', '~'])
             || self.is_value(&(range.start..self.tag.code.len()));
-        let is_end = behind.is_empty() || behind.starts_with(['+', '~', '|']);
+        let is_end = after.is_empty() || after.starts_with(['+', '~', '|']);
         is_start && is_end
     }
 }

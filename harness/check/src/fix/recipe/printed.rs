@@ -162,22 +162,22 @@ fn as_text(
         }
         let is_filtered = place.group(0).ends_with("string") && place.group(0).contains('|');
         let range = place.range.clone();
-        let (before, behind) = (place.before(range.start), place.behind(range.end));
+        let (before, rest) = (place.before(range.start), place.after(range.end));
         let is_printed = place.tag.kind == TagKind::Print
             && (before.is_empty() || before.ends_with(['+', '~']) || before.ends_with("else"))
-            && (behind.is_empty() || behind.starts_with(['+', '~']) || behind.starts_with("if "));
+            && (rest.is_empty() || rest.starts_with(['+', '~']) || rest.starts_with("if "));
         let is_joined = (before.ends_with('~')
-            && (behind.is_empty() || behind.starts_with(['~', ')'])))
-            || (behind.starts_with('~') && (before.ends_with(['=', '(', '~'])));
-        let is_filtered = is_filtered && !behind.starts_with(['|', '.', '[']);
+            && (rest.is_empty() || rest.starts_with(['~', ')'])))
+            || (rest.starts_with('~') && (before.ends_with(['=', '(', '~'])));
+        let is_filtered = is_filtered && !rest.starts_with(['|', '.', '[']);
         if !(is_printed || is_joined || is_filtered) {
             return None;
         }
-        Some((range.clone(), change(place, place.stands_alone(&range))))
+        Some((range.clone(), change(place, place.is_alone(&range))))
     })
 }
 
-/// The value that a place is about, without a filter behind it.
+/// The value that a place is about, without a filter after it.
 fn value<'p>(place: &'p Place<'_>) -> &'p str {
     let whole = place.group(0);
     whole.split('|').next().unwrap_or(whole).trim_end()

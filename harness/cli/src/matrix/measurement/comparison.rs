@@ -14,7 +14,6 @@ pub enum PairResult<'m> {
     Agrees,
     /// The engine differs from the reference.
     Differs {
-        /// The group of the pair.
         group: &'m DifferenceGroup,
         /// The first digits of the fingerprint of the prompt, or of a refusal's message.
         gave: Option<&'m str>,

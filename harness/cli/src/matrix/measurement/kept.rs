@@ -13,10 +13,8 @@ pub(crate) trait Kept: Sized {
     /// The folder below that of all measurements; empty for none.
     const FOLDER: &'static str;
 
-    /// Reads a file.
     fn read(path: &Path) -> Result<Self, Problem>;
 
-    /// The text of its file.
     fn text(&self) -> String;
 
     fn name(&self) -> String;

@@ -29,7 +29,6 @@ const WORDS: usize = 160;
 /// The most characters of an outcome for a construct.
 const SHOWN: usize = 60;
 
-/// A measurement in the making.
 #[derive(Debug)]
 pub struct Measurer {
     measurement: Measurement,
@@ -44,7 +43,6 @@ pub struct Measurer {
 /// Why an engine was not measured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MeasurementError {
-    /// The reference's result is missing.
     #[error(
         "{count} pairs have no record of the reference's result; the first is {first}: {why}\n  \
          run `{}`, then measure again",
@@ -53,7 +51,6 @@ pub enum MeasurementError {
     WithoutRecord {
         /// How many pairs.
         count: usize,
-        /// The first of these pairs.
         first: String,
         why: String,
     },
@@ -93,7 +90,6 @@ impl Measurer {
         }
     }
 
-    /// Adds a pair.
     pub fn add(&mut self, compared: &Compared<'_>) {
         let pair = &compared.rendered.pair;
         let outcome = &compared.rendered.outcome;

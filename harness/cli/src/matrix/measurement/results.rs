@@ -13,7 +13,6 @@ use rolecall_suite::reference::Identity;
 pub struct Measurement {
     /// The engine, its version and its components.
     pub engine: Identity,
-    /// The dialect of the templates.
     pub dialect: Dialect,
     /// Pairs in a second, on the machine of the measurement. A different figure in another run is
     /// no change.
@@ -35,14 +34,12 @@ pub struct Measurement {
 pub struct Totals {
     /// Pairs in which the reference gives a prompt.
     pub prompts: usize,
-    /// Pairs in which it refuses.
     pub refusals: usize,
 }
 
 /// An engine's result with a template.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TemplateResult {
-    /// The pairs.
     pub totals: Totals,
     /// Why the template does not load, if it does not.
     pub refused: Option<LoadError>,
@@ -51,7 +48,6 @@ pub struct TemplateResult {
 /// An engine's result with a family.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FamilyResult {
-    /// The pairs.
     pub totals: Totals,
 }
 
@@ -73,7 +69,6 @@ pub struct DifferenceGroup {
     pub cause: String,
     /// The pair with the shortest conversation.
     pub example: Example,
-    /// All of them.
     pub pairs: Vec<DifferingPair>,
 }
 
@@ -128,7 +123,6 @@ impl Totals {
         }
     }
 
-    /// All pairs.
     pub fn all(&self) -> usize {
         self.prompts + self.refusals
     }

@@ -41,7 +41,7 @@ pub fn write_differ(
         (
             &changes.otherwise,
             BAD,
-            "both are wrong, in different ways".to_owned(),
+            "both are wrong, differently".to_owned(),
         ),
     ];
     for (list, style, words) in &lists {
@@ -50,11 +50,7 @@ pub fn write_differ(
     }
     if changes.alike > 0 {
         let count = thousands(changes.alike);
-        paragraph(
-            out,
-            &format!("  in {count} both are wrong in the same way"),
-            4,
-        )?;
+        paragraph(out, &format!("  in {count} both are wrong and agree"), 4)?;
     }
     for (names, who) in changes.loads.iter().zip([&x, &y]) {
         if !names.is_empty() {
@@ -79,11 +75,7 @@ pub fn write_differ(
             "construct",
             "constructs",
         );
-        paragraph(
-            out,
-            &format!("  {count}: both are wrong, in different ways"),
-            4,
-        )?;
+        paragraph(out, &format!("  {count}: both are wrong, differently"), 4)?;
     }
     let rows = |name: fn(&(TemplateName, CaseId)) -> String| {
         let mut rows: BTreeMap<String, [usize; 3]> = BTreeMap::new();

@@ -72,7 +72,6 @@ pub fn write_roundtrip(
     Ok(())
 }
 
-/// The table as Markdown.
 pub fn roundtrip_markdown(all: &[RoundtripMeasurement]) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.

@@ -90,7 +90,7 @@ pub fn write_verified(
     for (list, style, what) in [
         (&changes.worse, BAD, "right before, wrong now"),
         (&changes.better, GOOD, "wrong before, right now"),
-        (&changes.otherwise, NOTE, "still wrong, but in another way"),
+        (&changes.otherwise, NOTE, "still wrong, but differently"),
     ] {
         if !list.is_empty() {
             let count = Styled(style, counted(list.len(), "pair", "pairs"));

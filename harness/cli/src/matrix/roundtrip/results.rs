@@ -16,7 +16,6 @@ pub struct RoundtripMeasurement {
     /// The reader, its version and its components.
     pub reader: Identity,
     pub cases: Fingerprint,
-    /// The results by template.
     pub templates: BTreeMap<TemplateName, Counted>,
 }
 
@@ -26,7 +25,7 @@ pub struct Counted {
     pub template: Fingerprint,
     /// How many messages are of each kind.
     pub counts: KindCounts,
-    /// How many messages the template writes whole, and how many of these come back as they were meant,
+    /// How many messages the template writes whole, and how many of these survive the round trip,
     /// but for white space at the ends of their texts.
     pub share: Share,
     /// How many come otherwise if they are streamed.
@@ -40,7 +39,6 @@ pub struct Counted {
 /// Messages that are wrong in the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cause {
-    /// The cause in words.
     pub words: String,
     /// How many messages have it.
     pub count: usize,
@@ -140,7 +138,6 @@ impl RoundtripMeasurement {
         format!("{}@{}", self.reader.engine, self.reader.version)
     }
 
-    /// The share of all templates.
     pub fn share(&self) -> Share {
         let shares = self.templates.values().map(|counted| counted.share);
         shares.fold(Share { agree: 0, all: 0 }, |sum, one| Share {

@@ -153,7 +153,7 @@ impl Kept for RoundtripMeasurement {
 /// with the files that cannot be read.
 pub fn read_all(layout: &Layout) -> (Vec<RoundtripMeasurement>, Vec<Problem>) {
     let (mut measurements, problems) = kept::all(layout);
-    // The others are beside the references. Sorting keeps their order.
+    // The others are next to the references. Sorting keeps their order.
     let is_other = |one: &RoundtripMeasurement| Reference::by_name(&one.reader.engine).is_none();
     measurements.sort_by_key(is_other);
     (measurements, problems)

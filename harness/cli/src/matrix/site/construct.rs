@@ -34,7 +34,6 @@ pub(super) struct ConstructPage {
     /// The page's name.
     pub(super) slug: String,
     title: String,
-    /// The features' names.
     pub(super) names: BTreeSet<String>,
 }
 
@@ -78,7 +77,6 @@ pub(super) fn anchor(name: &str) -> String {
     anchor
 }
 
-/// The address of a feature.
 pub(super) fn address(root: &str, dialect: Dialect, name: &str) -> String {
     format!(
         "{root}constructs/{}.html#{}",

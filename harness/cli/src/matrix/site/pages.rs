@@ -24,7 +24,6 @@ const TEMPLATES: [(&str, &str); 7] = [
 const SITE_STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
-/// The renderer of the pages.
 pub(super) struct Pages(Environment<'static>);
 
 impl Pages {

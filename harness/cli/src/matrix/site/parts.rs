@@ -9,7 +9,6 @@ use crate::matrix::engines::Matrix;
 use crate::matrix::measurement::{Measurement, Share, file_name};
 use crate::report::numbers::percent;
 
-/// The engine with its version.
 pub(super) fn label(engine: &Measurement) -> String {
     format!("{} {}", engine.engine.engine, engine.engine.version)
 }
@@ -24,7 +23,6 @@ pub(super) fn all_named(engines: &[&Measurement]) -> Vec<Value> {
     engines.iter().map(|engine| named(engine)).collect()
 }
 
-/// A share for pages.
 pub(super) fn shown(share: Share) -> Value {
     let Share { agree, all } = share;
     // The share's class in the style.

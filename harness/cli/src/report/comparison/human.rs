@@ -129,21 +129,21 @@ fn write_differences(
     Ok(())
 }
 
-/// Writes a template beside its base: what breaks there comes first, then what just differs, then
-/// what it mends.
+/// Writes a template compared with its base: what breaks there comes first, then what just differs,
+/// then what it fixes.
 pub fn write_base(out: &mut dyn Write, comparison: &Comparison, all: bool) -> io::Result<()> {
     let [_, own] = &comparison.sides;
     writeln!(
         out,
         "{}",
-        Styled(HEADING, format!("{} beside its base", shown(own)))
+        Styled(HEADING, format!("{} compared with its base", shown(own)))
     )?;
     writeln!(out)?;
     write_sides(out, comparison)?;
     write_differences(out, comparison, Amount { all })?;
     writeln!(out)?;
-    let text = words::departures(comparison);
-    let style = if comparison.departs() { BAD } else { GOOD };
+    let text = words::deviations(comparison);
+    let style = if comparison.deviates() { BAD } else { GOOD };
     for line in wrapped(&text, "", "") {
         writeln!(out, "{}", Styled(style, line))?;
     }
@@ -229,7 +229,7 @@ fn write_group(
     if let Some(meaning) = &group.meaning {
         let style = match meaning {
             Meaning::Breaks(_) => BAD,
-            Meaning::Mends(_) => GOOD,
+            Meaning::Fixes(_) => GOOD,
             Meaning::Differs => PLAIN,
         };
         for line in wrapped(&words::meaning(meaning), "  ", "    ") {
@@ -338,7 +338,7 @@ fn write_failures(out: &mut dyn Write, comparison: &Comparison, amount: Amount) 
 }
 
 fn write_card(out: &mut dyn Write, card: &CardChange) -> io::Result<()> {
-    for (style, sign, changes) in [(GOOD, "- ", &card.mended), (BAD, "+ ", &card.broken)] {
+    for (style, sign, changes) in [(GOOD, "- ", &card.fixed), (BAD, "+ ", &card.broken)] {
         for change in changes {
             let severity = change.severity;
             let style = match (severity, style == BAD) {

@@ -79,7 +79,7 @@ struct FindingEntry<'c> {
     contract: &'static str,
     severity: Severity,
     what: &'c str,
-    /// Whether it is broken only where no application stands before the template.
+    /// Whether it is broken only where no application comes before the template.
     alone: bool,
 }
 
@@ -105,7 +105,7 @@ struct GroupEntry<'c> {
     /// What it means, where A is the base of B: `breaks`, `mends` or `differs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     meaning: Option<&'c str>,
-    /// The contracts that B breaks there, or mends.
+    /// The contracts that B breaks there, or fixes.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     contracts: &'c [&'static str],
@@ -143,7 +143,6 @@ pub fn write(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {
 }
 
 impl<'c> ComparisonDocument<'c> {
-    /// The document of a comparison.
     pub(in super::super) fn of(comparison: &'c Comparison) -> ComparisonDocument<'c> {
         let [a, b] = &comparison.sides;
         let [only_a, only_b] = &comparison.only;
@@ -201,7 +200,7 @@ pub(super) fn card(change: &CardChange) -> CardEntry<'_> {
     });
     CardEntry {
         broken: change.broken.iter().map(FindingEntry::of).collect(),
-        mended: change.mended.iter().map(FindingEntry::of).collect(),
+        mended: change.fixed.iter().map(FindingEntry::of).collect(),
         capabilities: capabilities.collect(),
     }
 }

@@ -157,7 +157,7 @@ fn details(comparison: &Comparison, group: &CaseGroup, title: &str, text: &str) 
 
 fn card(change: &CardChange) -> String {
     let mut list = String::new();
-    for (verb, findings) in [("mended", &change.mended), ("broken", &change.broken)] {
+    for (verb, findings) in [("fixed", &change.fixed), ("broken", &change.broken)] {
         for finding in findings {
             let alone = if finding.is_raw_only {
                 ", on servers that pass conversations to the template unchanged"

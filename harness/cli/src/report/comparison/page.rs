@@ -12,7 +12,6 @@ use rolecall_core::diff::Diff;
 use rolecall_core::transcript;
 use rolecall_suite::comparison::{CaseGroup, Comparison, KeptCase, Relation};
 
-/// The title of the page.
 const TITLE: &str = "Rolecall diff";
 
 /// Writes a page of a comparison that has [kept](Comparison::keeping) its cases: the differences,
@@ -112,7 +111,7 @@ fn side(name: &str, outcome: &Outcome) -> Value {
 
 /// The groups of differences, each with the case to look at first.
 fn groups(comparison: &Comparison, groups: &[CaseGroup]) -> Vec<Value> {
-    let told = groups.iter().filter_map(|group| {
+    let reported = groups.iter().filter_map(|group| {
         let first = group.members.first()?;
         let pairing = comparison.pairings.get(first.pairing)?;
         let [a, b] = &group.outcomes;
@@ -128,5 +127,5 @@ fn groups(comparison: &Comparison, groups: &[CaseGroup]) -> Vec<Value> {
             "sides": (!is_prompt).then(|| [words::outcome(a), words::outcome(b)]),
         }))
     });
-    told.collect()
+    reported.collect()
 }

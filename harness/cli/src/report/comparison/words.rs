@@ -108,13 +108,13 @@ pub(super) fn sentence(tally: CaseTally) -> String {
 pub(super) fn meaning(meaning: &Meaning) -> String {
     match meaning {
         Meaning::Breaks(ids) => format!("breaks {}", ids.join(", ")),
-        Meaning::Mends(ids) => format!("mends {}", ids.join(", ")),
+        Meaning::Fixes(ids) => format!("fixes {}", ids.join(", ")),
         Meaning::Differs => "differs: no contract says which of the two is right".to_owned(),
     }
 }
 
-/// How a template departs from its base, in a sentence.
-pub(super) fn departures(comparison: &Comparison) -> String {
+/// How a template deviates from its base, in a sentence.
+pub(super) fn deviations(comparison: &Comparison) -> String {
     let [base, own] = [&comparison.sides[0], &comparison.sides[1]].map(|side| shown(side));
     let groups = comparison.differences();
     if groups.is_empty() {
@@ -132,8 +132,8 @@ pub(super) fn departures(comparison: &Comparison) -> String {
         (of("differs"), "just differs", "just differ"),
         (
             of("mends"),
-            "mends what the base breaks",
-            "mend what the base breaks",
+            "fixes what the base breaks",
+            "fix what the base breaks",
         ),
         (
             count(&|group| group.known.is_some()),
@@ -181,8 +181,9 @@ pub(super) fn warning(comparison: &Comparison) -> Option<String> {
         let names: Vec<String> = unset.iter().map(|name| format!("`{name}`")).collect();
         let _ = write!(
             sentence,
-            " The templates speak of {}, which nothing sets: name the folder of the model, or write \
-             `{{\"special_tokens\": {{\"{token}\": \"…\"}}}}` into a file beside the template \
+            " The templates speak of {}, which nothing sets: name the folder of the model, or \
+             write \
+             `{{\"special_tokens\": {{\"{token}\": \"…\"}}}}` into a file next to the template \
              that has its name and ends with .json.",
             names.join(" and ")
         );
@@ -222,18 +223,18 @@ pub(super) fn edits(group: &CaseGroup) -> Option<String> {
     {
         return None;
     }
-    let told = group.edits.iter().take(MOST_EDITS).map(|edit| {
+    let reported = group.edits.iter().take(MOST_EDITS).map(|edit| {
         let gone = (!edit.gone.is_empty()).then(|| part("-", &edit.gone));
         let came = (!edit.came.is_empty()).then(|| part("+", &edit.came));
         let parts: Vec<String> = gone.into_iter().chain(came).collect();
         parts.join(" ")
     });
-    let mut told: Vec<String> = told.collect();
+    let mut reported: Vec<String> = reported.collect();
     let more = group.edits.len().saturating_sub(MOST_EDITS);
     if more > 0 {
-        told.push(format!("… and {}", counted(more, "more", "more")));
+        reported.push(format!("… and {}", counted(more, "more", "more")));
     }
-    Some(told.join(", "))
+    Some(reported.join(", "))
 }
 
 /// What a window leaves out, in words.

@@ -1,5 +1,5 @@
-//! The page of coverage: the sources of templates in colours, and at each place its ways and the
-//! cases that take them.
+//! The page of coverage: the sources of templates in colours, and at each place its branches and
+//! the cases that take them.
 
 use std::io::{self, Write};
 
@@ -14,7 +14,7 @@ use crate::report::numbers::{counted, percent};
 
 const SCRIPT: &str = include_str!("coverage.js");
 
-/// How many cases the page names for each way.
+/// How many cases the page names for each branch.
 const MOST_NAMED: usize = 12;
 
 /// What the page says before a place is chosen.
@@ -46,7 +46,7 @@ fn template(coverage: &TemplateCoverage<'_>) -> Value {
         "name": coverage.template.name.as_str(),
         "file": place(coverage.template, None),
         "about": format!(
-            "{} of {} ways, {}, by {}",
+            "{} of {} branches, {}, by {}",
             count.reached,
             count.all,
             percent(count.reached, count.all),
@@ -62,21 +62,24 @@ fn site(coverage: &TemplateCoverage<'_>, lines: &Lines, covered: &CoveredSite) -
     let template = coverage.template;
     let position = lines.position(&template.source, covered.site.span.start);
     let line = line_in_file(template, Some(position.line)).unwrap_or(position.line);
-    let ways = covered
-        .ways
-        .iter()
-        .map(|way| json!([way.way.name(), way.cases, coverage.first(way, MOST_NAMED)]));
+    let branches = covered.branches.iter().map(|branch| {
+        json!([
+            branch.branch.name(),
+            branch.cases,
+            coverage.first(branch, MOST_NAMED)
+        ])
+    });
     json!({
         "kind": covered.site.kind.name(),
         "place": format!("{line}:{}", position.column),
         "state": state(covered),
         "missing": missing(covered),
         "cases": covered.cases,
-        "ways": ways.collect::<Vec<_>>(),
+        "ways": branches.collect::<Vec<_>>(),
     })
 }
 
-/// Whether the cases reach a place in every way, in some, or in none.
+/// Whether the cases reach a place in every branch, in some, or in none.
 fn state(covered: &CoveredSite) -> &'static str {
     match missing(covered) {
         None => "reached",

@@ -241,7 +241,7 @@ impl<'s> Page<'s> {
             "contracts": contract::ALL.iter().map(|contract| json!({
                 "id": contract.id,
                 "meaning": contract.meaning,
-                // Only what is broken needs its explanation.
+                // Only a broken contract needs its explanation.
                 "page": self.broken.contains(contract.id).then_some(contract.page),
             })).collect::<Vec<_>>(),
         });

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use rolecall_core::diff::{Diff, Side};
 
 const PAGE: &str = include_str!("page.html");
-/// The style of every page.
 pub const STYLE: &str = include_str!("style.css");
 /// How scripts show characters that cannot be seen.
 pub(super) const SIGNS: &str = include_str!("signs.js");
@@ -95,7 +94,6 @@ pub(super) fn in_script(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
-/// Text as HTML.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -156,7 +156,7 @@ fn group(kind: InputKind) -> &'static str {
     }
 }
 
-/// The template's source in pieces: the texts that reach the prompt, and what is between.
+/// The template's source in pieces: the texts that reach the prompt, and the text between.
 fn source(trace: &Trace<'_>) -> Vec<Value> {
     let text = &trace.template.source;
     let literals = trace.spans.iter().filter_map(|span| match &span.origin {

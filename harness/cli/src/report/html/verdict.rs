@@ -14,7 +14,7 @@ use crate::report::run_report::{Ending, RunReport};
 use rolecall_check::card::Card;
 use rolecall_check::contract::Severity;
 use rolecall_core::diff::{Diff, Side};
-use rolecall_suite::held_text::{HeldText, TextStatus};
+use rolecall_suite::checked_text::{CheckedText, TextStatus};
 
 /// The most causes that a page shows. Each has its difference.
 const MOST_CAUSES: usize = 200;
@@ -22,13 +22,12 @@ const MOST_CAUSES: usize = 200;
 /// How many lines of a template to show above and below the marked one.
 const AROUND: usize = 2;
 
-/// The longest transcript that stands with a cause, in lines.
+/// The longest transcript that is with a cause, in lines.
 const MOST_LINES: usize = 60;
 
 /// A text of a difference is looked for in the template's source if it is this long.
 const TELLING: usize = 3;
 
-/// The verdict of a run.
 pub fn of_run(report: &RunReport<'_, '_>, engines: &str) -> Value {
     let groups = report.groups.iter().take(MOST_CAUSES);
     let causes = groups.filter_map(|group| cause(report, group));
@@ -40,7 +39,7 @@ pub fn of_run(report: &RunReport<'_, '_>, engines: &str) -> Value {
         "facts": facts(&[&report.extent(), engines]),
         "causes": causes.collect::<Vec<_>>(),
         "more": report.groups.len().saturating_sub(MOST_CAUSES),
-        "cards": report.conclusion.cards.iter().map(held).collect::<Vec<_>>(),
+        "cards": report.conclusion.cards.iter().map(checked).collect::<Vec<_>>(),
         "others": others,
     })
 }
@@ -204,14 +203,14 @@ fn source_of(template: &Template, found: &Diff) -> Option<Value> {
     Some(json!(shown))
 }
 
-fn held(held: &HeldText) -> Value {
-    let (word, found) = match &held.change {
+fn checked(checked: &CheckedText) -> Value {
+    let (word, found) = match &checked.change {
         TextStatus::Same => ("breaks contracts without a reason".to_owned(), None),
         TextStatus::New => ("was never accepted".to_owned(), None),
         TextStatus::Unreadable(why) => (why.to_string(), None),
         TextStatus::Changed(found) => ("changed".to_owned(), Some(diff("", found))),
     };
-    let forbidden = held.forbidden.iter().map(|found| {
+    let forbidden = checked.forbidden.iter().map(|found| {
         json!({
             "contract": found.contract.id,
             "severity": found.severity.name(),
@@ -220,8 +219,8 @@ fn held(held: &HeldText) -> Value {
         })
     });
     json!({
-        "template": held.template,
-        "kind": held.kind.name(),
+        "template": checked.template,
+        "kind": checked.kind.name(),
         "word": word,
         "diff": found,
         "forbidden": forbidden.collect::<Vec<_>>(),

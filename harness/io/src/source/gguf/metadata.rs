@@ -30,7 +30,6 @@ pub(super) struct Metadata {
     pub template: Option<String>,
     /// The named ones, in the order of the file.
     pub(super) variants: Vec<(String, String)>,
-    /// The names that are listed.
     pub(super) listed: Vec<String>,
     /// The address of the model that this one was made from.
     pub(super) base: Option<String>,
@@ -69,7 +68,7 @@ impl Metadata {
     }
 
     fn add(&mut self, key: &str, text: String, offset: u64) -> Result<(), GgufError> {
-        let twice = || GgufError::at(offset, format!("the key {key:?} stands twice"));
+        let twice = || GgufError::at(offset, format!("the key {key:?} is there twice"));
         if text.is_empty() {
             return Ok(());
         }

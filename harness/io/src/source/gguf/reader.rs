@@ -255,7 +255,6 @@ impl<R: Read + Seek> GgufReader<R> {
         Ok(length)
     }
 
-    /// A text that is kept.
     pub(super) fn text(&mut self, most: u64, what: &str) -> Result<String, GgufError> {
         let at = self.offset;
         let length = self.string_length(what)?;
@@ -341,7 +340,6 @@ impl<R: Read + Seek> GgufReader<R> {
         Ok(self.integer(kind, what)? != 0)
     }
 
-    /// An integer of any type.
     pub(super) fn integer(&mut self, kind: u32, what: &str) -> Result<i128, GgufError> {
         let is_big_endian = self.is_big_endian;
         let order = |mut bytes: Vec<u8>| {

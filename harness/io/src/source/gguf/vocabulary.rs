@@ -100,7 +100,6 @@ pub struct Vocabulary {
     pub stops: BTreeSet<u32>,
 }
 
-/// What the keys say.
 #[derive(Default)]
 struct VocabularyKeys {
     tokens: Vec<String>,

@@ -13,7 +13,6 @@ use rolecall_core::root::Root;
 pub(in crate::source) struct Snapshot {
     /// Its repository. Nothing outside is read.
     pub(in crate::source) root: Root,
-    /// The folder itself.
     pub(in crate::source) folder: PathBuf,
     /// The name of the model: `org/name`.
     pub model: String,

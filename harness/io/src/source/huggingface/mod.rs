@@ -10,7 +10,7 @@
 //!
 //! A processor (`get_processor_dict` in `processing_utils.py`) takes `chat_template` of
 //! `processor_config.json`, else of `chat_template.json`, else the files; it reads no
-//! `tokenizer_config.json`, and refuses `chat_template.json` beside additional templates.
+//! `tokenizer_config.json`, and refuses `chat_template.json` next to additional templates.
 //!
 //! The model's template is the tokenizer's; where it has none, the processor's. If the two differ,
 //! the processor's is read too, as `<model>@processor`. Users of a model with a processor call the
@@ -44,9 +44,7 @@ use tokens::SpecialTokens;
 /// The name of the template that a model uses by default.
 const DEFAULT: &str = "default";
 pub(super) const TEMPLATE_FILE: &str = "chat_template.jinja";
-/// The folder with further templates.
 const FOLDER: &str = "additional_chat_templates";
-/// The configuration of the tokenizer.
 pub(super) const CONFIG_FILE: &str = "tokenizer_config.json";
 const MAP_FILE: &str = "special_tokens_map.json";
 const PROCESSOR_FILE: &str = "processor_config.json";
@@ -101,9 +99,9 @@ pub(super) fn is_of_model(folder: &Path) -> bool {
     folder.file_name().is_some_and(|name| name == FOLDER)
 }
 
-/// Files beside a model's further templates that look like templates, and that transformers does not
-/// read: it reads those that end in `.jinja`.
-pub(super) fn unread_beside(root: &Root, folder: &Path) -> Vec<PathBuf> {
+/// Files next to a model's further templates that look like templates, and that transformers does
+/// not read: it reads those that end in `.jinja`.
+pub(super) fn unread_templates(root: &Root, folder: &Path) -> Vec<PathBuf> {
     // What is wrong with the folder is a problem already.
     let entries = root.entries(&folder.join(FOLDER)).unwrap_or_default();
     let is_unread = |path: &PathBuf| dialect_of(path).is_some() && !is_further_template(path);
@@ -250,7 +248,7 @@ impl ModelFolder<'_> {
             .rev()
         {
             if is_further_template(&path) && path.is_file() {
-                // Kept beside `chat_template.jinja`, until the rule of the tokenizer or the
+                // Kept next to `chat_template.jinja`, until the rule of the tokenizer or the
                 // processor is applied.
                 let name = format!("{FOLDER}/{}", stem(&path));
                 add(&name, &path)?;
@@ -273,7 +271,7 @@ impl ModelFolder<'_> {
                 return Err(Problem::new(path, "no `chat_template` in it"));
             }
             Some((path, _)) if files.iter().any(|(name, _)| name != DEFAULT) => {
-                let message = format!("{LEGACY_FILE} beside {FOLDER}/");
+                let message = format!("{LEGACY_FILE} next to {FOLDER}/");
                 return Err(Problem::new(path, message)
                     .help(format!("keep the template in {TEMPLATE_FILE}")));
             }
@@ -356,7 +354,7 @@ impl ModelFolder<'_> {
         }
     }
 
-    /// Lets the template with the model's name stand for all named templates, because an
+    /// Lets the template with the model's name take the place of all named templates, because an
     /// application selects one for each conversation. Each also remains under its own name.
     fn let_one_stand_for_all(&mut self, named: Vec<(String, Template)>) {
         let get = |wanted: &str| {

@@ -11,7 +11,7 @@ use rolecall_core::problem::Problem;
 /// More templates than any model has.
 const MOST: usize = 64;
 
-/// A template's text, and where it stands.
+/// A template's text, and where it is.
 #[derive(Debug, Clone)]
 pub(super) struct TemplateText {
     pub path: PathBuf,

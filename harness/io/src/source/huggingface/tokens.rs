@@ -146,7 +146,8 @@ impl SpecialTokens {
             let used = if self.reads_map() {
                 "transformers 5.24 uses the former"
             } else {
-                "transformers 5.24 uses the latter: it does not read this file beside an `added_tokens_decoder`"
+                "transformers 5.24 uses the latter: it does not read this file next to an \
+                 `added_tokens_decoder`"
             };
             let message =
                 format!("`{key}` is {theirs} here and {own} in tokenizer_config.json; {used}");

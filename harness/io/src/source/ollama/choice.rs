@@ -24,12 +24,12 @@ pub(super) fn prefers_jinja(go: &str, jinja: &str) -> Option<bool> {
 fn abilities_of_jinja(text: &str) -> Abilities {
     let has = |part: &str| text.contains(part);
     let thinks = has("<think>") && has("</think>");
-    let drops_thoughts = (has("content.split('</think>')") || has("content.split(\"</think>\")"))
+    let drops_reasoning = (has("content.split('</think>')") || has("content.split(\"</think>\")"))
         && !has("reasoning_content")
         && !has("<SPECIAL_12>");
     Abilities {
         tools: has("tools") || has("tool_call"),
-        thinking: thinks || drops_thoughts,
+        thinking: thinks || drops_reasoning,
         insert: false,
     }
 }

@@ -121,7 +121,6 @@ struct Store {
     root: Root,
 }
 
-/// The content of a manifest.
 #[derive(Debug, Default)]
 struct Manifest {
     config: Option<String>,
@@ -134,7 +133,6 @@ struct Layer {
     digest: String,
 }
 
-/// The configuration of a model.
 #[derive(Debug, Default)]
 struct ModelConfig {
     format: String,
@@ -265,11 +263,11 @@ impl Store {
             None => None,
         };
         if let Some(template) = &mut go {
-            let told = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+            let reported = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
             template.setup = OllamaSetup {
                 model: Some(name.model().to_owned()),
-                family: told(&config.family),
-                parser: told(&config.parser),
+                family: reported(&config.family),
+                parser: reported(&config.parser),
                 system: match last(&[SYSTEM_LAYER]) {
                     Some(layer) => Some(read_text(&self.blob(&path, &layer.digest)?)?),
                     None => None,

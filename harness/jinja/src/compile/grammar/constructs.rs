@@ -16,7 +16,7 @@ pub struct Constructs {
     pub details: BTreeSet<String>,
 }
 
-/// Words that stand between operands, or before one.
+/// Words that are between operands, or before one.
 const BEFORE_OPERANDS: [&str; 9] = [
     "and", "elif", "else", "if", "in", "is", "not", "or", "print",
 ];
@@ -42,7 +42,6 @@ const FUNCTIONS: [&str; 8] = [
     "strftime_now",
 ];
 
-/// A bracket that is open.
 struct Bracket {
     /// Where it begins, counted in the words of its tag.
     begin: usize,
@@ -183,7 +182,6 @@ impl Constructs {
         }
     }
 
-    /// What a tag is.
     fn tag(&mut self, tag: &[&str]) {
         match tag {
             ["{%", "set", _, "%}"] => self.name("set block"),
@@ -320,7 +318,6 @@ impl Constructs {
         }
     }
 
-    /// What an operator does.
     fn operator(&mut self, before: &[&str], word: &str, after: &[&str]) {
         match word {
             "~" => self.name("concatenation with ~"),
@@ -334,7 +331,7 @@ impl Constructs {
         }
         let is_integer = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
         match (before, word, after) {
-            ([.., "''"], "+", _) => self.detail("+ behind a text"),
+            ([.., "''"], "+", _) => self.detail("+ after a text"),
             ([.., "not"], "in", _) => self.detail("not in"),
             (_, "in", ["[", ..]) if before.get(1) != Some(&"for") => self.detail("in a list"),
             ([.., "."], index, _) if is_integer(index) => self.detail("index with a point"),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::python::text::write_escape;
 
-/// The text of a string, given what stands between its quotes.
+/// The text of a string, given what is between its quotes.
 ///
 /// Jinja2 (`lexer.py`, `Lexer.wrap`) first escapes every character beyond ASCII. Then CPython's
 /// codec `unicode-escape` reads the string. So a backslash before `é` comes before `\xe9`, and

@@ -13,10 +13,8 @@ use crate::compile::grammar::stream::Stream;
 use crate::compile::grammar::tokens::Token;
 use crate::compile::nodes::{constant, not, variable};
 
-/// A level of the grammar.
 type Level = for<'s> fn(&mut Stream<'s>) -> Result<Expr<'s>, Error>;
 
-/// An expression.
 pub(super) fn expression<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
     let mut span = stream.span();
     let mut expression = without_condition(stream)?;
@@ -38,7 +36,7 @@ pub(super) fn expression<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error>
     Ok(expression)
 }
 
-/// An expression that is no `a if b else c`, unless it stands in brackets.
+/// An expression that is no `a if b else c`, unless it is in brackets.
 pub(super) fn without_condition<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
     logical(stream, "or", |stream| logical(stream, "and", negation))
 }
@@ -257,7 +255,7 @@ fn item<'s>(expr: Expr<'s>, subscript_expr: Expr<'s>, span: Span) -> Expr<'s> {
     Expr::GetItem(Spanned::new(item, span))
 }
 
-/// What stands between the brackets of a subscript, or between two of its commas.
+/// The text between the brackets of a subscript, or between two of its commas.
 enum Subscript<'s> {
     Item(Expr<'s>),
     Slice([Option<Expr<'s>>; 3]),
@@ -442,7 +440,7 @@ pub(super) fn filters<'s>(
     Ok(filtered)
 }
 
-/// A filter by its name, and those behind it.
+/// A filter by its name, and those after it.
 pub(super) fn filter_chain<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
     let first = filter(stream, None)?;
     if stream.is_sign("|") {
@@ -558,7 +556,7 @@ fn text<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
     Ok(constant(Value::from(text), span))
 }
 
-/// Where an expression stands that may be a tuple without brackets.
+/// Where an expression is that may be a tuple without brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tuples {
     /// Anywhere else.

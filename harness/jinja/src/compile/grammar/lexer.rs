@@ -31,7 +31,7 @@ pub(in crate::compile) struct Lexer<'s> {
     /// How far it is read, in bytes.
     at: usize,
     place: TokenPlace,
-    /// The closing brackets that are missing. A tag may end only if there are none.
+    /// The closing brackets that are missing. A tag may end only if there is none.
     brackets: Vec<&'static str>,
     /// The line of the byte that was read last, and that byte.
     line: usize,
@@ -40,10 +40,9 @@ pub(in crate::compile) struct Lexer<'s> {
     waiting: Option<(Token<'s>, Span)>,
 }
 
-/// Where in a template the next token stands.
+/// Where in a template the next token is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TokenPlace {
-    /// Outside of tags.
     Outside,
     /// Between `{{` and `}}`.
     Print,
@@ -276,7 +275,7 @@ impl<'s> Lexer<'s> {
         Ok((Token::Sign(sign), self.take_within_line(sign.len())))
     }
 
-    /// The end of the tag, if it stands here, with the white space that it takes away.
+    /// The end of the tag, if it is here, with the white space that it takes away.
     fn end_of_tag(&self) -> Option<(Token<'s>, usize)> {
         let rest = self.rest();
         if self.place == TokenPlace::Print {
@@ -307,8 +306,8 @@ impl<'s> Lexer<'s> {
         Ok(())
     }
 
-    /// A number, which begins here with a digit. Behind a point there is no float: `a.1.2` is
-    /// an item of an item.
+    /// A number, which begins here with a digit. After a point there is no float: `a.1.2` is an
+    /// item of an item.
     fn number(&mut self) -> Result<(Token<'s>, Span), Error> {
         let rest = self.rest();
         if !self.source[..self.at].ends_with('.')

@@ -43,7 +43,6 @@ pub(crate) struct Rarities {
     pub(crate) leaves_scopes: bool,
 }
 
-/// Parses a template.
 pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
     let mut parser = Parser {
         stream: Stream::new(source)?,
@@ -68,10 +67,8 @@ pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
     })
 }
 
-/// Reads statements.
 struct Parser<'s> {
     stream: Stream<'s>,
-    /// The tags that are open.
     tags: Vec<&'s str>,
     /// The tags that can end each of the open ones.
     ends: Vec<&'static [&'static str]>,
@@ -388,7 +385,6 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// A name that is assigned.
     fn name(&mut self) -> Result<&'s str, Error> {
         let name = self.stream.expect_name()?;
         if ["true", "false", "none", "True", "False", "None"].contains(&name) {
@@ -667,7 +663,6 @@ fn stores(target: &Expr<'_>, name: &str) -> bool {
     }
 }
 
-/// Tags in a message.
 fn listed(tags: &[&str]) -> String {
     let quoted: Vec<String> = tags.iter().map(|tag| format!("'{tag}'")).collect();
     quoted.join(" or ")

@@ -21,7 +21,7 @@ pub(super) struct Stream<'s> {
     lexer: Lexer<'s>,
     current: (Token<'s>, Span),
     next: Option<(Token<'s>, Span)>,
-    /// Where the last token stood that was taken.
+    /// Where the last token was that was taken.
     last: Span,
     size: TemplateSize,
     depth: usize,
@@ -78,7 +78,6 @@ impl<'s> Stream<'s> {
         Ok(self.next.as_ref().map_or(&Token::End, |(token, _)| token))
     }
 
-    /// Takes the next token.
     pub(super) fn take(&mut self) -> Result<Token<'s>, Error> {
         let next = match self.next.take() {
             Some(next) => next,
@@ -89,7 +88,7 @@ impl<'s> Stream<'s> {
         Ok(token)
     }
 
-    /// Where the next token stands.
+    /// Where the next token is.
     pub(super) fn span(&self) -> Span {
         self.current.1
     }
@@ -108,7 +107,6 @@ impl<'s> Stream<'s> {
         Spanned::new(node, self.until_here(from))
     }
 
-    /// The text of a place.
     pub(super) fn text(&self, place: Span) -> &'s str {
         let place = place.start_offset as usize..place.end_offset as usize;
         self.source.get(place).unwrap_or_default()

@@ -23,13 +23,11 @@ pub(in crate::compile) enum Token<'s> {
     Name(&'s str),
     /// A string, with its escapes replaced.
     String(Cow<'s, str>),
-    /// An integer.
     Integer(Value),
     /// A number with a point or an exponent.
     Float(f64),
     /// An operator, a bracket or a mark between expressions.
     Sign(&'static str),
-    /// The end of the template.
     End,
 }
 

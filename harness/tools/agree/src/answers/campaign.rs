@@ -12,7 +12,6 @@ use crate::campaign::CampaignLength;
 /// The most differences that are kept.
 const MOST_EXAMPLES: usize = 5;
 
-/// The results of a campaign.
 #[derive(Debug, Default)]
 pub struct AnswerTally {
     /// Templates that both sides loaded.
@@ -23,8 +22,8 @@ pub struct AnswerTally {
     pub answers: u64,
     /// How many of them have calls.
     pub with_calls: u64,
-    /// How many of them have thoughts.
-    pub with_thoughts: u64,
+    /// How many of them have reasoning.
+    pub with_reasoning: u64,
     /// Answers that the reference reads now so, now so.
     pub varying: u64,
     /// Answers that exceeded a limit of the engine.
@@ -40,9 +39,7 @@ pub struct AnswerTally {
 /// An answer that the two read differently.
 #[derive(Debug)]
 pub struct AnswerDifference {
-    /// The number of the question.
     pub number: u64,
-    /// The source of the template.
     pub source: String,
     pub asked: AskedAnswer,
     /// What the reference read.
@@ -107,7 +104,7 @@ impl AnswerTally {
             }
             if let Ok(message) = reader.message(asked) {
                 self.with_calls += u64::from(!message["tool_calls"].is_null());
-                self.with_thoughts += u64::from(!message["thinking"].is_null());
+                self.with_reasoning += u64::from(!message["thinking"].is_null());
             }
         }
         Ok(())
@@ -223,7 +220,7 @@ mod tests {
         let tally = tally(false);
         assert_eq!(tally.differing, 0);
         assert!(
-            tally.with_calls > 20 && tally.with_thoughts > 20,
+            tally.with_calls > 20 && tally.with_reasoning > 20,
             "{tally:?}"
         );
     }

@@ -7,29 +7,24 @@ use crate::grammar::{self, Start};
 use crate::mutation;
 use rolecall_core::chance::Chance;
 
-/// A template and what is to be read behind it.
+/// A template and what is to be read after it.
 #[derive(Debug, Clone)]
 pub struct AnswerQuestion {
     /// Its number within the seed.
     pub number: u64,
-    /// The source of the template.
     pub source: String,
     pub answers: Vec<AskedAnswer>,
 }
 
-/// An answer and its request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskedAnswer {
-    /// The tools of the request.
     pub tools: Vec<Value>,
-    /// The setting for thinking.
     pub think: Option<bool>,
     pub prompt: String,
-    /// The text, in pieces.
     pub pieces: Vec<String>,
 }
 
-/// The answers to read behind a template.
+/// The answers to read after a template.
 const ANSWERS: usize = 8;
 
 const NAMES: [&str; 9] = [
@@ -112,7 +107,7 @@ const ACTIONS: [&str; 6] = [
     "print .Thinking.X",
 ];
 
-/// What an answer is made of, beside the tags of its template and the names of its tools.
+/// What an answer is made of, besides the tags of its template and the names of its tools.
 const ANSWER_TEXTS: [&str; 40] = [
     " ",
     "\n",
@@ -194,7 +189,7 @@ impl AnswerQuestion {
 }
 
 impl Words {
-    /// A template as people write it, with thoughts and calls.
+    /// A template as people write it, with reasoning and calls.
     fn usual(&self, chance: &mut Chance) -> String {
         let mut tag = || chance.any(&self.tags).cloned().unwrap_or_default();
         let (opening, closing, call) = (tag(), tag(), tag());
@@ -207,7 +202,6 @@ impl Words {
         )
     }
 
-    /// The nodes of a list.
     fn nodes(&self, depth: usize, chance: &mut Chance) -> String {
         let count = 1 + chance.below(4);
         (0..count).map(|_| self.node(depth, chance)).collect()

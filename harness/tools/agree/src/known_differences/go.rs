@@ -23,10 +23,10 @@ pub(super) const ROWS: &[KnownDifference] = &[
     ),
     template(
         r"slice \(slice",
-        "a slice of a slice cannot reach what is behind the first, as in Go",
+        "a slice of a slice cannot reach beyond the first, as in Go",
     ),
     KnownDifference {
-        reason: "gotmpl's parser knows no assignment in the pipeline behind a template's name",
+        reason: "gotmpl's parser knows no assignment in the pipeline after a template's name",
         template: r#"template\s*("[^"]*"|`[^`]*`)\s*\$\w*\s*="#,
         expected: "",
         found: r#"^failed: unexpected ":?=" in operand"#,
@@ -52,7 +52,7 @@ pub(super) const ROWS: &[KnownDifference] = &[
     },
     template(
         r"[+-]\.[a-zA-Z]",
-        "gotmpl's parser takes a point behind a sign for a field",
+        "gotmpl's parser takes a point after a sign for a field",
     ),
     // As text, or in hexadecimal digits.
     KnownDifference {

@@ -18,7 +18,6 @@ pub struct KnownDifferences {
 }
 
 impl KnownDifferences {
-    /// The rows of a dialect.
     pub fn of(dialect: Dialect) -> Result<KnownDifferences, regex::Error> {
         let rows = match dialect {
             Dialect::Jinja => jinja::ROWS,

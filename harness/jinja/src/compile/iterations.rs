@@ -1,4 +1,5 @@
-//! Loops that always have a turn, because a condition around them asks for what they go through.
+//! Loops that always have an iteration, because a condition around them asks for what they go
+//! through.
 //!
 //! What a condition finds true has something in it, if it is a list, a dictionary or a text. Only
 //! values of the conversation are known to be one of these: what a template assigns itself can be a
@@ -152,8 +153,8 @@ mod tests {
 
     use crate::JinjaEngine;
 
-    /// Whether the last loop of a template always has a turn.
-    fn always_has_a_turn(source: &str) -> bool {
+    /// Whether the last loop of a template always has an iteration.
+    fn always_iterates(source: &str) -> bool {
         let template = Template::from_source("t", Dialect::Jinja, source);
         let program = JinjaEngine::new().program(&template).unwrap();
         let sites = program.sites().unwrap();
@@ -212,7 +213,7 @@ mod tests {
             ),
         ] {
             let source = format!("{before}{looped}{after}");
-            assert_eq!(always_has_a_turn(&source), is_never_empty, "{source}");
+            assert_eq!(always_iterates(&source), is_never_empty, "{source}");
         }
     }
 
@@ -232,11 +233,11 @@ mod tests {
             let source = format!(
                 "{{% for m in messages %}}{{% if {asked} %}}{{% for {looped} %}}{{% endfor %}}{{% endif %}}{{% endfor %}}"
             );
-            assert_eq!(always_has_a_turn(&source), is_never_empty, "{source}");
+            assert_eq!(always_iterates(&source), is_never_empty, "{source}");
         }
         // An attribute that is assigned somewhere.
         let source = "{% set ns = namespace() %}{% set ns.calls = messages | select %}\
                       {% if ns.calls %}{% for x in ns.calls %}{% endfor %}{% endif %}";
-        assert!(!always_has_a_turn(source));
+        assert!(!always_iterates(source));
     }
 }

@@ -8,31 +8,34 @@ use super::wrapping::paragraph;
 use rolecall_check::contract::Severity;
 use rolecall_core::invocation;
 use rolecall_core::problem::shown_path;
-use rolecall_suite::held_text::{HeldText, TextKind, TextStatus};
+use rolecall_suite::checked_text::{CheckedText, TextKind, TextStatus};
 
 /// How many changed lines of a text people read above the verdict.
 const MOST_LINES: usize = 20;
 
 /// Writes how a text differs from the accepted one. Nothing if it does not.
-pub fn write_change(out: &mut dyn Write, held: &HeldText, is_whole: bool) -> io::Result<()> {
-    write_begin(out, held, is_whole, usize::MAX)
+pub fn write_change(out: &mut dyn Write, checked: &CheckedText, is_whole: bool) -> io::Result<()> {
+    write_begin(out, checked, is_whole, usize::MAX)
 }
 
 /// Writes the first lines of how a text differs.
 fn write_begin(
     out: &mut dyn Write,
-    held: &HeldText,
+    checked: &CheckedText,
     is_whole: bool,
     most: usize,
 ) -> io::Result<()> {
-    let name = Styled(HEADING, format!("{} {}", held.template, held.kind.name()));
-    match &held.change {
+    let name = Styled(
+        HEADING,
+        format!("{} {}", checked.template, checked.kind.name()),
+    );
+    match &checked.change {
         TextStatus::Same => return Ok(()),
         TextStatus::New => {
             paragraph(out, &format!("{} {name}", Styled(NOTE, "new")), 2)?;
             paragraph(
                 out,
-                &format!("  no {} was accepted yet", held.kind.name()),
+                &format!("  no {} was accepted yet", checked.kind.name()),
                 2,
             )?;
         }
@@ -51,29 +54,29 @@ fn write_begin(
             write_more(out, more, "  ")?;
         }
     }
-    look(out, held)?;
+    look(out, checked)?;
     writeln!(out)
 }
 
 /// Writes the texts that are not as demanded: how they changed, and which broken contracts the
 /// rule forbids. Long differences are cut, unless they are wanted whole.
-pub fn write(out: &mut dyn Write, cards: &[HeldText], is_whole: bool) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, cards: &[CheckedText], is_whole: bool) -> io::Result<()> {
     let most = if is_whole { usize::MAX } else { MOST_LINES };
-    for held in cards {
-        write_begin(out, held, is_whole, most)?;
-        write_forbidden(out, held)?;
+    for checked in cards {
+        write_begin(out, checked, is_whole, most)?;
+        write_forbidden(out, checked)?;
     }
     Ok(())
 }
 
 /// Writes the broken contracts of a card that the rule forbids.
-pub fn write_forbidden(out: &mut dyn Write, held: &HeldText) -> io::Result<()> {
-    if held.forbidden.is_empty() {
+pub fn write_forbidden(out: &mut dyn Write, checked: &CheckedText) -> io::Result<()> {
+    if checked.forbidden.is_empty() {
         return Ok(());
     }
-    let name = Styled(HEADING, &held.template);
+    let name = Styled(HEADING, &checked.template);
     paragraph(out, &format!("{} {name}", Styled(BAD, "breaks")), 2)?;
-    for found in &held.forbidden {
+    for found in &checked.forbidden {
         let style = if found.severity == Severity::Error {
             BAD
         } else {
@@ -87,14 +90,14 @@ pub fn write_forbidden(out: &mut dyn Write, held: &HeldText) -> io::Result<()> {
         );
         paragraph(out, &text, 4)?;
     }
-    look(out, held)?;
-    let ids: Vec<_> = held
+    look(out, checked)?;
+    let ids: Vec<_> = checked
         .forbidden
         .iter()
         .map(|found| found.contract.id)
         .collect();
     let id = ids.first().unwrap_or(&"CONTRACT");
-    let reason = match &held.sidecar {
+    let reason = match &checked.sidecar {
         Some(path) => format!("{}: \"broken\": {{\"{id}\": \"…\"}}", shown_path(path)),
         None => format!("rolecall.toml: broken = {{ {id} = \"…\" }}"),
     };
@@ -107,9 +110,9 @@ pub fn write_forbidden(out: &mut dyn Write, held: &HeldText) -> io::Result<()> {
     writeln!(out)
 }
 
-fn look(out: &mut dyn Write, held: &HeldText) -> io::Result<()> {
-    let template = invocation::word(&held.template);
-    let command = match held.kind {
+fn look(out: &mut dyn Write, checked: &CheckedText) -> io::Result<()> {
+    let template = invocation::word(&checked.template);
+    let command = match checked.kind {
         TextKind::Card => format!("check {template}"),
         TextKind::Readings => format!("roundtrip {template}"),
     };

@@ -1,5 +1,5 @@
-//! The marks around the thoughts of models, such as `<think>` and `</think>`, and the contract that
-//! history has them as prompts open and close them.
+//! The marks around the reasoning of models, such as `<think>` and `</think>`, and the contract
+//! that history has them as prompts open and close them.
 
 use rolecall_core::Dialect;
 
@@ -10,7 +10,7 @@ use super::tally::Tally;
 use super::tokens::control_tokens_in;
 use crate::capability::{Capabilities, Switch};
 use crate::probe::catalogue::{
-    INLINE_THOUGHTS, INLINE_THOUGHTS_USER, REASONED, REASONED_CALL, REASONED_USER, USER,
+    INLINE_REASONING, INLINE_REASONING_USER, REASONED, REASONED_CALL, REASONED_USER, USER,
     USER_ASSISTANT,
 };
 use crate::probe::{ProbeOutcome, Prober, words};
@@ -20,7 +20,7 @@ use crate::probe::{ProbeOutcome, Prober, words};
 pub(super) struct Mark {
     /// Its length in bytes.
     pub(super) len: usize,
-    /// Whether thoughts begin behind it.
+    /// Whether reasoning begins after it.
     pub(super) opens: bool,
 }
 
@@ -35,8 +35,8 @@ const UNUSUAL: [(&str, bool); 4] = [
 /// The longest mark of the usual form, in bytes.
 const LONGEST: usize = 40;
 
-/// The mark at the beginning of a text. Marks of the usual form stand in brackets and speak of
-/// thinking; those that close thoughts have a slash or speak of an end.
+/// The mark at the beginning of a text. Marks of the usual form are in brackets and speak of
+/// thinking; those that close reasoning have a slash or speak of an end.
 pub(super) fn mark_at(text: &str) -> Option<Mark> {
     let unusual = UNUSUAL.iter().find(|(mark, _)| text.starts_with(mark));
     if let Some((mark, opens)) = unusual {
@@ -52,9 +52,9 @@ pub(super) fn mark_at(text: &str) -> Option<Mark> {
         '◁' => '▷',
         _ => return None,
     };
-    let behind = &text[open.len_utf8()..];
-    let end = behind.find(close).filter(|end| *end < LONGEST)?;
-    let name = behind[..end].trim_matches('|').to_ascii_lowercase();
+    let after = &text[open.len_utf8()..];
+    let end = after.find(close).filter(|end| *end < LONGEST)?;
+    let name = after[..end].trim_matches('|').to_ascii_lowercase();
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | ':' | '-');
     let speaks = ["think", "thought", "reasoning"];
     let is_mark = name.chars().all(is_name) && speaks.iter().any(|word| name.contains(word));
@@ -70,7 +70,7 @@ pub(super) fn marks(text: &str) -> impl DoubleEndedIterator<Item = (usize, Mark)
     starts.filter_map(|(at, _)| Some((at, mark_at(&text[at..])?)))
 }
 
-/// Whether a text ends within thoughts.
+/// Whether a text ends within reasoning.
 pub(super) fn is_within(text: &str) -> bool {
     marks(text).next_back().is_some_and(|(_, mark)| mark.opens)
 }
@@ -81,9 +81,9 @@ pub(super) fn is_for_glm(prompt: &str) -> bool {
     prompt.starts_with("[gMASK]")
 }
 
-pub(super) static THOUGHTS_ALIKE: Contract = Contract {
+pub(super) static REASONING_ALIKE: Contract = Contract {
     id: "thoughts-alike",
-    meaning: "thoughts in the history have the marks and line breaks that the prompt gives them",
+    meaning: "reasoning in the history has the marks and line breaks that the prompt gives it",
     guards_against: "an answer that begins with other tokens than in training, and a lost cache",
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
@@ -97,14 +97,14 @@ pub(super) static THOUGHTS_ALIKE: Contract = Contract {
             if writes_line_breaks {
                 // Of the white space around its marks nothing can be said.
                 ends_alike(&mut tally, &with, [&open, &answered], |seen| {
-                    end_of_thoughts(seen).map(str::trim)
+                    end_of_reasoning(seen).map(str::trim)
                 });
                 continue;
             }
             begin_alike(&mut tally, &with, &open, &reasoned);
-            // A model may have another form for thoughts without a word in them: an answer without
-            // thoughts shows it, if any does.
-            if end_of_thoughts(&answered).is_some() {
+            // A model may have another form for reasoning without a word in it: an answer without
+            // reasoning shows it, if any does.
+            if end_of_reasoning(&answered).is_some() {
                 end_alike(&mut tally, &with, &open, &answered);
             } else {
                 close_alike(&mut tally, &with, &open, &reasoned);
@@ -134,15 +134,15 @@ fn under_settings<'t>(
     [usual].into_iter().chain(set).collect()
 }
 
-/// Demands that the thoughts of an answer begin as the prompt that asked for it opens them.
+/// Demands that the reasoning of an answer begins as the prompt that asked for it opens it.
 fn begin_alike(tally: &mut Tally, with: &str, open: &ProbeOutcome, reasoned: &ProbeOutcome) {
     let (Some(prompt), Some(finished)) = (tally.text(open), tally.text(reasoned)) else {
         return;
     };
-    let Some(thoughts) = reasoned.find(words::REASONING) else {
+    let Some(reasoning) = reasoned.find(words::REASONING) else {
         return;
     };
-    let before = &finished[..thoughts.start];
+    let before = &finished[..reasoning.start];
     let (Some((place, _)), Some(asked)) = (marks(before).next_back(), open.find(words::USER))
     else {
         return;
@@ -156,7 +156,7 @@ fn begin_alike(tally: &mut Tally, with: &str, open: &ProbeOutcome, reasoned: &Pr
                 && before.starts_with(&prompt[..at + mark.len]) =>
         {
             let what = format!(
-                "the prompt opens the thoughts with {}, and the history with {}",
+                "the prompt opens the reasoning with {}, and the history with {}",
                 shown(&prompt[at..]),
                 shown(&before[place..])
             );
@@ -166,12 +166,12 @@ fn begin_alike(tally: &mut Tally, with: &str, open: &ProbeOutcome, reasoned: &Pr
         None if before[..place].trim_end() == prompt.trim_end() => {
             let is_gap = |text: &str| text.contains('\n') && text.trim().is_empty();
             let (gap, what) = if prompt.len() < place {
-                let what = "the history has line breaks before its thoughts that are not at the \
+                let what = "the history has line breaks before its reasoning that are not at the \
                             end of the prompt";
                 (&before[prompt.len()..place], what)
             } else {
                 let what = "the prompt ends with line breaks that the history has not before its \
-                            thoughts";
+                            reasoning";
                 (&prompt[place..], what)
             };
             let evidence = |what: String| Evidence::no_prefix(what, open, reasoned);
@@ -181,16 +181,16 @@ fn begin_alike(tally: &mut Tally, with: &str, open: &ProbeOutcome, reasoned: &Pr
     }
 }
 
-/// Demands that thoughts without a word are alike before the answers of two prompts, where both have
-/// some.
+/// Demands that reasoning without a word is alike before the answers of two prompts, where both
+/// have some.
 fn end_alike(tally: &mut Tally, with: &str, one: &ProbeOutcome, other: &ProbeOutcome) {
-    ends_alike(tally, with, [one, other], end_of_thoughts);
+    ends_alike(tally, with, [one, other], end_of_reasoning);
 }
 
-/// Demands that the mark that closes thoughts is followed by the same white space in two prompts.
+/// Demands that the mark that closes reasoning is followed by the same white space in two prompts.
 fn close_alike(tally: &mut Tally, with: &str, one: &ProbeOutcome, other: &ProbeOutcome) {
     let close = |seen| {
-        let block = end_of_thoughts(seen)?;
+        let block = end_of_reasoning(seen)?;
         let (at, _) = marks(block).next_back()?;
         Some(&block[at..])
     };
@@ -206,7 +206,7 @@ fn ends_alike<'s>(
     let ends = [one, other].map(end);
     if let [Some(first), Some(second)] = ends {
         let what = format!(
-            "thoughts end with {} in one prompt and with {} in another",
+            "reasoning ends with {} in one prompt and with {} in another",
             shown(first),
             shown(second)
         );
@@ -215,10 +215,10 @@ fn ends_alike<'s>(
     }
 }
 
-pub(super) static THOUGHTS_WHOLE: Contract = Contract {
+pub(super) static REASONING_WHOLE: Contract = Contract {
     id: "thoughts-whole",
-    meaning: "thoughts stand before their answer, and between both of their marks",
-    guards_against: "an answer that the model takes for a thought, or a thought without an end",
+    meaning: "reasoning comes before its answer, and between both of its marks",
+    guards_against: "an answer that the model takes for reasoning, or reasoning without an end",
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("pages/thoughts-whole.md"),
@@ -227,83 +227,84 @@ pub(super) static THOUGHTS_WHOLE: Contract = Contract {
         for probe in [
             REASONED,
             REASONED_USER,
-            INLINE_THOUGHTS,
-            INLINE_THOUGHTS_USER,
+            INLINE_REASONING,
+            INLINE_REASONING_USER,
             REASONED_CALL,
         ] {
             let seen = prober.see(probe);
-            let (Some(_), Some(thoughts)) = (tally.text(&seen), seen.find(words::REASONING)) else {
+            let (Some(_), Some(reasoning)) = (tally.text(&seen), seen.find(words::REASONING))
+            else {
                 continue;
             };
             if let Some(answer) = seen.find(words::ASSISTANT) {
-                tally.demand(thoughts.start < answer.start, || {
-                    let what = format!("the thoughts stand behind the answer: {}", probe.about);
-                    Evidence::one(what, &seen).at(Some(thoughts.clone()))
+                tally.demand(reasoning.start < answer.start, || {
+                    let what = format!("the reasoning comes after the answer: {}", probe.about);
+                    Evidence::one(what, &seen).at(Some(reasoning.clone()))
                 });
             }
             let half = half_marked(&seen);
             tally.demand(half.is_none(), || {
                 let what = format!("{}: {}", half.unwrap_or_default(), probe.about);
-                Evidence::one(what, &seen).at(Some(thoughts))
+                Evidence::one(what, &seen).at(Some(reasoning))
             });
         }
-        tally.skip("thoughts are not in the prompt");
+        tally.skip("the reasoning is not in the prompt");
         tally.judgement()
     },
 };
 
-/// What is wrong if thoughts have one of their marks and not the other.
+/// What is wrong if reasoning has one of its marks and not the other.
 fn half_marked(seen: &ProbeOutcome) -> Option<&'static str> {
-    let (text, thoughts) = (seen.text()?, seen.find(words::REASONING)?);
+    let (text, reasoning) = (seen.text()?, seen.find(words::REASONING)?);
     let from = seen.find(words::USER).map_or(0, |asked| asked.end);
-    let before = text.get(from..thoughts.start)?;
-    let rest = &text[thoughts.end..];
+    let before = text.get(from..reasoning.start)?;
+    let rest = &text[reasoning.end..];
     let answer = seen.find(words::ASSISTANT).map(|answer| answer.start);
-    let until = answer.and_then(|at| at.checked_sub(thoughts.end));
-    let behind = &rest[..until.unwrap_or(rest.len())];
+    let until = answer.and_then(|at| at.checked_sub(reasoning.end));
+    let after = &rest[..until.unwrap_or(rest.len())];
     let is_opened = marks(before)
         .next_back()
         .is_some_and(|(_, mark)| mark.opens);
-    // Some models end thoughts with a token that ends other things, too.
+    // Some models end reasoning with a token that ends other things, too.
     let ends = |token: &str| token.to_lowercase().contains("end");
-    let is_closed = marks(behind).next().is_some_and(|(_, mark)| !mark.opens)
-        || control_tokens_in(behind).next().is_some_and(ends);
+    let is_closed = marks(after).next().is_some_and(|(_, mark)| !mark.opens)
+        || control_tokens_in(after).next().is_some_and(ends);
     match (is_opened, is_closed) {
-        (true, false) => Some("a mark opens the thoughts, and none closes them"),
-        (false, true) if marks(behind).next().is_some() => {
-            Some("a mark closes the thoughts, and none opens them")
+        (true, false) => Some("a mark opens the reasoning, and none closes it"),
+        (false, true) if marks(after).next().is_some() => {
+            Some("a mark closes the reasoning, and none opens it")
         }
         _ => None,
     }
 }
 
-/// Demands something under a setting. What is so without it too is told once.
+/// Demands something under a setting. What is so without it too is reported once.
 fn demand(
     tally: &mut Tally,
     is_so: bool,
     (with, what): (&str, &str),
     evidence: impl FnOnce(String) -> Evidence,
 ) {
-    if is_so || with.is_empty() || !tally.is_told(what) {
+    if is_so || with.is_empty() || !tally.is_reported(what) {
         tally.demand(is_so, || evidence(format!("{with}{what}")));
     }
 }
 
-/// The closing mark before the first answer, and the white space behind it. In a prompt that asks
-/// for an answer it stands at the end.
-fn end_of_thoughts(seen: &ProbeOutcome) -> Option<&str> {
+/// The closing mark before the first answer, and the white space after it. In a prompt that asks
+/// for an answer it is at the end.
+fn end_of_reasoning(seen: &ProbeOutcome) -> Option<&str> {
     let text = seen.text()?;
     let before = seen.before(words::ASSISTANT).unwrap_or(text);
     let mut all = marks(before);
     let (at, mark) = all.next_back()?;
-    let is_behind_question = seen.find(words::USER).is_some_and(|asked| asked.end < at);
+    let is_after_question = seen.find(words::USER).is_some_and(|asked| asked.end < at);
     let is_last = before[at + mark.len..].trim().is_empty();
-    // Without a thought between them, both marks count.
+    // Without reasoning between them, both marks count.
     let opening = all
         .next_back()
         .filter(|(opened, mark)| mark.opens && before[opened + mark.len..at].trim().is_empty());
     let from = opening.map_or(at, |(opened, _)| opened);
-    (!mark.opens && is_behind_question && is_last).then(|| &before[from..])
+    (!mark.opens && is_after_question && is_last).then(|| &before[from..])
 }
 
 /// A mark with its white space.

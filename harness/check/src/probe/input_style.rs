@@ -21,7 +21,6 @@ pub enum Content {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Arguments {
-    /// As an object.
     Object,
     /// As the JSON text of one, as OpenAI's interface has it.
     String,
@@ -42,7 +41,7 @@ pub enum Requirement {
 
 /// The way in which a template wants to be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Manner {
+pub struct InputStyle {
     /// What it is given with every probe.
     pub given: Requirement,
     /// How content is written.
@@ -51,9 +50,9 @@ pub struct Manner {
     pub arguments: Arguments,
 }
 
-impl Manner {
+impl InputStyle {
     /// The most usual one.
-    pub const PLAIN: Manner = Manner {
+    pub const PLAIN: InputStyle = InputStyle {
         given: Requirement::Nothing,
         content: Content::String,
         arguments: Arguments::Object,
@@ -68,7 +67,6 @@ impl Manner {
         }
     }
 
-    /// A content.
     pub fn content(self, text: &str) -> Value {
         match self.content {
             Content::String => json!(text),
@@ -76,12 +74,10 @@ impl Manner {
         }
     }
 
-    /// A message.
     pub fn message(self, role: &str, text: &str) -> Value {
         json!({"role": role, "content": self.content(text)})
     }
 
-    /// A system message.
     pub fn system(self) -> Value {
         self.message("system", words::SYSTEM)
     }
@@ -91,7 +87,6 @@ impl Manner {
         self.message("user", words::USER)
     }
 
-    /// The second question.
     pub(crate) fn second_user(self) -> Value {
         self.message("user", words::SECOND_USER)
     }
@@ -101,12 +96,10 @@ impl Manner {
         self.message("assistant", words::ASSISTANT)
     }
 
-    /// The second answer.
     pub(crate) fn second_assistant(self) -> Value {
         self.message("assistant", words::SECOND_ASSISTANT)
     }
 
-    /// The usual arguments.
     pub(crate) fn usual_arguments(self) -> Value {
         self.arguments(&json!({
             words::FIRST_KEY: words::FIRST_VALUE,
@@ -114,7 +107,6 @@ impl Manner {
         }))
     }
 
-    /// Arguments as this manner has them.
     pub fn arguments(self, arguments: &Value) -> Value {
         match self.arguments {
             Arguments::Object => arguments.clone(),
@@ -147,7 +139,6 @@ impl Manner {
     }
 }
 
-/// Text parts.
 pub fn parts(texts: &[&str]) -> Value {
     texts
         .iter()

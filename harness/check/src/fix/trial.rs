@@ -1,4 +1,4 @@
-//! Whether a change of a template mends a contract and breaks no other one.
+//! Whether a change of a template fixes a contract and breaks no other one.
 
 use std::collections::BTreeMap;
 
@@ -41,9 +41,9 @@ impl<'t> Trial<'t> {
             return false;
         }
         let own = Front::of(self.old.template);
-        let behind = self.card.broken().map(|finding| (finding, own));
+        let rest = self.card.broken().map(|finding| (finding, own));
         let alone = self.card.without_front.iter();
-        let all = behind.chain(alone.map(|finding| (finding, Front::Raw)));
+        let all = rest.chain(alone.map(|finding| (finding, Front::Raw)));
         let mut of_contract = all.filter(|(finding, _)| finding.contract == self.contract);
         of_contract.any(|(finding, front)| {
             let mut renders = finding.evidence().iter().map(|one| &one.renders);
@@ -62,7 +62,7 @@ impl<'t> Trial<'t> {
 
     /// Whether the contract holds on the card after a change, and no other one is broken or worse
     /// than before.
-    pub(super) fn is_mended(&self, new: &Card) -> bool {
+    pub(super) fn is_fixed(&self, new: &Card) -> bool {
         let (before, after) = (broken(self.card), broken(new));
         if new.syntax_error.is_some() || after.contains_key(self.contract.id) {
             return false;

@@ -1,26 +1,26 @@
-//! Templates beside the bases that they are held to.
+//! Templates compared with their bases.
 
 use std::path::PathBuf;
 
 use crate::comparison::Comparison;
 use rolecall_core::problem::Problem;
 
-/// A template beside the one that it was made from.
+/// A template compared with the one that it was made from.
 #[derive(Debug)]
-pub struct HeldBase {
+pub struct CheckedBase {
     /// The template's name.
     pub template: String,
     /// The template's file.
     pub path: PathBuf,
-    /// Both beside each other; A is the base.
+    /// Both next to each other; A is the base.
     pub comparison: Comparison,
     /// What is said to differ, and does not.
     pub stale: Vec<Problem>,
 }
 
-impl HeldBase {
-    /// Whether the template departs from its base only as it may.
+impl CheckedBase {
+    /// Whether the template deviates from its base only as it may.
     pub fn is_as_expected(&self) -> bool {
-        self.stale.is_empty() && !self.comparison.departs()
+        self.stale.is_empty() && !self.comparison.deviates()
     }
 }

@@ -1,5 +1,5 @@
 //! What makes the command pleasant: completions that know names, help in groups, `--watch`, one
-//! cause told once, and an engine's row in a folder of its author's.
+//! cause reported once, and an engine's row in a folder of its author's.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Stdio};
@@ -13,7 +13,7 @@ use crate::folder::Folder;
 use crate::project::LAYOUT;
 use crate::protocol::command;
 
-/// What a shell is offered for the last of the words behind the program's name.
+/// What a shell is offered for the last of the words after the program's name.
 fn offered(folder: &Folder, words: &[&str]) -> Vec<String> {
     let all: Vec<&str> = ["--", "rolecall"].iter().chain(words).copied().collect();
     let output = folder
@@ -101,7 +101,7 @@ fn bash_completes_words_with_colons_and_equals_signs() {
         ),
         ("acc", "accept"),
     ] {
-        // The words stand in the line when it is printed instead of run.
+        // The words are in the line when it is printed instead of run.
         let line = format!("rolecall {typed}\t\u{1}echo [\u{5}]\n");
         let said = bash.type_line(&line);
         let said = said.replace("[rolecall", "").replace(" ]", "]");
@@ -109,7 +109,6 @@ fn bash_completes_words_with_colons_and_equals_signs() {
     }
 }
 
-/// A bash on a terminal.
 struct Terminal {
     screen: std::fs::File,
     shown: Receiver<Vec<u8>>,
@@ -261,7 +260,7 @@ fn help_fits_the_terminal_and_has_no_marks() {
     }
 }
 
-/// Files beside the result go where there is a folder for them.
+/// Files next to the result go where there is a folder for them.
 #[test]
 fn no_command_makes_a_folder_for_a_page() {
     let folder = Folder::new();
@@ -402,16 +401,16 @@ done
 "#;
 
 #[test]
-fn one_cause_of_many_failures_is_told_once() {
+fn one_cause_of_many_failures_is_reported_once() {
     let folder = Folder::empty();
     let engine = command(&folder, BROKEN);
     let ran = folder.rolecall(&["probe-engine", &engine]);
     assert_eq!(ran.code(), 1, "{}", ran.stderr());
     let said = clean::plain(ran.stdout().as_bytes());
     assert!(said.contains("fail alike"), "{said}");
-    let told = said.matches("clock is not defined").count();
+    let reported = said.matches("clock is not defined").count();
     let pointed = said.matches("the same as").count();
-    assert!(told < 4 && pointed > 5, "{said}");
+    assert!(reported < 4 && pointed > 5, "{said}");
     let ran = folder.rolecall(&["probe-engine", &engine, "--format", "json"]);
     let document: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
     let checks = document["checks"].as_array().unwrap();

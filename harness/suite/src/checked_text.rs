@@ -1,4 +1,4 @@
-//! Texts about a template, beside the accepted ones: its report card, and what is read back of its
+//! Texts about a template, compared with the accepted ones: its report card, and its parsed
 //! answers.
 
 use std::collections::HashMap;
@@ -17,23 +17,22 @@ use rolecall_core::diff::Diff;
 use rolecall_core::file::{is_there, read_text};
 use rolecall_core::problem::Problem;
 
-/// A text about a template, beside the accepted one.
+/// A text about a template, compared with the accepted one.
 #[derive(Debug)]
-pub struct HeldText {
+pub struct CheckedText {
     /// The template's name.
     pub template: String,
-    /// What it says.
     pub kind: TextKind,
     /// The file of the accepted text; of readings the folder with the files that have its lines.
     pub path: PathBuf,
     pub text: String,
     /// How it compares with the accepted one.
     pub change: TextStatus,
-    /// Of readings, the lines beside the snapshots of each case.
+    /// Of readings, the lines next to the snapshots of each case.
     pub answers: HashMap<CaseId, String>,
     /// Of a report card, the broken contracts that the rule forbids.
     pub forbidden: Vec<ForbiddenFinding>,
-    /// The template's sidecar, if the reasons for broken contracts stand there. They stand in
+    /// The template's sidecar, if the reasons for broken contracts are there. They are in
     /// `rolecall.toml` otherwise.
     pub sidecar: Option<PathBuf>,
 }
@@ -41,14 +40,12 @@ pub struct HeldText {
 /// The kinds of texts about a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextKind {
-    /// Its report card.
     Card,
-    /// What is read back of its answers: the transcript of its readings.
+    /// Its parsed answers: the transcript of its readings.
     Readings,
 }
 
 impl TextKind {
-    /// All of them.
     pub const ALL: [TextKind; 2] = [TextKind::Card, TextKind::Readings];
 
     /// The words for it in reports.
@@ -118,10 +115,10 @@ pub struct ForbiddenFinding {
     pub what: String,
 }
 
-impl HeldText {
+impl CheckedText {
     /// Compares a card with the accepted one, and applies the rule. `text` is the card in its
     /// accepted form.
-    pub fn of(rule: CardRule, snapshots: &Snapshots, card: &Card, text: String) -> HeldText {
+    pub fn of(rule: CardRule, snapshots: &Snapshots, card: &Card, text: String) -> CheckedText {
         let path = snapshots.card(&TemplateName::new(&card.template));
         let change = if rule == CardRule::Off {
             TextStatus::Same
@@ -139,7 +136,7 @@ impl HeldText {
                 .first()
                 .map_or_else(String::new, |first| first.what.clone()),
         });
-        HeldText {
+        CheckedText {
             template: card.template.clone(),
             kind: TextKind::Card,
             path,
@@ -151,14 +148,14 @@ impl HeldText {
         }
     }
 
-    /// Compares the transcript of a template's readings with the accepted one, which stands in the
+    /// Compares the transcript of a template's readings with the accepted one, which is in the
     /// files of all families.
     pub fn of_readings(
         snapshots: &Snapshots,
         suite: &Suite,
         template: &Template,
         readings: &[MessageReading],
-    ) -> HeldText {
+    ) -> CheckedText {
         let mut text = String::new();
         let mut answers: HashMap<CaseId, String> = HashMap::new();
         for reading in readings {
@@ -174,7 +171,7 @@ impl HeldText {
             None if text.is_empty() => TextStatus::Same,
             None => TextStatus::New,
         };
-        HeldText {
+        CheckedText {
             template: template.name.to_string(),
             kind: TextKind::Readings,
             change,

@@ -86,7 +86,7 @@ struct Search {
 #[derive(Default)]
 struct Listing {
     names: HashSet<String>,
-    /// By each beginning of a name that stands before a dot.
+    /// By each beginning of a name that comes before a dot.
     programs: HashMap<String, Vec<String>>,
 }
 
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_command_names_is_held_and_what_that_names() {
+    fn what_a_command_names_is_pinned_and_what_that_names() {
         let temporary = tempfile::tempdir().unwrap();
         let folder = temporary.path().canonicalize().unwrap();
         for (name, text) in [
@@ -237,19 +237,19 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        let held = |command: &str| {
+        let checked = |command: &str| {
             let files = files(&folder, command);
             files.into_keys().collect::<Vec<_>>().join(" ")
         };
         let whole = "json.py run.sh tools/__init__.py tools/adapter.py tools/helper.py \
                      tools/words.txt";
-        assert_eq!(held("./run.sh"), whole);
-        assert_eq!(held("sh -c 'cd . && ./run.sh --fast'"), whole);
-        assert_eq!(held("env A=1 python3 --file=tools/helper.py"), {
+        assert_eq!(checked("./run.sh"), whole);
+        assert_eq!(checked("sh -c 'cd . && ./run.sh --fast'"), whole);
+        assert_eq!(checked("env A=1 python3 --file=tools/helper.py"), {
             "tools/__init__.py tools/helper.py tools/words.txt"
         });
-        assert_eq!(held("node lib"), "lib/index.js");
-        assert_eq!(held("node ./missing.mjs chat"), "");
-        assert_eq!(held("cat ../outside /etc/passwd"), "");
+        assert_eq!(checked("node lib"), "lib/index.js");
+        assert_eq!(checked("node ./missing.mjs chat"), "");
+        assert_eq!(checked("cat ../outside /etc/passwd"), "");
     }
 }

@@ -12,10 +12,9 @@ use rolecall_core::guard::on_large_stack;
 
 /// A probe with the outcomes of two templates.
 #[derive(Debug, Clone)]
-pub struct ProbeBeside {
+pub struct ComparedProbe {
     /// Its name: `probe/user`, or `probe/user with enable_thinking: false` under a setting.
     pub name: String,
-    /// The conversation.
     pub asked: Arc<Case>,
     /// The outcomes of the first template and of the second.
     pub outcomes: [Outcome; 2],
@@ -33,29 +32,29 @@ const UNDER_SETTINGS: [Probe; 6] = [
 
 /// Renders all probes with two templates, each with its engine: as they are, those that contracts
 /// ask of the first template, and under every setting of a switch that one of the two has. Both get
-/// the conversations in the manner of the first.
-pub fn probes_beside(engines: [&dyn Engine; 2], templates: [&Template; 2]) -> Vec<ProbeBeside> {
+/// the conversations in the input style of the first.
+pub fn compare_probes(engines: [&dyn Engine; 2], templates: [&Template; 2]) -> Vec<ComparedProbe> {
     on_large_stack(|| {
         let [a, b] = templates.map(with_assumed_tokens);
         let inputs = ProbeInputs::default();
         let a = Prober::new(engines[0], &a, &inputs);
-        let b = Prober::new(engines[1], &b, &inputs).in_manner(a.manner());
+        let b = Prober::new(engines[1], &b, &inputs).with_input_style(a.input_style());
         let mut found = all_of(&a, &b);
         for setting in settings(&a, &b) {
             let (a, b) = (a.with_setting(&setting), b.with_setting(&setting));
             let suffix = format!(" with {}", setting.to_string().trim_matches('`'));
             let under = UNDER_SETTINGS.iter();
-            found.extend(under.map(|probe| beside(*probe, &suffix, &a, &b)));
+            found.extend(under.map(|probe| compare_probe(*probe, &suffix, &a, &b)));
         }
         found
     })
 }
 
-fn all_of(a: &Prober<'_>, b: &Prober<'_>) -> Vec<ProbeBeside> {
+fn all_of(a: &Prober<'_>, b: &Prober<'_>) -> Vec<ComparedProbe> {
     let probes = catalogue::ALL.iter();
     let mut found: Vec<_> = probes
         .clone()
-        .map(|probe| beside(*probe, "", a, b))
+        .map(|probe| compare_probe(*probe, "", a, b))
         .collect();
     // Contracts ask what is in no catalogue.
     let capabilities = capability::explore(a);
@@ -64,7 +63,7 @@ fn all_of(a: &Prober<'_>, b: &Prober<'_>) -> Vec<ProbeBeside> {
     let others = asked.filter(|asked| probes.clone().all(|known| known.name != asked.probe));
     for asked in others {
         let name = format!("probe/{}", asked.probe);
-        // One name may stand for several questions.
+        // One name may represent several questions.
         let count = found
             .iter()
             .filter(|one| one.name.starts_with(&name))
@@ -75,7 +74,7 @@ fn all_of(a: &Prober<'_>, b: &Prober<'_>) -> Vec<ProbeBeside> {
             format!("{name} {}", count + 1)
         };
         let other = b.ask(asked.probe, asked.about, (*asked.asked).clone());
-        found.push(ProbeBeside {
+        found.push(ComparedProbe {
             name,
             asked: Arc::clone(&asked.asked),
             outcomes: [&asked, &other].map(|seen| (*seen.outcome).clone()),
@@ -84,9 +83,9 @@ fn all_of(a: &Prober<'_>, b: &Prober<'_>) -> Vec<ProbeBeside> {
     found
 }
 
-fn beside(probe: Probe, suffix: &str, a: &Prober<'_>, b: &Prober<'_>) -> ProbeBeside {
+fn compare_probe(probe: Probe, suffix: &str, a: &Prober<'_>, b: &Prober<'_>) -> ComparedProbe {
     let (one, other) = (a.see(probe), b.see(probe));
-    ProbeBeside {
+    ComparedProbe {
         name: format!("probe/{}{suffix}", probe.name),
         asked: Arc::clone(&one.asked),
         outcomes: [&one, &other].map(|seen| (*seen.outcome).clone()),
@@ -126,7 +125,7 @@ mod tests {
         };
         let template = |gap| Template::from_source("t", Dialect::Jinja, &source(gap));
         let (one, other) = (template("\\n"), template("\\n\\n"));
-        let found = probes_beside([engine, engine], [&one, &other]);
+        let found = compare_probes([engine, engine], [&one, &other]);
         let differ: Vec<&str> = found
             .iter()
             .filter(|one| one.outcomes[0] != one.outcomes[1])
