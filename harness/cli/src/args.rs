@@ -5,11 +5,11 @@ mod formats;
 
 mod groups;
 
-mod answers;
 mod cover;
 mod generate;
 mod mask;
 mod mutate;
+mod roundtrip;
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,6 @@ use rolecall_suite::selection::Filter;
 use crate::completion;
 use crate::data::Data;
 
-pub(crate) use answers::{InferArguments, MockModelArguments, RoundtripArguments};
 pub(crate) use common::{
     DialectArguments, FrontArguments, LimitsArguments, RenderingArguments, SelectionArguments,
     SetArguments, ShardArguments, SourceArguments,
@@ -36,6 +35,7 @@ pub(crate) use cover::CoverArguments;
 pub(crate) use generate::GenerateArguments;
 pub(crate) use mask::MaskArguments;
 pub(crate) use mutate::MutateArguments;
+pub(crate) use roundtrip::{InferArguments, MockModelArguments, RoundtripArguments};
 
 use formats::{CARDS, COMPARISONS, LISTS, OUTCOMES, RUNS, TRACES, format};
 
