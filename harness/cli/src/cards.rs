@@ -40,7 +40,7 @@ pub(crate) struct SuiteCards {
     /// Files of models that cannot be read. The cards say less than they should.
     pub(crate) problems: Vec<Problem>,
     /// Reasons for broken contracts that are not broken.
-    pub(crate) idle: Vec<Problem>,
+    pub(crate) unused: Vec<Problem>,
 }
 
 impl SuiteCards {
@@ -84,7 +84,7 @@ pub(crate) fn checked(
     Ok(SuiteCards {
         checked: checked.collect::<Result<_, Failure>>()?,
         problems,
-        idle: configuration.map_or_else(Vec::new, |own| idle(own, suite, &cards)),
+        unused: configuration.map_or_else(Vec::new, |own| unused(own, suite, &cards)),
     })
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn wrong(
     Ok(SuiteCards {
         checked: Vec::new(),
         problems,
-        idle: idle(configuration, suite, &cards),
+        unused: unused(configuration, suite, &cards),
     })
 }
 
@@ -134,7 +134,7 @@ fn examined(
 
 /// The reasons in the suite's file for contracts that its templates keep. A source with
 /// several templates has one table, whose reasons hold for all of them.
-pub(crate) fn idle(configuration: &Configuration, suite: &Suite, cards: &[Card]) -> Vec<Problem> {
+pub(crate) fn unused(configuration: &Configuration, suite: &Suite, cards: &[Card]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for configured in &configuration.templates {
         let names = suite.templates.iter().map(|template| &template.name);

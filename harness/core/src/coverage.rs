@@ -190,11 +190,11 @@ impl Recorder {
     }
 
     /// An iteration of a loop begins.
-    pub fn turn(&mut self, site: usize) {
+    pub fn iteration(&mut self, site: usize) {
         self.leave_inner(site);
-        if let Some((_, turns)) = self.loops.last_mut() {
-            *turns += 1;
-            if *turns > 1 {
+        if let Some((_, iterations)) = self.loops.last_mut() {
+            *iterations += 1;
+            if *iterations > 1 {
                 self.hits.add(site, Branch::Several);
             }
         }
@@ -251,14 +251,18 @@ mod tests {
 
     #[test]
     fn a_loop_is_counted_by_its_iterations() {
-        for (turns, expected) in [(0, "empty"), (1, "once"), (2, "several"), (5, "several")] {
+        for (iterations, expected) in [(0, "empty"), (1, "once"), (2, "several"), (5, "several")] {
             let mut recorder = Recorder::new(1);
             recorder.begin_loop(0);
-            for _ in 0..turns {
-                recorder.turn(0);
+            for _ in 0..iterations {
+                recorder.iteration(0);
             }
             recorder.end_loop(0);
-            assert_eq!(branches(&recorder.into_hits(), 0), [expected], "{turns}");
+            assert_eq!(
+                branches(&recorder.into_hits(), 0),
+                [expected],
+                "{iterations}"
+            );
         }
     }
 
@@ -266,7 +270,7 @@ mod tests {
     fn a_loop_that_a_failure_ends_is_not_counted_as_ended() {
         let mut recorder = Recorder::new(1);
         recorder.begin_loop(0);
-        recorder.turn(0);
+        recorder.iteration(0);
         assert!(!recorder.into_hits().has_any(0));
     }
 
@@ -274,12 +278,12 @@ mod tests {
     fn a_loop_that_is_left_from_its_else_ends_with_the_next_turn_around_it() {
         let mut recorder = Recorder::new(2);
         recorder.begin_loop(0);
-        recorder.turn(0);
+        recorder.iteration(0);
         recorder.begin_loop(1);
         recorder.begin_else(1);
-        recorder.turn(0);
+        recorder.iteration(0);
         recorder.begin_loop(1);
-        recorder.turn(1);
+        recorder.iteration(1);
         recorder.end_loop(1);
         recorder.end_loop(0);
         let hits = recorder.into_hits();
@@ -292,7 +296,7 @@ mod tests {
         // A macro with a loop calls itself within the loop.
         let mut recorder = Recorder::new(1);
         recorder.begin_loop(0);
-        recorder.turn(0);
+        recorder.iteration(0);
         recorder.begin_loop(0);
         recorder.end_loop(0);
         recorder.end_loop(0);

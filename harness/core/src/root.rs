@@ -25,7 +25,7 @@ pub fn text_below(folder: &Path, path: &Path) -> Result<Option<String>, Problem>
 }
 
 /// The text of a file, read as [`text_below`] its own folder.
-pub fn text_beside(path: &Path) -> Result<Option<String>, Problem> {
+pub fn text_if_there(path: &Path) -> Result<Option<String>, Problem> {
     if is_there(path) {
         Root::of_folder_of(path)?.text(path)
     } else {

@@ -225,7 +225,7 @@ impl<'t> Execution<'t> {
                 for (i, item) in list.items().iter().enumerate() {
                     ran = true;
                     let index = Value::Int(i64::try_from(i).unwrap_or(i64::MAX));
-                    if self.turn(branch, index, item)? == Flow::Break {
+                    if self.iteration(branch, index, item)? == Flow::Break {
                         break;
                     }
                 }
@@ -234,7 +234,7 @@ impl<'t> Execution<'t> {
                 for (i, byte) in bytes.iter().enumerate() {
                     ran = true;
                     let index = Value::Int(i64::try_from(i).unwrap_or(i64::MAX));
-                    if self.turn(branch, index, &Value::Byte(*byte))? == Flow::Break {
+                    if self.iteration(branch, index, &Value::Byte(*byte))? == Flow::Break {
                         break;
                     }
                 }
@@ -242,7 +242,7 @@ impl<'t> Execution<'t> {
             Value::Map(map) => {
                 for (key, item) in map.iter() {
                     ran = true;
-                    if self.turn(branch, Value::Text(key.clone()), item)? == Flow::Break {
+                    if self.iteration(branch, Value::Text(key.clone()), item)? == Flow::Break {
                         break;
                     }
                 }
@@ -265,7 +265,7 @@ impl<'t> Execution<'t> {
                         Ok(byte) if is_byte => Value::Byte(byte),
                         _ => Value::Int(i),
                     };
-                    if self.turn(branch, Value::Absent, &item)? == Flow::Break {
+                    if self.iteration(branch, Value::Absent, &item)? == Flow::Break {
                         break;
                     }
                 }
@@ -294,9 +294,14 @@ impl<'t> Execution<'t> {
     }
 
     /// One iteration of a range.
-    fn turn(&mut self, branch: &'t BranchNode, index: Value, item: &Value) -> Result<Flow, Error> {
+    fn iteration(
+        &mut self,
+        branch: &'t BranchNode,
+        index: Value,
+        item: &Value,
+    ) -> Result<Flow, Error> {
         self.meter.step()?;
-        self.in_loop(branch, Recorder::turn);
+        self.in_loop(branch, Recorder::iteration);
         let mark = self.variables.len();
         match (branch.pipe.decl.as_slice(), branch.pipe.is_assign) {
             ([], _) => {}

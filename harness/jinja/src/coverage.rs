@@ -43,7 +43,7 @@ pub(crate) enum Event {
     Reach,
     Loop,
     /// An iteration of a loop begins.
-    Turn,
+    Iteration,
     /// The `else` of a loop begins.
     Else,
     EndLoop,
@@ -54,7 +54,7 @@ impl Event {
     const ALL: [Event; 6] = [
         Event::Reach,
         Event::Loop,
-        Event::Turn,
+        Event::Iteration,
         Event::Else,
         Event::EndLoop,
         Event::End,
@@ -81,7 +81,7 @@ pub(crate) fn add(environment: &mut Environment<'_>) {
             record(state, STEPS_OF_STATEMENT, |recorder| match event {
                 Event::Reach => recorder.reach(site),
                 Event::Loop => recorder.begin_loop(site),
-                Event::Turn => recorder.turn(site),
+                Event::Iteration => recorder.iteration(site),
                 Event::Else => recorder.begin_else(site),
                 Event::EndLoop => recorder.end_loop(site),
                 Event::End => {}

@@ -17,7 +17,7 @@ use rolecall_core::invocation;
 use rolecall_core::json::{self, JsonDocument};
 use rolecall_core::problem::{Position, Problem};
 use rolecall_core::reason::is_reason;
-use rolecall_core::root::text_beside;
+use rolecall_core::root::text_if_there;
 use rolecall_core::wildcard::Wildcard;
 
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ pub fn pair_name(pair: &Pair<'_>) -> String {
 impl Divergences {
     /// Reads `snapshots/divergences.json`; without the file the list is empty.
     pub fn read(path: &Path) -> Result<Divergences, Vec<Problem>> {
-        let Some(text) = text_beside(path).map_err(|problem| vec![problem])? else {
+        let Some(text) = text_if_there(path).map_err(|problem| vec![problem])? else {
             return Ok(Divergences::default());
         };
         let examined = json::examine(path, &text, |document, root| {

@@ -20,7 +20,7 @@ use crate::suite::{Pair, Suite};
 use rolecall_core::json::{self, JsonDocument};
 use rolecall_core::problem::Problem;
 use rolecall_core::reason::is_reason;
-use rolecall_core::root::text_beside;
+use rolecall_core::root::text_if_there;
 use rolecall_core::wildcard::Wildcard;
 use rolecall_front::front::Front;
 
@@ -179,7 +179,7 @@ impl TwinComparison<'_> {
 impl Explanations {
     /// Reads `snapshots/twins.json`; without the file nothing is explained.
     pub fn read(path: &Path) -> Result<Explanations, Vec<Problem>> {
-        let Some(text) = text_beside(path).map_err(|problem| vec![problem])? else {
+        let Some(text) = text_if_there(path).map_err(|problem| vec![problem])? else {
             return Ok(Explanations::default());
         };
         let examined = json::examine(path, &text, |document, root| {

@@ -237,7 +237,7 @@ fn unused_reasons(
     }
     let layout = home::layout()?;
     let own = layout.configuration();
-    Ok(own.map_or_else(Vec::new, |own| suite_cards::idle(own, suite, cards)))
+    Ok(own.map_or_else(Vec::new, |own| suite_cards::unused(own, suite, cards)))
 }
 
 /// Writes the page with the cards and all cases.

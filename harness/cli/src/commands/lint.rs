@@ -41,12 +41,12 @@ pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
         home::layout()?
     };
     if arguments.fix && layout.is_checkout() {
-        report::lint::write_mended(out, &lint::fix(&layout)?)?;
+        report::lint::write_fixed(out, &lint::fix(&layout)?)?;
     }
     let mut suite = inputs::load_own(&layout)?;
     let mut findings = lint::lint(&layout, &suite);
     let cards = cards::wrong(&layout, &suite, &Engines::default())?;
-    findings.extend(cards.idle);
+    findings.extend(cards.unused);
     suite.problems.extend(cards.problems);
     let own = layout.configuration().and_then(|own| own.least_coverage);
     let least = match own {

@@ -503,7 +503,7 @@ impl<'s> RunResults<'s> {
         conclusion.cards = checked
             .filter(|checked: &CheckedText| !checked.is_as_expected())
             .collect();
-        conclusion.problems.extend(cards.idle);
+        conclusion.problems.extend(cards.unused);
         let readings = roundtrip::checked(expectations, suite, pairs, engines, jobs)?;
         let changed = readings.checked.into_iter();
         conclusion

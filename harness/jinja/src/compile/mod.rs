@@ -13,9 +13,9 @@ pub(crate) mod pitfalls;
 pub(crate) mod unknown;
 pub(crate) mod words;
 
-mod departures;
 mod generators;
 mod iterations;
+mod loop_controls;
 mod names;
 mod scopes;
 

@@ -17,10 +17,10 @@ use minijinja::machinery::ast::{
 use minijinja::{Error, ErrorKind, Value};
 use rolecall_core::{Limit, Site};
 
-use crate::compile::departures::{self, leave, leave_scope};
 use crate::compile::expressions::{Expressions, MissingValues, named};
 use crate::compile::generators::{Generators, LoopUse, asks_loop, asks_loop_in};
 use crate::compile::grammar::Parsed;
+use crate::compile::loop_controls::{self, leave, leave_scope};
 use crate::compile::names::{Names, parameters, signature};
 use crate::compile::nodes::{block, constant, emit, evaluate, operation, variable};
 use crate::compile::properties::is_constant;
@@ -142,11 +142,11 @@ impl<'s> Adapter<'s> {
             let (this, rest) = (&statements[at..=at], &statements[at + 1..]);
             if self.depth == 0 {
                 if leave_scope(this) {
-                    adapted.push(departures::follow(Span::default()));
+                    adapted.push(loop_controls::follow(Span::default()));
                 }
             } else if leave(this) {
                 let rest = self.statements(rest)?;
-                adapted.push(departures::unless_left(rest, Span::default()));
+                adapted.push(loop_controls::unless_left(rest, Span::default()));
                 break;
             }
         }
@@ -247,7 +247,7 @@ impl<'s> Adapter<'s> {
                     adapted.extend(assigned);
                     return Ok(());
                 }
-                departures::unless_left(assigned, node.span())
+                loop_controls::unless_left(assigned, node.span())
             }
             Stmt::FilterBlock(node) if self.is_apart(&node.body) => {
                 self.captured_apart(&node.body, node.span(), adapted)?;
@@ -259,7 +259,7 @@ impl<'s> Adapter<'s> {
                     adapted.push(written);
                     return Ok(());
                 }
-                departures::unless_left(vec![written], node.span())
+                loop_controls::unless_left(vec![written], node.span())
             }
             Stmt::SetBlock(node) => {
                 let mut attributes = Vec::new();
@@ -294,7 +294,7 @@ impl<'s> Adapter<'s> {
             Stmt::CallBlock(node) => self.call_block(node)?,
             Stmt::Continue(_) | Stmt::Break(_) if self.depth > 0 => {
                 let is_break = matches!(statement, Stmt::Break(_));
-                adapted.extend(departures::note(is_break, span_of(statement)));
+                adapted.extend(loop_controls::note(is_break, span_of(statement)));
                 return Ok(());
             }
             Stmt::Continue(_) => Stmt::Continue(Spanned::new(
@@ -486,7 +486,7 @@ impl<'s> Adapter<'s> {
     ) -> Result<(), Error> {
         let span = node.span();
         let level = self.level;
-        let before = departures::await_arrival(level, span);
+        let before = loop_controls::await_arrival(level, span);
         // minijinja's `else` runs only if there is no turn at all.
         let is_left =
             before.is_some() && !node.else_body.is_empty() && !node.recursive && leave(&node.body);
@@ -505,12 +505,12 @@ impl<'s> Adapter<'s> {
         self.level = level;
         let mut body = body?;
         if is_left {
-            body.extend(departures::arrive(level, span));
+            body.extend(loop_controls::arrive(level, span));
         }
         if self.leaves_scopes && leave_scope(&node.body) {
-            body.insert(0, departures::begin(node.span()));
+            body.insert(0, loop_controls::begin(node.span()));
         }
-        if let Some(turn) = self.probe(Event::Turn, &**node, span) {
+        if let Some(turn) = self.probe(Event::Iteration, &**node, span) {
             body.insert(0, turn);
         }
         if let Some(tick) = self.scopes.tick(node.span()) {
@@ -542,7 +542,7 @@ impl<'s> Adapter<'s> {
             else_body.insert(0, begins);
         }
         let after = is_left
-            .then(|| departures::unless_arrived(level, std::mem::take(&mut else_body), span));
+            .then(|| loop_controls::unless_arrived(level, std::mem::take(&mut else_body), span));
         let repeated = Stmt::ForLoop(Spanned::new(
             ForLoop {
                 target,
