@@ -60,7 +60,7 @@ impl CaseId {
     /// short.
     pub const MOST_CHARACTERS: usize = 64;
 
-    /// Separates the name of a case from the name of its front: see [`Case::after`]. No name in a
+    /// Separates the name of a case from the name of its front: see [`Case::with_front`]. No name in a
     /// case file may contain it.
     pub const FRONT_MARK: char = '@';
 
