@@ -1,15 +1,9 @@
-//! The arguments, as they are typed.
+//! The arguments of all commands, as they are typed.
 
 mod common;
 mod formats;
 
 mod groups;
-
-mod cover;
-mod generate;
-mod mask;
-mod mutate;
-mod roundtrip;
 
 use std::path::{Path, PathBuf};
 
@@ -19,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter;
 use rolecall_check::contract::{self, Contract};
+use rolecall_explore::generation::Effort;
 use rolecall_front::front::Front;
 use rolecall_suite::reference::Reference;
 use rolecall_suite::selection::Filter;
@@ -31,13 +26,8 @@ pub(crate) use common::{
     SetArguments, ShardArguments, SourceArguments,
 };
 use common::{FILTERS, front};
-pub(crate) use cover::CoverArguments;
-pub(crate) use generate::GenerateArguments;
-pub(crate) use mask::MaskArguments;
-pub(crate) use mutate::MutateArguments;
-pub(crate) use roundtrip::{InferArguments, MockModelArguments, RoundtripArguments};
 
-use formats::{CARDS, COMPARISONS, LISTS, OUTCOMES, RUNS, TRACES, format};
+use formats::{CARDS, COMPARISONS, COVERAGE, DOCUMENTS, OUTCOMES, RUNS, format};
 
 /// Conformance tests for LLM chat templates.
 ///
@@ -419,7 +409,7 @@ pub(crate) struct ShowArguments {
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
     /// With --trace or --decisions: the format. JSON has the sources and the decisions
-    #[arg(long, value_parser = format(&TRACES), default_value_t = Format::Human, requires = "examined")]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human, requires = "examined")]
     pub(crate) format: Format,
 }
 
@@ -676,7 +666,7 @@ pub(crate) struct ShownArguments {
     #[arg(long)]
     pub(crate) all: bool,
     /// The format of the output
-    #[arg(long, value_parser = format(&LISTS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
     pub(crate) format: Format,
 }
 
@@ -688,7 +678,205 @@ pub(crate) struct ListArguments {
     #[command(flatten)]
     pub(crate) sources: SourceArguments,
     /// The format of the list
-    #[arg(long, value_parser = format(&LISTS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RoundtripArguments {
+    /// Templates with a response template, as `check` takes them; default: the suite's own
+    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Read with the response template in this JSON file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) with: Option<PathBuf>,
+    /// Let this program read: a name such as `transformers`, the name of an engine that
+    /// `scripts/setup-engines` has set up, or a command line. If it has parsers of its own, it reads
+    /// the answers of all templates of its dialect
+    #[arg(long, value_name = "ENGINE", add = ArgValueCompleter::new(completion::engines))]
+    pub(crate) engine: Option<String>,
+    /// With --engine: read with the templates' response templates, even if the program has parsers
+    /// of its own
+    #[arg(long, requires = "engine")]
+    pub(crate) response_templates: bool,
+    /// Instead of the suite's answers, read those of this folder or YAML file, and compare with what is
+    /// recorded of them: fixtures-unified-v2 of Dynamo
+    #[arg(long, value_name = "PATH")]
+    pub(crate) recorded: Option<PathBuf>,
+    /// Write the answers that come back into this folder, in the form of fixtures-unified-v2 of
+    /// Dynamo: a folder for each template, with texts, pieces and the expected parts
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["engine", "recorded", "all"])]
+    pub(crate) write_recorded: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+    /// Threads to render on; default: one a core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// Also print the messages that come back, and those that the template does not write
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InferArguments {
+    /// The chat template, as `check` takes it
+    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) template: PathBuf,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MockModelArguments {
+    /// The text that the model answers with, without an end token
+    #[arg(required_unless_present = "file")]
+    pub(crate) text: Option<String>,
+    /// Take the text from a file, with all its bytes
+    #[arg(long, value_name = "FILE", conflicts_with = "text")]
+    pub(crate) file: Option<PathBuf>,
+    /// Give the model a chat template, with its special tokens: a Jinja template as `check` takes it
+    #[arg(long, value_name = "TEMPLATE", add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) template: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CoverArguments {
+    /// Templates, as `check` takes them; default: the suite's own
+    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Cases to use instead of the suite's: a case file or a folder of case files (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) cases: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+    #[command(flatten)]
+    pub(crate) dialect: DialectArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+    /// Threads to render on; default: one a core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// Fail if the cases reach less than this share of a template, in per cent of all branches
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) fail_under: Option<u8>,
+    /// Show every place that is not reached, not only the first of several that follow each other
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Also write a page: the source in colours, and at each place the cases that reach it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// The format of the coverage
+    #[arg(long, value_parser = format(&COVERAGE), default_value_t = Format::Human)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MutateArguments {
+    /// Templates, as `check` takes them; default: the suite's own
+    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Cases to use instead of the suite's: a case file or a folder of case files (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) cases: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+    #[command(flatten)]
+    pub(crate) dialect: DialectArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+    /// Threads to render on; default: one a core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// The seed of the search for conversations: the same one finds the same
+    #[arg(long, value_name = "N", default_value_t = Effort::SEED)]
+    pub(crate) seed: u64,
+    /// The most conversations to try at each place with mutants that no case notices; 0 for none
+    #[arg(long, value_name = "N", default_value_t = Effort::TRIES_FOR_MUTANTS)]
+    pub(crate) tries: usize,
+    /// Show the mutants that no conversation tells apart, too
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Fail if the cases notice less than this share of a template's mutants, in per cent; those
+    /// that no conversation tells apart do not count
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) fail_under: Option<u8>,
+    /// The format of the result
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GenerateArguments {
+    /// Templates, as `check` takes them; default: the suite's own
+    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Cases to begin with instead of the suite's: a case file or a folder of case files (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) cases: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+    #[command(flatten)]
+    pub(crate) dialect: DialectArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+    /// Threads to render on; default: one a core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// The seed of the search: the same one makes the same conversations
+    #[arg(long, value_name = "N", default_value_t = Effort::SEED)]
+    pub(crate) seed: u64,
+    /// The most conversations to try for each template
+    #[arg(long, value_name = "N", default_value_t = Effort::TRIES)]
+    pub(crate) tries: usize,
+    /// Write the new cases: into this file, if it ends with .json and there is one template; else
+    /// into this folder, a file for each template
+    #[arg(long, value_name = "PATH")]
+    pub(crate) write: Option<PathBuf>,
+    /// Replace case files that are already there
+    #[arg(long, requires = "write")]
+    pub(crate) overwrite: bool,
+    /// Show every place that is not reached, not only the first of several that follow each other
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// The format of the report
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MaskArguments {
+    /// The template, as `check` takes it
+    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) template: PathBuf,
+    /// The case: family/name; default: all cases that have an answer, as a summary
+    #[arg(add = ArgValueCompleter::new(completion::cases_and_probes))]
+    pub(crate) case: Option<String>,
+    /// Show the tokens of the prompt, each with 1 if the model writes it and 0 if not. The model's
+    /// vocabulary has to be known: name a folder with tokenizer.json, or a GGUF file
+    #[arg(long, requires = "case")]
+    pub(crate) tokens: bool,
+    /// Write the template with `{% generation %}` marks into a file, if marks can be found that
+    /// change no prompt and mark what the model writes in every case
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["case", "tokens", "format"])]
+    pub(crate) write: Option<PathBuf>,
+    /// Cases to use instead of the suite's: a case file or a folder of case files (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) cases: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+    /// Threads to render on; default: one a core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+    /// The format of the mask
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
     pub(crate) format: Format,
 }
 
@@ -754,7 +942,7 @@ pub(crate) struct ProbeEngineArguments {
     pub(crate) command: String,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
-    #[arg(long, value_parser = format(&LISTS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
     pub(crate) format: Format,
 }
 
@@ -792,7 +980,7 @@ pub(crate) struct LintArguments {
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
     /// The format of the findings on response templates
-    #[arg(long, value_parser = format(&LISTS), default_value_t = Format::Human, requires = "paths")]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human, requires = "paths")]
     pub(crate) format: Format,
     /// First write the JSON Schemas of the input files again
     #[arg(long, conflicts_with = "paths")]

@@ -26,13 +26,8 @@ pub(super) const COMPARISONS: [Format; 3] = [Format::Human, Format::Json, Format
 
 pub(super) const COVERAGE: [Format; 3] = [Format::Human, Format::Json, Format::Lcov];
 
-pub(super) const TRACES: [Format; 2] = [Format::Human, Format::Json];
-
-pub(super) const MUTANTS: [Format; 2] = [Format::Human, Format::Json];
-
-pub(super) const MASKS: [Format; 2] = [Format::Human, Format::Json];
-
-pub(super) const LISTS: [Format; 2] = [Format::Human, Format::Json];
+/// Text for people, or the document itself.
+pub(super) const DOCUMENTS: [Format; 2] = [Format::Human, Format::Json];
 
 /// Reads the name of a format that a command has.
 pub(super) fn format(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
