@@ -1,7 +1,7 @@
 //! The smallest conversation whose answer is not parsed as meant for the same cause.
 
 use rolecall_core::Case;
-use rolecall_core::smaller::smaller;
+use rolecall_core::shrinking::Shrinker;
 use serde_json::{Value, json};
 
 use crate::cause::ReadingCause;
@@ -21,14 +21,6 @@ pub struct Counterexample {
     pub cause: ReadingCause,
 }
 
-/// Makes counterexamples smaller.
-struct Reduction<'r, 'p, 't> {
-    writer: &'r Writer<'p, 't>,
-    reader: &'r dyn FormsReader,
-    left: usize,
-    best: Counterexample,
-}
-
 impl Counterexample {
     /// Makes the conversation of an answer smaller while its cause stays. The answer is a message
     /// of the case, by its index. None if it is parsed.
@@ -42,94 +34,33 @@ impl Counterexample {
         let case = case.saying(messages, case.tools.clone(), case.variables.clone());
         let reading = read_case(writer, reader, &case).last()?;
         let why = ReadingCause::of(&reading)?.0;
-        let mut reduction = Reduction {
-            writer,
-            reader,
-            left: MOST_TRIED,
-            best: Counterexample {
-                case,
-                reading,
-                cause: why,
-            },
-        };
-        reduction.run();
-        Some(reduction.best)
-    }
-
-    /// How much there is to read in it.
-    fn size(&self) -> usize {
-        size(&self.case)
-    }
-}
-
-fn size(case: &Case) -> usize {
-    let length =
-        |values: &[Value]| -> usize { values.iter().map(|value| value.to_string().len()).sum() };
-    length(&case.messages) + case.tools.as_deref().map_or(0, length) + case.variables.len()
-}
-
-impl Reduction<'_, '_, '_> {
-    fn run(&mut self) {
-        if let Some(answer) = self.best.case.messages.last().cloned() {
-            let question = json!({"role": "user", "content": "Hi"});
-            self.try_parts(vec![question, answer], self.best.case.tools.clone());
-        }
-        self.try_parts(self.best.case.messages.clone(), None);
-        loop {
-            let before = self.best.size();
-            self.values();
-            if self.best.size() == before || self.left == 0 {
-                return;
-            }
-        }
-    }
-
-    /// Makes single values smaller, from the outside to the inside.
-    fn values(&mut self) {
-        for number in 0.. {
-            let Case {
-                messages, tools, ..
-            } = &self.best.case;
-            let tools = tools.clone().map_or(Value::Null, Value::Array);
-            let all = json!([messages, tools]);
-            let Some(ways) = smaller(&all, number) else {
-                return;
+        let mut best = reading;
+        let mut keeps = |case: &Case| {
+            let read = read_case(writer, reader, case).last();
+            let read = read.filter(|read| read.id.index + 1 == case.messages.len());
+            let Some(read) = read.filter(|_| case.messages.iter().all(is_message)) else {
+                return false;
             };
-            for way in ways {
-                let Value::Array(parts) = way else {
-                    continue;
-                };
-                let [Value::Array(messages), tools] = &parts[..] else {
-                    continue;
-                };
-                if self.try_parts(messages.clone(), tools.as_array().cloned()) {
-                    break;
-                }
+            let is_same = ReadingCause::of(&read).is_some_and(|(cause, _)| cause == why);
+            if is_same {
+                best = read;
             }
-        }
-    }
-
-    /// Keeps a conversation if it is smaller, and its answer is not parsed as meant for the same
-    /// cause.
-    fn try_parts(&mut self, messages: Vec<Value>, tools: Option<Vec<Value>>) -> bool {
-        let variables = self.best.case.variables.clone();
-        let case = self.best.case.saying(messages, tools, variables);
-        let is_sound = case.messages.iter().all(is_message);
-        if self.left == 0 || !is_sound || size(&case) >= self.best.size() {
-            return false;
-        }
-        self.left -= 1;
-        let read = read_case(self.writer, self.reader, &case).last();
-        let Some(reading) = read.filter(|read| read.id.index + 1 == case.messages.len()) else {
-            return false;
+            is_same
         };
-        let why = ReadingCause::of(&reading).map(|(why, _)| why);
-        if why.as_ref() != Some(&self.best.cause) {
-            return false;
+        let mut shrinker = Shrinker::new(case, MOST_TRIED, &mut keeps);
+        if let Some(answer) = shrinker.best.messages.last().cloned() {
+            let mut short = shrinker.best.clone();
+            short.messages = vec![json!({"role": "user", "content": "Hi"}), answer];
+            shrinker.offer_smaller(short);
         }
-        self.best.case = case;
-        self.best.reading = reading;
-        true
+        shrinker.options();
+        shrinker.repeat(|shrinker| shrinker.values(0));
+        let case = shrinker.best;
+        Some(Counterexample {
+            case,
+            reading: best,
+            cause: why,
+        })
     }
 }
 

@@ -106,7 +106,7 @@ pub mod window;
 pub mod stream;
 
 #[cfg(feature = "harness")]
-pub mod smaller;
+pub mod shrinking;
 
 pub use answer::{Answer, AnswerReader, ReadOutcome, TemplateReader};
 pub use case::{CONTENT, Case, CaseId, InvalidCaseId};

@@ -5,8 +5,9 @@ use rolecall_core::{Case, Moment, Words};
 use serde_json::{Map, Value, json};
 
 use super::likelihood::is_chat;
-use super::parts::{Pointers, parts, with_parts};
+use super::parts::Pointers;
 use super::vocabulary::Vocabulary;
+use rolecall_core::shrinking::{parts, with_parts};
 
 /// The keys that messages have, calls aside.
 const OF_MESSAGES: [&str; 8] = [

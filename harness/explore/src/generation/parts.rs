@@ -1,51 +1,6 @@
-//! A conversation as one JSON value, which can be changed anywhere.
+//! The places in a conversation that can be changed.
 
-use rolecall_core::Case;
-use serde_json::{Map, Value};
-
-const KEYS: [&str; 4] = ["messages", "tools", "documents", "variables"];
-
-/// The messages, the tools, the documents and the variables of a case.
-pub(super) fn parts(case: &Case) -> Value {
-    let list = |list: &Option<Vec<Value>>| list.clone().map_or(Value::Null, Value::Array);
-    let values = [
-        case.messages.clone().into(),
-        list(&case.tools),
-        list(&case.documents),
-        case.variables.clone().into(),
-    ];
-    let keys = KEYS.iter().map(|key| (*key).to_owned());
-    Value::Object(keys.zip(values).collect::<Map<_, _>>())
-}
-
-/// A case with other parts. A part that has the wrong form is absent.
-pub(super) fn with_parts(case: &Case, mut parts: Value) -> Case {
-    let mut take = |key: &str| parts.get_mut(key).map(Value::take).unwrap_or_default();
-    let mut list = |key: &str| match take(key) {
-        Value::Array(list) => Some(list),
-        _ => None,
-    };
-    let messages = list("messages").unwrap_or_default();
-    let (tools, documents) = (list("tools"), list("documents"));
-    let variables = match take("variables") {
-        Value::Object(variables) => variables,
-        _ => Map::new(),
-    };
-    Case {
-        documents,
-        ..case.saying(messages, tools, variables)
-    }
-}
-
-/// How much there is to read in a case.
-pub(super) fn size(case: &Case) -> usize {
-    let options = usize::from(!case.add_generation_prompt)
-        + usize::from(case.continue_final_message.is_some());
-    // A list that is absent is nothing to read, and an empty one is.
-    let lists = [&case.tools, &case.documents];
-    let lists = lists.into_iter().flatten().count();
-    parts(case).to_string().len() + 8 * (options + lists)
-}
+use serde_json::Value;
 
 /// The places of the objects and of the lists in a value, as JSON pointers.
 #[derive(Default)]
@@ -95,6 +50,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use rolecall_core::Case;
+    use rolecall_core::shrinking::{parts, with_parts};
 
     #[test]
     fn a_case_is_its_parts() {

@@ -10,8 +10,8 @@ use rolecall_front::program::FrontProgram;
 
 use super::edits::Editor;
 use super::likelihood::Rank;
-use super::parts::size;
 use super::vocabulary::Vocabulary;
+use rolecall_core::shrinking::size;
 
 /// How much is tried.
 #[derive(Debug, Clone, Copy)]

@@ -1,13 +1,12 @@
 //! Reduces a template and a conversation while engine and reference still differ in the same way.
 
 use rolecall_core::{Case, Template};
-use serde_json::Value;
 
 use crate::cause::DifferenceShape;
 use crate::examination::{Examination, Examiner, OutcomeDifference};
 use crate::known_differences::KnownDifferences;
 use crate::tokens::{Token, blocks, tags, text_of, tokens_of};
-use rolecall_core::smaller::smaller;
+use rolecall_core::shrinking::{Shrinker, size};
 
 /// The most questions to the reference about one difference. Then the reduction stops.
 const MOST_QUESTIONS: usize = 1500;
@@ -56,12 +55,11 @@ impl<'r> Reduction<'r> {
         reduction.without_tokens_of_model();
         loop {
             let before = reduction.size();
-            reduction.messages();
+            reduction.conversation();
             reduction.tags();
             reduction.pairs();
             reduction.tokens();
             reduction.characters();
-            reduction.values();
             if reduction.size() == before || reduction.left == 0 {
                 return reduction.best;
             }
@@ -69,7 +67,7 @@ impl<'r> Reduction<'r> {
     }
 
     fn size(&self) -> usize {
-        self.best.template.source.len() + extent(&self.best.case)
+        self.best.template.source.len() + size(&self.best.case)
     }
 
     /// Keeps a smaller pair if engine and reference still differ in the same way, and returns
@@ -110,6 +108,17 @@ impl<'r> Reduction<'r> {
 
     fn try_case(&mut self, case: Case) -> bool {
         self.try_both(self.best.template.clone(), case)
+    }
+
+    fn conversation(&mut self) {
+        let begin = self.best.case.clone();
+        let mut keeps = |case: &Case| self.try_case(case.clone());
+        let mut shrinker = Shrinker::new(begin, MOST_QUESTIONS, &mut keeps);
+        shrinker.options();
+        shrinker.repeat(|shrinker| {
+            shrinker.ranges();
+            shrinker.values(0);
+        });
     }
 
     fn without_tokens_of_model(&mut self) {
@@ -236,80 +245,4 @@ impl<'r> Reduction<'r> {
             begin += usize::from(!is_smaller);
         }
     }
-
-    fn messages(&mut self) {
-        if let Some(tools) = self.best.case.tools.clone() {
-            let without = Case {
-                tools: None,
-                ..self.best.case.clone()
-            };
-            if !self.try_case(without) {
-                self.leave_out(tools, |reduction, tools| {
-                    let mut case = reduction.best.case.clone();
-                    case.tools = Some(tools.to_vec());
-                    reduction.try_case(case)
-                });
-            }
-        }
-        if self.best.case.documents.is_some() {
-            let mut case = self.best.case.clone();
-            case.documents = None;
-            self.try_case(case);
-        }
-        let variables: Vec<(String, Value)> =
-            self.best.case.variables.clone().into_iter().collect();
-        self.leave_out(variables, |reduction, variables| {
-            let mut case = reduction.best.case.clone();
-            case.variables = variables.iter().cloned().collect();
-            reduction.try_case(case)
-        });
-        let messages = self.best.case.messages.clone();
-        self.leave_out(messages, |reduction, messages| {
-            let mut case = reduction.best.case.clone();
-            case.messages = messages.to_vec();
-            reduction.try_case(case)
-        });
-    }
-
-    /// Reduces the values in messages, tools and variables.
-    fn values(&mut self) {
-        for number in 0.. {
-            let mut case = self.best.case.clone();
-            let all = Value::Array(vec![
-                Value::Array(case.messages.clone()),
-                case.tools.clone().map_or(Value::Null, Value::Array),
-                Value::Object(case.variables.clone()),
-            ]);
-            let Some(ways) = smaller(&all, number) else {
-                return;
-            };
-            for changed in ways {
-                let Value::Array(parts) = changed else {
-                    continue;
-                };
-                let [Value::Array(messages), tools, Value::Object(variables)] = &parts[..] else {
-                    continue;
-                };
-                case.messages.clone_from(messages);
-                case.tools = tools.as_array().cloned();
-                case.variables.clone_from(variables);
-                if self.try_case(case.clone()) {
-                    break;
-                }
-            }
-        }
-    }
-}
-
-/// The size of a conversation.
-fn extent(case: &Case) -> usize {
-    let length = |values: &[Value]| {
-        values
-            .iter()
-            .map(|value| value.to_string().len())
-            .sum::<usize>()
-    };
-    let tools = case.tools.as_deref().map_or(0, |tools| 1 + length(tools));
-    let documents = case.documents.as_deref().map_or(0, |all| 1 + length(all));
-    length(&case.messages) + tools + documents + case.variables.len()
 }
