@@ -58,7 +58,7 @@ typedef enum rolecall_kind {
   ROLECALL_INVALID = 7,
 } rolecall_kind;
 
-// A compiled template. Only the library knows what is in it.
+// A compiled template. Only the library knows its content.
 typedef struct rolecall_template rolecall_template;
 
 // The limits of one render. 0 means the default. No limit uses a clock: a render that exceeds one
