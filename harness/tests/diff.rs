@@ -210,15 +210,8 @@ fn two_failures_are_not_the_same_prompt() {
     ] {
         assert!(out.contains(expected), "missing {expected:?} in\n{out}");
     }
-    let twins = [
-        "diff",
-        "--twins",
-        "--templates",
-        "a.jinja",
-        "--templates",
-        "b.jinja",
-    ];
-    let ran = folder.rolecall(&twins);
+    let twins = "diff --twins --templates a.jinja --templates b.jinja";
+    let ran = folder.rolecall(&twins.split(' ').collect::<Vec<_>>());
     assert_eq!(ran.code(), 1);
     for expected in [
         "the same prompt in 0 of 2 cases",

@@ -23,7 +23,7 @@ use crate::data::Data;
 
 pub(crate) use common::{
     DialectArguments, FrontArguments, LimitsArguments, RenderingArguments, SelectionArguments,
-    SetArguments, ShardArguments, SourceArguments,
+    SetArguments, ShardArguments, SourceArguments, SubjectArguments,
 };
 use common::{FILTERS, front};
 
@@ -747,21 +747,8 @@ pub(crate) struct MockModelArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CoverArguments {
-    /// Templates, as `check` takes them; default: the suite's own
-    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
-    pub(crate) paths: Vec<PathBuf>,
-    /// Cases to use instead of the suite's: a case file or a folder of case files (repeatable)
-    #[arg(long, value_name = "PATH")]
-    pub(crate) cases: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) set: SetArguments,
-    #[command(flatten)]
-    pub(crate) dialect: DialectArguments,
-    #[command(flatten)]
-    pub(crate) limits: LimitsArguments,
-    /// Threads to render on; default: one a core
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
+    pub(crate) subject: SubjectArguments,
     /// Fail if the cases reach less than this share of a template, in per cent of all branches
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) fail_under: Option<u8>,
@@ -778,21 +765,8 @@ pub(crate) struct CoverArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct MutateArguments {
-    /// Templates, as `check` takes them; default: the suite's own
-    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
-    pub(crate) paths: Vec<PathBuf>,
-    /// Cases to use instead of the suite's: a case file or a folder of case files (repeatable)
-    #[arg(long, value_name = "PATH")]
-    pub(crate) cases: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) set: SetArguments,
-    #[command(flatten)]
-    pub(crate) dialect: DialectArguments,
-    #[command(flatten)]
-    pub(crate) limits: LimitsArguments,
-    /// Threads to render on; default: one a core
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
+    pub(crate) subject: SubjectArguments,
     /// The seed of the search for conversations: the same one finds the same
     #[arg(long, value_name = "N", default_value_t = Effort::SEED)]
     pub(crate) seed: u64,
@@ -813,21 +787,8 @@ pub(crate) struct MutateArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct GenerateArguments {
-    /// Templates, as `check` takes them; default: the suite's own
-    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
-    pub(crate) paths: Vec<PathBuf>,
-    /// Cases to begin with instead of the suite's: a case file or a folder of case files (repeatable)
-    #[arg(long, value_name = "PATH")]
-    pub(crate) cases: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) set: SetArguments,
-    #[command(flatten)]
-    pub(crate) dialect: DialectArguments,
-    #[command(flatten)]
-    pub(crate) limits: LimitsArguments,
-    /// Threads to render on; default: one a core
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
+    pub(crate) subject: SubjectArguments,
     /// The seed of the search: the same one makes the same conversations
     #[arg(long, value_name = "N", default_value_t = Effort::SEED)]
     pub(crate) seed: u64,

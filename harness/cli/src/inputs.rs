@@ -13,7 +13,7 @@ use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::suite::{Pair, Suite, templates_of};
 
-use crate::args::{SetArguments, SourceArguments};
+use crate::args::{SetArguments, SourceArguments, SubjectArguments};
 use crate::cache::cache_folder;
 use crate::failure::{Failure, report_problems, tell};
 use crate::home;
@@ -360,6 +360,12 @@ pub(crate) fn load_templates_and_cases(
 
 /// The templates and cases that a command looks into: those of one dialect, if the user wants only
 /// one. Fails if there is no template or no case. Reports problems, and says whether there are any.
+pub(crate) fn load_subject(subject: &SubjectArguments) -> Result<(Suite, bool), Failure> {
+    let (paths, cases) = (&subject.paths, &subject.cases);
+    load_to_look_into(paths, cases, &subject.set, subject.dialect.only)
+}
+
+/// The same, for the named templates and cases.
 pub(crate) fn load_to_look_into(
     named: &[PathBuf],
     cases: &[PathBuf],

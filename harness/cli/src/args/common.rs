@@ -51,6 +51,26 @@ pub(crate) struct SourceArguments {
     pub(crate) cases: Vec<PathBuf>,
 }
 
+/// The templates and the cases that a command looks into, and how it renders them.
+#[derive(Debug, Args)]
+pub(crate) struct SubjectArguments {
+    /// Templates, as `check` takes them; default: the suite's own
+    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Cases to use instead of the suite's: a case file or a folder of case files (repeatable)
+    #[arg(long, value_name = "PATH")]
+    pub(crate) cases: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+    #[command(flatten)]
+    pub(crate) dialect: DialectArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+    /// Threads to render on; default: one a core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) jobs: Option<u16>,
+}
+
 /// Settings of the templates that the arguments name.
 #[derive(Debug, Default, Clone, Args)]
 pub(crate) struct SetArguments {

@@ -21,14 +21,9 @@ use crate::failure::{Failure, Status, report_problems, tell};
 use crate::{inputs, page};
 
 pub(super) fn execute(arguments: &CoverArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let (suite, mut is_wrong) = inputs::load_to_look_into(
-        &arguments.paths,
-        &arguments.cases,
-        &arguments.set,
-        arguments.dialect.only,
-    )?;
-    let engines = arguments.limits.chosen().engines();
-    let jobs = arguments.jobs.map(usize::from);
+    let (suite, mut is_wrong) = inputs::load_subject(&arguments.subject)?;
+    let engines = arguments.subject.limits.chosen().engines();
+    let jobs = arguments.subject.jobs.map(usize::from);
     let (all, problems) = covered(&suite, &engines, jobs)?;
     report_problems(&problems)?;
     is_wrong |= !problems.is_empty();

@@ -22,12 +22,7 @@ pub(super) fn execute(
     arguments: &GenerateArguments,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    let (suite, mut is_wrong) = inputs::load_to_look_into(
-        &arguments.paths,
-        &arguments.cases,
-        &arguments.set,
-        arguments.dialect.only,
-    )?;
+    let (suite, mut is_wrong) = inputs::load_subject(&arguments.subject)?;
     let is_file = arguments.write.as_deref().is_some_and(is_case_file);
     if is_file && suite.templates.len() > 1 {
         return Err(Failure::Request(format!(
@@ -39,8 +34,8 @@ pub(super) fn execute(
         seed: arguments.seed,
         tries: arguments.tries,
     };
-    let engines = arguments.limits.chosen().engines();
-    let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
+    let engines = arguments.subject.limits.chosen().engines();
+    let runner = Runner::new(&engines, &[], arguments.subject.jobs.map(usize::from))?;
     let generated: Vec<_> = runner.on_its_threads(|| {
         let templates = suite.templates.par_iter().filter_map(|template| {
             let engine = engines.for_dialect(template.dialect)?;

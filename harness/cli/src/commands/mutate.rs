@@ -15,14 +15,9 @@ use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
 
 pub(super) fn execute(arguments: &MutateArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let (suite, mut is_wrong) = inputs::load_to_look_into(
-        &arguments.paths,
-        &arguments.cases,
-        &arguments.set,
-        arguments.dialect.only,
-    )?;
-    let engines = arguments.limits.chosen().engines();
-    let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
+    let (suite, mut is_wrong) = inputs::load_subject(&arguments.subject)?;
+    let engines = arguments.subject.limits.chosen().engines();
+    let runner = Runner::new(&engines, &[], arguments.subject.jobs.map(usize::from))?;
     let effort = Effort {
         seed: arguments.seed,
         tries: arguments.tries,
