@@ -57,6 +57,12 @@ impl EndTokens {
         }
     }
 
+    /// All forms that a text has.
+    pub fn forms<'t>(&self, text: &'t str) -> Vec<(Form, &'t str)> {
+        let form = |form| Some((form, self.form(text, form)?));
+        Form::ALL.into_iter().filter_map(form).collect()
+    }
+
     /// The text that a server passes to its parsers: without the end token, at which it stops. A turn
     /// that nothing ends is whole.
     pub fn as_served<'t>(&self, text: &'t str) -> (Form, &'t str) {

@@ -1,5 +1,6 @@
 //! The reader of this process, and readers for a declared response template.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -117,12 +118,33 @@ fn options<'a>(answer: &Answer<'a>) -> Options<'a> {
 /// Reads the answers of one chat template with its response template.
 pub struct DeclaredReader<'r> {
     pub reader: &'r dyn AnswerReader,
-    pub response_template: &'r Value,
+    pub response_template: Cow<'r, Value>,
+    /// Whether the reader gets answers as a server does.
+    pub is_server: bool,
+}
+
+impl<'r> DeclaredReader<'r> {
+    /// A reader that gets answers as the model writes them.
+    pub fn new(reader: &'r dyn AnswerReader, response_template: &'r Value) -> DeclaredReader<'r> {
+        DeclaredReader {
+            reader,
+            response_template: Cow::Borrowed(response_template),
+            is_server: false,
+        }
+    }
 }
 
 impl TemplateReader for DeclaredReader<'_> {
     fn read(&self, answer: &Answer<'_>, _: &Map<String, Value>) -> ReadOutcome {
-        self.reader.read(self.response_template, answer)
+        self.reader.read(&self.response_template, answer)
+    }
+
+    fn read_streamed(&self, answer: &Answer<'_>) -> Option<ReadOutcome> {
+        self.reader.read_streamed(&self.response_template, answer)
+    }
+
+    fn is_server(&self) -> bool {
+        self.is_server
     }
 }
 

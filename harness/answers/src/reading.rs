@@ -6,11 +6,11 @@ use rolecall_core::{
     Answer, AnswerReader, Case, CaseId, Engine, Outcome, ReadOutcome, Template, TemplateReader,
 };
 use rolecall_front::program::FrontProgram;
-use serde_json::{Map, Value};
 
 use crate::comparison::{Difference, Verdict, compare};
-use crate::ending::{EndTokens, Form};
+use crate::ending::Form;
 use crate::meaning::Meaning;
+use crate::reader::DeclaredReader;
 use crate::written::{Writer, Written, variables};
 
 /// The name of an assistant's message: its case, and its index among the messages of the case.
@@ -118,77 +118,15 @@ pub fn read_all<'c>(
     cases: impl IntoIterator<Item = &'c Case>,
 ) -> Option<Vec<MessageReading>> {
     let response_template = template.response_template.as_ref()?;
-    let reader = WithResponseTemplate {
-        reader,
-        response_template,
-    };
-    Some(read_each(engine, template, &reader, cases))
+    let reader = DeclaredReader::new(reader, response_template);
+    Some(read_all_with(engine, template, &reader, cases))
 }
 
-/// Reads the answers of cases that are for the template's dialect as a server reads them: once,
-/// without the end token.
-pub fn read_all_as_server<'c>(
+/// Reads the answers of cases that are for the template's dialect.
+pub fn read_all_with<'c>(
     engine: &dyn Engine,
     template: &Template,
     reader: &dyn TemplateReader,
-    cases: impl IntoIterator<Item = &'c Case>,
-) -> Vec<MessageReading> {
-    read_each(engine, template, &AsServer(reader), cases)
-}
-
-/// How answers are read: which forms of them, and by whom.
-pub trait FormsReader {
-    /// The forms of an answer that are read, with their texts.
-    fn forms<'t>(&self, end_tokens: &EndTokens, text: &'t str) -> Vec<(Form, &'t str)>;
-
-    fn read(&self, answer: &Answer<'_>, variables: &Map<String, Value>) -> ReadOutcome;
-
-    /// Reads one form character by character. None if that is not done.
-    fn read_streamed(&self, _answer: &Answer<'_>) -> Option<ReadOutcome> {
-        None
-    }
-}
-
-/// Reads all forms of answers with a response template.
-#[derive(Clone, Copy)]
-pub struct WithResponseTemplate<'r> {
-    pub reader: &'r dyn AnswerReader,
-    pub response_template: &'r Value,
-}
-
-impl FormsReader for WithResponseTemplate<'_> {
-    fn forms<'t>(&self, end_tokens: &EndTokens, text: &'t str) -> Vec<(Form, &'t str)> {
-        let form = |form| Some((form, end_tokens.form(text, form)?));
-        Form::ALL.into_iter().filter_map(form).collect()
-    }
-
-    fn read(&self, answer: &Answer<'_>, _: &Map<String, Value>) -> ReadOutcome {
-        self.reader.read(self.response_template, answer)
-    }
-
-    fn read_streamed(&self, answer: &Answer<'_>) -> Option<ReadOutcome> {
-        self.reader.read_streamed(self.response_template, answer)
-    }
-}
-
-/// Reads answers as a server reads them: once, without the end token.
-#[derive(Clone, Copy)]
-pub struct AsServer<'r>(pub &'r dyn TemplateReader);
-
-impl FormsReader for AsServer<'_> {
-    fn forms<'t>(&self, end_tokens: &EndTokens, text: &'t str) -> Vec<(Form, &'t str)> {
-        vec![end_tokens.as_served(text)]
-    }
-
-    fn read(&self, answer: &Answer<'_>, variables: &Map<String, Value>) -> ReadOutcome {
-        self.0.read(answer, variables)
-    }
-}
-
-fn read_each<'c>(
-    engine: &dyn Engine,
-    template: &Template,
-    reader: &dyn FormsReader,
     cases: impl IntoIterator<Item = &'c Case>,
 ) -> Vec<MessageReading> {
     let program = FrontProgram::load(engine, template);
@@ -202,7 +140,7 @@ fn read_each<'c>(
 /// Reads all answers of a case.
 pub fn read_case<'w>(
     writer: &'w Writer<'_, '_>,
-    reader: &'w dyn FormsReader,
+    reader: &'w dyn TemplateReader,
     case: &'w Case,
 ) -> impl Iterator<Item = MessageReading> + 'w {
     writer.answers(case).map(move |answer| {
@@ -229,7 +167,12 @@ pub fn read_case<'w>(
                         ..FormReading::judge(form, text.to_owned(), outcome, &answer.meant)
                     }
                 };
-                let forms = reader.forms(&writer.end_tokens, &text);
+                let tokens = &writer.end_tokens;
+                let forms = if reader.is_server() {
+                    vec![tokens.as_served(&text)]
+                } else {
+                    tokens.forms(&text)
+                };
                 let forms = forms.into_iter().map(read).collect();
                 Ok(ReadAnswer {
                     prompt,

@@ -1,6 +1,6 @@
 //! Recipients: parsers and whole servers, which get answers and give messages back.
 
-use rolecall_core::{Answer, AnswerReader, Case, CaseId, ReadOutcome, Template, TemplateReader};
+use rolecall_core::{Answer, Case, CaseId, ReadOutcome, Template, TemplateReader};
 use serde_json::Value;
 
 use crate::comparison::compare;
@@ -132,61 +132,20 @@ fn name(case: &CaseId, index: usize) -> MessageId {
     }
 }
 
-pub struct Parser<'r> {
+/// A parser for each chat template: none for a template without a response template.
+pub type ParserOf<'r> =
+    dyn Fn(&Template) -> Option<Box<dyn TemplateReader + 'r>> + Send + Sync + 'r;
+
+/// Parsers without the rest of a server.
+pub struct Parsers<'r> {
     pub name: String,
     pub version: String,
-    pub reader: &'r dyn AnswerReader,
+    pub parser: Box<ParserOf<'r>>,
     /// Whether it gets the end token, too, as the model writes it. Servers return the text without.
     pub gets_end_token: bool,
 }
 
-impl Recipient for Parser<'_> {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn version(&self) -> &str {
-        &self.version
-    }
-
-    fn returned(&self, writer: &Writer<'_, '_>, cases: &[&Case]) -> Vec<ReturnedMessage> {
-        let tasks = tasks(writer, cases).into_iter();
-        let done = tasks.map(|task| {
-            let task = match task {
-                Ok(task) => task,
-                Err(unread) => return *unread,
-            };
-            let Some(response_template) = writer.response_template() else {
-                return task.done(Returned::Refused("no response template".to_owned()));
-            };
-            let answer = Answer {
-                prompt: &task.prompt,
-                text: if self.gets_end_token {
-                    &task.ended
-                } else {
-                    &task.text
-                },
-                tools: task.case.tools.as_deref(),
-            };
-            let outcome = self.reader.read(response_template, &answer);
-            let streamed = self.reader.read_streamed(response_template, &answer);
-            let streamed = streamed.filter(|streamed| !streamed.agrees(&outcome));
-            let mut done = task.done(returned(outcome, &task));
-            done.streamed = streamed.and_then(|it| it.message().cloned());
-            done
-        });
-        done.collect()
-    }
-}
-
-/// A program as a recipient that chooses its parser by the chat template, as a server does.
-pub struct OwnParsers<'r> {
-    pub name: String,
-    pub version: String,
-    pub parser: &'r (dyn Fn(&Template) -> Box<dyn TemplateReader + 'r> + Send + Sync),
-}
-
-impl Recipient for OwnParsers<'_> {
+impl Recipient for Parsers<'_> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -203,13 +162,24 @@ impl Recipient for OwnParsers<'_> {
                 Ok(task) => task,
                 Err(unread) => return *unread,
             };
+            let Some(parser) = &parser else {
+                return task.done(Returned::Refused("no response template".to_owned()));
+            };
             let answer = Answer {
                 prompt: &task.prompt,
-                text: &task.text,
+                text: if self.gets_end_token {
+                    &task.ended
+                } else {
+                    &task.text
+                },
                 tools: task.case.tools.as_deref(),
             };
             let outcome = parser.read(&answer, &variables(task.case, task.setting));
-            task.done(returned(outcome, &task))
+            let streamed = parser.read_streamed(&answer);
+            let streamed = streamed.filter(|streamed| !streamed.agrees(&outcome));
+            let mut done = task.done(returned(outcome, &task));
+            done.streamed = streamed.and_then(|it| it.message().cloned());
+            done
         });
         done.collect()
     }

@@ -1,11 +1,11 @@
 //! The smallest conversation whose answer is not parsed as meant for the same cause.
 
-use rolecall_core::Case;
 use rolecall_core::shrinking::Shrinker;
+use rolecall_core::{Case, TemplateReader};
 use serde_json::{Value, json};
 
 use crate::cause::ReadingCause;
-use crate::reading::{FormsReader, MessageReading, read_case};
+use crate::reading::{MessageReading, read_case};
 use crate::written::Writer;
 
 /// The most conversations that are tried.
@@ -26,7 +26,7 @@ impl Counterexample {
     /// of the case, by its index. None if it is parsed.
     pub fn reduced(
         writer: &Writer<'_, '_>,
-        reader: &dyn FormsReader,
+        reader: &dyn TemplateReader,
         case: &Case,
         index: usize,
     ) -> Option<Counterexample> {
@@ -95,8 +95,7 @@ mod tests {
     use rolecall_front::program::FrontProgram;
 
     use super::*;
-    use crate::reader::OwnReader;
-    use crate::reading::WithResponseTemplate;
+    use crate::reader::{DeclaredReader, OwnReader};
 
     #[test]
     fn the_smallest_message_still_shows_the_cause() {
@@ -112,10 +111,8 @@ mod tests {
         let engine = engines.for_dialect(Dialect::Jinja).unwrap();
         let program = FrontProgram::load(engine, &template);
         let writer = Writer::new(&program);
-        let reader = WithResponseTemplate {
-            reader: &OwnReader::default(),
-            response_template: &response,
-        };
+        let own = OwnReader::default();
+        let reader = DeclaredReader::new(&own, &response);
         let case = Case::from_messages(vec![
             json!({"role": "system", "content": "Be kind."}),
             json!({"role": "user", "content": "What is there?"}),

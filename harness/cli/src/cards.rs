@@ -5,18 +5,17 @@ use rolecall_check::card::Card;
 use rolecall_check::known_defects::unused_reasons;
 use rolecall_core::problem::Problem;
 use rolecall_core::{Template, TemplateName};
-use rolecall_front::engines::Engines;
 use rolecall_io::template_file::sidecar;
 use rolecall_suite::card_rule::CardRule;
 use rolecall_suite::checked_text::CheckedText;
 use rolecall_suite::configuration::Configuration;
 use rolecall_suite::layout::Layout;
-use rolecall_suite::run::Runner;
 use rolecall_suite::snapshot::Snapshots;
 use rolecall_suite::suite::{Pair, Suite};
 
 use crate::failure::Failure;
-use crate::setup;
+use crate::inputs::KnownSuite;
+use crate::session::{self, Session};
 
 /// What `run` demands of the cards of a suite. In this repository nothing: `cargo test` compares
 /// them.
@@ -59,17 +58,15 @@ impl SuiteCards {
 /// rule demands nothing of cards.
 pub(crate) fn checked(
     rule: CardRule,
-    layout: &Layout,
-    suite: &Suite,
+    KnownSuite { layout, suite, .. }: KnownSuite<'_>,
     pairs: &[Pair<'_>],
-    engines: &Engines,
-    jobs: Option<usize>,
+    session: &Session,
 ) -> Result<SuiteCards, Failure> {
     if rule == CardRule::Off {
         return Ok(SuiteCards::default());
     }
     let templates: Vec<Template> = whole(suite, pairs).cloned().collect();
-    let (cards, problems) = examined(&templates, engines, jobs)?;
+    let (cards, problems) = examined(&templates, session)?;
     let snapshots = Snapshots::of(layout);
     let checked = cards.iter().map(|card| {
         let text = plain(card)?;
@@ -93,12 +90,12 @@ pub(crate) fn checked(
 pub(crate) fn wrong(
     layout: &Layout,
     suite: &Suite,
-    engines: &Engines,
+    session: &Session,
 ) -> Result<SuiteCards, Failure> {
     let Some(configuration) = layout.configuration() else {
         return Ok(SuiteCards::default());
     };
-    let (cards, problems) = examined(&suite.templates, engines, None)?;
+    let (cards, problems) = examined(&suite.templates, session)?;
     Ok(SuiteCards {
         checked: Vec::new(),
         problems,
@@ -124,11 +121,10 @@ pub(crate) fn whole<'s>(
 /// problems of the models' files.
 fn examined(
     templates: &[Template],
-    engines: &Engines,
-    jobs: Option<usize>,
+    session: &Session,
 ) -> Result<(Vec<Card>, Vec<Problem>), Failure> {
-    let (tokenizers, problems) = setup::tokenizers(templates);
-    let runner = Runner::new(engines, &[], jobs)?;
+    let (tokenizers, problems) = session::tokenizers(templates);
+    let runner = session.own_runner()?;
     Ok((runner.examine(templates, &tokenizers).results, problems))
 }
 

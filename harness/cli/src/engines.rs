@@ -18,7 +18,6 @@ use rolecall_suite::replay::Replay;
 use rolecall_suite::saved_run::SavedRun;
 use rolecall_suite::suite::Suite;
 
-use crate::args::RenderingArguments;
 use crate::failure::{Failure, complain};
 use crate::home;
 use crate::limits::ChosenLimits;
@@ -229,29 +228,6 @@ pub(crate) fn unknown(engines: &Engines, name: &str) -> Failure {
     ))
 }
 
-/// The engines that replace the default ones for the pairs of a suite: the one from `--engine`,
-/// otherwise those of the `rolecall.toml` around the current folder.
-pub(crate) fn chosen<'e>(
-    engines: &'e Engines,
-    arguments: &RenderingArguments,
-) -> Result<Vec<ChosenEngine<'e>>, Failure> {
-    match &arguments.engine {
-        Some(_) => named(engines, arguments),
-        None => configured(engines, &arguments.limits.chosen()),
-    }
-}
-
-/// The engine from `--engine`, if there is one. Report cards and comparisons are about templates:
-/// they start nothing that a folder names.
-pub(crate) fn named<'e>(
-    engines: &'e Engines,
-    arguments: &RenderingArguments,
-) -> Result<Vec<ChosenEngine<'e>>, Failure> {
-    let limits = arguments.limits.chosen();
-    let name = arguments.engine.iter();
-    name.map(|name| open(engines, name, &limits)).collect()
-}
-
 /// The engines whose results are in files.
 pub(crate) fn replayed(
     files: &[PathBuf],
@@ -266,15 +242,6 @@ pub(crate) fn replayed(
     }
     let replays = Replay::read(files, suite).map_err(|problem| Failure::Problems(vec![problem]))?;
     Ok(replays.into_iter().map(ChosenEngine::Replay).collect())
-}
-
-/// The program that `--engine` names, if it names one. `chosen` are the engines in use.
-pub(crate) fn program<'c>(
-    arguments: &RenderingArguments,
-    chosen: &'c [ChosenEngine<'_>],
-) -> Option<&'c ProtocolEngine> {
-    let named = arguments.engine.as_ref().and(chosen.first());
-    named.and_then(ChosenEngine::program)
 }
 
 /// The engines of the `rolecall.toml` around the current folder.

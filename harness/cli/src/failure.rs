@@ -72,6 +72,15 @@ impl Failure {
 }
 
 impl Status {
+    /// The status of a command whose input files are sound or not, and whose results conform or not.
+    pub(crate) fn of(is_sound: bool, conforms: bool) -> Status {
+        match (is_sound, conforms) {
+            (false, _) => Status::BadInput,
+            (true, false) => Status::Nonconforming,
+            (true, true) => Status::Fine,
+        }
+    }
+
     /// The exit code of the command.
     pub(crate) fn code(self) -> u8 {
         match self {

@@ -31,6 +31,38 @@ pub(crate) struct Inputs {
     pub(crate) origin: String,
 }
 
+/// A suite, with what was accepted and recorded of it.
+#[derive(Clone, Copy)]
+pub(crate) struct KnownSuite<'s> {
+    pub(crate) layout: &'s Layout,
+    pub(crate) suite: &'s Suite,
+    pub(crate) expectations: &'s Expectations,
+}
+
+impl<'s> KnownSuite<'s> {
+    pub(crate) fn of(
+        layout: &'s Layout,
+        suite: &'s Suite,
+        expectations: &'s Expectations,
+    ) -> KnownSuite<'s> {
+        KnownSuite {
+            layout,
+            suite,
+            expectations,
+        }
+    }
+}
+
+/// What was accepted and recorded of the templates of some pairs. Reports damaged records.
+pub(crate) fn expectations_of(
+    layout: &Layout,
+    templates: Vec<&Template>,
+) -> Result<Expectations, Failure> {
+    let expectations = Expectations::read(layout, templates).map_err(Failure::Problems)?;
+    report_problems(&expectations.records.problems)?;
+    Ok(expectations)
+}
+
 /// Where templates and cases come from, in words. Each is named by the user or belongs to a suite.
 fn origin(layout: &Layout, templates: &[PathBuf], cases: &[PathBuf]) -> String {
     match (templates, cases) {
@@ -401,6 +433,16 @@ pub(crate) fn load_own(layout: &Layout) -> Result<Suite, Failure> {
     let suite = Suite::load_layout(&fetched(layout));
     problems::write_notes(&mut clean::messages(), &suite.notes)?;
     Ok(suite)
+}
+
+/// Loads a whole suite, which must have no problems. `refusal` says what is not done otherwise.
+pub(crate) fn load_sound(layout: &Layout, refusal: &str) -> Result<Suite, Failure> {
+    let suite = load_own(layout)?;
+    report_problems(&suite.problems)?;
+    if suite.problems.is_empty() {
+        return Ok(suite);
+    }
+    Err(Failure::Request(refusal.to_owned()))
 }
 
 /// Loads as [`load`] does, and reports nothing.

@@ -55,16 +55,16 @@ mod side;
 
 mod engines;
 mod page;
-mod references;
 
 #[cfg(feature = "fetch")]
 mod served;
 
 mod vocabulary;
 
-mod setup;
+mod session;
 
 mod cards;
+mod references;
 
 mod roundtrip;
 

@@ -10,14 +10,14 @@ use rolecall_check::choice::ContractChoice;
 use rolecall_core::Template;
 use rolecall_core::problem::Problem;
 use rolecall_front::engines::Engines;
-use rolecall_suite::comparison::{CardChange, Comparison, SideKind};
+use rolecall_suite::comparison::{Comparison, SideKind};
 use rolecall_suite::layout::Layout;
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::{Pair, Suite};
 
 use crate::args::SetArguments;
 use crate::failure::Failure;
-use crate::{home, inputs, likeness, program, setup};
+use crate::{home, inputs, likeness, program, session};
 
 #[derive(Debug)]
 pub struct FoundTemplates {
@@ -115,9 +115,7 @@ pub fn diff(a: &Template, b: &Template, names: [String; 2]) -> Result<String, Li
     comparison.render([&runner, &runner], sides);
     let all = ContractChoice::default();
     let cards = examine(&runner, &[a.clone(), b.clone()], &all)?;
-    if let ([one, other], Some(pairing)) = (cards.as_slice(), comparison.pairings.last_mut()) {
-        pairing.card = Some(CardChange::between(one, other));
-    }
+    comparison.add_cards(&cards);
     if comparison.tally().count() == 0 {
         let message = "there is no case that both sides have";
         return Err(LibraryError(message.to_owned()));
@@ -140,7 +138,7 @@ fn examine(
     templates: &[Template],
     choice: &ContractChoice,
 ) -> Result<Vec<Card>, Failure> {
-    let (tokenizers, problems) = setup::tokenizers(templates);
+    let (tokenizers, problems) = session::tokenizers(templates);
     if !problems.is_empty() {
         return Err(Failure::Problems(problems));
     }

@@ -6,20 +6,20 @@ use rolecall_check::side_by_side::compare_probes;
 use rolecall_core::Template;
 use rolecall_core::file::is_there;
 use rolecall_core::problem::Problem;
-use rolecall_front::engines::Engines;
 use rolecall_io::base;
 use rolecall_suite::checked_base::CheckedBase;
-use rolecall_suite::comparison::{CardChange, Comparison, SideKind};
+use rolecall_suite::comparison::{Comparison, SideKind};
 use rolecall_suite::configuration::{ConfiguredBase, ConfiguredTemplate};
-use rolecall_suite::layout::Layout;
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::{Pair, Suite};
 
 use crate::args::{CheckArguments, SetArguments, SourceArguments};
 use crate::cache::cache_folder;
 use crate::failure::Failure;
+use crate::inputs::KnownSuite;
+use crate::session::{self, Session};
 use crate::side::{self, DiffSide};
-use crate::{cards, home, inputs, setup};
+use crate::{cards, home, inputs};
 
 /// The word for the base that a template's own files name.
 const OWN: &str = "base";
@@ -123,17 +123,15 @@ fn known_base(configured: &[ConfiguredTemplate], template: &Template) -> Option<
 /// The templates of a suite that are not as the bases that its file names, and the bases that cannot
 /// be read. As with report cards, a template counts only if all its pairs are there.
 pub(crate) fn checked(
-    layout: &Layout,
-    suite: &Suite,
+    KnownSuite { layout, suite, .. }: KnownSuite<'_>,
     pairs: &[Pair<'_>],
-    engines: &Engines,
-    jobs: Option<usize>,
+    session: &Session,
 ) -> Result<(Vec<CheckedBase>, Vec<Problem>), Failure> {
     let (mut checked, mut problems) = (Vec::new(), Vec::new());
     let Some(configuration) = layout.configuration() else {
         return Ok((checked, problems));
     };
-    let runner = Runner::new(engines, &[], jobs)?;
+    let runner = session.own_runner()?;
     for template in cards::whole(suite, pairs) {
         let Some(known) = known_base(&configuration.templates, template) else {
             continue;
@@ -217,7 +215,7 @@ fn compare_one(
             base.text
         )));
     };
-    let problems = setup::problems(runner, &other);
+    let problems = session::problems(runner, &other);
     if !problems.is_empty() {
         return Err(Failure::Problems(problems));
     }
@@ -287,14 +285,12 @@ pub(crate) fn compare_with_base(
         sides.map(|(suite, template)| pairs_of(suite, template)),
     );
     let both = sides.map(|(_, template)| template.clone());
-    let (tokenizers, problems) = setup::tokenizers(&both);
+    let (tokenizers, problems) = session::tokenizers(&both);
     if !problems.is_empty() {
         return Err(Failure::Problems(problems));
     }
     let cards = runner.examine(&both, &tokenizers).results;
-    if let ([one, other], Some(pairing)) = (cards.as_slice(), comparison.pairings.last_mut()) {
-        pairing.card = Some(CardChange::between(one, other));
-    }
+    comparison.add_cards(&cards);
     let engines = both
         .each_ref()
         .map(|template| runner.engine(template.dialect));

@@ -5,16 +5,15 @@ use std::time::Duration;
 
 use crate::report::progress::Progress;
 use rolecall_core::Engine;
-use rolecall_front::engines::Engines;
 use rolecall_io::protocol::ProtocolEngine;
 use rolecall_suite::divergence::Divergences;
-use rolecall_suite::layout::Layout;
 use rolecall_suite::recording::{Recorded, Updates};
 use rolecall_suite::run::{Rendered, Runner};
 use rolecall_suite::snapshot::Snapshots;
-use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::suite::Pair;
 
 use crate::failure::{Failure, report_problems, tell};
+use crate::session::Session;
 
 /// What the references gave for some pairs. Nothing of it is written yet.
 pub(crate) struct ReferenceResults<'s> {
@@ -29,22 +28,22 @@ pub(crate) struct ReferenceResults<'s> {
 
 pub(crate) fn runner<'e>(
     programs: &'e [ProtocolEngine],
-    engines: &'e Engines,
-    jobs: Option<usize>,
+    session: &'e Session,
     progress: &Progress,
 ) -> Result<Runner<'e>, Failure> {
     let chosen: Vec<&dyn Engine> = programs
         .iter()
         .map(|program| program as &dyn Engine)
         .collect();
-    Ok(Runner::new(engines, &chosen, jobs)?.with_progress(progress.step()))
+    Ok(Runner::new(&session.engines, &chosen, session.jobs)?.with_progress(progress.step()))
 }
 
 /// Asks references for the pairs of their dialects. Pairs of other dialects are left out.
 pub(crate) fn ask<'s>(
     programs: &'s [ProtocolEngine],
-    (engines, jobs): (&'s Engines, Option<usize>),
-    (layout, suite, divergences): (&Layout, &'s Suite, &Divergences),
+    session: &'s Session,
+    mut updates: Updates<'s>,
+    divergences: &Divergences,
     pairs: &[Pair<'s>],
 ) -> Result<ReferenceResults<'s>, Failure> {
     let has_reference = |pair: &&Pair<'s>| {
@@ -53,9 +52,8 @@ pub(crate) fn ask<'s>(
     };
     let pairs: Vec<Pair<'s>> = pairs.iter().filter(has_reference).copied().collect();
     let progress = Progress::new(pairs.len(), "asking the references", "pairs");
-    let mut updates = Updates::new(layout, suite);
     let mut diverged = Vec::new();
-    let runner = runner(programs, engines, jobs, &progress)?;
+    let runner = runner(programs, session, &progress)?;
     let elapsed = runner.render_each(&pairs, |rendered| {
         updates.add(&rendered);
         if divergences.has_seen_any(&rendered.pair) {

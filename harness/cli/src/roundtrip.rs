@@ -3,32 +3,34 @@
 use rolecall_answers::reader::OwnReader;
 use rolecall_answers::reading::{MessageReading, read_all};
 use rolecall_core::{AnswerReader, Engine, Template};
-use rolecall_front::engines::Engines;
 use rolecall_io::protocol::ProtocolEngine;
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::recording::Updates;
 use rolecall_suite::roundtrip::{SuiteReadings, hold, read_each};
-use rolecall_suite::run::Runner;
 use rolecall_suite::suite::{Pair, Suite};
 
 use crate::cards::whole;
 use crate::failure::Failure;
+use crate::inputs::KnownSuite;
+use crate::session::Session;
 
 /// The readings of the templates of some pairs, compared with the accepted and recorded ones. As
 /// with report cards, a template counts only if all its pairs are there.
 pub(crate) fn checked(
-    expectations: &Expectations,
-    suite: &Suite,
+    KnownSuite {
+        suite,
+        expectations,
+        ..
+    }: KnownSuite<'_>,
     pairs: &[Pair<'_>],
-    engines: &Engines,
-    jobs: Option<usize>,
+    session: &Session,
 ) -> Result<SuiteReadings, Failure> {
     let templates = readable(suite, pairs);
     if templates.is_empty() {
         return Ok(SuiteReadings::default());
     }
-    let runner = Runner::new(engines, &[], jobs)?;
-    let engine = |template: &Template| engines.for_dialect(template.dialect);
+    let runner = session.own_runner()?;
+    let engine = |template: &Template| session.engines.for_dialect(template.dialect);
     let reader = OwnReader::default();
     let readings = runner.on_its_threads(|| read_each(suite, &templates, &engine, &reader));
     Ok(hold(suite, expectations, &readings))
@@ -49,11 +51,11 @@ impl<'s> ReferenceReadings<'s> {
     /// Asks the references that read answers. They also write the answers.
     pub(crate) fn ask(
         programs: &'s [ProtocolEngine],
-        (engines, jobs): (&Engines, Option<usize>),
+        session: &Session,
         suite: &'s Suite,
         pairs: &[Pair<'_>],
     ) -> Result<ReferenceReadings<'s>, Failure> {
-        let runner = Runner::new(engines, &[], jobs)?;
+        let runner = session.own_runner()?;
         let mut all = Vec::new();
         for program in programs.iter().filter(|program| program.reads_answers()) {
             let dialect = Engine::dialect(program);
@@ -70,10 +72,10 @@ impl<'s> ReferenceReadings<'s> {
     /// Asks the references that read answers about the cases of some pairs alone.
     pub(crate) fn of_cases(
         programs: &'s [ProtocolEngine],
-        (engines, jobs): (&Engines, Option<usize>),
+        session: &Session,
         pairs: &[Pair<'s>],
     ) -> Result<ReferenceReadings<'s>, Failure> {
-        let runner = Runner::new(engines, &[], jobs)?;
+        let runner = session.own_runner()?;
         let mut all = Vec::new();
         for program in programs.iter().filter(|program| program.reads_answers()) {
             for pairs in pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template)) {

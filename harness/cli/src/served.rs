@@ -7,7 +7,6 @@ use rolecall_core::invocation;
 use rolecall_front::front::Front;
 use rolecall_suite::suite::Pair;
 
-use crate::args::RenderingArguments;
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, tell};
 
@@ -15,12 +14,10 @@ use crate::failure::{Failure, tell};
 /// that template's front unless the user chose another one.
 pub(crate) fn pairs<'s>(
     all: Vec<Pair<'s>>,
-    arguments: &RenderingArguments,
-    chosen: &[ChosenEngine<'_>],
+    asked: Option<&ChosenEngine<'_>>,
     front: Option<Front>,
 ) -> Result<Vec<Pair<'s>>, Failure> {
-    let named = arguments.engine.as_ref().and(chosen.first());
-    let Some(ChosenEngine::Server(server)) = named else {
+    let Some(ChosenEngine::Server(server)) = asked else {
         return Ok(all);
     };
     let is_own = |pair: &Pair<'_>| front.is_some() || pair.case.front.is_none();

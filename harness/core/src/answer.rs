@@ -71,10 +71,21 @@ pub trait AnswerReader: Send + Sync {
     }
 }
 
-/// Reads the answers to the prompts of one chat template with parsers of its own, as a server does.
+/// Reads the answers to the prompts of one chat template: with its response template, or with parsers
+/// of its own, as a server does.
 pub trait TemplateReader: Send + Sync {
     /// Reads one answer. The variables are those of its conversation.
     fn read(&self, answer: &Answer<'_>, variables: &Map<String, Value>) -> ReadOutcome;
+
+    /// Reads one answer character by character, as [`AnswerReader::read_streamed`] does.
+    fn read_streamed(&self, _answer: &Answer<'_>) -> Option<ReadOutcome> {
+        None
+    }
+
+    /// Whether it gets answers as a server does, which cuts off what comes after the end.
+    fn is_server(&self) -> bool {
+        true
+    }
 }
 
 impl ReadOutcome {

@@ -52,22 +52,22 @@ pub enum Excuse {
     Explained(String),
 }
 
-/// The reason why there is no coverage of a template.
+/// The reason why an engine tells nothing about a template.
 #[derive(Debug, thiserror::Error)]
-pub enum Uncovered {
+pub enum Unexplored {
     /// The engine refuses the template.
     #[error("the engine refuses the template: {}", .0.text())]
     Refused(Outcome),
-    /// The engine cannot tell what a render reaches.
-    #[error("the engine {0} cannot tell what a render reaches")]
-    Unknown(String),
+    /// The engine has no such answer. It is named with what it cannot do.
+    #[error("the engine {0} cannot {1}")]
+    Unknown(String, &'static str),
 }
 
-impl Uncovered {
+impl Unexplored {
     /// The line of the template that the engine refuses, if it names one.
     pub fn line(&self) -> Option<usize> {
         match self {
-            Uncovered::Refused(Outcome::Failed { line, .. }) => *line,
+            Unexplored::Refused(Outcome::Failed { line, .. }) => *line,
             _ => None,
         }
     }
@@ -101,13 +101,15 @@ impl<'s> TemplateCoverage<'s> {
         template: &'s Template,
         pairs: impl IntoIterator<Item = Pair<'p>>,
         mut finished: impl FnMut(&Pair<'p>, &Outcome),
-    ) -> Result<TemplateCoverage<'s>, Uncovered> {
+    ) -> Result<TemplateCoverage<'s>, Unexplored> {
         let program = FrontProgram::load(engine, template);
         if let Some(refusal) = program.without_front().refusal() {
-            return Err(Uncovered::Refused(refusal.clone()));
+            return Err(Unexplored::Refused(refusal.clone()));
         }
         let sites = program.without_front().sites();
-        let sites = sites.ok_or_else(|| Uncovered::Unknown(engine.name().to_owned()))?;
+        let sites = sites.ok_or_else(|| {
+            Unexplored::Unknown(engine.name().to_owned(), "tell what a render reaches")
+        })?;
         let mut coverage = TemplateCoverage {
             template,
             sites: sites
@@ -330,10 +332,10 @@ mod tests {
         let engines = Engines::default();
         let engine = engines.for_dialect(Dialect::Jinja).unwrap();
         let refused = TemplateCoverage::of(engine, &template, [], |_, _| {});
-        assert!(matches!(refused, Err(Uncovered::Refused(_))));
+        assert!(matches!(refused, Err(Unexplored::Refused(_))));
         let plain = engines.by_name("minijinja").unwrap();
         let fine = Template::from_source("t", Dialect::Jinja, "{{ 1 }}");
         let unknown = TemplateCoverage::of(plain, &fine, [], |_, _| {});
-        assert!(matches!(unknown, Err(Uncovered::Unknown(name)) if name == "minijinja"));
+        assert!(matches!(unknown, Err(Unexplored::Unknown(name, _)) if name == "minijinja"));
     }
 }

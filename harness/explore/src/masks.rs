@@ -6,10 +6,11 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 use rolecall_answers::mask::{Mask, Masker, NoMask, joined};
-use rolecall_core::{Case, Engine, Outcome, Template};
+use rolecall_core::{Case, Engine, Template};
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 
+use crate::coverage::Unexplored;
 use rolecall_suite::suite::Pair;
 
 /// The masks of a template's prompts.
@@ -42,10 +43,10 @@ impl<'s> TemplateMasks<'s> {
         engine: &dyn Engine,
         template: &'s Template,
         pairs: impl IntoIterator<Item = Pair<'s>>,
-    ) -> Result<TemplateMasks<'s>, Outcome> {
+    ) -> Result<TemplateMasks<'s>, Unexplored> {
         let program = FrontProgram::load(engine, template);
         if let Some(refusal) = program.without_front().refusal() {
-            return Err(refusal.clone());
+            return Err(Unexplored::Refused(refusal.clone()));
         }
         let masker = Masker::new(&program);
         let pairs: Vec<Pair<'s>> = pairs.into_iter().collect();

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use rolecall_core::{Case, Engine, Hits, Mutation, MutationKind, Outcome, Site, Template};
+use rolecall_core::{Case, Engine, Hits, Mutation, MutationKind, Site, Template};
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 
+use crate::coverage::Unexplored;
 use crate::effect::Effect;
 use crate::generation::{Distinguisher, Effort, Spot};
 use rolecall_suite::suite::Pair;
@@ -50,27 +51,6 @@ pub enum Notice {
     Nothing,
 }
 
-/// The reason why there are no mutants of a template.
-#[derive(Debug, thiserror::Error)]
-pub enum NoMutants {
-    /// The engine refuses the template.
-    #[error("the engine refuses the template: {}", .0.text())]
-    Refused(Outcome),
-    /// The engine knows no changes of its templates.
-    #[error("the engine {0} cannot make mutants of it")]
-    Unknown(String),
-}
-
-impl NoMutants {
-    /// The line of the template that the engine refuses, if it names one.
-    pub fn line(&self) -> Option<usize> {
-        match self {
-            NoMutants::Refused(Outcome::Failed { line, .. }) => *line,
-            _ => None,
-        }
-    }
-}
-
 /// A pair with the effect of the template itself.
 struct Original<'p> {
     pair: Pair<'p>,
@@ -93,12 +73,12 @@ impl<'s> TemplateMutants<'s> {
         template: &'s Template,
         pairs: impl IntoIterator<Item = Pair<'p>>,
         effort: Effort,
-    ) -> Result<TemplateMutants<'s>, NoMutants> {
+    ) -> Result<TemplateMutants<'s>, Unexplored> {
         let program = FrontProgram::load(engine, template);
         if let Some(refusal) = program.without_front().refusal() {
-            return Err(NoMutants::Refused(refusal.clone()));
+            return Err(Unexplored::Refused(refusal.clone()));
         }
-        let unknown = || NoMutants::Unknown(engine.name().to_owned());
+        let unknown = || Unexplored::Unknown(engine.name().to_owned(), "make mutants of it");
         let mutations = engine.mutations(template).ok_or_else(unknown)?;
         let sites = program.without_front().sites().unwrap_or_default();
         let (originals, has_marks) = originals(&program, pairs);
@@ -469,7 +449,7 @@ mod tests {
         let engine = engines.for_dialect(Dialect::Jinja).unwrap();
         let refused = Template::from_source("t", Dialect::Jinja, "{% if %}");
         let refused = TemplateMutants::of(engine, &refused, [], EFFORT);
-        assert!(matches!(refused, Err(NoMutants::Refused(_))));
+        assert!(matches!(refused, Err(Unexplored::Refused(_))));
         // In a call, the sign means something else, and no other sign can be there.
         let template = Template::from_source("t", Dialect::Jinja, "{{ 2 * 3 }}{{ dict(*a) }}");
         let listed = engine.mutations(&template).unwrap();
@@ -490,6 +470,6 @@ mod tests {
         let plain = engines.by_name("minijinja").unwrap();
         let template = Template::from_source("t", Dialect::Jinja, "{{ 1 }}");
         let unknown = TemplateMutants::of(plain, &template, [], EFFORT);
-        assert!(matches!(unknown, Err(NoMutants::Unknown(name)) if name == "minijinja"));
+        assert!(matches!(unknown, Err(Unexplored::Unknown(name, _)) if name == "minijinja"));
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use rolecall_answers::cause::ReadingCause;
-use rolecall_answers::reader::OwnReader;
-use rolecall_answers::reading::{MessageReading, WithResponseTemplate, read_case};
+use rolecall_answers::reader::{DeclaredReader, OwnReader};
+use rolecall_answers::reading::{MessageReading, read_case};
 use rolecall_answers::reduction::Counterexample;
 use rolecall_answers::transcript::Counts;
 use rolecall_answers::written::Writer;
@@ -46,10 +46,8 @@ impl Proof {
         findings.retain(|finding| on_read_answers().contains(&finding.contract));
         let program = FrontProgram::load(engine, template);
         let writer = Writer::new(&program);
-        let reader = WithResponseTemplate {
-            reader: &OwnReader::default(),
-            response_template,
-        };
+        let own = OwnReader::default();
+        let reader = DeclaredReader::new(&own, response_template);
         let mut readings: Vec<MessageReading> = Vec::new();
         let mut by_cause: BTreeMap<ReadingCause, Vec<(&Case, usize)>> = BTreeMap::new();
         let cases = cases.iter();

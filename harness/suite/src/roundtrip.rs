@@ -9,10 +9,10 @@ use std::collections::HashSet;
 use std::fmt;
 
 use rayon::prelude::*;
-use rolecall_answers::reading::{MessageId, MessageReading, read_all, read_all_as_server};
+use rolecall_answers::reading::{MessageId, MessageReading, read_all};
 use rolecall_answers::transcript::Counts;
 use rolecall_core::problem::Problem;
-use rolecall_core::{AnswerReader, Engine, Template, TemplateName, TemplateReader};
+use rolecall_core::{AnswerReader, Engine, Template, TemplateName};
 
 use crate::checked_text::CheckedText;
 use crate::expectations::Expectations;
@@ -92,23 +92,6 @@ pub fn read_each<'t>(
     let read = |template: &&'t Template| {
         let engine = engine(template)?;
         Some((*template, read_all(engine, template, reader, &suite.cases)?))
-    };
-    templates.par_iter().filter_map(read).collect()
-}
-
-/// Reads the answers of all cases of a suite with each of some templates as a server reads them, on
-/// the current thread pool.
-pub fn read_each_as_server<'t, 'r>(
-    suite: &Suite,
-    templates: &[&'t Template],
-    engine: &(dyn Fn(&Template) -> Option<&'t dyn Engine> + Sync),
-    reader: &(dyn Fn(&Template) -> Option<&'r dyn TemplateReader> + Sync),
-) -> Vec<(&'t Template, Vec<MessageReading>)> {
-    let read = |template: &&'t Template| {
-        let engine = engine(template)?;
-        let reader = reader(template)?;
-        let readings = read_all_as_server(engine, template, reader, &suite.cases);
-        Some((*template, readings))
     };
     templates.par_iter().filter_map(read).collect()
 }

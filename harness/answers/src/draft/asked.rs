@@ -4,8 +4,8 @@ use rolecall_core::Case;
 use serde_json::{Value, json};
 
 use crate::comparison::{Change, Part, Verdict};
-use crate::reader::OwnReader;
-use crate::reading::{WithResponseTemplate, read_case};
+use crate::reader::{DeclaredReader, OwnReader};
+use crate::reading::read_case;
 use crate::written::{Writer, Written};
 
 pub(super) const QUESTION: &str = "askquill";
@@ -136,10 +136,8 @@ impl Trial {
         writer: &Writer<'_, '_>,
         response_template: &Value,
     ) -> Option<String> {
-        let reader = WithResponseTemplate {
-            reader: &OwnReader::default(),
-            response_template,
-        };
+        let own = OwnReader::default();
+        let reader = DeclaredReader::new(&own, response_template);
         let reading = read_case(writer, &reader, &self.case).last()?;
         let forms = &reading.result.as_ref().ok()?.forms;
         let worst = forms.iter().max_by_key(|form| form.verdict)?;

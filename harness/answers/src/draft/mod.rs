@@ -234,8 +234,8 @@ mod tests {
     use super::asked::tool;
     use super::*;
     use crate::comparison::Verdict;
-    use crate::reader::OwnReader;
-    use crate::reading::{WithResponseTemplate, read_case};
+    use crate::reader::{DeclaredReader, OwnReader};
+    use crate::reading::read_case;
 
     fn draft(source: &str) -> Result<(Template, Draft), NoDraft> {
         let template = Template::from_source("t", Dialect::Jinja, source)
@@ -288,10 +288,8 @@ mod tests {
             let engine = engines.for_dialect(Dialect::Jinja).unwrap();
             let program = FrontProgram::load(engine, &template);
             let writer = Writer::new(&program);
-            let reader = WithResponseTemplate {
-                reader: &OwnReader::default(),
-                response_template: &draft.response_template,
-            };
+            let own = OwnReader::default();
+            let reader = DeclaredReader::new(&own, &draft.response_template);
             let call = |city: &str| {
                 let function = json!({"name": "weather", "arguments": {"city": city, "unit": "C"}});
                 json!({"id": "abc", "type": "function", "function": function})

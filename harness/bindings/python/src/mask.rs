@@ -5,6 +5,7 @@ use rolecall_answers::mask::NoMask;
 use rolecall_cli::report::mask;
 use rolecall_core::guard::on_large_stack;
 use rolecall_core::{Case, Dialect, Outcome};
+use rolecall_explore::coverage::Unexplored;
 use rolecall_explore::masks::TemplateMasks;
 use rolecall_front::engines::Engines;
 use rolecall_front::front::Front;
@@ -46,7 +47,8 @@ fn masked(template: &rolecall_core::Template, front: Front, case: &Case) -> Mask
     let template = &with_front(template, front);
     let masks = match TemplateMasks::of(engine, template, [Pair { template, case }]) {
         Ok(masks) => masks,
-        Err(refusal) => return Masked::Refused(refusal),
+        Err(Unexplored::Refused(refusal)) => return Masked::Refused(refusal),
+        Err(why) => return Masked::Unknown(why.to_string()),
     };
     if let Some(Err(why)) = masks.cases.first().map(|case| &case.mask) {
         return match why {

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use rolecall_answers::reader::{OwnReader, refusal};
-use rolecall_answers::reading::{
-    MessageReading, ReadAnswer, Unread, WithResponseTemplate, read_case,
-};
+use rolecall_answers::reader::{DeclaredReader, OwnReader, refusal};
+use rolecall_answers::reading::{MessageReading, ReadAnswer, Unread, read_case};
 use rolecall_answers::written::Writer;
 use rolecall_core::{Answer, Case, Outcome};
 use rolecall_front::program::FrontProgram;
@@ -88,10 +86,7 @@ impl<'p, 't> AnswerProber<'p, 't> {
         case: Case,
     ) -> Option<AnswerReading> {
         let case = self.input_style.complete(case);
-        let reader = WithResponseTemplate {
-            reader: &self.reader,
-            response_template: self.response_template,
-        };
+        let reader = DeclaredReader::new(&self.reader, self.response_template);
         let read = read_case(&self.writer, &reader, &case);
         let reading = read.last()?;
         Some(AnswerReading {

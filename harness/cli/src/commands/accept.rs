@@ -11,8 +11,7 @@ use crate::report::difference::{self, Extent, FaultGroups};
 use crate::report::other_fault::OtherFault;
 use rolecall_core::file::{is_there, read_text, remove_below, write_below};
 use rolecall_core::problem::Problem;
-use rolecall_core::{Engine, OutcomeKind, TemplateName};
-use rolecall_front::engines::Engines;
+use rolecall_core::{OutcomeKind, TemplateName};
 use rolecall_io::protocol::ProtocolEngine;
 use rolecall_suite::accepting::{
     AcceptedFile, Changes, UntidyFile, is_open, remove_pending, untidy,
@@ -21,10 +20,11 @@ use rolecall_suite::checked_text::{CheckedText, TextKind};
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::record::Unverified;
+use rolecall_suite::recording::Updates;
 use rolecall_suite::records::AskedTemplates;
 use rolecall_suite::reference::Reference;
 use rolecall_suite::roundtrip::SuiteReadings;
-use rolecall_suite::run::{Acceptance, Compared, Expected, Runner};
+use rolecall_suite::run::{Acceptance, Compared, Expected};
 use rolecall_suite::selection::select;
 use rolecall_suite::snapshot::Snapshots;
 use rolecall_suite::suite::{Pair, Suite, templates_of};
@@ -33,7 +33,10 @@ use rolecall_suite::verdict::Verdict;
 use crate::args::{AcceptArguments, AlsoAccepted};
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
+use crate::inputs::KnownSuite;
+use crate::references::ReferenceResults;
 use crate::roundtrip::ReferenceReadings;
+use crate::session::Session;
 use crate::{cards, engines, home, inputs, references, roundtrip};
 
 pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -42,132 +45,255 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     // From reading what was accepted before to the last file that is written.
     let to_lock = (!arguments.dry_run).then_some(&layout);
     let _lock = to_lock.map(home::lock).transpose()?;
-    let suite = sound_suite(&layout, "accepted")?;
+    let suite = inputs::load_sound(&layout, "the suite has problems, so nothing is accepted")?;
     let pairs = select(&suite, &arguments.filters)?;
-    let mut expectations =
-        Expectations::read(&layout, templates_of(&pairs)).map_err(Failure::Problems)?;
-    report_problems(&expectations.records.problems)?;
-
-    let engines = arguments.limits.chosen().engines();
-    let chosen = engines::configured(&engines, &arguments.limits.chosen())?;
+    let mut expectations = inputs::expectations_of(&layout, templates_of(&pairs))?;
+    let session = Session::new(&arguments.limits, arguments.jobs);
+    let chosen = session.configured()?;
     let judge = PairJudge {
+        session: &session,
         chosen: &chosen,
         suite: &suite,
-        engines: &engines,
-        arguments,
+        is_verified: arguments.verified,
     };
     let mut choice = Choice::default();
-    let Judged {
-        mut open,
-        unknown,
-        unrecorded,
-    } = judge.by_record(&pairs, &expectations, &mut choice.counts)?;
+    let mut judged = judge.by_record(&pairs, &expectations, &mut choice.counts)?;
     let to_ask = if layout.is_checkout() {
-        &unrecorded
+        &judged.unrecorded
     } else {
-        &unknown
+        &judged.unknown
     };
-    let to_read = to_read(&pairs, to_ask, &expectations, arguments);
-    let programs = references_of(&to_read, arguments);
-    let known = (&layout, &suite, &expectations.divergences);
-    let jobs = arguments.jobs.map(usize::from);
-    let mut asked = references::ask(&programs, (&engines, jobs), known, to_ask)?;
-    let read = ReferenceReadings::of_cases(&programs, (&engines, jobs), &to_read)?;
-    read.add_to(&mut asked.updates);
+    let to_read = to_read(&pairs, to_ask, &expectations, arguments.verified);
+    let programs = references_of(&to_read, &session);
+    let updates = Updates::new(&layout, &suite);
+    let divergences = &expectations.divergences;
+    let mut asked = references::ask(&programs, &session, updates, divergences, to_ask)?;
+    ReferenceReadings::of_cases(&programs, &session, &to_read)?.add_to(&mut asked.updates);
     asked.updates.teach(&mut expectations.records);
-    open.extend(judge.all(&unknown, &expectations)?);
-    for compared in &open {
-        choice.add(compared, arguments, &expectations);
+    let now_known = judge.all(&judged.unknown, &expectations)?;
+    judged.open.extend(now_known);
+    for compared in &judged.open {
+        choice.add(compared, arguments.verified, &arguments.also, &expectations);
     }
-    choice.write_groups(arguments.all, out)?;
-    let known = (&layout, &expectations);
-    let mut checked = texts(known, &suite, &pairs, (&engines, jobs), out)?;
-    // The card of a template whose prompts nobody confirms is not confirmed either.
-    checked.retain(|card| !choice.left.contains(&card.template));
-    checked_texts::write(out, &checked, arguments.all)?;
-    let (readings, checked): (Vec<CheckedText>, Vec<CheckedText>) =
-        checked.into_iter().partition(is_of_readings);
-    choice.add_readings(&suite, &readings);
-    let mut problems = Vec::new();
-    let files = choice.files(&suite, &expectations, &mut problems);
-    let untidy = other_untidy(&files, (&suite, &expectations), &pairs, &mut problems);
-    let written = if arguments.dry_run {
-        files.len()
-    } else {
-        choice.write(&files, &expectations, &mut problems)
-    };
-    report::write_untidy(out, &untidy)?;
-    if !arguments.dry_run {
-        let order = (untidy.as_slice(), checked.as_slice());
-        choice.put_in_order(&pairs, order, (&suite, &expectations), &mut problems);
-    }
-    for card in checked.iter().filter(|card| !card.change.is_same()) {
-        if !arguments.dry_run
-            && let Err(problem) = write_card(&suite, &expectations, card)
-        {
-            problems.push(problem);
-            continue;
+    let known = KnownSuite::of(&layout, &suite, &expectations);
+    AcceptedSuite::new(known, &pairs, &session).accept(arguments, choice, &asked, out)
+}
+
+/// The pairs of a suite whose results are accepted, all or some of them.
+pub(super) struct AcceptedSuite<'s> {
+    pub(super) known: KnownSuite<'s>,
+    pub(super) pairs: &'s [Pair<'s>],
+    pub(super) session: &'s Session,
+}
+
+impl<'s> AcceptedSuite<'s> {
+    pub(super) fn new(
+        known: KnownSuite<'s>,
+        pairs: &'s [Pair<'s>],
+        session: &'s Session,
+    ) -> AcceptedSuite<'s> {
+        AcceptedSuite {
+            known,
+            pairs,
+            session,
         }
-        choice.counts.add_text(card.kind);
     }
-    // In this repository every pair needs a record. A suite of the user's own may lack them.
-    let is_recorded = layout.is_checkout();
-    if is_recorded && !arguments.dry_run {
-        let recorded = asked.write(&expectations.snapshots, &expectations.divergences);
-        problems.extend(recorded.problems);
-    }
-    if arguments.filters.is_empty() {
-        let orphans = orphans(&layout, &suite, arguments.dry_run, &mut problems);
-        report::write_orphans(out, &orphans, arguments.dry_run)?;
-    }
-    report_problems(&problems)?;
-    report::write_asked(out, asked.count(), is_recorded, arguments.dry_run)?;
-    let references = Reference::of_pairs(&pairs);
-    let files = AcceptedFiles {
-        files: &files,
-        written,
-    };
-    report::write(out, &choice.counts, files, &references, arguments.dry_run)?;
-    if is_recorded && choice.counts.accepted != AcceptedPairs::default() {
-        report::write_engines(out)?;
-    }
-    Ok(if !problems.is_empty() {
-        Status::BadInput
-    } else if choice.counts.has_left() {
-        Status::Nonconforming
-    } else {
-        Status::Fine
-    })
-}
 
-/// The suite, which must have no problems. `done` says what is not done otherwise.
-pub(super) fn sound_suite(layout: &Layout, done: &str) -> Result<Suite, Failure> {
-    let suite = inputs::load_own(layout)?;
-    report_problems(&suite.problems)?;
-    if suite.problems.is_empty() {
-        return Ok(suite);
+    /// Writes what was chosen, and says so.
+    fn accept(
+        &self,
+        arguments: &AcceptArguments,
+        mut choice: Choice<'s>,
+        asked: &ReferenceResults<'_>,
+        out: &mut dyn Write,
+    ) -> Result<Status, Failure> {
+        choice.write_groups(arguments.all, out)?;
+        let mut checked = self.texts(out)?;
+        // The card of a template whose prompts nobody confirms is not confirmed either.
+        checked.retain(|card| !choice.left.contains(&card.template));
+        checked_texts::write(out, &checked, arguments.all)?;
+        let (readings, cards): (Vec<CheckedText>, Vec<CheckedText>) =
+            checked.into_iter().partition(is_of_readings);
+        choice.add_readings(self.known.suite, &readings);
+        let mut problems = Vec::new();
+        let files = choice.files(self.known, &mut problems);
+        let untidy = self.other_untidy(&files, &mut problems);
+        report::write_untidy(out, &untidy)?;
+        let mut written = files.len();
+        if !arguments.dry_run {
+            written = choice.write(&files, self.known.expectations, &mut problems);
+            self.put_in_order(&untidy, &cards, &mut choice, &mut problems);
+        }
+        for card in cards.iter().filter(|card| !card.change.is_same()) {
+            if arguments.dry_run {
+                choice.counts.add_text(card.kind);
+            } else {
+                self.write_card(card, &mut choice.counts, &mut problems);
+            }
+        }
+        self.finish_records(arguments, asked, &mut problems, out)?;
+        let references = Reference::of_pairs(self.pairs);
+        let files = AcceptedFiles {
+            files: &files,
+            written,
+        };
+        report::write(out, &choice.counts, files, &references, arguments.dry_run)?;
+        if self.known.layout.is_checkout() && choice.counts.accepted != AcceptedPairs::default() {
+            report::write_engines(out)?;
+        }
+        Ok(Status::of(problems.is_empty(), !choice.counts.has_left()))
     }
-    let message = format!("the suite has problems, so nothing is {done}");
-    Err(Failure::Request(message))
-}
 
-/// The texts about the templates of some pairs that may be accepted: report cards, and transcripts of
-/// readings.
-pub(super) fn texts(
-    (layout, expectations): (&Layout, &Expectations),
-    suite: &Suite,
-    pairs: &[Pair<'_>],
-    (engines, jobs): (&Engines, Option<usize>),
-    out: &mut dyn Write,
-) -> Result<Vec<CheckedText>, Failure> {
-    let rule = cards::rule_of_accepting(layout);
-    let mut texts = cards::checked(rule, layout, suite, pairs, engines, jobs)?.sound()?;
-    let readings = roundtrip::checked(expectations, suite, pairs, engines, jobs)?;
-    if !readings.problems.is_empty() {
-        return Err(Failure::Problems(readings.problems));
+    /// Writes what the references gave, and removes what is left of templates and cases that are
+    /// gone. Reports all problems.
+    fn finish_records(
+        &self,
+        arguments: &AcceptArguments,
+        asked: &ReferenceResults<'_>,
+        problems: &mut Vec<Problem>,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let KnownSuite {
+            layout,
+            suite,
+            expectations,
+        } = self.known;
+        // In this repository every pair needs a record. A suite of the user's own may lack them.
+        let is_recorded = layout.is_checkout();
+        if is_recorded && !arguments.dry_run {
+            let recorded = asked.write(&expectations.snapshots, &expectations.divergences);
+            problems.extend(recorded.problems);
+        }
+        if arguments.filters.is_empty() {
+            let orphans = orphans(layout, suite, arguments.dry_run, problems);
+            report::write_orphans(out, &orphans, arguments.dry_run)?;
+        }
+        report_problems(problems)?;
+        report::write_asked(out, asked.count(), is_recorded, arguments.dry_run)?;
+        Ok(())
     }
-    texts.extend(confirmed(readings, out)?);
-    Ok(texts)
+
+    /// The texts about the templates that may be accepted: report cards, and transcripts of readings.
+    pub(super) fn texts(&self, out: &mut dyn Write) -> Result<Vec<CheckedText>, Failure> {
+        let rule = cards::rule_of_accepting(self.known.layout);
+        let mut texts = cards::checked(rule, self.known, self.pairs, self.session)?.sound()?;
+        let readings = roundtrip::checked(self.known, self.pairs, self.session)?;
+        if !readings.problems.is_empty() {
+            return Err(Failure::Problems(readings.problems));
+        }
+        texts.extend(confirmed(readings, out)?);
+        Ok(texts)
+    }
+
+    /// The files that are not written anyway, and have something wrong besides their transcripts. Adds
+    /// the problems with those that cannot be written.
+    pub(super) fn other_untidy(
+        &self,
+        files: &[AcceptedFile],
+        problems: &mut Vec<Problem>,
+    ) -> Vec<UntidyFile> {
+        let is_written = |one: &UntidyFile| files.iter().any(|file| file.path == one.file.path);
+        let snapshots = &self.known.expectations.snapshots;
+        let (mut untidy, unreadable) = untidy(self.known.suite, snapshots, self.pairs);
+        untidy.retain(|one| !is_written(one));
+        for problem in unreadable {
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
+        }
+        untidy
+    }
+
+    /// Removes pending files in which nothing is left to accept, and writes files as they should be
+    /// that have something wrong besides the accepted transcripts.
+    fn put_in_order(
+        &self,
+        untidy: &[UntidyFile],
+        cards: &[CheckedText],
+        choice: &mut Choice<'_>,
+        problems: &mut Vec<Problem>,
+    ) {
+        for one in untidy {
+            choice.write_tidy(one, self.known.expectations, problems);
+        }
+        let mut settled = self.settled(choice);
+        settled.extend(same_cards(cards));
+        choice.counts.removed = remove_settled(&settled, problems);
+        self.tidy_cards(cards, &mut choice.counts, problems);
+    }
+
+    /// The files of snapshots in which nothing is left to accept.
+    pub(super) fn settled(&self, choice: &Choice<'_>) -> BTreeSet<PathBuf> {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for pair in self.pairs {
+            *counts.entry(pair.case.id.family()).or_default() += 1;
+        }
+        counts.retain(|family, count| {
+            let is_whole = self.known.suite.pairs_by_case(family).len() == *count;
+            is_whole && !choice.left_families.contains(*family)
+        });
+        let snapshots = &self.known.expectations.snapshots;
+        counts.keys().map(|family| snapshots.file(family)).collect()
+    }
+
+    /// Writes the accepted cards as they should be whose files somebody has edited besides the card
+    /// itself.
+    pub(super) fn tidy_cards(
+        &self,
+        cards: &[CheckedText],
+        counts: &mut AcceptedCounts,
+        problems: &mut Vec<Problem>,
+    ) {
+        let KnownSuite {
+            suite,
+            expectations,
+            ..
+        } = self.known;
+        let edited = cards.iter().filter(|card| {
+            let template = suite.template(&TemplateName::new(&card.template));
+            let written = |template| expectations.snapshots.written_text(template, &card.text);
+            !is_of_readings(card)
+                && card.change.is_same()
+                && is_there(&card.path)
+                && read_text(&card.path).ok() != template.map(written)
+        });
+        for card in edited {
+            match self.write_text(card) {
+                Ok(()) => counts.tidied += 1,
+                Err(problem) => problems.push(problem),
+            }
+        }
+    }
+
+    /// Writes a report card as the accepted one, and counts it. Returns whether it could.
+    pub(super) fn write_card(
+        &self,
+        card: &CheckedText,
+        counts: &mut AcceptedCounts,
+        problems: &mut Vec<Problem>,
+    ) -> bool {
+        match self.write_text(card) {
+            Ok(()) => {
+                counts.add_text(card.kind);
+                true
+            }
+            Err(problem) => {
+                problems.push(problem);
+                false
+            }
+        }
+    }
+
+    fn write_text(&self, card: &CheckedText) -> Result<(), Problem> {
+        let name = TemplateName::new(&card.template);
+        let Some(template) = self.known.suite.template(&name) else {
+            return Ok(());
+        };
+        let snapshots = &self.known.expectations.snapshots;
+        let text = snapshots.written_text(template, &card.text);
+        write_below(snapshots.root(), &card.path, &text)?;
+        remove_pending(&card.path).map(drop)
+    }
 }
 
 /// Whether a text is of the parsed answers. Its lines are among the transcripts.
@@ -204,14 +330,15 @@ impl<'s> Choice<'s> {
     pub(super) fn add(
         &mut self,
         compared: &Compared<'s>,
-        arguments: &AcceptArguments,
+        is_verified: bool,
+        also: &[AlsoAccepted],
         expectations: &Expectations,
     ) {
         let is_confirmed = is_confirmed(compared);
         let pair = &compared.rendered.pair;
-        let left = if !is_confirmed && !is_result(compared, &arguments.also) {
+        let left = if !is_confirmed && !is_result(compared, also) {
             &mut self.counts.broken
-        } else if is_confirmed || !arguments.verified {
+        } else if is_confirmed || !is_verified {
             self.accepting.add(compared);
             self.groups.add(compared);
             let one = AcceptedPairs::of(compared, is_confirmed);
@@ -249,55 +376,29 @@ impl<'s> Choice<'s> {
         }
     }
 
-    /// Removes pending files in which nothing is left to accept, and writes files as they should be
-    /// that have something wrong besides the accepted transcripts.
-    fn put_in_order(
+    /// Writes a file with its transcripts as it should be. Returns whether it could.
+    pub(super) fn write_tidy(
         &mut self,
-        pairs: &[Pair<'_>],
-        (untidy, checked): (&[UntidyFile], &[CheckedText]),
-        (suite, expectations): (&Suite, &Expectations),
-        problems: &mut Vec<Problem>,
-    ) {
-        for one in untidy {
-            self.counts.tidied += usize::from(write_tidy(one, expectations, problems));
-        }
-        let mut settled = self.settled(pairs, suite, expectations);
-        settled.extend(same_cards(checked));
-        self.counts.removed = remove_settled(&settled, problems);
-        self.counts.tidied += tidy_cards(checked, suite, expectations, problems);
-    }
-
-    /// The files of snapshots in which nothing is left to accept.
-    pub(super) fn settled(
-        &self,
-        pairs: &[Pair<'_>],
-        suite: &Suite,
+        one: &UntidyFile,
         expectations: &Expectations,
-    ) -> BTreeSet<PathBuf> {
-        let mut counts: HashMap<&str, usize> = HashMap::new();
-        for pair in pairs {
-            *counts.entry(pair.case.id.family()).or_default() += 1;
-        }
-        counts.retain(|family, count| {
-            let is_whole = suite.pairs_by_case(family).len() == *count;
-            is_whole && !self.left_families.contains(*family)
-        });
-        let files = counts.keys();
-        files
-            .map(|family| expectations.snapshots.file(family))
-            .collect()
+        problems: &mut Vec<Problem>,
+    ) -> bool {
+        let written = one.file.write(&expectations.snapshots);
+        let is_written = written.is_ok();
+        problems.extend(written.err());
+        self.counts.tidied += usize::from(is_written);
+        is_written
     }
 
     /// The files to write for what was accepted since. The content of a file with damaged parts is
     /// taken back, and the problem is added to others.
     pub(super) fn files(
         &mut self,
-        suite: &Suite,
-        expectations: &Expectations,
+        known: KnownSuite<'s>,
         problems: &mut Vec<Problem>,
     ) -> Vec<AcceptedFile> {
         let accepting = std::mem::take(&mut self.accepting);
-        let (files, damaged) = accepting.accepted(suite, &expectations.snapshots);
+        let (files, damaged) = accepting.accepted(known.suite, &known.expectations.snapshots);
         self.take_back(damaged.iter().map(|problem| &problem.path));
         problems.extend(damaged);
         files
@@ -333,63 +434,6 @@ impl<'s> Choice<'s> {
     }
 }
 
-/// The files that are not written anyway, and have something wrong besides their transcripts. Adds the
-/// problems with those that cannot be written.
-pub(super) fn other_untidy(
-    files: &[AcceptedFile],
-    (suite, expectations): (&Suite, &Expectations),
-    pairs: &[Pair<'_>],
-    problems: &mut Vec<Problem>,
-) -> Vec<UntidyFile> {
-    let is_written = |one: &UntidyFile| files.iter().any(|file| file.path == one.file.path);
-    let (mut untidy, unreadable) = untidy(suite, &expectations.snapshots, pairs);
-    untidy.retain(|one| !is_written(one));
-    for problem in unreadable {
-        if !problems.contains(&problem) {
-            problems.push(problem);
-        }
-    }
-    untidy
-}
-
-/// Writes a file with its transcripts as it should be. Returns whether it could.
-pub(super) fn write_tidy(
-    one: &UntidyFile,
-    expectations: &Expectations,
-    problems: &mut Vec<Problem>,
-) -> bool {
-    let written = one.file.write(&expectations.snapshots);
-    let is_written = written.is_ok();
-    problems.extend(written.err());
-    is_written
-}
-
-/// Writes the accepted cards as they should be whose files somebody has edited besides the card
-/// itself. Returns how many.
-pub(super) fn tidy_cards(
-    cards: &[CheckedText],
-    suite: &Suite,
-    expectations: &Expectations,
-    problems: &mut Vec<Problem>,
-) -> usize {
-    let same = cards.iter().filter(|card| {
-        let template = suite.template(&TemplateName::new(&card.template));
-        let written = |template| expectations.snapshots.written_text(template, &card.text);
-        !is_of_readings(card)
-            && card.change.is_same()
-            && is_there(&card.path)
-            && read_text(&card.path).ok() != template.map(written)
-    });
-    let mut count = 0;
-    for card in same {
-        match write_card(suite, expectations, card) {
-            Ok(()) => count += 1,
-            Err(problem) => problems.push(problem),
-        }
-    }
-    count
-}
-
 /// The files of cards that are as accepted.
 pub(super) fn same_cards(cards: &[CheckedText]) -> impl Iterator<Item = PathBuf> {
     let same = cards.iter().filter(|card| card.change.is_same());
@@ -409,22 +453,6 @@ pub(super) fn remove_settled(settled: &BTreeSet<PathBuf>, problems: &mut Vec<Pro
     count
 }
 
-/// Writes a report card as the accepted one.
-pub(super) fn write_card(
-    suite: &Suite,
-    expectations: &Expectations,
-    card: &CheckedText,
-) -> Result<(), Problem> {
-    let name = TemplateName::new(&card.template);
-    let Some(template) = suite.template(&name) else {
-        return Ok(());
-    };
-    let snapshots = &expectations.snapshots;
-    let text = snapshots.written_text(template, &card.text);
-    write_below(snapshots.root(), &card.path, &text)?;
-    remove_pending(&card.path).map(drop)
-}
-
 /// Pairs by what is known of them.
 #[derive(Default)]
 pub(super) struct Judged<'s> {
@@ -439,19 +467,14 @@ pub(super) struct Judged<'s> {
 
 /// Renders pairs and gets their verdicts.
 pub(super) struct PairJudge<'s> {
+    pub(super) session: &'s Session,
     pub(super) chosen: &'s [ChosenEngine<'s>],
     pub(super) suite: &'s Suite,
-    pub(super) engines: &'s Engines,
-    pub(super) arguments: &'s AcceptArguments,
+    /// Whether the user wants only results that the reference confirms.
+    pub(super) is_verified: bool,
 }
 
 impl<'s> PairJudge<'s> {
-    fn runner(&self) -> Result<Runner<'s>, Failure> {
-        let jobs = self.arguments.jobs.map(usize::from);
-        let chosen: Vec<&dyn Engine> = self.chosen.iter().map(ChosenEngine::engine).collect();
-        Ok(Runner::new(self.engines, &chosen, jobs)?)
-    }
-
     fn expected<'x>(&'x self, expectations: &'x Expectations) -> Expected<'x> {
         Expected {
             accepted: Some(Acceptance {
@@ -473,21 +496,23 @@ impl<'s> PairJudge<'s> {
     ) -> Result<Judged<'s>, Failure> {
         let mut judged = Judged::default();
         let expected = self.expected(expectations);
-        self.runner()?.compare_each(pairs, &expected, |compared| {
-            let is_unknown = matches!(compared.verdict, Verdict::Unverified(_));
-            let is_unknown = self.arguments.verified && is_unknown;
-            let pair = compared.rendered.pair;
-            if is_unknown {
-                judged.unrecorded.push(pair);
-            }
-            if !is_open(&compared) {
-                counts.same += 1;
-            } else if is_unknown {
-                judged.unknown.push(pair);
-            } else {
-                judged.open.push(compared);
-            }
-        });
+        self.session
+            .runner(self.chosen)?
+            .compare_each(pairs, &expected, |compared| {
+                let is_unknown = matches!(compared.verdict, Verdict::Unverified(_));
+                let is_unknown = self.is_verified && is_unknown;
+                let pair = compared.rendered.pair;
+                if is_unknown {
+                    judged.unrecorded.push(pair);
+                }
+                if !is_open(&compared) {
+                    counts.same += 1;
+                } else if is_unknown {
+                    judged.unknown.push(pair);
+                } else {
+                    judged.open.push(compared);
+                }
+            });
         Ok(judged)
     }
 
@@ -500,7 +525,9 @@ impl<'s> PairJudge<'s> {
         let mut all = Vec::new();
         let expected = self.expected(expectations);
         let take = |compared| all.push(compared);
-        self.runner()?.compare_each(pairs, &expected, take);
+        self.session
+            .runner(self.chosen)?
+            .compare_each(pairs, &expected, take);
         Ok(all)
     }
 }
@@ -541,7 +568,7 @@ fn to_read<'s>(
     pairs: &[Pair<'s>],
     to_ask: &[Pair<'s>],
     expectations: &Expectations,
-    arguments: &AcceptArguments,
+    is_verified: bool,
 ) -> Vec<Pair<'s>> {
     let to_ask: HashSet<_> = to_ask.iter().map(Pair::key).collect();
     let has_changed = |pair: &Pair<'_>| {
@@ -549,17 +576,16 @@ fn to_read<'s>(
         matches!(standing, Err(Unverified::ResponseTemplateChanged))
     };
     let is_to_be_read =
-        |pair: &&Pair<'s>| to_ask.contains(&pair.key()) || arguments.verified && has_changed(pair);
+        |pair: &&Pair<'s>| to_ask.contains(&pair.key()) || is_verified && has_changed(pair);
     pairs.iter().filter(is_to_be_read).copied().collect()
 }
 
 /// Starts the references for some pairs. A reference that cannot be used is reported, and its pairs
 /// stay unknown.
-fn references_of(pairs: &[Pair<'_>], arguments: &AcceptArguments) -> Vec<ProtocolEngine> {
-    let limits = arguments.limits.chosen();
+fn references_of(pairs: &[Pair<'_>], session: &Session) -> Vec<ProtocolEngine> {
     let mut programs = Vec::new();
     for reference in Reference::of_pairs(pairs) {
-        match engines::reference_program(&reference, &limits.program) {
+        match engines::reference_program(&reference, &session.limits.program) {
             Ok(program) => programs.push(program),
             Err(failure) => tell(&failure.to_string()),
         }

@@ -23,24 +23,9 @@ pub(super) fn execute(arguments: &AddArguments, out: &mut dyn Write) -> Result<S
     let conversation = chosen(arguments, &conversations)?;
     let name = name(arguments)?;
     let (root, path) = file(arguments, &layout)?;
-    let _lock = if arguments.dry_run {
-        None
-    } else {
-        Some(home::lock(&layout)?)
-    };
-    let mut fields = Map::new();
-    let about = arguments.about.clone().unwrap_or_else(|| {
-        let from = if arguments.conversations == Path::new(stdin::NAME) {
-            "standard input".into()
-        } else {
-            let file = arguments.conversations.file_name().unwrap_or_default();
-            file.to_string_lossy().into_owned()
-        };
-        format!("Added from {from}.")
-    });
-    fields.insert("about".to_owned(), about.into());
-    fields.extend(conversation.fields.clone());
-    let value = Value::Object(fields);
+    let to_lock = (!arguments.dry_run).then_some(&layout);
+    let _lock = to_lock.map(home::lock).transpose()?;
+    let value = Value::Object(fields(arguments, conversation));
     let found = private::find(&value);
     report::write_private(out, &found)?;
     let value = if arguments.redact {
@@ -51,26 +36,34 @@ pub(super) fn execute(arguments: &AddArguments, out: &mut dyn Write) -> Result<S
     let Value::Object(fields) = value else {
         return Err(Failure::Request("the conversation is no object".to_owned()));
     };
-    let before = if is_there(&path) {
-        Some(read_text(&path)?)
-    } else {
-        None
-    };
+    let before = is_there(&path).then(|| read_text(&path)).transpose()?;
     let text = with_case(&path, before.as_deref(), &name, &fields)?;
     report::write_case(out, &name, &fields)?;
     let is_withheld = !found.is_empty() && !arguments.redact && !arguments.keep_private;
     if is_withheld || arguments.dry_run {
         report::write_withheld(out, is_withheld)?;
-        return Ok(if is_withheld {
-            Status::Nonconforming
-        } else {
-            Status::Fine
-        });
+        return Ok(Status::of(true, !is_withheld));
     }
     write_below(&root, &path, &text)?;
     let family = path.file_stem().unwrap_or_default().to_string_lossy();
     report::write_added(out, &path, &family, &name)?;
     Ok(Status::Fine)
+}
+
+/// The fields of the new case.
+fn fields(arguments: &AddArguments, conversation: &Conversation) -> Map<String, Value> {
+    let about = arguments.about.clone().unwrap_or_else(|| {
+        let from = if arguments.conversations == Path::new(stdin::NAME) {
+            "standard input".into()
+        } else {
+            let file = arguments.conversations.file_name().unwrap_or_default();
+            file.to_string_lossy().into_owned()
+        };
+        format!("Added from {from}.")
+    });
+    let mut fields = Map::from_iter([("about".to_owned(), about.into())]);
+    fields.extend(conversation.fields.clone());
+    fields
 }
 
 /// The conversation that becomes a case: the only one, or the one of a line.

@@ -10,9 +10,8 @@ use crate::report::progress::Progress;
 use rolecall_core::invocation;
 use rolecall_core::problem::Problem;
 use rolecall_core::{Dialect, Template};
-use rolecall_front::engines::Engines;
 use rolecall_front::front::Front;
-use rolecall_suite::comparison::{CardChange, Comparison, MatchedTemplates, SideKind, Sides};
+use rolecall_suite::comparison::{Comparison, MatchedTemplates, SideKind, Sides};
 use rolecall_suite::run::Runner;
 use rolecall_suite::saved_run::SavedRun;
 use rolecall_suite::selection::{Filter, select};
@@ -23,8 +22,9 @@ use crate::args::DiffArguments;
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems};
 use crate::inputs::{self, Inputs};
+use crate::session::{self, Session};
 use crate::side::DiffSide;
-use crate::{engines, page, setup, side};
+use crate::{page, side};
 
 /// A comparison, and whether the inputs had no problems.
 type CheckedComparison = (Comparison, bool);
@@ -33,13 +33,13 @@ pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<
     if arguments.twins {
         return diff_twins::execute(arguments, out);
     }
-    let engines = arguments.rendering.limits.chosen().engines();
+    let session = Session::of(&arguments.rendering);
     let (comparison, is_sound) = if !arguments.engines.is_empty() {
-        two_engines(&engines, arguments)?
+        two_engines(&session, arguments)?
     } else if !arguments.fronts.is_empty() {
-        two_fronts(&engines, arguments)?
+        two_fronts(&session, arguments)?
     } else {
-        two_sides(&engines, arguments)?
+        two_sides(&session, arguments)?
     };
     let comparison = comparison.sorted();
     match arguments.format {
@@ -50,13 +50,8 @@ pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<
     if let Some(path) = &arguments.html {
         page::write(path, |out| report::write_page(out, &comparison))?;
     }
-    Ok(if !is_sound || comparison.all_fail() {
-        Status::BadInput
-    } else if comparison.differs() {
-        Status::Nonconforming
-    } else {
-        Status::Fine
-    })
+    let is_sound = is_sound && !comparison.all_fail();
+    Ok(Status::of(is_sound, !comparison.differs()))
 }
 
 /// An empty comparison of two sides.
@@ -65,7 +60,7 @@ fn new(arguments: &DiffArguments, subject: SideKind, sides: [String; 2]) -> Comp
 }
 
 /// Compares two templates, two models, or two saved runs.
-fn two_sides(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedComparison, Failure> {
+fn two_sides(session: &Session, arguments: &DiffArguments) -> Result<CheckedComparison, Failure> {
     let [a, b, globs @ ..] = arguments.operands.as_slice() else {
         return Err(Failure::Request(format!(
             "two sides are needed: `{}`, or --engines A,B or --fronts A,B\n  `{}` shows what A and \
@@ -90,7 +85,7 @@ fn two_sides(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedComp
         }
         (DiffSide::Templates(a, _files), DiffSide::Templates(b, _others)) => {
             let comparison = new(arguments, SideKind::Templates, texts);
-            two_templates(engines, arguments, [*a, *b], &filters, comparison)
+            two_templates(session, arguments, [*a, *b], &filters, comparison)
         }
         (DiffSide::Run(_), DiffSide::Templates(..)) => Err(mixed(a, b)),
         (DiffSide::Templates(..), DiffSide::Run(_)) => Err(mixed(b, a)),
@@ -132,16 +127,16 @@ fn filters(arguments: &DiffArguments) -> Result<Vec<Filter>, Failure> {
 }
 
 fn two_templates(
-    engines: &Engines,
+    session: &Session,
     arguments: &DiffArguments,
     mut suites: [Suite; 2],
     filters: &[Filter],
     mut comparison: Comparison,
 ) -> Result<CheckedComparison, Failure> {
-    let chosen = engines::named(engines, &arguments.rendering)?;
-    let runner = setup::runner(engines, &chosen, &arguments.rendering)?;
+    let chosen = session.named()?;
+    let runner = session.runner(&chosen)?;
     for suite in &mut suites {
-        setup::use_front(arguments.front.name, suite);
+        session::use_front(arguments.front.name, suite);
     }
     let mut is_sound = report_inputs(&runner, &suites)?;
     for (suite, text) in suites.iter().zip(&comparison.sides) {
@@ -151,34 +146,8 @@ fn two_templates(
             )));
         }
     }
-    let [a, b] = &suites;
-    // The other side may have what one side lacks.
-    for filter in filters {
-        let filter = std::slice::from_ref(filter);
-        select(a, filter).or_else(|error| select(b, filter).map_err(|_| error))?;
-    }
-    let names = |suite: &Suite| -> Vec<String> {
-        let names = suite
-            .templates
-            .iter()
-            .map(|template| template.name.to_string());
-        names.collect()
-    };
-    let twins = MatchedTemplates::of(&names(a), &names(b));
-    if twins.pairs.is_empty() {
-        return Err(no_twins(&twins.only));
-    }
-    comparison.only = twins.only;
-    let pairs = |suite, name: &str| -> Result<Vec<Pair<'_>>, Failure> {
-        let pairs = pairs_of(suite, name, filters);
-        if pairs.is_empty() {
-            return Ok(pairs);
-        }
-        setup::after(arguments.front.name, pairs)
-    };
-    let sides = twins.pairs.iter();
-    let sides = sides.map(|[one, other]| Ok([pairs(a, one)?, pairs(b, other)?]));
-    let sides: Vec<Sides<'_>> = sides.collect::<Result<_, Failure>>()?;
+    let (sides, only) = matched(&suites, filters, arguments.front.name)?;
+    comparison.only = only;
     let count = sides.iter().flatten().map(Vec::len).sum();
     let is_slow = chosen.iter().any(ChosenEngine::is_slow);
     let progress = progress(is_slow, count);
@@ -190,16 +159,45 @@ fn two_templates(
         };
         comparison.render([&runner, &runner], pairs);
         let templates = [one.clone(), other.clone()];
-        let (tokenizers, problems) = setup::tokenizers(&templates);
+        let (tokenizers, problems) = session::tokenizers(&templates);
         report_problems(&problems)?;
         is_sound &= problems.is_empty();
         let cards = runner.examine(&templates, &tokenizers).results;
-        if let ([one, other], Some(pairing)) = (cards.as_slice(), comparison.pairings.last_mut()) {
-            pairing.card = Some(CardChange::between(one, other));
-        }
+        comparison.add_cards(&cards);
     }
     progress.clear();
     Ok((something(comparison)?, is_sound))
+}
+
+/// The pairs of templates that both sides have, and the names of those that only one has.
+fn matched<'s>(
+    [a, b]: &'s [Suite; 2],
+    filters: &[Filter],
+    front: Option<Front>,
+) -> Result<(Vec<Sides<'s>>, [Vec<String>; 2]), Failure> {
+    // The other side may have what one side lacks.
+    for filter in filters {
+        let filter = std::slice::from_ref(filter);
+        select(a, filter).or_else(|error| select(b, filter).map_err(|_| error))?;
+    }
+    let names = |suite: &Suite| -> Vec<String> {
+        let templates = suite.templates.iter();
+        templates.map(|one| one.name.to_string()).collect()
+    };
+    let twins = MatchedTemplates::of(&names(a), &names(b));
+    if twins.pairs.is_empty() {
+        return Err(no_twins(&twins.only));
+    }
+    let pairs = |suite: &'s Suite, name: &str| -> Result<Vec<Pair<'s>>, Failure> {
+        let pairs = pairs_of(suite, name, filters);
+        if pairs.is_empty() {
+            return Ok(pairs);
+        }
+        session::after(front, pairs)
+    };
+    let sides = twins.pairs.iter();
+    let sides = sides.map(|[one, other]| Ok([pairs(a, one)?, pairs(b, other)?]));
+    Ok((sides.collect::<Result<_, Failure>>()?, twins.only))
 }
 
 fn no_twins(names: &[Vec<String>; 2]) -> Failure {
@@ -223,8 +221,9 @@ fn no_twins(names: &[Vec<String>; 2]) -> Failure {
     ))
 }
 
-fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedComparison, Failure> {
-    let names: Vec<&str> = match arguments.engines.as_slice() {
+/// The names of the two engines, each given alone or both in one text.
+fn engine_names(given: &[String]) -> Result<[&str; 2], Failure> {
+    let names: Vec<&str> = match given {
         [both] => both.split(',').map(str::trim).collect(),
         each => each.iter().map(String::as_str).collect(),
     };
@@ -237,12 +236,14 @@ fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedCo
             }
         )));
     };
+    Ok([a, b])
+}
+
+fn two_engines(session: &Session, arguments: &DiffArguments) -> Result<CheckedComparison, Failure> {
+    let [a, b] = engine_names(&arguments.engines)?;
     let Inputs { mut suite, .. } = inputs::load(&arguments.sources)?;
-    setup::use_front(arguments.front.name, &mut suite);
-    let choices = [
-        engines::open(engines, a, &arguments.rendering.limits.chosen())?,
-        engines::open(engines, b, &arguments.rendering.limits.chosen())?,
-    ];
+    session::use_front(arguments.front.name, &mut suite);
+    let choices = [session.open(a)?, session.open(b)?];
     let [first, second] = &choices;
     let dialects = [first.engine().dialect(), second.engine().dialect()];
     if dialects[0] != dialects[1] {
@@ -252,17 +253,17 @@ fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedCo
         )));
     }
     let runners = [
-        setup::runner(engines, std::slice::from_ref(first), &arguments.rendering)?,
-        setup::runner(engines, std::slice::from_ref(second), &arguments.rendering)?,
+        session.runner(std::slice::from_ref(first))?,
+        session.runner(std::slice::from_ref(second))?,
     ];
-    let is_sound = setup::report_input(&runners[0], &suite)?;
+    let is_sound = session::report_input(&runners[0], &suite)?;
     let filters = filters(arguments)?;
-    let pairs = setup::after(arguments.front.name, select(&suite, &filters)?)?;
+    let pairs = session::after(arguments.front.name, select(&suite, &filters)?)?;
     let pairs = of_dialects(pairs, |dialect| dialect == dialects[0])?;
     let descriptions = [first, second].map(|choice| choice.engine().description());
     let mut comparison = new(arguments, SideKind::Engines, descriptions);
     if comparison.sides[0] == comparison.sides[1] {
-        comparison.sides = [a, b].map(|name| (*name).to_owned());
+        comparison.sides = [a, b].map(str::to_owned);
     }
     let [one, other] = runners;
     let is_slow = choices.iter().any(ChosenEngine::is_slow);
@@ -276,7 +277,7 @@ fn two_engines(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedCo
     Ok((something(comparison)?, is_sound))
 }
 
-fn two_fronts(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedComparison, Failure> {
+fn two_fronts(session: &Session, arguments: &DiffArguments) -> Result<CheckedComparison, Failure> {
     let [a, b] = arguments.fronts.as_slice() else {
         return Err(Failure::Request(format!(
             "--fronts takes two fronts, separated by a comma, but there {}\n  `{}` says what \
@@ -289,9 +290,9 @@ fn two_fronts(engines: &Engines, arguments: &DiffArguments) -> Result<CheckedCom
         )));
     };
     let Inputs { suite, .. } = inputs::load(&arguments.sources)?;
-    let chosen = engines::named(engines, &arguments.rendering)?;
-    let runner = setup::runner(engines, &chosen, &arguments.rendering)?;
-    let is_sound = setup::report_input(&runner, &suite)?;
+    let chosen = session.named()?;
+    let runner = session.runner(&chosen)?;
+    let is_sound = session::report_input(&runner, &suite)?;
     let mut pairs = select(&suite, &filters(arguments)?)?;
     // Each front gets the cases as they are written.
     pairs.retain(|pair| pair.case.front.is_none());
@@ -387,7 +388,7 @@ fn report_inputs(runner: &Runner<'_>, suites: &[Suite; 2]) -> Result<bool, Failu
                 notes.push(note.clone());
             }
         }
-        for problem in setup::problems(runner, suite) {
+        for problem in session::problems(runner, suite) {
             if !found.contains(&problem) {
                 found.push(problem);
             }

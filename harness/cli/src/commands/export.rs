@@ -7,7 +7,7 @@ use rolecall_suite::export::Export;
 use rolecall_suite::selection::select;
 
 use crate::args::ExportArguments;
-use crate::failure::{Failure, Status, report_problems};
+use crate::failure::{Failure, Status};
 use crate::{home, inputs};
 
 pub(super) fn execute(arguments: &ExportArguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -15,20 +15,11 @@ pub(super) fn execute(arguments: &ExportArguments, out: &mut dyn Write) -> Resul
     Export::may_be_written(&arguments.folder).map_err(refused)?;
     let layout = home::layout()?;
     home::tell_suite(&layout);
-    let suite = inputs::load_own(&layout)?;
-    report_problems(&suite.problems)?;
-    if !suite.problems.is_empty() {
-        return Err(Failure::Request(
-            "the suite has problems, so nothing is exported".to_owned(),
-        ));
-    }
+    let refusal = "the suite has problems, so nothing is exported";
+    let suite = inputs::load_sound(&layout, refusal)?;
     let pairs = select(&suite, &arguments.filters)?;
     let export = Export::of(&layout, &suite, &pairs).map_err(Failure::Problems)?;
     export.write(&arguments.folder).map_err(refused)?;
     report::export::write(out, &export, &arguments.folder)?;
-    Ok(if export.left_out.is_empty() {
-        Status::Fine
-    } else {
-        Status::Nonconforming
-    })
+    Ok(Status::of(true, export.left_out.is_empty()))
 }

@@ -4,70 +4,40 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::report::each;
 use crate::report::format::Format;
 use crate::report::generation as report;
-use rayon::prelude::*;
 use rolecall_core::file::{is_there, write_whole};
-use rolecall_core::problem::Problem;
 use rolecall_explore::generation::{Effort, Generation};
-use rolecall_io::template_file::place;
-use rolecall_suite::run::Runner;
-use rolecall_suite::suite::Pair;
 
 use crate::args::GenerateArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
+use crate::session::Session;
 
 pub(super) fn execute(
     arguments: &GenerateArguments,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    let (suite, mut is_wrong) = inputs::load_subject(&arguments.subject)?;
-    let is_file = arguments.write.as_deref().is_some_and(is_case_file);
-    if is_file && suite.templates.len() > 1 {
-        return Err(Failure::Request(format!(
-            "one file takes the cases of one template, and there are {}\n  name a folder with --write",
-            suite.templates.len()
-        )));
-    }
+    let (suite, is_wrong) = inputs::load_subject(&arguments.subject)?;
+    hold_place(arguments, suite.templates.len())?;
     let effort = Effort {
         seed: arguments.seed,
         tries: arguments.tries,
     };
-    let engines = arguments.subject.limits.chosen().engines();
-    let runner = Runner::new(&engines, &[], arguments.subject.jobs.map(usize::from))?;
-    let generated: Vec<_> = runner.on_its_threads(|| {
-        let templates = suite.templates.par_iter().filter_map(|template| {
-            let engine = engines.for_dialect(template.dialect)?;
-            let pairs: Vec<Pair<'_>> = suite.pairs_among(template, &suite.cases).collect();
-            let generation = Generation::of(engine, template, &pairs, effort);
-            let problem = |line, why: String| Problem::new(place(template, line), why);
-            Some(generation.map_err(|why| problem(why.line(), why.to_string())))
-        });
-        templates.collect()
-    });
-    let (mut all, mut problems) = (Vec::new(), Vec::new());
-    for generation in generated {
-        match generation {
-            Ok(generation) => all.push(generation),
-            Err(problem) => problems.push(problem),
-        }
-    }
-    report_problems(&problems)?;
-    is_wrong |= !problems.is_empty();
+    let session = Session::of_subject(&arguments.subject);
+    let explored = session.explore(&suite, |engine, template, pairs| {
+        Generation::of(engine, template, &pairs, effort)
+    })?;
+    report_problems(&explored.problems)?;
+    let all = &explored.all;
     let files = match &arguments.write {
-        Some(path) => files(path, &all, arguments.overwrite)?,
+        Some(path) => files(path, all, arguments.overwrite)?,
         None => BTreeMap::new(),
     };
-    if arguments.format == Format::Json {
-        report::write_json(out, &all)?;
-    } else {
-        for (index, generation) in all.iter().enumerate() {
-            if index > 0 {
-                writeln!(out)?;
-            }
-            report::write(out, generation, arguments.all)?;
-        }
+    match arguments.format {
+        Format::Json => report::write_json(out, all)?,
+        _ => each(out, all, |out, one| report::write(out, one, arguments.all))?,
     }
     for (path, text) in &files {
         write_whole(path, text)?;
@@ -76,11 +46,19 @@ pub(super) fn execute(
     if arguments.write.is_some() && files.is_empty() {
         tell("nothing was written: there is no new case");
     }
-    Ok(if is_wrong {
-        Status::BadInput
-    } else {
-        Status::Fine
-    })
+    Ok(Status::of(!is_wrong && explored.problems.is_empty(), true))
+}
+
+/// Refuses to write the cases of several templates into one file.
+fn hold_place(arguments: &GenerateArguments, templates: usize) -> Result<(), Failure> {
+    let is_file = arguments.write.as_deref().is_some_and(is_case_file);
+    if !is_file || templates <= 1 {
+        return Ok(());
+    }
+    Err(Failure::Request(format!(
+        "one file takes the cases of one template, and there are {templates}\n  name a folder with \
+         --write"
+    )))
 }
 
 /// Whether a path names a case file and not a folder.

@@ -13,6 +13,7 @@ use rolecall_suite::proof::Proof;
 use crate::args::InferArguments;
 use crate::failure::{Failure, Status, tell};
 use crate::inputs;
+use crate::session::Session;
 
 /// Writes the draft to the output, and says what it lacks and how it does on all cases.
 pub(super) fn execute(arguments: &InferArguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -24,8 +25,8 @@ pub(super) fn execute(arguments: &InferArguments, out: &mut dyn Write) -> Result
             suite.templates.len()
         )));
     };
-    let engines = arguments.limits.chosen().engines();
-    let Some(engine) = engines.for_dialect(template.dialect) else {
+    let session = Session::new(&arguments.limits, None);
+    let Some(engine) = session.engines.for_dialect(template.dialect) else {
         return Err(Failure::Request(
             "no engine renders this template".to_owned(),
         ));

@@ -13,15 +13,15 @@ use crate::report::proof;
 use rayon::prelude::*;
 use rolecall_core::Template;
 use rolecall_core::problem::Problem;
-use rolecall_front::engines::Engines;
 use rolecall_response::Level;
+use rolecall_suite::layout::Layout;
 use rolecall_suite::proof::Proof;
 use rolecall_suite::response_file::{Inspected, inspect_file, inspect_template, read_file};
-use rolecall_suite::run::Runner;
 
 use super::cover;
 use crate::args::{LintArguments, SetArguments};
 use crate::failure::{Failure, Status, report_problems};
+use crate::session::Session;
 use crate::{cards, home, inputs};
 
 /// The cases of a checkout take every way that is not explained.
@@ -45,28 +45,27 @@ pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
     }
     let mut suite = inputs::load_own(&layout)?;
     let mut findings = lint::lint(&layout, &suite);
-    let cards = cards::wrong(&layout, &suite, &Engines::default())?;
+    let cards = cards::wrong(&layout, &suite, &Session::default())?;
     findings.extend(cards.unused);
     suite.problems.extend(cards.problems);
-    let own = layout.configuration().and_then(|own| own.least_coverage);
-    let least = match own {
-        Some(least) => Some((least, "rolecall.toml")),
-        None => layout
-            .is_checkout()
-            .then_some((WHOLE, "the suite of Rolecall")),
-    };
-    if let Some((least, by)) = least {
+    if let Some((least, by)) = demanded_coverage(&layout) {
         let (below, notes) = cover::demanded(&suite, least, by)?;
         findings.extend(below);
         problems::write_notes(&mut clean::messages(), &notes)?;
     }
     report_problems(&suite.problems)?;
     report::lint::write(out, &layout, &suite, &findings)?;
-    Ok(match (suite.problems.as_slice(), findings.as_slice()) {
-        ([], []) => Status::Fine,
-        ([], _) => Status::Nonconforming,
-        _ => Status::BadInput,
-    })
+    Ok(Status::of(suite.problems.is_empty(), findings.is_empty()))
+}
+
+/// The share of branches that a suite's cases have to cover, and who demands it.
+fn demanded_coverage(layout: &Layout) -> Option<(u8, &'static str)> {
+    match layout.configuration().and_then(|own| own.least_coverage) {
+        Some(least) => Some((least, "rolecall.toml")),
+        None => layout
+            .is_checkout()
+            .then_some((WHOLE, "the suite of Rolecall")),
+    }
 }
 
 /// Looks at the named response templates only.
@@ -87,16 +86,9 @@ fn response_templates(arguments: &LintArguments, out: &mut dyn Write) -> Result<
         Format::Human => inspections::write(out, &inspected)?,
         _ => inspections::write_json(out, &inspected)?,
     }
-    if !problems.is_empty() {
-        return Ok(Status::BadInput);
-    }
     let mut findings = inspected.iter().flat_map(|one| &one.findings);
     let is_broken = findings.any(|(_, finding)| finding.rule.level() == Level::Warning);
-    Ok(if is_broken {
-        Status::Nonconforming
-    } else {
-        Status::Fine
-    })
+    Ok(Status::of(problems.is_empty(), !is_broken))
 }
 
 /// Tries a response template on all that some chat templates write.
@@ -112,10 +104,10 @@ fn prove(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failu
     for template in &mut suite.templates {
         template.response_template = Some(response_template.clone());
     }
-    let engines = arguments.limits.chosen().engines();
-    let runner = Runner::new(&engines, &[], None)?;
+    let session = Session::new(&arguments.limits, None);
+    let runner = session.own_runner()?;
     let prove = |template: &Template| {
-        let engine = engines.for_dialect(template.dialect)?;
+        let engine = session.engines.for_dialect(template.dialect)?;
         Proof::of(engine, template, &suite.cases)
     };
     let proofs: Vec<Proof> =
@@ -125,20 +117,11 @@ fn prove(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failu
     } else {
         // What is wrong with it whatever a chat template writes comes first.
         inspections::write_warnings(out, &inspect_file(path)?)?;
-        for (index, one) in proofs.iter().enumerate() {
-            if index > 0 {
-                writeln!(out)?;
-            }
-            proof::write(out, one, &path.display().to_string())?;
-        }
+        let file = path.display().to_string();
+        report::each(out, &proofs, |out, one| proof::write(out, one, &file))?;
     }
-    Ok(if !suite.problems.is_empty() {
-        Status::BadInput
-    } else if proofs.iter().all(Proof::holds) {
-        Status::Fine
-    } else {
-        Status::Nonconforming
-    })
+    let hold = proofs.iter().all(Proof::holds);
+    Ok(Status::of(suite.problems.is_empty(), hold))
 }
 
 /// What an argument names: a file with a response template, a folder with one, or templates.

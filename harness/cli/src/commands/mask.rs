@@ -7,27 +7,25 @@ use crate::report::format::Format;
 use crate::report::mask as report;
 use rolecall_check::card;
 use rolecall_core::problem::Problem;
-use rolecall_core::{Dialect, Outcome, Template};
+use rolecall_core::{Dialect, Template};
 use rolecall_explore::marking::{self, Marked, Unmarked};
 use rolecall_explore::masks::{TemplateMasks, has_answer};
-use rolecall_io::template_file::place;
-use rolecall_suite::run::Runner;
 use rolecall_suite::suite::{Pair, Suite};
 
 use super::{show, tokens};
 use crate::args::MaskArguments;
 use crate::failure::{Failure, Status};
 use crate::inputs;
+use crate::session::{self, Session};
 
 pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let named = [arguments.template.clone()];
     let (suite, is_wrong) =
         inputs::load_to_look_into(&named, &arguments.cases, &arguments.set, None)?;
     let named = only_template(&suite)?;
-    let assumed = card::assumed(named);
     let template = &*card::with_assumed_tokens(named);
-    let engines = arguments.limits.chosen().engines();
-    let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
+    let session = Session::new(&arguments.limits, arguments.jobs);
+    let runner = session.own_runner()?;
     let engine = runner.engine(template.dialect);
     let engine = engine.ok_or_else(|| Failure::Request("no engine renders it".to_owned()))?;
     let pairs: Vec<Pair<'_>> = match &arguments.case {
@@ -42,15 +40,8 @@ pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
         .into_iter()
         .filter(|pair| arguments.case.is_some() || has_answer(pair.case));
     let masks = runner.on_its_threads(|| TemplateMasks::of(engine, template, pairs));
-    let mut masks = masks.map_err(|refusal| {
-        let line = match &refusal {
-            Outcome::Failed { line, .. } => *line,
-            _ => None,
-        };
-        let message = format!("the engine refuses the template: {}", refusal.text());
-        Problem::new(place(template, line), message)
-    })?;
-    masks.assumed = assumed;
+    let mut masks = masks.map_err(|why| session::unexplored(template, &why))?;
+    masks.assumed = card::assumed(named);
     let cut = cut(arguments, &masks)?;
     let cut = cut.as_deref();
     match (arguments.format, masks.cases.as_slice()) {
@@ -60,11 +51,7 @@ pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
         }
         _ => report::write(out, &masks)?,
     }
-    Ok(if is_wrong {
-        Status::BadInput
-    } else {
-        Status::Fine
-    })
+    Ok(Status::of(!is_wrong, true))
 }
 
 /// Writes a template with marks, if there are some.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::matrix::engines::Matrix;
 use crate::matrix::measurement::{self, Measurement, Measurer, SuiteVersion};
@@ -15,8 +15,7 @@ use rolecall_core::file::is_there;
 use rolecall_core::folder;
 use rolecall_core::invocation;
 use rolecall_core::problem::with_did_you_mean;
-use rolecall_core::{Dialect, Engine, Outcome};
-use rolecall_front::engines::Engines;
+use rolecall_core::{Dialect, Outcome};
 use rolecall_front::front::Front;
 use rolecall_suite::construct::ConstructTable;
 use rolecall_suite::divergence::Divergences;
@@ -31,6 +30,7 @@ use super::roundtrip_matrix;
 use crate::args::{MatrixArguments, MatrixCommand, MeasuringArguments, ShownArguments};
 use crate::engines::{self, ChosenEngine};
 use crate::failure::{Failure, Status, report_problems, tell};
+use crate::session::Session;
 use crate::{home, inputs};
 
 pub(super) fn execute(arguments: &MatrixArguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -136,11 +136,11 @@ impl<'e> Subject<'e> {
     /// and the user has its saved results, it is the engine of that row.
     fn find(
         judged: &JudgedSuite,
-        engines: &'e Engines,
+        session: &'e Session,
         name: &str,
         arguments: &MeasuringArguments,
     ) -> Result<Subject<'e>, Failure> {
-        let unknown = match engines::open(engines, name, &arguments.limits.chosen()) {
+        let unknown = match session.open(name) {
             Ok(choice) => {
                 let engine = choice.engine();
                 return Ok(Subject {
@@ -163,6 +163,45 @@ impl<'e> Subject<'e> {
                     names.join(", ")
                 )))
             }
+        }
+    }
+
+    /// The pairs of its dialect. An error if it cannot be measured by them.
+    fn pairs<'s>(&self, suite: &'s Suite) -> Result<Vec<Pair<'s>>, Failure> {
+        let Subject {
+            identity, dialect, ..
+        } = self;
+        if measurement::file_name(identity).is_none() {
+            return Err(Failure::Request(format!(
+                "the engine calls itself `{}` in version `{}`, which cannot be the name of a \
+                 file\n  what is kept of an engine is named by both, as it says them in its first \
+                 answer",
+                identity.engine, identity.version
+            )));
+        }
+        let pairs = suite.pairs();
+        let pairs: Vec<Pair<'_>> = pairs
+            .filter(|pair| pair.template.dialect == *dialect)
+            .collect();
+        if pairs.is_empty() {
+            return Err(Failure::Request(format!(
+                "nothing is asked: {identity} renders {dialect} templates, and the suite has none"
+            )));
+        }
+        Ok(pairs)
+    }
+
+    /// Adds to a measurement what is known without a render.
+    fn finish(&self, measuring: &mut Measurer) {
+        if let Some(choice) = &self.engine {
+            measuring.set_deaths(choice.engine().deaths().count);
+        }
+        if let Some(row) = &self.row {
+            tell(&format!(
+                "{} is not asked: its version, its constructs and its speed are those of its row",
+                row.name()
+            ));
+            measuring.keep_rest(row);
         }
     }
 
@@ -202,43 +241,50 @@ fn measure(
     name: &str,
     arguments: &MeasuringArguments,
 ) -> Result<Measurement, Failure> {
-    let engines = arguments.limits.chosen().engines();
-    let Subject {
-        identity,
-        dialect,
-        engine,
-        row,
-    } = Subject::find(judged, &engines, name, arguments)?;
-    if measurement::file_name(&identity).is_none() {
-        return Err(Failure::Request(format!(
-            "the engine calls itself `{}` in version `{}`, which cannot be the name of a file\n  \
-             what is kept of an engine is named by both, as it says them in its first answer",
-            identity.engine, identity.version
-        )));
-    }
-    let pairs = judged.suite.pairs();
-    let pairs: Vec<Pair<'_>> = pairs
-        .filter(|pair| pair.template.dialect == dialect)
-        .collect();
-    if pairs.is_empty() {
-        return Err(Failure::Request(format!(
-            "nothing is asked: {identity} renders {dialect} templates, and the suite has none"
-        )));
-    }
+    let session = Session::new(&arguments.limits, arguments.jobs);
+    let subject = Subject::find(judged, &session, name, arguments)?;
+    let dialect = subject.dialect;
+    let pairs = subject.pairs(&judged.suite)?;
     let constructs = judged.constructs(dialect)?;
-    let mut measuring = Measurer::new(
-        identity.clone(),
-        dialect,
-        judged.suite_version(constructs.as_ref(), dialect),
-    );
-    let asked = engine.as_ref().and(constructs.as_ref());
+    let version = judged.suite_version(constructs.as_ref(), dialect);
+    let mut measuring = Measurer::new(subject.identity.clone(), dialect, version);
+    let asked = subject.engine.as_ref().and(constructs.as_ref());
     let rows = asked.map_or(0, |table| ROUNDS * table.rows.len());
-    let replayed = replayed(judged, arguments, &identity, dialect)?;
-    let progress = Progress::new(
-        pairs.len() + rows,
-        &format!("asking {}", identity.engine),
-        "pairs",
-    );
+    let replayed = replayed(judged, arguments, &subject.identity, dialect)?;
+    let what = format!("asking {}", subject.identity.engine);
+    let progress = Progress::new(pairs.len() + rows, &what, "pairs");
+    let mut speed = None;
+    if let Some(choice) = replayed.as_ref().or(subject.engine.as_ref()) {
+        let elapsed = compare(judged, &session, choice, &pairs, &mut measuring, &progress)?;
+        // The speed comes only from pairs that the engine renders now.
+        speed = replayed.is_none().then_some((pairs.len(), elapsed));
+    }
+    if let (Some(choice), Some(table)) = (&subject.engine, asked) {
+        let runner = session.runner(std::slice::from_ref(choice))?;
+        let runner = runner.with_progress(progress.step());
+        let start = Instant::now();
+        let rounds = std::iter::repeat_with(|| outcomes(&runner, table));
+        measuring.add_constructs(table, &rounds.take(ROUNDS).collect::<Vec<_>>());
+        speed = speed.or(Some((rows, start.elapsed())));
+    }
+    progress.clear();
+    subject.finish(&mut measuring);
+    let (count, elapsed) = speed.unwrap_or_default();
+    measuring
+        .finish(count, elapsed)
+        .map_err(|why| Failure::Request(why.to_string()))
+}
+
+/// Renders pairs with an engine, and adds how they compare with the records. Returns how long it
+/// took.
+fn compare(
+    judged: &JudgedSuite,
+    session: &Session,
+    choice: &ChosenEngine<'_>,
+    pairs: &[Pair<'_>],
+    measuring: &mut Measurer,
+    progress: &Progress,
+) -> Result<Duration, Failure> {
     // An explained difference still counts as a difference.
     let divergences = Divergences::default();
     let expected = Expected {
@@ -251,35 +297,10 @@ fn measure(
         belonging: None,
         needs_differences_only: true,
     };
-    let mut speed = None;
-    if let Some(choice) = replayed.as_ref().or(engine.as_ref()) {
-        let runner = runner(&engines, choice, arguments, &progress)?;
-        let ran = runner.compare_each(&pairs, &expected, |compared| measuring.add(&compared));
-        // The speed comes only from pairs that the engine renders now.
-        speed = replayed.is_none().then_some((pairs.len(), ran.elapsed));
-    }
-    if let (Some(choice), Some(table)) = (&engine, asked) {
-        let runner = runner(&engines, choice, arguments, &progress)?;
-        let start = Instant::now();
-        let rounds = std::iter::repeat_with(|| outcomes(&runner, table));
-        measuring.add_constructs(table, &rounds.take(ROUNDS).collect::<Vec<_>>());
-        speed = speed.or(Some((rows, start.elapsed())));
-    }
-    progress.clear();
-    if let Some(choice) = &engine {
-        measuring.set_deaths(choice.engine().deaths().count);
-    }
-    if let Some(row) = row {
-        tell(&format!(
-            "{} is not asked: its version, its constructs and its speed are those of its row",
-            row.name()
-        ));
-        measuring.keep_rest(&row);
-    }
-    let (count, elapsed) = speed.unwrap_or_default();
-    measuring
-        .finish(count, elapsed)
-        .map_err(|why| Failure::Request(why.to_string()))
+    let runner = session.runner(std::slice::from_ref(choice))?;
+    let runner = runner.with_progress(progress.step());
+    let ran = runner.compare_each(pairs, &expected, |compared| measuring.add(&compared));
+    Ok(ran.elapsed)
 }
 
 /// The saved results of an engine, if the user names files with them.
@@ -304,17 +325,6 @@ fn replayed(
             identity.engine
         ))
     })
-}
-
-fn runner<'e>(
-    engines: &'e Engines,
-    choice: &'e ChosenEngine<'_>,
-    arguments: &MeasuringArguments,
-    progress: &Progress,
-) -> Result<Runner<'e>, Failure> {
-    let jobs = arguments.jobs.map(usize::from);
-    let chosen: [&dyn Engine; 1] = [choice.engine()];
-    Ok(Runner::new(engines, &chosen, jobs)?.with_progress(progress.step()))
 }
 
 /// How often an engine is asked for each construct. minijinja, for one, finds the key `true` in a dict

@@ -13,7 +13,8 @@ use rolecall_suite::suite::{Pair, Suite};
 use super::{tokens, trace};
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
-use crate::{engines, home, inputs, setup};
+use crate::session::{self, Session};
+use crate::{home, inputs};
 
 /// The prefix of probes' names. Cases have their family there.
 pub(super) const FAMILY: &str = "probe/";
@@ -34,11 +35,11 @@ pub(super) fn show(
     }
     let (mut suite, named) = suite(arguments)?;
     report_problems(&suite.problems)?;
-    setup::use_front(arguments.front.name, &mut suite);
+    session::use_front(arguments.front.name, &mut suite);
     let template = find(&suite, named.as_deref(), arguments)?;
-    let engines = arguments.rendering.limits.chosen().engines();
-    let chosen = engines::named(&engines, &arguments.rendering)?;
-    let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
+    let session = Session::of(&arguments.rendering);
+    let chosen = session.named()?;
+    let runner = session.runner(&chosen)?;
     let Some(probes) = runner.probes(template) else {
         return Err(Failure::Request(format!(
             "no engine renders the dialect `{}`",

@@ -15,7 +15,7 @@ use rolecall_suite::conclusion::Conclusion;
 use rolecall_suite::divergence::Divergences;
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
-use rolecall_suite::recording::standing;
+use rolecall_suite::recording::{Updates, standing};
 use rolecall_suite::reference::{Identity, Reference};
 use rolecall_suite::run::Acceptance;
 use rolecall_suite::selection::select;
@@ -24,7 +24,9 @@ use rolecall_suite::suite::{Pair, Suite};
 
 use crate::args::{ReferenceArguments, ReferenceCommand, SetupArguments};
 use crate::failure::{Failure, Status, report_problems};
+use crate::inputs::KnownSuite;
 use crate::roundtrip::ReferenceReadings;
+use crate::session::Session;
 use crate::{engines, home, inputs, references, trust};
 
 pub(super) fn execute(command: &ReferenceCommand, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -38,14 +40,8 @@ pub(super) fn execute(command: &ReferenceCommand, out: &mut dyn Write) -> Result
 /// The suite, which must have no problems: records need complete inputs.
 fn suite(layout: &Layout) -> Result<Suite, Failure> {
     home::tell_suite(layout);
-    let suite = inputs::load_own(layout)?;
-    if suite.problems.is_empty() {
-        return Ok(suite);
-    }
-    report_problems(&suite.problems)?;
-    Err(Failure::Request(
-        "the suite has problems, so no reference was asked and nothing was written".to_owned(),
-    ))
+    let refusal = "the suite has problems, so no reference was asked and nothing was written";
+    inputs::load_sound(layout, refusal)
 }
 
 fn read_divergences(layout: &Layout) -> Result<Divergences, Failure> {
@@ -53,16 +49,11 @@ fn read_divergences(layout: &Layout) -> Result<Divergences, Failure> {
 }
 
 /// Starts the references for some pairs.
-fn open(
-    pairs: &[Pair<'_>],
-    arguments: &ReferenceArguments,
-) -> Result<Vec<ProtocolEngine>, Failure> {
+fn open(pairs: &[Pair<'_>], session: &Session) -> Result<Vec<ProtocolEngine>, Failure> {
     Dialect::ALL
         .into_iter()
         .filter(|dialect| pairs.iter().any(|pair| pair.template.dialect == *dialect))
-        .map(|dialect| {
-            engines::reference_program(&Reference::of(dialect), &arguments.limits.chosen().program)
-        })
+        .map(|dialect| engines::reference_program(&Reference::of(dialect), &session.limits.program))
         .collect()
 }
 
@@ -114,16 +105,11 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let suite = suite(&layout)?;
     let pairs = select(&suite, &arguments.filters)?;
     let divergences = read_divergences(&layout)?;
-    let programs = open(&pairs, arguments)?;
-    let engines = arguments.limits.chosen().engines();
-    let jobs = arguments.jobs.map(usize::from);
-    let mut asked = references::ask(
-        &programs,
-        (&engines, jobs),
-        (&layout, &suite, &divergences),
-        &pairs,
-    )?;
-    let read = ReferenceReadings::ask(&programs, (&engines, jobs), &suite, &pairs)?;
+    let session = Session::new(&arguments.limits, arguments.jobs);
+    let programs = open(&pairs, &session)?;
+    let updates = Updates::new(&layout, &suite);
+    let mut asked = references::ask(&programs, &session, updates, &divergences, &pairs)?;
+    let read = ReferenceReadings::ask(&programs, &session, &suite, &pairs)?;
     // Everything is known before the first file is written.
     asked.report_broken()?;
     read.add_to(&mut asked.updates);
@@ -143,13 +129,7 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
         .updates
         .records()
         .all(|update| update.unanswered.is_empty());
-    Ok(if !recorded.problems.is_empty() {
-        Status::BadInput
-    } else if !is_whole {
-        Status::Nonconforming
-    } else {
-        Status::Fine
-    })
+    Ok(Status::of(recorded.problems.is_empty(), is_whole))
 }
 
 /// How many answers were read besides the pairs, in words.
@@ -165,72 +145,96 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let layout = home::layout()?;
     let suite = suite(&layout)?;
     let pairs = select(&suite, &arguments.filters)?;
-    let expectations = Expectations::read(&layout, &suite.templates).map_err(Failure::Problems)?;
-    let Expectations {
-        snapshots,
-        records,
-        divergences,
-    } = &expectations;
-    report_problems(&records.problems)?;
-    let programs = open(&pairs, arguments)?;
-    let engines = arguments.limits.chosen().engines();
-    let progress = Progress::new(pairs.len(), "asking the references", "pairs");
-    let mut standings = report::RecordStandings::default();
-    let mut conclusion = Conclusion::default();
-    let mut groups = difference::FaultGroups::default();
-    let mut shown = Ok(());
-    // Compares this process's engines with the references' current results.
-    let accepted = Acceptance {
-        suite: &suite,
-        snapshots,
-    };
-    let jobs = arguments.jobs.map(usize::from);
-    let ran = references::runner(&programs, &engines, jobs, &progress)?.verify_each(
-        &pairs,
-        accepted,
-        divergences,
-        |reference, compared| {
+    let expectations = inputs::expectations_of(&layout, suite.templates.iter().collect())?;
+    let session = Session::new(&arguments.limits, arguments.jobs);
+    let programs = open(&pairs, &session)?;
+    let mut verified = Verified::default();
+    let known = KnownSuite::of(&layout, &suite, &expectations);
+    verified.ask(&programs, &session, known, &pairs)?;
+    verified.write(known, &programs, out)
+}
+
+/// What the references gave now, compared with the records and with this process's engines.
+#[derive(Default)]
+struct Verified<'s> {
+    standings: report::RecordStandings,
+    conclusion: Conclusion<'s>,
+    groups: difference::FaultGroups<'s>,
+}
+
+impl<'s> Verified<'s> {
+    /// Asks the references for all pairs, and which answers they read.
+    fn ask(
+        &mut self,
+        programs: &'s [ProtocolEngine],
+        session: &'s Session,
+        known: KnownSuite<'s>,
+        pairs: &[Pair<'s>],
+    ) -> Result<(), Failure> {
+        let Expectations {
+            snapshots,
+            records,
+            divergences,
+        } = known.expectations;
+        let progress = Progress::new(pairs.len(), "asking the references", "pairs");
+        let mut shown = Ok(());
+        let accepted = Acceptance {
+            suite: known.suite,
+            snapshots,
+        };
+        let runner = references::runner(programs, session, &progress)?;
+        let ran = runner.verify_each(pairs, accepted, divergences, |reference, compared| {
             let standing = standing(records, reference);
             if shown.is_ok() {
-                shown = standings.add(reference, &standing);
+                shown = self.standings.add(reference, &standing);
             }
-            conclusion.add(&compared, divergences);
-            groups.add(&compared);
-        },
-    );
-    progress.clear();
-    shown?;
-    conclusion.finish(ran);
-    let read = ReferenceReadings::ask(&programs, (&engines, jobs), &suite, &pairs)?;
-    let read = read.verify(&suite, &expectations);
-    conclusion.problems.extend(read.problems);
-    conclusion.roundtrip = read.tally;
-    for program in &programs {
-        conclusion.add_engine(program);
+            self.conclusion.add(&compared, divergences);
+            self.groups.add(&compared);
+        });
+        progress.clear();
+        shown?;
+        self.conclusion.finish(ran);
+        let read = ReferenceReadings::ask(programs, session, known.suite, pairs)?;
+        let read = read.verify(known.suite, known.expectations);
+        self.conclusion.problems.extend(read.problems);
+        self.conclusion.roundtrip = read.tally;
+        for program in programs {
+            self.conclusion.add_engine(program);
+        }
+        Ok(())
     }
-    let groups = groups.sorted();
-    difference::write(out, &groups, difference::Extent::SHORT)?;
-    difference::write_gone(out, &conclusion.gone)?;
-    problems::write_shared(out, &conclusion.problems)?;
-    let (origin, program_names) = (layout.to_string(), names(&programs));
-    summary::write_close(out, &conclusion, &origin, Some(&program_names))?;
-    standings.write(out, &origin)?;
-    let whole = RunReport {
-        conclusion: &conclusion,
-        groups: &groups,
-        input: &records.problems,
-        unread: &[],
-        origin: &origin,
-        reference_names: Some(&program_names),
-        is_recorded: false,
-        engine: None,
-    };
-    if !whole.passes() {
-        summary::write_failure(out, &origin, &whole.headline())?;
+
+    fn write(
+        self,
+        known: KnownSuite<'_>,
+        programs: &[ProtocolEngine],
+        out: &mut dyn Write,
+    ) -> Result<Status, Failure> {
+        let Verified {
+            standings,
+            conclusion,
+            groups,
+        } = self;
+        let groups = groups.sorted();
+        difference::write(out, &groups, difference::Extent::SHORT)?;
+        difference::write_gone(out, &conclusion.gone)?;
+        problems::write_shared(out, &conclusion.problems)?;
+        let (origin, program_names) = (known.layout.to_string(), names(programs));
+        summary::write_close(out, &conclusion, &origin, Some(&program_names))?;
+        standings.write(out, &origin)?;
+        let whole = RunReport {
+            conclusion: &conclusion,
+            groups: &groups,
+            input: &known.expectations.records.problems,
+            unread: &[],
+            origin: &origin,
+            reference_names: Some(&program_names),
+            is_recorded: false,
+            engine: None,
+        };
+        if !whole.passes() {
+            summary::write_failure(out, &origin, &whole.headline())?;
+        }
+        Ok(Status::of(true, whole.passes() && standings.wrong == 0))
     }
-    Ok(if whole.passes() && standings.wrong == 0 {
-        Status::Fine
-    } else {
-        Status::Nonconforming
-    })
 }

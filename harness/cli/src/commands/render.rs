@@ -1,6 +1,6 @@
 //! The command `render`: prints outcomes without verdicts.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::report::clean;
@@ -13,34 +13,33 @@ use crate::report::transcripts;
 use rolecall_core::file::is_there;
 use rolecall_core::problem::{Problem, shown_path};
 use rolecall_suite::conversation;
+use rolecall_suite::run::Runner;
 use rolecall_suite::selection::{Filter, InvalidFilter, select};
-use rolecall_suite::suite::Suite;
+use rolecall_suite::suite::{Pair, Suite};
 
 use crate::args::RenderArguments;
+use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, tell};
 use crate::inputs::{self, Inputs};
 #[cfg(feature = "fetch")]
 use crate::served;
-use crate::setup::OneDialect;
+use crate::session::{self, Session};
 use crate::sources::{self, NOT_THERE};
-use crate::{conversations, engines, setup, stdin};
+use crate::{conversations, stdin};
 
 pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let Rendering {
-        mut suite,
-        filters,
-        origin,
-    } = suite(arguments)?;
-    setup::use_front(arguments.front.name, &mut suite);
-    let engines = arguments.rendering.limits.chosen().engines();
-    let chosen = engines::chosen(&engines, &arguments.rendering)?;
-    let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
-    let is_sound = setup::report_input(&runner, &suite)?;
-    let one = OneDialect::of(&arguments.dialect, &arguments.rendering, &chosen)?;
+    let mut rendering = suite(arguments)?;
+    session::use_front(arguments.front.name, &mut rendering.suite);
+    let session = Session::of(&arguments.rendering);
+    let chosen = session.chosen()?;
+    let runner = session.runner(&chosen)?;
+    let is_sound = session::report_input(&runner, &rendering.suite)?;
+    let one = session.one_dialect(&arguments.dialect, &chosen)?;
     let front = arguments.front.name;
-    let pairs = setup::after(front, one.pairs(select(&suite, &filters)?)?)?;
+    let selected = select(&rendering.suite, &rendering.filters)?;
+    let pairs = session::after(front, one.pairs(selected)?)?;
     #[cfg(feature = "fetch")]
-    let pairs = served::pairs(pairs, &arguments.rendering, &chosen, front)?;
+    let pairs = served::pairs(pairs, session.asked(&chosen), front)?;
     let pairs = arguments.shard.of(pairs)?;
     if arguments.raw && pairs.len() != 1 {
         return Err(Failure::Request(format!(
@@ -48,13 +47,38 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
             pairs.len()
         )));
     }
-    let is_slow = chosen.iter().any(engines::ChosenEngine::is_slow);
+    let is_slow = chosen.iter().any(ChosenEngine::is_slow);
     let progress = Progress::of_slow(is_slow, pairs.len(), "rendering", "pairs");
     let runner = runner.with_progress(progress.step());
-    let mut lines = jsonl::LineWriter::new(&runner);
+    let written = write_each(arguments, &runner, &pairs, out);
+    progress.clear();
+    let summary = written?;
+    // One prompt needs no summary, unless the user wants that alone.
+    if !arguments.raw && (pairs.len() > 1 || screen::is_quiet() || !is_sound) {
+        let wrong = rendering.suite.problems.len();
+        let origin = &rendering.origin;
+        match arguments.format {
+            Format::Human => summary.write(out, origin, wrong)?,
+            _ if screen::is_quiet() => {}
+            // The lines are for a program, the summary is for people.
+            _ => summary.write(&mut clean::messages(), origin, wrong)?,
+        }
+    }
+    let is_complete = summary.is_complete() && (summary.is_whole() || !arguments.fail);
+    Ok(Status::of(is_sound, is_complete))
+}
+
+/// Renders pairs, and writes each outcome.
+fn write_each(
+    arguments: &RenderArguments,
+    runner: &Runner<'_>,
+    pairs: &[Pair<'_>],
+    out: &mut dyn Write,
+) -> io::Result<RenderSummary> {
+    let mut lines = jsonl::LineWriter::new(runner);
     let mut written = Ok(());
     let mut summary = RenderSummary::default();
-    runner.render_each(&pairs, |rendered| {
+    runner.render_each(pairs, |rendered| {
         summary.add(&rendered);
         if written.is_ok() {
             written = if arguments.raw {
@@ -66,27 +90,7 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
             };
         }
     });
-    progress.clear();
-    written?;
-    // One prompt needs no summary, unless the user wants that alone.
-    let is_wanted = pairs.len() > 1 || screen::is_quiet() || !is_sound;
-    if !arguments.raw && is_wanted {
-        let wrong = suite.problems.len();
-        match arguments.format {
-            Format::Human => summary.write(out, &origin, wrong)?,
-            _ if screen::is_quiet() => {}
-            // The lines are for a program, the summary is for people.
-            _ => summary.write(&mut clean::messages(), &origin, wrong)?,
-        }
-    }
-    let is_complete = summary.is_complete() && (summary.is_whole() || !arguments.fail);
-    Ok(if !is_sound {
-        Status::BadInput
-    } else if is_complete {
-        Status::Fine
-    } else {
-        Status::Nonconforming
-    })
+    written.map(|()| summary)
 }
 
 struct Rendering {

@@ -1,32 +1,33 @@
 //! The command `roundtrip`: reads the answers that templates write with their response templates, or
 //! lets another program read them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
 use crate::report::roundtrip as report;
 use crate::report::roundtrip_recorded as report_recorded;
+use rayon::prelude::*;
 use rolecall_answers::reader::{DeclaredReader, OwnReader};
-use rolecall_answers::reading::MessageReading;
+use rolecall_answers::reading::{MessageReading, read_all_with};
 use rolecall_answers::recorded::RecordedAnswer;
 use rolecall_core::problem::{Problem, shown_path};
-use rolecall_core::{Engine, Template, TemplateName, TemplateReader};
+use rolecall_core::{AnswerReader, Engine, Template, TemplateReader};
 use rolecall_io::protocol::{ProgramParsers, ProtocolEngine};
 use rolecall_io::template_file::place;
 use rolecall_response::{ResponseTemplate, TRANSFORMERS};
 use rolecall_suite::recorded_answers::{read_families, write_family};
 use rolecall_suite::reference::Identity;
 use rolecall_suite::response_file::{read_file, unusable};
-use rolecall_suite::roundtrip::{read_each, read_each_as_server};
-use rolecall_suite::run::Runner;
 use rolecall_suite::suite::Suite;
 use serde_json::Value;
 
 use crate::args::RoundtripArguments;
-use crate::engines::{self, ChosenEngine};
+use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
+use crate::session::Session;
 
 pub(super) fn execute(
     arguments: &RoundtripArguments,
@@ -43,79 +44,46 @@ pub(super) fn execute(
             template.response_template = Some(response_template.clone());
         }
     }
-    let status = if suite.problems.is_empty() {
-        Status::Fine
-    } else {
-        Status::BadInput
-    };
-    let limits = arguments.limits.chosen();
-    let engines = limits.engines();
+    let session = Session::new(&arguments.limits, arguments.jobs);
     let chosen = arguments.engine.as_deref();
-    let chosen = chosen.map(|name| engines::open(&engines, name, &limits));
-    let chosen = chosen.transpose()?;
+    let chosen = chosen.map(|name| session.open(name)).transpose()?;
     let program = chosen.as_ref().map(reading_program).transpose()?;
-    let runner = Runner::new(&engines, &[], arguments.jobs.map(usize::from))?;
-    let engine = |template: &Template| engines.for_dialect(template.dialect);
-
-    let by_response_template = arguments.with.is_some() || arguments.response_templates;
-    let readings = match program {
-        Some(program) if program.has_parsers() => {
-            let readers = if by_response_template {
-                Readers::declared(program, readable(&suite, arguments)?)?
-            } else {
-                Readers::parsers(program, suite.templates.iter().collect())
-            };
-            let reader = |template: &Template| readers.of(template);
-            let read = || read_each_as_server(&suite, &readers.templates, &engine, &reader);
-            let readings = runner.on_its_threads(read);
-            for (template, readings) in &readings {
-                report::write(out, &readers.title(template), readings, arguments.all)?;
-            }
-            return Ok(answered(status, &readings));
-        }
-        Some(program) => {
-            let readable = of_its_dialect(program, readable(&suite, arguments)?);
-            runner.on_its_threads(|| read_each(&suite, &readable, &engine, program))
-        }
-        None => {
-            let readable = readable(&suite, arguments)?;
-            let reader = OwnReader::default();
-            runner.on_its_threads(|| read_each(&suite, &readable, &engine, &reader))
-        }
+    let own = OwnReader::default();
+    let readers = readers(program, &own, &suite, arguments)?;
+    let read = |one: &Read<'_>| {
+        let engine = session.engines.for_dialect(one.template.dialect);
+        engine.map(|engine| read_all_with(engine, one.template, one.reader(), &suite.cases))
     };
-    if let Some(folder) = &arguments.write_recorded {
-        write_recorded(folder, &suite, &readings, out)?;
-        return Ok(answered(status, &readings));
-    }
-    let reader = program.map_or(format!("as transformers {TRANSFORMERS} reads"), |program| {
-        format!("by {}", Identity::of(program))
+    let readings: Vec<Vec<MessageReading>> = session.own_runner()?.on_its_threads(|| {
+        let readings = readers.par_iter().map(|one| read(one).unwrap_or_default());
+        readings.collect()
     });
-    for (template, readings) in &readings {
-        let title = format!("{}, read {reader}", template.name);
-        report::write(out, &title, readings, arguments.all)?;
+    let is_server = readers.iter().any(|one| one.reader().is_server());
+    match &arguments.write_recorded {
+        Some(folder) if !is_server => write_recorded(folder, &readers, &readings, &suite, out)?,
+        _ => {
+            for (one, readings) in readers.iter().zip(&readings) {
+                report::write(out, &one.title(), readings, arguments.all)?;
+            }
+        }
     }
-    Ok(answered(status, &readings))
-}
-
-/// The status, unless the program crashed or was given up: then it is no success.
-fn answered(status: Status, readings: &[(&Template, Vec<MessageReading>)]) -> Status {
-    let mut all = readings.iter().flat_map(|(_, readings)| readings);
-    match status {
-        Status::Fine if !all.all(MessageReading::is_answered) => Status::Nonconforming,
-        status => status,
-    }
+    // A program that crashed or was given up is no success.
+    let mut all = readings.iter().flatten();
+    let is_answered = all.all(MessageReading::is_answered);
+    Ok(Status::of(suite.problems.is_empty(), is_answered))
 }
 
 /// Writes the answers that come back as files that other parsers can be tested with.
 fn write_recorded(
     folder: &Path,
+    readers: &[Read<'_>],
+    readings: &[Vec<MessageReading>],
     suite: &Suite,
-    readings: &[(&Template, Vec<MessageReading>)],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let failed = |problem| Failure::Problems(vec![problem]);
     let cases: BTreeMap<_, _> = suite.cases.iter().map(|case| (&case.id, case)).collect();
-    for (template, readings) in readings {
+    for (Read { template, .. }, readings) in readers.iter().zip(readings) {
         let compiled = template.response_template.as_ref();
         let Some(compiled) = compiled.and_then(|json| ResponseTemplate::from_json(json).ok())
         else {
@@ -131,65 +99,96 @@ fn write_recorded(
     Ok(())
 }
 
-/// How a server's program reads the answers of each template.
-struct Readers<'t> {
-    templates: Vec<&'t Template>,
-    parsers: BTreeMap<&'t TemplateName, ProgramParsers>,
-    declared: BTreeMap<&'t TemplateName, DeclaredReader<'t>>,
+/// A template, and who reads its answers.
+struct Read<'t> {
+    template: &'t Template,
+    reader: Reader<'t>,
 }
 
-impl<'t> Readers<'t> {
-    fn parsers(program: &ProtocolEngine, templates: Vec<&'t Template>) -> Readers<'t> {
-        let templates = of_its_dialect(program, templates);
-        let parsers = templates.iter().map(|it| (&it.name, program.parsers(it)));
-        Readers {
-            parsers: parsers.collect(),
-            declared: BTreeMap::new(),
-            templates,
+enum Reader<'t> {
+    /// It uses the template's response template. In words it is this.
+    Declared(DeclaredReader<'t>, String),
+    Parsers(Box<ProgramParsers>),
+}
+
+impl Read<'_> {
+    fn reader(&self) -> &dyn TemplateReader {
+        match &self.reader {
+            Reader::Declared(reader, _) => reader,
+            Reader::Parsers(parsers) => parsers.as_ref(),
         }
     }
 
-    /// With the templates' response templates.
-    fn declared(
-        program: &'t ProtocolEngine,
-        templates: Vec<&'t Template>,
-    ) -> Result<Readers<'t>, Failure> {
-        if !program.reads_answers() {
-            return Err(Failure::Request(format!(
-                "`{}` reads no answers with response templates",
-                program.name()
-            )));
+    /// Both in words. The parsers have names when they have read an answer.
+    fn title(&self) -> String {
+        let name = &self.template.name;
+        match &self.reader {
+            Reader::Declared(_, words) => format!("{name}{words}"),
+            Reader::Parsers(parsers) => match parsers.names() {
+                [] => name.to_string(),
+                names => format!("{name}, read with {}", names.join(", ")),
+            },
         }
-        let templates = of_its_dialect(program, templates);
-        let declared = templates.iter().filter_map(|template| {
-            let reader = DeclaredReader {
-                reader: program,
-                response_template: template.response_template.as_ref()?,
-            };
-            Some((&template.name, reader))
+    }
+}
+
+/// Who reads the answers of each template: Rolecall, or a program with the templates' response
+/// templates or with parsers of its own.
+fn readers<'t>(
+    program: Option<&'t ProtocolEngine>,
+    own: &'t OwnReader,
+    suite: &'t Suite,
+    arguments: &RoundtripArguments,
+) -> Result<Vec<Read<'t>>, Failure> {
+    let Some(program) = program else {
+        let name = format!(", read as transformers {TRANSFORMERS} reads");
+        return Ok(declared(readable(suite, arguments)?, own, false, &name));
+    };
+    let is_server = program.has_parsers();
+    let by_response_template = arguments.with.is_some() || arguments.response_templates;
+    if is_server && !by_response_template {
+        let templates = of_its_dialect(program, suite.templates.iter().collect());
+        let read = templates.into_iter().map(|template| Read {
+            template,
+            reader: Reader::Parsers(Box::new(program.parsers(template))),
         });
-        Ok(Readers {
-            declared: declared.collect(),
-            parsers: BTreeMap::new(),
-            templates,
+        return Ok(read.collect());
+    }
+    let readable = readable(suite, arguments)?;
+    if !program.reads_answers() {
+        return Err(Failure::Request(format!(
+            "`{}` reads no answers with response templates",
+            program.name()
+        )));
+    }
+    let name = if is_server {
+        String::new()
+    } else {
+        format!(", read by {}", Identity::of(program))
+    };
+    let readable = of_its_dialect(program, readable);
+    Ok(declared(readable, program, is_server, &name))
+}
+
+/// Templates whose answers one reads with their response templates.
+fn declared<'t>(
+    templates: Vec<&'t Template>,
+    reader: &'t dyn AnswerReader,
+    is_server: bool,
+    name: &str,
+) -> Vec<Read<'t>> {
+    let read = templates.into_iter().filter_map(|template| {
+        let reader = DeclaredReader {
+            reader,
+            response_template: Cow::Borrowed(template.response_template.as_ref()?),
+            is_server,
+        };
+        Some(Read {
+            template,
+            reader: Reader::Declared(reader, name.to_owned()),
         })
-    }
-
-    fn of(&self, template: &Template) -> Option<&dyn TemplateReader> {
-        let parsers = self.parsers.get(&template.name);
-        let parsers = parsers.map(|parsers| parsers as &dyn TemplateReader);
-        let declared = self.declared.get(&template.name);
-        parsers.or_else(|| declared.map(|declared| declared as &dyn TemplateReader))
-    }
-
-    /// The template's name, and those of its parsers.
-    fn title(&self, template: &Template) -> String {
-        let parsers = self.parsers.get(&template.name);
-        match parsers.map_or(&[][..], ProgramParsers::names) {
-            [] => template.name.to_string(),
-            names => format!("{}, read with {}", template.name, names.join(", ")),
-        }
-    }
+    });
+    read.collect()
 }
 
 /// The program of an engine, if it reads answers at all.

@@ -1,5 +1,6 @@
 //! The command `matrix --roundtrip`: measures who reads back which template's answers.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use crate::matrix::report;
@@ -8,21 +9,20 @@ use crate::report::progress::Progress;
 #[cfg(feature = "fetch")]
 use crate::servers::ServerProgram;
 use rayon::prelude::*;
-use rolecall_answers::reader::OwnReader;
-use rolecall_answers::recipient::{OwnParsers, Parser, Recipient};
+use rolecall_answers::reader::{DeclaredReader, OwnReader};
+use rolecall_answers::recipient::{ParserOf, Parsers, Recipient};
 use rolecall_answers::written::Writer;
 use rolecall_core::invocation;
-use rolecall_core::{Dialect, Engine as _, Template, TemplateReader};
-use rolecall_front::engines::Engines;
+use rolecall_core::{AnswerReader, Dialect, Engine as _, Template, TemplateReader};
 use rolecall_front::program::FrontProgram;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::reference::{Identity, Reference};
-use rolecall_suite::run::Runner;
 use rolecall_suite::suite::Suite;
 
 use crate::args::MeasuringArguments;
-use crate::engines::{self, ChosenEngine};
+use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems};
+use crate::session::Session;
 use crate::{home, inputs};
 
 /// The families of cases whose messages are made to be parsed.
@@ -73,21 +73,16 @@ enum Reader<'e> {
 }
 
 impl<'e> Reader<'e> {
-    fn open(
-        engines: &'e Engines,
-        name: &str,
-        arguments: &MeasuringArguments,
-    ) -> Result<Reader<'e>, Failure> {
-        let limits = arguments.limits.chosen();
+    fn open(session: &'e Session, name: &str) -> Result<Reader<'e>, Failure> {
         if name == OWN {
             return Ok(Reader::Own(Box::default()));
         }
         #[cfg(feature = "fetch")]
-        if let Some(program) = ServerProgram::parse(name, &limits.program) {
+        if let Some(program) = ServerProgram::parse(name, &session.limits.program) {
             let program = program.map(|program| Reader::Server(Box::new(program)));
             return program.map_err(Failure::Request);
         }
-        let choice = engines::open(engines, name, &limits)?;
+        let choice = session.open(name)?;
         let program = choice.program();
         let reads = program.is_some_and(|program| program.reads_answers() || program.has_parsers());
         if reads {
@@ -102,39 +97,33 @@ impl<'e> Reader<'e> {
     /// What comes back from it.
     fn measure(
         &self,
-        (engines, name): (&Engines, &str),
+        session: &Session,
+        name: &str,
         subjects: &[Subject<'_>],
-        jobs: Option<usize>,
     ) -> Result<RoundtripMeasurement, Failure> {
-        let measure = |recipient: &dyn Recipient| measure(engines, recipient, subjects, jobs);
+        let measure = |recipient: &dyn Recipient| measure(session, recipient, subjects);
         match self {
-            Reader::Own(reader) => measure(&Parser {
+            Reader::Own(reader) => measure(&Parsers {
                 name: OWN.to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
-                reader: reader.as_ref(),
+                parser: Box::new(|template| declared(reader.as_ref(), template)),
                 gets_end_token: true,
             }),
             Reader::Program(choice) => {
                 let Some(program) = choice.program() else {
                     return Err(Failure::Request(format!("`{name}` reads no answers")));
                 };
-                if program.has_parsers() {
-                    let parser = |template: &Template| -> Box<dyn TemplateReader> {
-                        Box::new(program.parsers(template))
-                    };
-                    return measure(&OwnParsers {
-                        name: program.name().to_owned(),
-                        version: program.version().to_owned(),
-                        parser: &parser,
-                    });
-                }
-                let is_reference = Reference::by_name(name).is_some();
-                measure(&Parser {
+                let parser: Box<ParserOf<'_>> = if program.has_parsers() {
+                    Box::new(|template| Some(Box::new(program.parsers(template))))
+                } else {
+                    Box::new(|template| declared(program, template))
+                };
+                measure(&Parsers {
                     name: program.name().to_owned(),
                     version: program.version().to_owned(),
-                    reader: program,
+                    parser,
                     // Servers cut the end token off before they read.
-                    gets_end_token: is_reference,
+                    gets_end_token: Reference::by_name(name).is_some(),
                 })
             }
             #[cfg(feature = "fetch")]
@@ -143,18 +132,30 @@ impl<'e> Reader<'e> {
     }
 }
 
+/// A reader of a template's answers with its response template.
+fn declared<'r>(
+    reader: &'r dyn AnswerReader,
+    template: &Template,
+) -> Option<Box<dyn TemplateReader + 'r>> {
+    let response_template = template.response_template.clone()?;
+    Some(Box::new(DeclaredReader {
+        reader,
+        response_template: Cow::Owned(response_template),
+        is_server: false,
+    }))
+}
+
 fn measure(
-    engines: &Engines,
+    session: &Session,
     recipient: &dyn Recipient,
     subjects: &[Subject<'_>],
-    jobs: Option<usize>,
 ) -> Result<RoundtripMeasurement, Failure> {
-    let runner = Runner::new(engines, &[], jobs)?;
+    let runner = session.own_runner()?;
     let what = format!("asking {}", recipient.name());
     let progress = Progress::new(subjects.len(), &what, "templates");
     let step = progress.step();
     let ask = |subject: &Subject<'_>| {
-        let engine = engines.for_dialect(subject.template.dialect)?;
+        let engine = session.engines.for_dialect(subject.template.dialect)?;
         let program = FrontProgram::load(engine, subject.template);
         let messages = recipient.returned(&Writer::new(&program), &subject.cases);
         step();
@@ -179,19 +180,12 @@ fn each(
     layout: &Layout,
     mut take: impl FnMut(RoundtripMeasurement) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let suite = inputs::load_own(layout)?;
-    report_problems(&suite.problems)?;
-    if !suite.problems.is_empty() {
-        return Err(Failure::Request(
-            "a suite with such problems is not measured".to_owned(),
-        ));
-    }
+    let suite = inputs::load_sound(layout, "a suite with such problems is not measured")?;
     let subjects = subjects(&suite);
-    let engines = arguments.limits.chosen().engines();
+    let session = Session::new(&arguments.limits, arguments.jobs);
     for name in &arguments.engines {
-        let reader = Reader::open(&engines, name, arguments)?;
-        let jobs = arguments.jobs.map(usize::from);
-        let measured = reader.measure((&engines, name), &subjects, jobs)?;
+        let reader = Reader::open(&session, name)?;
+        let measured = reader.measure(&session, name, &subjects)?;
         if measured.reader.version.is_empty() {
             return Err(Failure::Request(format!(
                 "`{name}` does not say its version, and nothing can be kept of it"

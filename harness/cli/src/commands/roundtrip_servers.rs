@@ -14,7 +14,6 @@ use rolecall_answers::written::Writer;
 use rolecall_core::{Case, Dialect, Template};
 use rolecall_front::engines::Engines;
 use rolecall_front::program::FrontProgram;
-use rolecall_suite::run::Runner;
 use rolecall_suite::selection::{Filter, select};
 use rolecall_suite::suite::{Pair, Suite};
 
@@ -22,6 +21,7 @@ use super::roundtrip_matrix::PROBES;
 use crate::args::RunArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
+use crate::session::Session;
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     if !matches!(arguments.format, Format::Human | Format::Jsonl) {
@@ -34,13 +34,12 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     let suite = &inputs.suite;
     report_problems(&suite.problems)?;
     let chosen = chosen(suite, &arguments.selection.filters)?;
-    let engines = arguments.rendering.limits.chosen().engines();
-    let jobs = arguments.rendering.jobs.map(usize::from);
-    let runner = Runner::new(&engines, &[], jobs)?;
+    let session = Session::of(&arguments.rendering);
+    let runner = session.own_runner()?;
     let progress = Progress::new(chosen.len(), "reading back", "templates");
     let step = progress.step();
     let ask = |(template, cases): &(&Template, Vec<&Case>)| {
-        let returned = returned(&engines, &program, template, cases);
+        let returned = returned(&session.engines, &program, template, cases);
         step();
         returned
     };
@@ -60,11 +59,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         .iter()
         .flat_map(|(_, messages)| messages)
         .all(|message| !message.is_fault());
-    Ok(match (suite.problems.is_empty(), is_fine) {
-        (false, _) => Status::BadInput,
-        (true, true) => Status::Fine,
-        (true, false) => Status::Nonconforming,
-    })
+    Ok(Status::of(suite.problems.is_empty(), is_fine))
 }
 
 /// The server that `--engine` names.

@@ -31,7 +31,6 @@ use rolecall_core::{Dialect, Engine, Template};
 use rolecall_front::engines::Engines;
 use rolecall_io::syntax_error::SyntaxError;
 use rolecall_suite::checked_base::CheckedBase;
-use rolecall_suite::checked_text::CheckedText;
 use rolecall_suite::conclusion::Conclusion;
 use rolecall_suite::configuration;
 use rolecall_suite::divergence::Divergences;
@@ -49,12 +48,14 @@ use super::cover;
 #[cfg(feature = "fetch")]
 use super::roundtrip_servers;
 use crate::args::RunArguments;
+use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
+use crate::inputs::{self, Inputs, KnownSuite};
 use crate::last_failed::LastFailed;
 #[cfg(feature = "fetch")]
 use crate::served;
-use crate::setup::OneDialect;
-use crate::{cards, engines, home, inputs, likeness, page, roundtrip, setup};
+use crate::session::{self, Session};
+use crate::{cards, home, likeness, page, roundtrip};
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     hold_meant(arguments)?;
@@ -64,116 +65,199 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     let mut inputs = inputs::load(&arguments.selection.sources)?;
     // Only the pairs with a template's own front have records.
     let is_recorded = inputs.layout.is_some() && arguments.against.is_empty();
-    let is_elsewhere = !is_recorded && setup::use_front(arguments.front.name, &mut inputs.suite);
-    let suite = &inputs.suite;
-    let engines = arguments.rendering.limits.chosen().engines();
-    let chosen = chosen(arguments, &engines, suite)?;
-    let others = against(arguments, &engines)?;
-    let others: Vec<&dyn Engine> = others.iter().map(engines::ChosenEngine::engine).collect();
-    let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
-    let mut input = setup::problems(&runner, suite);
-    input.extend(known_defects::unknown_contracts(&suite.templates));
-    report_problems(&input)?;
-    let mut is_sound = input.is_empty();
-    let mut last_failed = LastFailed::of(inputs.layout.as_ref(), arguments);
-    let pairs = pairs(arguments, suite, &chosen, &others)?;
-    let pairs = LastFailed::chosen(last_failed.as_ref(), arguments, pairs);
-    let around = inputs.around();
-    let home = Home::of(&inputs, around.as_ref(), &pairs);
-    let expectations = home.as_ref().map(|home| home.expectations(&pairs));
-    let expectations = expectations.transpose()?;
-
-    let is_slow = chosen.iter().any(engines::ChosenEngine::is_slow) || !others.is_empty();
-    let progress = Progress::of_slow(is_slow, pairs.len(), "rendering", "pairs");
-    let runner = runner.with_progress(progress.step());
-    let none = Divergences::default();
-    let divergences = expectations
-        .as_ref()
-        .map_or(&none, |known| &known.divergences);
-    if let Some(known) = &expectations {
-        report_problems(&known.records.problems)?;
-        input.extend(known.records.problems.iter().cloned());
-    }
-    let is_others = is_others(arguments, &engines, &chosen);
-    // Snapshots do not hold for another engine or another front.
-    let checked = expectations
-        .as_ref()
-        .filter(|_| !is_elsewhere && !is_others);
-    let expected = Expected {
-        accepted: checked.zip(home.as_ref()).map(|(known, home)| Acceptance {
-            suite: home.suite,
-            snapshots: &known.snapshots,
-        }),
-        truth: truth(expectations.as_ref(), &others, divergences),
-        belonging: home.as_ref().and_then(|home| home.belonging.as_ref()),
-        needs_differences_only: arguments.html.is_none() && arguments.format != Format::Jsonl,
-    };
-    let (mut page, mut of_models) = page_of(suite, &pairs, &engines, &chosen, arguments)?;
-    let mut results = RunResults::new(arguments, &pairs);
-    let mut lines = jsonl::LineWriter::new(&runner);
-    let mut written = Ok(());
-    let ran = runner.compare_each(&pairs, &expected, |mut compared| {
-        if written.is_err() {
-            return;
-        }
-        if arguments.format == Format::Jsonl {
-            written = lines.write_compared(out, &compared);
-        }
-        LastFailed::learn(&mut last_failed, &compared);
-        compared.shorten(page::MOST_SHOWN);
-        results.add(&compared, divergences);
-        if let Some(page) = page.as_mut().filter(|_| written.is_ok()) {
-            written = page.add(compared);
-        }
-    });
-    progress.clear();
-    written?;
-    last_failed.inspect(LastFailed::write);
-    results.conclusion.finish(ran);
-    results.add_engines(&chosen, &others);
-    let of_home = home.as_ref().zip(expectations.as_ref());
-    if let Some((home, known)) = of_home.filter(|_| !is_elsewhere) {
-        let jobs = arguments.rendering.jobs.map(usize::from);
-        if !is_others {
-            let own = home.pairs(&pairs);
-            of_models.extend(results.hold((home, known), (&own, &engines, jobs))?);
-        }
-        if is_sound {
-            results.find_unnoticed((home, known), &pairs, is_others)?;
-        }
-    }
-    is_sound &= of_models.is_empty();
-    add_new(&mut input, of_models)?;
-    let status = results.status(is_sound);
-    let origin = origin(arguments, &inputs);
-    let ran = FinishedRun {
-        runner: &runner,
-        engines: &engines,
+    let is_elsewhere = !is_recorded && session::use_front(arguments.front.name, &mut inputs.suite);
+    let session = Session::of(&arguments.rendering);
+    let chosen = session.replayed_or_chosen(&arguments.results, &inputs.suite)?;
+    let others = arguments.against.iter().map(|name| session.open(name));
+    let others: Vec<ChosenEngine<'_>> = others.collect::<Result<_, Failure>>()?;
+    let run = Run {
+        arguments,
+        session: &session,
+        inputs: &inputs,
         chosen: &chosen,
-        pairs: &pairs,
-        input: &input,
-        origin: &origin,
-        reference_names: reference_names(&expected.truth, &pairs),
-        is_recorded: is_recorded_truth(&expected.truth),
-        is_others,
+        others: others.iter().map(ChosenEngine::engine).collect(),
+        is_others: is_others(arguments, &session.engines, &chosen),
+        is_elsewhere,
+        no_divergences: Divergences::default(),
     };
-    ran.report(arguments, results, page, out)?;
-    Ok(status)
+    run.judge(out)
 }
 
-/// Who gives the verdicts: engines that are asked, or else the records.
-fn truth<'t>(
-    expectations: Option<&'t Expectations>,
-    engines: &'t [&'t dyn Engine],
-    divergences: &'t Divergences,
-) -> Truth<'t> {
-    match expectations {
-        _ if !engines.is_empty() => Truth::Engines {
-            engines,
-            divergences,
-        },
-        Some(known) => known.truth(),
-        None => Truth::Unknown,
+/// What is run, and with which engines.
+struct Run<'r> {
+    arguments: &'r RunArguments,
+    session: &'r Session,
+    inputs: &'r Inputs,
+    /// The engines that render, as far as they replace the default ones.
+    chosen: &'r [ChosenEngine<'r>],
+    /// The engines that give the verdicts instead of the records.
+    others: Vec<&'r dyn Engine>,
+    /// Whether the results come from other engines than the default ones.
+    is_others: bool,
+    /// Whether some templates have another front than their own.
+    is_elsewhere: bool,
+    no_divergences: Divergences,
+}
+
+impl<'r> Run<'r> {
+    fn judge(&self, out: &mut dyn Write) -> Result<Status, Failure> {
+        let runner = self.session.runner(self.chosen)?;
+        let mut input = session::problems(&runner, &self.inputs.suite);
+        input.extend(known_defects::unknown_contracts(
+            &self.inputs.suite.templates,
+        ));
+        report_problems(&input)?;
+        let is_sound = input.is_empty();
+        let mut last_failed = LastFailed::of(self.inputs.layout.as_ref(), self.arguments);
+        let pairs = self.pairs()?;
+        let pairs = LastFailed::chosen(last_failed.as_ref(), self.arguments, pairs);
+        let around = self.inputs.around();
+        let home = Home::of(self.inputs, around.as_ref(), &pairs)?;
+        if let Some(home) = &home {
+            let of_records = &home.expectations.records.problems;
+            report_problems(of_records)?;
+            input.extend(of_records.iter().cloned());
+        }
+        let home = home.as_ref();
+        let (mut page, mut of_models) = self.page(&pairs)?;
+        let mut results = self.compare(&pairs, home, &mut last_failed, &mut page, out)?;
+        if let Some(home) = home.filter(|_| !self.is_elsewhere) {
+            if !self.is_others {
+                of_models.extend(results.hold(home, &home.pairs(&pairs), self.session)?);
+            }
+            if is_sound {
+                results.find_unnoticed(home, &pairs, self.is_others)?;
+            }
+        }
+        let status = Status::of(
+            is_sound && of_models.is_empty(),
+            results.conclusion.passes(),
+        );
+        add_new(&mut input, of_models)?;
+        let truth = self.truth(home);
+        let ran = FinishedRun {
+            run: self,
+            runner: &runner,
+            pairs: &pairs,
+            input: &input,
+            origin: &origin(self.arguments, self.inputs),
+            reference_names: reference_names(&truth, &pairs),
+            is_recorded: is_recorded_truth(&truth),
+        };
+        ran.report(results, page, out)?;
+        Ok(status)
+    }
+
+    /// Renders the pairs, and compares each with what is expected of it.
+    fn compare<'s>(
+        &self,
+        pairs: &[Pair<'s>],
+        home: Option<&Home<'_>>,
+        last_failed: &mut Option<LastFailed>,
+        page: &mut Option<html::Page<'s>>,
+        out: &mut dyn Write,
+    ) -> Result<RunResults<'s>, Failure>
+    where
+        'r: 's,
+    {
+        let arguments = self.arguments;
+        let is_slow = self.chosen.iter().any(ChosenEngine::is_slow) || !self.others.is_empty();
+        let progress = Progress::of_slow(is_slow, pairs.len(), "rendering", "pairs");
+        let runner = self.session.runner(self.chosen)?;
+        let runner = runner.with_progress(progress.step());
+        // Snapshots do not hold for another engine or another front.
+        let checked = home.filter(|_| !self.is_elsewhere && !self.is_others);
+        let expected = Expected {
+            accepted: checked.map(|home| Acceptance {
+                suite: home.suite,
+                snapshots: &home.expectations.snapshots,
+            }),
+            truth: self.truth(home),
+            belonging: home.and_then(|home| home.belonging.as_ref()),
+            needs_differences_only: arguments.html.is_none() && arguments.format != Format::Jsonl,
+        };
+        let divergences = self.divergences(home);
+        let mut results = RunResults::new(arguments, pairs);
+        let mut lines = jsonl::LineWriter::new(&runner);
+        let mut written = Ok(());
+        let ran = runner.compare_each(pairs, &expected, |mut compared| {
+            if written.is_err() {
+                return;
+            }
+            if arguments.format == Format::Jsonl {
+                written = lines.write_compared(out, &compared);
+            }
+            LastFailed::learn(last_failed, &compared);
+            compared.shorten(page::MOST_SHOWN);
+            results.add(&compared, divergences);
+            if let Some(page) = page.as_mut().filter(|_| written.is_ok()) {
+                written = page.add(compared);
+            }
+        });
+        progress.clear();
+        written?;
+        if let Some(known) = last_failed {
+            known.write();
+        }
+        results.conclusion.finish(ran);
+        results.add_engines(self.chosen, &self.others);
+        Ok(results)
+    }
+
+    /// The pairs that the user chose.
+    fn pairs(&self) -> Result<Vec<Pair<'r>>, Failure> {
+        let arguments = self.arguments;
+        let one = self.session.one_dialect(&arguments.dialect, self.chosen)?;
+        let selected = select(&self.inputs.suite, &arguments.selection.filters)?;
+        let pairs = session::after(arguments.front.name, one.pairs(selected)?)?;
+        #[cfg(feature = "fetch")]
+        let pairs = served::pairs(pairs, self.session.asked(self.chosen), arguments.front.name)?;
+        let pairs = with_dialects(pairs, &self.others)?;
+        if arguments.results.is_empty() {
+            return arguments.shard.of(pairs);
+        }
+        let replays: Vec<&dyn Engine> = self.chosen.iter().map(ChosenEngine::engine).collect();
+        with_dialects(pairs, &replays)
+    }
+
+    /// A page of the run's results, with the cards of its templates, and the problems of files that
+    /// the cards need.
+    fn page<'s>(
+        &self,
+        pairs: &[Pair<'s>],
+    ) -> Result<(Option<html::Page<'s>>, Vec<Problem>), Failure>
+    where
+        'r: 's,
+    {
+        if self.arguments.html.is_none() {
+            return Ok((None, Vec::new()));
+        }
+        let suite = &self.inputs.suite;
+        let shown: BTreeSet<_> = pairs.iter().map(|pair| &pair.template.name).collect();
+        let is_shown = |template: &&Template| shown.contains(&template.name);
+        let templates: Vec<Template> = suite.templates.iter().filter(is_shown).cloned().collect();
+        page::hold(templates.len())?;
+        let runner = self.session.runner(self.chosen)?;
+        let (tokenizers, problems) = session::tokenizers(&templates);
+        let cards = runner.examine(&templates, &tokenizers).results;
+        let page = html::Page::new("Rolecall", suite, pairs, page::cards(&cards, &templates));
+        Ok((Some(page), problems))
+    }
+
+    fn divergences<'t>(&'t self, home: Option<&'t Home<'_>>) -> &'t Divergences {
+        home.map_or(&self.no_divergences, |home| &home.expectations.divergences)
+    }
+
+    /// Who gives the verdicts: engines that are asked, or else the records.
+    fn truth<'t>(&'t self, home: Option<&'t Home<'_>>) -> Truth<'t> {
+        match home {
+            _ if !self.others.is_empty() => Truth::Engines {
+                engines: &self.others,
+                divergences: self.divergences(home),
+            },
+            Some(home) => home.expectations.truth(),
+            None => Truth::Unknown,
+        }
     }
 }
 
@@ -188,47 +272,57 @@ struct Home<'h> {
     suite: &'h Suite,
     /// The pairs that belong to it. Without it all of them.
     belonging: Option<PairNames<'h>>,
+    expectations: Expectations,
 }
 
 impl<'h> Home<'h> {
     /// None if no pair belongs to a suite.
     fn of(
-        inputs: &'h inputs::Inputs,
+        inputs: &'h Inputs,
         around: Option<&'h inputs::Around<'_>>,
         pairs: &[Pair<'h>],
-    ) -> Option<Home<'h>> {
-        if let Some(layout) = &inputs.layout {
-            return Some(Home {
-                layout,
-                suite: &inputs.suite,
-                belonging: None,
-            });
-        }
-        let around = around?;
-        let belonging = pair_mark::shared(pairs, &around.suite);
-        (!belonging.is_empty()).then_some(Home {
-            layout: around.layout,
-            suite: &around.suite,
-            belonging: Some(belonging),
-        })
+    ) -> Result<Option<Home<'h>>, Failure> {
+        let (layout, suite, belonging) = if let Some(layout) = &inputs.layout {
+            (layout, &inputs.suite, None)
+        } else if let Some(around) = around {
+            let belonging = pair_mark::shared(pairs, &around.suite);
+            if belonging.is_empty() {
+                return Ok(None);
+            }
+            (around.layout, &around.suite, Some(belonging))
+        } else {
+            return Ok(None);
+        };
+        let own = pairs
+            .iter()
+            .filter(|pair| belongs(belonging.as_ref(), pair));
+        let own: Vec<Pair<'_>> = own.copied().collect();
+        let expectations =
+            Expectations::read(layout, templates_of(&own)).map_err(Failure::Problems)?;
+        Ok(Some(Home {
+            layout,
+            suite,
+            belonging,
+            expectations,
+        }))
     }
 
     /// The pairs that belong to the suite.
     fn pairs<'s>(&self, pairs: &[Pair<'s>]) -> Vec<Pair<'s>> {
-        let belongs = |pair: &&Pair<'_>| {
-            let name = (&pair.template.name, &pair.case.id);
-            self.belonging
-                .as_ref()
-                .is_none_or(|all| all.contains(&name))
-        };
-        pairs.iter().filter(belongs).copied().collect()
+        let own = pairs.iter();
+        let own = own.filter(|pair| belongs(self.belonging.as_ref(), pair));
+        own.copied().collect()
     }
 
-    /// The snapshots and records of these pairs.
-    fn expectations(&self, pairs: &[Pair<'_>]) -> Result<Expectations, Failure> {
-        let templates = templates_of(&self.pairs(pairs));
-        Expectations::read(self.layout, templates).map_err(Failure::Problems)
+    fn known(&self) -> KnownSuite<'_> {
+        KnownSuite::of(self.layout, self.suite, &self.expectations)
     }
+}
+
+/// Whether a pair is one of these. Without them all are.
+fn belongs(belonging: Option<&PairNames<'_>>, pair: &Pair<'_>) -> bool {
+    let name = (&pair.template.name, &pair.case.id);
+    belonging.is_none_or(|all| all.contains(&name))
 }
 
 /// Tests a whole server, prompt and parser.
@@ -260,7 +354,7 @@ fn add_new(input: &mut Vec<Problem>, found: Vec<Problem>) -> Result<(), Failure>
 
 /// Where templates and cases come from, and which part of them is run, in words. Says what a part
 /// leaves out.
-fn origin(arguments: &RunArguments, inputs: &inputs::Inputs) -> String {
+fn origin(arguments: &RunArguments, inputs: &Inputs) -> String {
     let Some(part) = arguments.shard.part() else {
         return inputs.origin.clone();
     };
@@ -273,9 +367,8 @@ fn origin(arguments: &RunArguments, inputs: &inputs::Inputs) -> String {
 
 /// A run whose results are known.
 struct FinishedRun<'r, 's> {
+    run: &'r Run<'r>,
     runner: &'r Runner<'r>,
-    engines: &'r Engines,
-    chosen: &'r [engines::ChosenEngine<'r>],
     pairs: &'r [Pair<'s>],
     /// The problems of the files that the run needs.
     input: &'r [Problem],
@@ -285,19 +378,19 @@ struct FinishedRun<'r, 's> {
     reference_names: Option<String>,
     /// Whether these are the records of a reference.
     is_recorded: bool,
-    /// Whether the results come from other engines than the default ones.
-    is_others: bool,
 }
 
 impl<'s> FinishedRun<'_, 's> {
     /// Writes the page and the results, in the format that the user chose.
     fn report(
         &self,
-        arguments: &RunArguments,
         mut results: RunResults<'s>,
         page: Option<html::Page<'s>>,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
+        let Run {
+            arguments, session, ..
+        } = self.run;
         let differing = std::mem::take(&mut results.differing);
         let groups = std::mem::take(&mut results.groups).sorted();
         let unread = self.unread(&results.conclusion);
@@ -315,8 +408,9 @@ impl<'s> FinishedRun<'_, 's> {
             let verdict = html::verdict::of_run(&report, &engines_of(self.runner, self.pairs));
             page::write(path, |out| page.write(out, &verdict))?;
         }
-        let program = engines::program(&arguments.rendering, self.chosen);
-        let is_other = program.is_some() || self.is_others && !arguments.results.is_empty();
+        let program = session.asked(self.run.chosen);
+        let program = program.and_then(ChosenEngine::program);
+        let is_other = program.is_some() || self.run.is_others && !arguments.results.is_empty();
         let mut errors = clean::messages();
         let reported: &mut dyn Write = if arguments.format == Format::Human {
             &mut *out
@@ -325,8 +419,8 @@ impl<'s> FinishedRun<'_, 's> {
         };
         results.write_failures(reported, self.runner, is_other)?;
         if let Some(program) = program {
-            let jobs = arguments.rendering.jobs.map(usize::from);
-            repetition::write(reported, &differing.ask(self.engines, program, jobs)?)?;
+            let again = differing.ask(&session.engines, program, session.jobs)?;
+            repetition::write(reported, &again)?;
         }
         if arguments.format == Format::Human {
             results.write(out, arguments, &report, is_other)
@@ -377,18 +471,6 @@ fn hold_meant(arguments: &RunArguments) -> Result<(), Failure> {
     home::hold_meant(names_engine)
 }
 
-/// The engines that give the verdicts instead of the records.
-fn against<'e>(
-    arguments: &RunArguments,
-    engines: &'e Engines,
-) -> Result<Vec<engines::ChosenEngine<'e>>, Failure> {
-    let limits = arguments.rendering.limits.chosen();
-    let names = arguments.against.iter();
-    names
-        .map(|name| engines::open(engines, name, &limits))
-        .collect()
-}
-
 /// The engines that rendered the pairs, in a sentence.
 fn engines_of(runner: &Runner<'_>, pairs: &[Pair<'_>]) -> String {
     let has = |dialect| pairs.iter().any(|pair| pair.template.dialect == dialect);
@@ -400,45 +482,9 @@ fn engines_of(runner: &Runner<'_>, pairs: &[Pair<'_>]) -> String {
     format!("Engine: {}.", names.join(" and "))
 }
 
-/// The engines that replace the default ones.
-fn chosen<'e>(
-    arguments: &RunArguments,
-    engines: &'e Engines,
-    suite: &Suite,
-) -> Result<Vec<engines::ChosenEngine<'e>>, Failure> {
-    match &arguments.results[..] {
-        [] => engines::chosen(engines, &arguments.rendering),
-        files => engines::replayed(files, suite),
-    }
-}
-
-/// The pairs that the user chose.
-fn pairs<'s>(
-    arguments: &RunArguments,
-    suite: &'s Suite,
-    chosen: &[engines::ChosenEngine<'_>],
-    others: &[&dyn Engine],
-) -> Result<Vec<Pair<'s>>, Failure> {
-    let one = OneDialect::of(&arguments.dialect, &arguments.rendering, chosen)?;
-    let selected = select(suite, &arguments.selection.filters)?;
-    let pairs = setup::after(arguments.front.name, one.pairs(selected)?)?;
-    #[cfg(feature = "fetch")]
-    let pairs = served::pairs(pairs, &arguments.rendering, chosen, arguments.front.name)?;
-    let pairs = with_dialects(pairs, others)?;
-    if arguments.results.is_empty() {
-        return arguments.shard.of(pairs);
-    }
-    let replays: Vec<&dyn Engine> = chosen.iter().map(engines::ChosenEngine::engine).collect();
-    with_dialects(pairs, &replays)
-}
-
 /// Whether the results come from other engines than the default ones.
-fn is_others(
-    arguments: &RunArguments,
-    engines: &Engines,
-    chosen: &[engines::ChosenEngine<'_>],
-) -> bool {
-    let is_ours = |choice: &engines::ChosenEngine<'_>| {
+fn is_others(arguments: &RunArguments, engines: &Engines, chosen: &[ChosenEngine<'_>]) -> bool {
+    let is_ours = |choice: &ChosenEngine<'_>| {
         let ours = engines.for_dialect(choice.engine().dialect());
         ours.is_some_and(|ours| ours.name() == choice.engine().name())
     };
@@ -473,8 +519,8 @@ impl<'s> RunResults<'s> {
     }
 
     /// Adds what the engines did that shows in no outcome.
-    fn add_engines(&mut self, chosen: &[engines::ChosenEngine<'_>], others: &[&dyn Engine]) {
-        let asked = chosen.iter().map(engines::ChosenEngine::engine);
+    fn add_engines(&mut self, chosen: &[ChosenEngine<'_>], others: &[&dyn Engine]) {
+        let asked = chosen.iter().map(ChosenEngine::engine);
         let asked = asked.chain(others.iter().copied());
         asked.for_each(|engine| self.conclusion.add_engine(engine));
     }
@@ -492,25 +538,19 @@ impl<'s> RunResults<'s> {
     /// the problems of files that this needs.
     fn hold(
         &mut self,
-        (home, expectations): (&Home<'_>, &Expectations),
-        (pairs, engines, jobs): (&[Pair<'_>], &Engines, Option<usize>),
+        home: &Home<'_>,
+        pairs: &[Pair<'_>],
+        session: &Session,
     ) -> Result<Vec<Problem>, Failure> {
-        let (layout, suite) = (home.layout, home.suite);
-        let rule = cards::rule_of_run(layout);
-        let cards = cards::checked(rule, layout, suite, pairs, engines, jobs)?;
-        let checked = cards.checked.into_iter();
+        let known = home.known();
+        let cards = cards::checked(cards::rule_of_run(home.layout), known, pairs, session)?;
+        let readings = roundtrip::checked(known, pairs, session)?;
+        let (bases, problems) = likeness::checked(known, pairs, session)?;
+        let texts = cards.checked.into_iter().chain(readings.checked);
         let conclusion = &mut self.conclusion;
-        conclusion.cards = checked
-            .filter(|checked: &CheckedText| !checked.is_as_expected())
-            .collect();
+        conclusion.cards = texts.filter(|text| !text.is_as_expected()).collect();
         conclusion.problems.extend(cards.unused);
-        let readings = roundtrip::checked(expectations, suite, pairs, engines, jobs)?;
-        let changed = readings.checked.into_iter();
-        conclusion
-            .cards
-            .extend(changed.filter(|checked| !checked.is_as_expected()));
         conclusion.roundtrip = readings.tally;
-        let (bases, problems) = likeness::checked(layout, suite, pairs, engines, jobs)?;
         conclusion.bases = bases;
         let of_files = cards.problems.into_iter().chain(readings.problems);
         Ok(of_files.chain(problems).collect())
@@ -520,7 +560,7 @@ impl<'s> RunResults<'s> {
     /// leaves the rest alone.
     fn find_unnoticed(
         &mut self,
-        (home, expectations): (&Home<'_>, &Expectations),
+        home: &Home<'_>,
         pairs: &[Pair<'_>],
         is_others: bool,
     ) -> Result<(), Failure> {
@@ -531,7 +571,7 @@ impl<'s> RunResults<'s> {
         problems.extend(lint::unnoticed(
             home.layout,
             home.suite,
-            &expectations.snapshots,
+            &home.expectations.snapshots,
         ));
         let own = home.layout.configuration().filter(|_| !is_others);
         if let Some(least) = own.and_then(|own| own.least_coverage) {
@@ -539,14 +579,6 @@ impl<'s> RunResults<'s> {
             problems.extend(below);
         }
         Ok(())
-    }
-
-    fn status(&self, is_sound: bool) -> Status {
-        match (is_sound, self.conclusion.passes()) {
-            (false, _) => Status::BadInput,
-            (true, true) => Status::Fine,
-            (true, false) => Status::Nonconforming,
-        }
     }
 
     /// Writes why some templates, or all, gave no result.
@@ -612,38 +644,6 @@ fn write_bases(out: &mut dyn Write, bases: &[CheckedBase], is_whole: bool) -> Re
         writeln!(out)?;
     }
     Ok(())
-}
-
-/// A page of the run's results, with the cards of its templates, and the problems of files that the
-/// cards need.
-fn page_of<'s>(
-    suite: &'s Suite,
-    pairs: &[Pair<'s>],
-    engines: &Engines,
-    chosen: &[engines::ChosenEngine<'_>],
-    arguments: &RunArguments,
-) -> Result<(Option<html::Page<'s>>, Vec<Problem>), Failure> {
-    if arguments.html.is_none() {
-        return Ok((None, Vec::new()));
-    }
-    let shown: BTreeSet<_> = pairs.iter().map(|pair| &pair.template.name).collect();
-    let is_shown = |template: &&Template| shown.contains(&template.name);
-    let templates: Vec<Template> = suite.templates.iter().filter(is_shown).cloned().collect();
-    page::hold(templates.len())?;
-    let runner = setup::runner(engines, chosen, &arguments.rendering)?;
-    let (tokenizers, problems) = setup::tokenizers(&templates);
-    let cards = runner.examine(&templates, &tokenizers).results;
-    let cards = cards
-        .iter()
-        .map(|card| {
-            let template = templates
-                .iter()
-                .find(|one| one.name.as_str() == card.template);
-            (card.template.clone(), html::card(card, template))
-        })
-        .collect();
-    let page = html::Page::new("Rolecall", suite, pairs, cards);
-    Ok((Some(page), problems))
 }
 
 /// The pairs in the dialects of the engines that give verdicts. Reports the pairs that are left

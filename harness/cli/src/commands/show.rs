@@ -23,47 +23,22 @@ use rolecall_suite::suite::{Pair, Suite};
 use super::{probe, tokens, trace};
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
+use crate::home;
 use crate::inputs::{self, Inputs};
-use crate::{engines, home, setup};
+use crate::session::{self, Session};
 
 pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     if let Some(name) = arguments.case.strip_prefix(probe::FAMILY) {
         return probe::show(arguments, name, out);
     }
-    // The same order as for the sides of `diff`: a template of the suite, then a path, then a model
-    // by name.
-    let (text, sources) = (&arguments.template, &arguments.sources);
-    let is_alone = sources.templates.is_empty();
-    let layout = home::layout()?;
-    let own = is_alone.then(|| inputs::named_template(&layout, text));
-    let own = own.flatten();
-    let is_place = own.is_none() && is_alone && inputs::is_place(text);
-    let mut inputs = if let Some(own) = &own {
-        inputs::find_own(&layout, own, &sources.cases, &sources.set)?
-    } else if is_place {
-        inputs::find(&[PathBuf::from(text)], &sources.cases, &sources.set)?
-    } else {
-        inputs::find(&sources.templates, &sources.cases, &sources.set)?
-    };
-    problems::write_notes(&mut clean::messages(), &inputs.suite.notes)?;
-    let is_compared = arguments.diff || arguments.reference;
-    // Only the pairs with a template's own front have snapshots and records.
-    if !is_compared || inputs.layout.is_none() {
-        setup::use_front(arguments.front.name, &mut inputs.suite);
+    let Asked { inputs, name } = Asked::load(arguments)?;
+    let pair = asked_pair(&inputs.suite, name.as_deref(), arguments)?;
+    if arguments.reference && !arguments.diff {
+        return show_outcome(arguments, &pair, &recorded(&inputs, &pair, arguments)?, out);
     }
-    let name = (own.is_none() && !is_place).then_some(text.as_str());
-    let pair = asked_pair(&inputs.suite, name, arguments)?;
-    let reference = if arguments.reference {
-        Some(recorded(&inputs, &pair, arguments)?)
-    } else {
-        None
-    };
-    if let Some(reference) = reference.as_ref().filter(|_| !arguments.diff) {
-        return show_outcome(arguments, &pair, reference, out);
-    }
-    let engines = arguments.rendering.limits.chosen().engines();
-    let chosen = engines::chosen(&engines, &arguments.rendering)?;
-    let runner = setup::runner(&engines, &chosen, &arguments.rendering)?;
+    let session = Session::of(&arguments.rendering);
+    let chosen = session.chosen()?;
+    let runner = session.runner(&chosen)?;
     let marked;
     let pair = if arguments.sanitize_control_tokens {
         marked = tokens::marked(pair.chosen().unwrap_or(pair.template), pair.case)?;
@@ -77,36 +52,87 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
     if arguments.trace || arguments.decisions {
         return trace::show(arguments, &runner, &pair, out);
     }
-    let mut run = runner.render(&[pair]);
-    let Some(rendered) = run.results.pop() else {
+    let Some(rendered) = runner.render(&[pair]).results.pop() else {
         return Err(Failure::Request(format!(
             "no engine renders the dialect `{}`",
             pair.template.dialect
         )));
     };
-    let outcome = &rendered.outcome;
-    if !arguments.diff {
-        return show_outcome(arguments, &pair, outcome, out);
+    match (arguments.diff, arguments.reference) {
+        (false, _) => show_outcome(arguments, &pair, &rendered.outcome, out),
+        (true, true) => diff_from_reference(arguments, &inputs, &pair, &rendered.outcome, out),
+        (true, false) => diff_from_accepted(arguments, &inputs, &pair, &rendered.outcome, out),
     }
-    let found = transcript::encode(outcome);
-    if let Some(reference) = reference {
-        if RecordedAnswer::of(&reference).is_some_and(|answer| answer.agrees(outcome)) {
-            let name = Reference::of(pair.template.dialect).name;
-            transcripts::write_agreement(out, name)?;
-            return Ok(Status::Fine);
+}
+
+/// What the user asks for.
+struct Asked {
+    inputs: Inputs,
+    /// The name of the template among the inputs. Without one they have only that template.
+    name: Option<String>,
+}
+
+impl Asked {
+    /// Loads in the same order as for the sides of `diff`: a template of the suite, then a path, then a
+    /// model by name.
+    fn load(arguments: &ShowArguments) -> Result<Asked, Failure> {
+        let (text, sources) = (&arguments.template, &arguments.sources);
+        let is_alone = sources.templates.is_empty();
+        let layout = home::layout()?;
+        let own = is_alone.then(|| inputs::named_template(&layout, text));
+        let own = own.flatten();
+        let is_place = own.is_none() && is_alone && inputs::is_place(text);
+        let mut inputs = if let Some(own) = &own {
+            inputs::find_own(&layout, own, &sources.cases, &sources.set)?
+        } else if is_place {
+            inputs::find(&[PathBuf::from(text)], &sources.cases, &sources.set)?
+        } else {
+            inputs::find(&sources.templates, &sources.cases, &sources.set)?
+        };
+        problems::write_notes(&mut clean::messages(), &inputs.suite.notes)?;
+        let is_compared = arguments.diff || arguments.reference;
+        // Only the pairs with a template's own front have snapshots and records.
+        if !is_compared || inputs.layout.is_none() {
+            session::use_front(arguments.front.name, &mut inputs.suite);
         }
-        let diff = Diff::new(&transcript::encode(&reference), &found);
-        write_diff(arguments, out, &diff)?;
-        return Ok(Status::Nonconforming);
+        let name = (own.is_none() && !is_place).then(|| text.clone());
+        Ok(Asked { inputs, name })
     }
-    let Some(expectations) = inputs.expectations(&[pair])? else {
+}
+
+fn diff_from_reference(
+    arguments: &ShowArguments,
+    inputs: &Inputs,
+    pair: &Pair<'_>,
+    outcome: &Outcome,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let reference = recorded(inputs, pair, arguments)?;
+    if RecordedAnswer::of(&reference).is_some_and(|answer| answer.agrees(outcome)) {
+        let name = Reference::of(pair.template.dialect).name;
+        transcripts::write_agreement(out, name)?;
+        return Ok(Status::Fine);
+    }
+    let [expected, found] = [&reference, outcome].map(transcript::encode);
+    write_diff(arguments, out, &Diff::new(&expected, &found))?;
+    Ok(Status::Nonconforming)
+}
+
+fn diff_from_accepted(
+    arguments: &ShowArguments,
+    inputs: &Inputs,
+    pair: &Pair<'_>,
+    outcome: &Outcome,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let Some(expectations) = inputs.expectations(&[*pair])? else {
         return Err(Failure::Request(format!(
             "{} no snapshots to differ from",
             outside(arguments)
         )));
     };
-    let accepted = expectations.snapshots.family_of(&pair);
-    match accepted.compare(&pair, outcome) {
+    let accepted = expectations.snapshots.family_of(pair);
+    match accepted.compare(pair, outcome) {
         SnapshotStatus::Same => {
             transcripts::write_accepted(out, accepted.path())?;
             Ok(Status::Fine)
@@ -119,6 +145,7 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
         }
         SnapshotStatus::Unreadable(problem) => Err(problem.into()),
         SnapshotStatus::Changed(accepted) => {
+            let found = transcript::encode(outcome);
             write_diff(arguments, out, &Diff::new(&accepted, &found))?;
             Ok(Status::Nonconforming)
         }
@@ -232,7 +259,7 @@ fn asked_pair<'s>(
     let mut of_family = suite.pairs_of(pair.template, pair.case.id.family());
     let other = of_family.find(|other| other.case.id == after);
     let pair = other.unwrap_or(pair);
-    setup::after(Some(front), vec![pair]).map(|_| pair)
+    session::after(Some(front), vec![pair]).map(|_| pair)
 }
 
 pub(super) fn find_pair<'s>(

@@ -1,14 +1,16 @@
 //! The command `trust`: allows what a folder's files want to start.
 
 use std::io::Write;
+use std::path::Path;
 
 use crate::report;
 use rolecall_core::owner;
+use rolecall_suite::layout::Layout;
 
 use crate::args::TrustArguments;
 use crate::failure::{Failure, Status};
 use crate::home;
-use crate::trust::{self, Trusted};
+use crate::trust::{self, FolderCommand, Trusted};
 
 pub(super) fn execute(arguments: &TrustArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     if arguments.list {
@@ -23,22 +25,7 @@ pub(super) fn execute(arguments: &TrustArguments, out: &mut dyn Write) -> Result
         report::trust::write_forgotten(out, folder, was_trusted)?;
         return Ok(Status::Fine);
     }
-    if layout.is_read_only() {
-        return Err(Failure::Request(format!(
-            "there is no suite in {}: no file there names a command",
-            arguments.folder.display()
-        )));
-    }
-    let commands = trust::commands(&layout);
-    if let Some(foreign) = commands
-        .iter()
-        .find(|command| !owner::is_ours(&command.file))
-    {
-        return Err(Failure::Request(format!(
-            "{} belongs to another user, who could change it at any time: nothing is trusted",
-            foreign.file.display()
-        )));
-    }
+    let commands = own_commands(&layout, &arguments.folder)?;
     if commands.is_empty() {
         report::trust::write_nothing(out, folder)?;
         return Ok(Status::Fine);
@@ -55,4 +42,23 @@ pub(super) fn execute(arguments: &TrustArguments, out: &mut dyn Write) -> Result
     let shown = shown.map(|(command, files)| (command.shown.as_str(), files));
     report::trust::write(out, folder, shown, &kept)?;
     Ok(Status::Fine)
+}
+
+/// What a suite wants to start. All of it must be the user's own.
+fn own_commands(layout: &Layout, folder: &Path) -> Result<Vec<FolderCommand>, Failure> {
+    if layout.is_read_only() {
+        return Err(Failure::Request(format!(
+            "there is no suite in {}: no file there names a command",
+            folder.display()
+        )));
+    }
+    let commands = trust::commands(layout);
+    let mut all = commands.iter();
+    if let Some(foreign) = all.find(|command| !owner::is_ours(&command.file)) {
+        return Err(Failure::Request(format!(
+            "{} belongs to another user, who could change it at any time: nothing is trusted",
+            foreign.file.display()
+        )));
+    }
+    Ok(commands)
 }

@@ -87,4 +87,4 @@ pub mod junit;
 pub mod sarif;
 
 pub use numbers::{counted, percent, thousands};
-pub use wrapping::wrapped;
+pub use wrapping::{each, wrapped};

@@ -76,6 +76,21 @@ fn shell_words(command: &str) -> Vec<&str> {
     words.filter(|word| !word.is_empty()).collect()
 }
 
+/// Writes items, with an empty line between them.
+pub fn each<T>(
+    out: &mut dyn Write,
+    items: &[T],
+    mut write: impl FnMut(&mut dyn Write, &T) -> io::Result<()>,
+) -> io::Result<()> {
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        write(out, item)?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

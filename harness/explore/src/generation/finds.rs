@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::likelihood::{Rank, oddities};
 use super::reduction::reduced;
 use super::search::{Effort, Found, Rendered, Search, Subject, Target};
-use crate::coverage::{TemplateCoverage, Uncovered};
+use crate::coverage::{TemplateCoverage, Unexplored};
 use rolecall_suite::adding::new_file;
 use rolecall_suite::conversation::case_name;
 use rolecall_suite::suite::Pair;
@@ -68,7 +68,7 @@ impl<'s> Generation<'s> {
         template: &'s Template,
         pairs: &[Pair<'p>],
         effort: Effort,
-    ) -> Result<Generation<'s>, Uncovered> {
+    ) -> Result<Generation<'s>, Unexplored> {
         let before = TemplateCoverage::of(engine, template, pairs.iter().copied(), |_, _| {})?;
         let program = FrontProgram::load(engine, template);
         let subject = Subject::new(&program);

@@ -1,5 +1,6 @@
 //! The outcomes of two sides, counted and grouped by cause.
 
+use rolecall_check::card::Card;
 use rolecall_core::{Case, Outcome, OutcomeKind};
 
 use super::cards::CardChange;
@@ -194,6 +195,13 @@ impl Comparison {
             }
         }
         outcome
+    }
+
+    /// Adds the report cards of the last two templates: what differs between them.
+    pub fn add_cards(&mut self, cards: &[Card]) {
+        if let ([one, other], Some(pairing)) = (cards, self.pairings.last_mut()) {
+            pairing.card = Some(CardChange::between(one, other));
+        }
     }
 
     /// Adds a case with the outcomes of A and B to the last pairing. `case` is none for saved

@@ -1,51 +1,129 @@
-//! The preparation that most commands share: a runner, the pairs with a front, and reports on
-//! problems with the inputs.
+//! What a command works with: its engines, their limits and the threads. And the preparation that
+//! most commands share: the pairs with a front, and reports on problems with the inputs.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 
 use crate::report::counted;
+use rayon::prelude::*;
 use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::invocation;
 use rolecall_core::problem::Problem;
 use rolecall_core::{Dialect, Engine, Template};
+use rolecall_explore::coverage::Unexplored;
 use rolecall_front::engines::Engines;
 use rolecall_front::front::{Front, ModelProfile};
+use rolecall_io::template_file::place;
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::{Pair, Suite};
 
-use crate::args::{DialectArguments, RenderingArguments};
-use crate::engines::ChosenEngine;
+use crate::args::{DialectArguments, LimitsArguments, RenderingArguments, SubjectArguments};
+use crate::engines::{self, ChosenEngine};
 use crate::failure::{Failure, report_problems, tell};
+use crate::limits::ChosenLimits;
 use crate::vocabulary;
 
-pub(crate) fn runner<'e>(
-    engines: &'e Engines,
-    chosen: &'e [ChosenEngine<'_>],
-    arguments: &RenderingArguments,
-) -> Result<Runner<'e>, Failure> {
-    let jobs = arguments.jobs.map(usize::from);
-    let chosen: Vec<&dyn Engine> = chosen.iter().map(ChosenEngine::engine).collect();
-    Ok(Runner::new(engines, &chosen, jobs)?)
+/// What a command works with.
+#[derive(Default)]
+pub(crate) struct Session {
+    pub(crate) engines: Engines,
+    pub(crate) limits: ChosenLimits,
+    /// How many threads or programs work at once, if the user says so.
+    pub(crate) jobs: Option<usize>,
+    /// The engine that `--engine` names.
+    pub(crate) engine: Option<String>,
 }
 
-/// The only dialect in use, if there is one: the user's choice, or the dialect of the chosen
-/// engine. Other engines' results for the other templates would say nothing about the chosen one.
-#[derive(Clone, Copy)]
-pub(crate) struct OneDialect<'e> {
-    dialect: Option<Dialect>,
-    engine: Option<&'e dyn Engine>,
-}
+impl Session {
+    pub(crate) fn new(limits: &LimitsArguments, jobs: Option<u16>) -> Session {
+        let limits = limits.chosen();
+        Session {
+            engines: limits.engines(),
+            limits,
+            jobs: jobs.map(usize::from),
+            engine: None,
+        }
+    }
 
-impl<'e> OneDialect<'e> {
-    /// The dialect by the arguments; `chosen` are the engines that they name.
-    pub(crate) fn of(
+    /// A session whose engine the user may choose.
+    pub(crate) fn of(arguments: &RenderingArguments) -> Session {
+        Session {
+            engine: arguments.engine.clone(),
+            ..Session::new(&arguments.limits, arguments.jobs)
+        }
+    }
+
+    /// A session that looks into templates.
+    pub(crate) fn of_subject(arguments: &SubjectArguments) -> Session {
+        Session::new(&arguments.limits, arguments.jobs)
+    }
+
+    /// The engine of a name, or the program of a command line.
+    pub(crate) fn open(&self, name: &str) -> Result<ChosenEngine<'_>, Failure> {
+        engines::open(&self.engines, name, &self.limits)
+    }
+
+    /// The engine from `--engine`, if there is one. Report cards and comparisons are about templates:
+    /// they start nothing that a folder names.
+    pub(crate) fn named(&self) -> Result<Vec<ChosenEngine<'_>>, Failure> {
+        self.engine.iter().map(|name| self.open(name)).collect()
+    }
+
+    /// The engines of the `rolecall.toml` around the current folder.
+    pub(crate) fn configured(&self) -> Result<Vec<ChosenEngine<'_>>, Failure> {
+        engines::configured(&self.engines, &self.limits)
+    }
+
+    /// The engines that replace the default ones for the pairs of a suite: the one from `--engine`,
+    /// otherwise the configured ones.
+    pub(crate) fn chosen(&self) -> Result<Vec<ChosenEngine<'_>>, Failure> {
+        match &self.engine {
+            Some(_) => self.named(),
+            None => self.configured(),
+        }
+    }
+
+    /// The engine that `--engine` names, among the chosen ones.
+    pub(crate) fn asked<'c, 'e>(
+        &self,
+        chosen: &'c [ChosenEngine<'e>],
+    ) -> Option<&'c ChosenEngine<'e>> {
+        self.engine.as_ref().and(chosen.first())
+    }
+
+    /// A runner with the engines of this process.
+    pub(crate) fn own_runner(&self) -> Result<Runner<'_>, Failure> {
+        Ok(Runner::new(&self.engines, &[], self.jobs)?)
+    }
+
+    /// A runner in which the chosen engines replace those of this process.
+    pub(crate) fn runner<'e>(
+        &'e self,
+        chosen: &'e [ChosenEngine<'_>],
+    ) -> Result<Runner<'e>, Failure> {
+        let chosen: Vec<&dyn Engine> = chosen.iter().map(ChosenEngine::engine).collect();
+        Ok(Runner::new(&self.engines, &chosen, self.jobs)?)
+    }
+
+    /// The engines of the user's saved results, or else the chosen ones.
+    pub(crate) fn replayed_or_chosen(
+        &self,
+        results: &[PathBuf],
+        suite: &Suite,
+    ) -> Result<Vec<ChosenEngine<'_>>, Failure> {
+        match results {
+            [] => self.chosen(),
+            files => engines::replayed(files, suite),
+        }
+    }
+
+    /// The only dialect in use; `chosen` are the engines in use.
+    pub(crate) fn one_dialect<'e>(
+        &self,
         said: &DialectArguments,
-        rendering: &RenderingArguments,
         chosen: &'e [ChosenEngine<'_>],
     ) -> Result<OneDialect<'e>, Failure> {
-        let named = rendering.engine.as_ref().and(chosen.first());
-        let engine = named.map(ChosenEngine::engine);
-        let of_engine = engine.map(Engine::dialect);
+        let engine = self.asked(chosen).map(ChosenEngine::engine);
         if let (Some(said), Some(engine)) = (said.only, engine)
             && said != engine.dialect()
         {
@@ -56,11 +134,68 @@ impl<'e> OneDialect<'e> {
             )));
         }
         Ok(OneDialect {
-            dialect: said.only.or(of_engine),
+            dialect: said.only.or(engine.map(Engine::dialect)),
             engine,
         })
     }
+}
 
+/// What was found out about each template of a suite, and the templates that no engine takes.
+pub(crate) struct Explored<T> {
+    pub(crate) all: Vec<T>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl Session {
+    /// Looks into each template of a suite, with its own cases.
+    pub(crate) fn explore<'s, T: Send>(
+        &self,
+        suite: &'s Suite,
+        look: impl Fn(&dyn Engine, &'s Template, Vec<Pair<'s>>) -> Result<T, Unexplored> + Sync,
+    ) -> Result<Explored<T>, Failure> {
+        let look = |template: &'s Template| {
+            let engine = self.engines.for_dialect(template.dialect)?;
+            let pairs = suite.pairs_among(template, &suite.cases).collect();
+            let found = look(engine, template, pairs);
+            Some(found.map_err(|why| unexplored(template, &why)))
+        };
+        let looked: Vec<Result<T, Problem>> = self
+            .own_runner()?
+            .on_its_threads(|| suite.templates.par_iter().filter_map(look).collect());
+        let (mut all, mut problems) = (Vec::new(), Vec::new());
+        for one in looked {
+            match one {
+                Ok(found) => all.push(found),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        Ok(Explored { all, problems })
+    }
+}
+
+/// Why an engine tells nothing about a template, as a problem of the template's file.
+pub(crate) fn unexplored(template: &Template, why: &Unexplored) -> Problem {
+    Problem::new(place(template, why.line()), why.to_string())
+}
+
+/// Says which templates reach less than the share that the user demands, in per cent. Returns whether
+/// there are none.
+pub(crate) fn are_above(least: Option<u8>, below: &[&str]) -> bool {
+    if let (Some(least), false) = (least, below.is_empty()) {
+        tell(&format!("below {least} %: {}", below.join(", ")));
+    }
+    below.is_empty()
+}
+
+/// The only dialect in use, if there is one: the user's choice, or the dialect of the chosen
+/// engine. Other engines' results for the other templates would say nothing about the chosen one.
+#[derive(Clone, Copy)]
+pub(crate) struct OneDialect<'e> {
+    dialect: Option<Dialect>,
+    engine: Option<&'e dyn Engine>,
+}
+
+impl OneDialect<'_> {
     /// Whether templates of a dialect are in use.
     fn includes(self, dialect: Dialect) -> bool {
         self.dialect.is_none_or(|only| only == dialect)
