@@ -11,8 +11,8 @@ use super::evidence::Evidence;
 use super::severity::Severity;
 use super::tally::Tally;
 use super::tokens::control_tokens_in;
-use crate::probe::catalogue::{CALL, PARALLEL, TOOLS};
-use crate::probe::words;
+use crate::probe::catalogue::{CALL, NO_ARGUMENTS, PARALLEL, QUOTED_CALL, TOOLS, quoted_value};
+use crate::probe::{Prober, words};
 
 pub(super) static CALLS_WHOLE: Contract = Contract {
     id: "calls-whole",
@@ -48,9 +48,71 @@ pub(super) static CALLS_WHOLE: Contract = Contract {
                 Evidence::one(what, &seen).at(Some(at..at + 1))
             });
         }
+        quotes_are_escaped(&mut tally, prober);
+        nothing_is_an_object(&mut tally, prober);
         tally.judgement()
     },
 };
+
+/// Demands that quotes, backslashes and line breaks in an argument do not end the text that the
+/// argument is in.
+fn quotes_are_escaped(tally: &mut Tally, prober: &Prober<'_>) {
+    let (plain, seen) = (prober.see(CALL), prober.see(QUOTED_CALL));
+    let (Some(usual), Some(text), Some(said)) =
+        (plain.text(), tally.text(&seen), seen.after(words::USER))
+    else {
+        return;
+    };
+    // In the plain call, the same signs are around a text without quotes.
+    let (Some(value), Some(usual_value)) = (
+        seen.find(words::FIRST_VALUE),
+        plain.find(words::FIRST_VALUE),
+    ) else {
+        return;
+    };
+    if unread_json(&usual[plain.find(words::USER).map_or(0, |user| user.end)..]).is_none()
+        && let Some((_, why)) = unread_json(said)
+    {
+        let what = format!(
+            "an argument with quotes, a backslash and a line break is no JSON ({why}): the template \
+             writes the quotes round it by hand"
+        );
+        tally.broken(Evidence::one(what, &seen).at(Some(value)));
+        return;
+    }
+    let around = |text: &str, at: usize| text[..at].chars().next_back();
+    let quote = around(usual, usual_value.start).filter(|sign| matches!(sign, '"' | '\''));
+    let closes = usual[usual_value.end..].chars().next();
+    let is_quoted = quote.is_some() && quote == closes;
+    let is_raw = is_quoted
+        && around(text, value.start) == quote
+        && text[value.start..].starts_with(&quoted_value());
+    tally.demand_with(Severity::Warning, !is_raw, || {
+        let what = "an argument stands in quotes that the template writes, and a quote in it is not \
+                    escaped";
+        Evidence::one(what, &seen).at(Some(value))
+    });
+}
+
+/// Demands that no arguments are an empty object, where arguments are a JSON object.
+fn nothing_is_an_object(tally: &mut Tally, prober: &Prober<'_>) {
+    let (plain, seen) = (prober.see(CALL), prober.see(NO_ARGUMENTS));
+    let (Some(usual), Some(said)) = (plain.after(words::USER), seen.after(words::USER)) else {
+        return;
+    };
+    let keys = [words::FIRST_KEY, words::SECOND_KEY];
+    let is_object = |key: &&str| usual.contains(&format!("{{\"{key}\""));
+    if !keys.iter().any(is_object) || !seen.has(words::TOOL) {
+        return;
+    }
+    let is_there = said.contains("{}") || said.contains("{ }");
+    tally.demand_with(Severity::Warning, is_there, || {
+        Evidence::one(
+            "the empty object of a call without arguments is not in the prompt",
+            &seen,
+        )
+    });
+}
 
 /// Brackets or fences of code that have no partner, in words.
 fn odd_brackets(said: &str) -> Option<String> {

@@ -11,10 +11,11 @@ use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
-    ASSISTANT_INSIDE, ASSISTANT_PARTS, ASSISTANT_SPACES, CALL_RESULT, EMPTY_ANSWER, EMPTY_CALL,
-    INSIDE, MISSING_ANSWER, MISSING_CALL, NULL_ANSWER, NULL_CALL, RESULT_PARTS, RESULT_SPACES,
-    SPACES, SPACES_AFTER, SYSTEM_INSIDE, SYSTEM_PARTS, SYSTEM_SPACES, SYSTEM_USER, THINK_TAG,
-    TWO_PARTS, USER, USER_ASSISTANT_USER, USER_CRLF, USER_INSIDE, USER_PARTS, USER_SPACES,
+    ASSISTANT_INSIDE, ASSISTANT_PARTS, ASSISTANT_SPACES, ASSISTANT_TWO_PARTS, CALL_RESULT,
+    EMPTY_ANSWER, EMPTY_CALL, INSIDE, MISSING_ANSWER, MISSING_CALL, NULL_ANSWER, NULL_CALL,
+    RESULT_PARTS, RESULT_SPACES, SPACES, SPACES_AFTER, SYSTEM_INSIDE, SYSTEM_PARTS, SYSTEM_SPACES,
+    SYSTEM_TWO_PARTS, SYSTEM_USER, THINK_TAG, TWO_PARTS, USER, USER_ASSISTANT_USER, USER_CRLF,
+    USER_INSIDE, USER_PARTS, USER_SPACES,
 };
 use crate::probe::{Content, InputStyle, Probe, ProbeOutcome, Prober, words};
 
@@ -150,13 +151,40 @@ pub(super) static TEXT_PART_IS_TEXT: Contract = Contract {
             let what = format!("{who} as a text part {what}");
             tally.broken(Evidence::differ(what, &text, &parts).with(severity));
         }
-        let two = prober.see(TWO_PARTS);
-        if user != Some(PartHandling::AsList) && tally.text(&two).is_some() {
-            let (before, after) = (two.find(words::BEFORE), two.find(words::AFTER));
-            let in_order = matches!((before, after), (Some(before), Some(after)) if before.start < after.start);
-            tally.demand(in_order, || {
-                Evidence::one("two text parts are not both in the prompt, in order", &two)
-            });
+        for (two, one, word, who) in [
+            (TWO_PARTS, USER_PARTS, words::USER, "a question"),
+            (
+                ASSISTANT_TWO_PARTS,
+                ASSISTANT_PARTS,
+                words::ASSISTANT,
+                "an answer",
+            ),
+            (
+                SYSTEM_TWO_PARTS,
+                SYSTEM_PARTS,
+                words::SYSTEM,
+                "a system message",
+            ),
+        ] {
+            // Where one part is lost, two are lost for the same reason.
+            let is_taken = user != Some(PartHandling::AsList) && prober.see(one).has(word);
+            let seen = prober.see(two);
+            if !is_taken || tally.text(&seen).is_none() {
+                continue;
+            }
+            let (before, after) = (seen.find(words::BEFORE), seen.find(words::AFTER));
+            let what = match (before, after) {
+                (Some(before), Some(after)) if before.start < after.start => {
+                    tally.holds();
+                    continue;
+                }
+                (Some(_), Some(_)) => "are not in the prompt in their order",
+                (Some(_), None) => "are not both in the prompt: the second is lost",
+                (None, Some(_)) => "are not both in the prompt: the first is lost",
+                (None, None) => "are not in the prompt",
+            };
+            let what = format!("two text parts of {who} {what}");
+            tally.broken(Evidence::one(what, &seen));
         }
         tally.judgement()
     },

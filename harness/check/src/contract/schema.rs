@@ -1,15 +1,15 @@
 //! The contract that the whole of a tool's schema is in the prompt.
 
 use rolecall_core::{Case, Dialect};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::severity::Severity;
 use super::tally::Tally;
-use crate::probe::catalogue::{RICH_TOOL, TOOLS};
+use crate::probe::catalogue::{QUOTED_TOOL, RICH_TOOL, TOOLS, quoted_about};
 use crate::probe::input_style::{open, tool};
-use crate::probe::{Prober, words};
+use crate::probe::{ProbeOutcome, Prober, words};
 
 pub(super) static SCHEMA_KEPT: Contract = Contract {
     id: "schema-kept",
@@ -58,9 +58,84 @@ pub(super) static SCHEMA_KEPT: Contract = Contract {
             Evidence::one(what, &seen)
         });
         optional_is_optional(&mut tally, prober);
+        nested_schema(&mut tally, prober, &seen);
+        description_is_escaped(&mut tally, prober);
         tally.judgement()
     },
 };
+
+/// Demands that a description is in the prompt as it was sent, or as JSON writes it.
+fn description_is_escaped(tally: &mut Tally, prober: &Prober<'_>) {
+    let seen = prober.see(QUOTED_TOOL);
+    let (Some(text), Some(start)) = (tally.text(&seen), seen.find(words::TOOL_ABOUT)) else {
+        return;
+    };
+    let rest = &text[start.start..];
+    let before = text[..start.start].chars().next_back();
+    let quote = before.filter(|sign| matches!(sign, '"' | '\''));
+    let after = rest.strip_prefix(&quoted_about());
+    let what = if after.is_some_and(|after| quote == Some('"') && after.starts_with('"')) {
+        "a tool's description stands in quotes that the template writes, and a quote in it is not \
+         escaped"
+    } else if rest.starts_with(&format!("{} &#34;", words::TOOL_ABOUT))
+        || rest.starts_with(&format!("{} &quot;", words::TOOL_ABOUT))
+        || text.contains("&lt;b&gt;")
+        || text.contains("\\u003cb\\u003e") && prober.dialect() == Dialect::Jinja
+    {
+        "a tool's description is escaped for HTML"
+    } else {
+        tally.holds();
+        return;
+    };
+    tally.broken(Evidence::one(what, &seen).at(Some(start)));
+}
+
+/// Demands that a change deep in a schema changes the prompt, where the schema around it is there.
+fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, rich: &ProbeOutcome) {
+    let with = |name: &'static str, about: &'static str, parameter: Value| {
+        let mut tool = tool(words::TOOL);
+        tool["function"]["parameters"]["properties"][words::FIRST_KEY] = parameter;
+        let case = Case {
+            tools: Some(vec![tool]),
+            ..open(vec![prober.input_style().user()])
+        };
+        prober.ask(name, about, case)
+    };
+    let list = |of: &str| json!({"type": "array", "description": "a list", "items": {"type": of}});
+    let nested = |required: Value| {
+        let inner = json!({words::INNER_KEY: {"type": "string"}, "other": {"type": "string"}});
+        json!({"type": "object", "description": "an object", "properties": inner, "required": required})
+    };
+    let lists = "a parameter that is a list";
+    let objects = "a parameter that is an object with a required property";
+    let pairs = [
+        (
+            "the type of the items of a list is not in the prompt",
+            with("list-of-texts", lists, list("string")),
+            with("list-of-numbers", lists, list("integer")),
+        ),
+        (
+            "which properties of a parameter are required is not in the prompt",
+            with("inner-required", objects, nested(json!([words::INNER_KEY]))),
+            with("other-required", objects, nested(json!(["other"]))),
+        ),
+    ];
+    for (what, one, other) in &pairs {
+        // Without the types or the properties themselves, this is missing, too.
+        if (one.has("array") || one.has(words::INNER_KEY))
+            && let (Some(text), Some(changed)) = (tally.text(one), tally.text(other))
+        {
+            tally.demand(text != changed, || Evidence::one(*what, one));
+        }
+    }
+    let values = format!("['{}', 'other']", words::INNER_CHOICE);
+    // Where a whole tool is printed in this way, `no-repr-leak` says so.
+    let text = rich.text().filter(|text| !text.contains("{'"));
+    if let Some(at) = text.and_then(|text| text.find(&values)) {
+        let what = "the values that a parameter may have are printed as a Python list";
+        tally.broken(Evidence::one(what, rich).at(Some(at..at + values.len())));
+    }
+}
 
 /// Demands that a parameter that is required is not marked as optional, and the other one is not
 /// either.

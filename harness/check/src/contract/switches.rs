@@ -10,6 +10,7 @@ use super::evidence::Evidence;
 use super::reasoning::{is_within, marks};
 use super::severity::Severity;
 use super::tally::Tally;
+use crate::capability::Switch;
 use crate::probe::catalogue::USER;
 use crate::probe::{ProbeOutcome, Prober, Setting, words};
 
@@ -25,6 +26,7 @@ pub(super) static SWITCHES_WORK: Contract = Contract {
         let switches = &capabilities.switches;
         for switch in switches.iter().filter(|switch| switch.turns_thinking_on()) {
             is_not_inverted(&mut tally, prober, &switch.name);
+            is_not_one(&mut tally, switch);
         }
         let read = prober.variables();
         for name in &capabilities.variables {
@@ -160,6 +162,27 @@ fn is_not_inverted(tally: &mut Tally, prober: &Prober<'_>, name: &str) {
              false, and not if it is true"
         );
         Evidence::differ(what, &on, &off).with(Severity::Error)
+    });
+}
+
+/// Demands that true and false are not the same, where a user who sets nothing gets another prompt.
+fn is_not_one(tally: &mut Tally, switch: &Switch) {
+    let effect = |wanted: bool| {
+        let mut values = switch.values.iter();
+        let found = values.find(|one| one.value == wanted && !one.is_refused);
+        found.map(|one| (&one.effect, one.probe))
+    };
+    let (Some(on), Some(off)) = (effect(true), effect(false)) else {
+        return;
+    };
+    tally.demand(on != off, || {
+        let name = &switch.name;
+        Evidence::of_source(format!(
+            "`{name}` gives the same prompt if it is true and if it is false ({}), and another one if \
+             nobody sets it",
+            on.0
+        ))
+        .with(Severity::Error)
     });
 }
 

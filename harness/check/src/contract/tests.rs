@@ -321,3 +321,157 @@ fn a_loop_over_the_parts_of_a_text_lets_the_text_decide() {
         );
     }
 }
+
+/// A template with tools, calls, results and reasoning, in which nothing that follows is broken.
+const AGENT: &str = "{% if tools %}<|system|>{% for tool in tools %}{{ tool | tojson }}\n{% endfor %}\
+    <|end|>{% endif %}{% for message in messages %}<|{{ message.role }}|>\
+    {% if message.reasoning_content %}<think>{{ message.reasoning_content }}</think>{% endif %}\
+    {% if message.content is string %}{{ message.content }}{% else %}\
+    {% for part in message.content or [] %}{{ part.text }}{% endfor %}{% endif %}\
+    {% for call in message.tool_calls or [] %}{% set args = call.function.arguments %}\
+    <call>{\"name\": \"{{ call.function.name }}\", \"arguments\": \
+    {{ args if args is string else args | tojson }}}</call>{% endfor %}<|end|>{% endfor %}\
+    {% if add_generation_prompt %}<|assistant|>{% endif %}";
+
+/// Changes of it: the contract that each breaks, how badly, what is replaced by what, and words of the
+/// finding.
+type Fault = (
+    &'static str,
+    Severity,
+    &'static str,
+    &'static str,
+    &'static str,
+);
+
+const ARGUMENTS: &str = "{{ args if args is string else args | tojson }}";
+const BY_HAND: &str = "{ {%- for key in args %}{{ ', ' if not loop.first }}\"{{ key }}\": \
+                   \"{{ args[key] }}\"{% endfor %} }";
+const PYTHON: &str = "<call>{{ call.function.name }}({%- for key in args %}{{ key }}='{{ args[key] }}'{% endfor %})</call>";
+const CALL: &str = "<call>{\"name\": \"{{ call.function.name }}\", \"arguments\": \
+                {{ args if args is string else args | tojson }}}</call>";
+const PARTS: &str = "{% for part in message.content or [] %}{{ part.text }}{% endfor %}";
+const CONTENT: &str = "{% if message.content is string %}";
+const TOOL: &str = "{{ tool | tojson }}";
+const ABOUT: &str = "{\"name\": \"{{ tool.function.name }}\", \"description\": \
+                 \"{{ tool.function.description }}\", \"parameters\": {{ tool.function.parameters | \
+                 tojson }}}";
+const FLAT: &str = "{{ tool.function.name }} {{ tool.function.description }}{% for name, one in \
+                tool.function.parameters.properties.items() %} {{ name }}: {{ one.type }} {{ \
+                one.description }}{% endfor %}";
+const FAULTS: [Fault; 13] = [
+    (
+        "calls-whole",
+        Severity::Error,
+        ARGUMENTS,
+        BY_HAND,
+        "is no JSON",
+    ),
+    (
+        "calls-whole",
+        Severity::Warning,
+        CALL,
+        PYTHON,
+        "is not escaped",
+    ),
+    (
+        "calls-whole",
+        Severity::Warning,
+        ARGUMENTS,
+        "{% if args %}{{ args | tojson }}{% else %}null{% endif %}",
+        "empty object",
+    ),
+    (
+        "text-part-is-text",
+        Severity::Error,
+        PARTS,
+        "{{ message.content[0].text }}",
+        "of an answer are not both",
+    ),
+    (
+        "text-part-is-text",
+        Severity::Error,
+        PARTS,
+        "{{ message.content[0].text }}",
+        "of a system message are not both",
+    ),
+    (
+        "content-beside-calls",
+        Severity::Error,
+        CONTENT,
+        "{% if message.reasoning_content and message.tool_calls %}{% elif message.content is string %}",
+        "the text of a call with reasoning",
+    ),
+    (
+        "content-beside-calls",
+        Severity::Warning,
+        CONTENT,
+        "{% if message.reasoning_content and message.tool_calls and message.content %}{{ raise_exception('one of them') }}{% elif message.content is string %}",
+        "one of them",
+    ),
+    (
+        "tool-calls-kept",
+        Severity::Warning,
+        "<call>",
+        "{{ raise_exception('no calls') }}<call>",
+        "every conversation with a call is refused",
+    ),
+    (
+        "schema-kept",
+        Severity::Warning,
+        TOOL,
+        ABOUT,
+        "description stands in quotes",
+    ),
+    (
+        "schema-kept",
+        Severity::Warning,
+        TOOL,
+        "{{ tool | tojson | e }}",
+        "escaped for HTML",
+    ),
+    (
+        "schema-kept",
+        Severity::Warning,
+        TOOL,
+        FLAT,
+        "the type of the items of a list",
+    ),
+    (
+        "result-verbatim",
+        Severity::Warning,
+        CONTENT,
+        "{% if message.role == 'tool' %}{\"result\": \"{{ message.content }}\"}{% elif message.content is string %}",
+        "a quote in it is not escaped",
+    ),
+    (
+        "switches-work",
+        Severity::Error,
+        "<|assistant|>{% endif %}",
+        "<|assistant|>{% if enable_thinking is defined %}<think>{% else %}<think></think>{% endif %}{% endif %}",
+        "gives the same prompt",
+    ),
+];
+
+#[test]
+fn what_agents_send_is_judged() {
+    for (id, severity, before, after, words) in FAULTS {
+        let finds = |source: &str| -> Option<Severity> {
+            let card = card(Dialect::Jinja, source);
+            match verdict(&card, id) {
+                Judgement::Broken(evidence) => {
+                    let mut all = evidence.iter();
+                    let found = all.find(|one| one.what.contains(words))?;
+                    Some(found.severity.unwrap_or(by_id(id)?.severity))
+                }
+                _ => None,
+            }
+        };
+        assert!(AGENT.contains(before), "{before}");
+        assert_eq!(finds(AGENT), None, "{id}: {words}");
+        assert_eq!(
+            finds(&AGENT.replace(before, after)),
+            Some(severity),
+            "{id}: {words}"
+        );
+    }
+}

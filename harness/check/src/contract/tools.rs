@@ -14,10 +14,11 @@ use crate::capability::Capabilities;
 use crate::probe::catalogue::{
     ASSISTANT_FIRST_TOOLS, CALL, CALL_RESULT, CALL_TURN_USER, CALL_WITH_TEXT, EMPTY_CALLS,
     LONG_IDS, NO_IDS, NO_NAME, NO_TOOLS, NULL_CALLS, OTHER_QUESTION, PARALLEL, QUOTED_RESULT,
-    RESULT_ALONE, SYSTEM_TOOLS, TOOLS, USER, USER_ASSISTANT_USER, quoted_result,
+    REASONED_CALL, REASONED_CALL_WITH_TEXT, RESULT_ALONE, SYSTEM_TOOLS, TOOLS, USER,
+    USER_ASSISTANT_USER, quoted_result,
 };
 use crate::probe::input_style::{open, with_tools};
-use crate::probe::{InputStyle, ProbeOutcome, Prober, Requirement, words};
+use crate::probe::{InputStyle, Probe, ProbeOutcome, Prober, Requirement, words};
 
 pub(super) static TOOLS_KEPT: Contract = Contract {
     id: "tools-kept",
@@ -281,6 +282,19 @@ pub(super) static TOOL_CALLS_KEPT: Contract = Contract {
                 _ => tally.holds(),
             }
         }
+        // Whoever writes tools into the prompt gets calls.
+        let refused = prober.see(CALL_RESULT);
+        let is_refusal = |probe: &Probe| {
+            let seen = prober.see(*probe);
+            matches!(&*seen.outcome, Outcome::Raised { .. })
+        };
+        if capabilities.tools.is_kept() && [CALL, CALL_RESULT].iter().all(is_refusal) {
+            let what = format!(
+                "tools are in the prompt, and every conversation with a call is refused: {}",
+                refused.refusal()
+            );
+            tally.broken(Evidence::one(what, &refused).with(Severity::Warning));
+        }
         tally.judgement()
     },
 };
@@ -349,9 +363,36 @@ pub(super) static CONTENT_BESIDE_CALLS: Contract = Contract {
                 }
             }
         }
+        with_reasoning_too(&mut tally, prober);
         tally.judgement()
     },
 };
+
+/// An agent's usual message has reasoning, a text and a call. Each of them stays that stays alone.
+fn with_reasoning_too(tally: &mut Tally, prober: &Prober<'_>) {
+    let seen = prober.see(REASONED_CALL_WITH_TEXT);
+    let (text, reasoned) = (prober.see(CALL_WITH_TEXT), prober.see(REASONED_CALL));
+    let (true, true) = (text.text().is_some(), reasoned.text().is_some()) else {
+        return;
+    };
+    tally.demand_with(Severity::Warning, seen.text().is_some(), || {
+        let what = format!("a call with reasoning and text: {}", seen.refusal());
+        Evidence::one(what, &seen)
+    });
+    if seen.text().is_none() {
+        return;
+    }
+    for (alone, word, what) in [
+        (&text, words::ASSISTANT, "the text"),
+        (&text, words::FIRST_VALUE, "the call"),
+        (&reasoned, words::REASONING, "the reasoning"),
+    ] {
+        tally.demand(!alone.has(word) || seen.has(word), || {
+            let what = format!("{what} of a call with reasoning and text is not in the prompt");
+            Evidence::differ(what, alone, &seen)
+        });
+    }
+}
 
 pub(super) static TOOL_RESULTS_KEPT: Contract = Contract {
     id: "tool-results-kept",
@@ -465,8 +506,14 @@ pub(super) static RESULT_VERBATIM: Contract = Contract {
         if let Some(text) = tally.text(&seen) {
             if !seen.has(words::RESULT) {
                 tally.skip("results are not in the prompt");
-            } else if text.contains(&quoted_result()) {
-                tally.holds();
+            } else if let Some(at) = text.find(&quoted_result()) {
+                let after = &text[at + quoted_result().len()..];
+                let is_bare = !(is_in_json(&text[..at]) && after.starts_with('"'));
+                tally.demand(is_bare, || {
+                    let what = "a result stands in quotes that the template writes, and a quote in \
+                                it is not escaped";
+                    Evidence::one(what, &seen).at(Some(at..at + quoted_result().len()))
+                });
             } else if let Some(at) = text.find(r#"\\\"C"#) {
                 let what = "quotes and line breaks of a result are escaped twice";
                 let evidence = Evidence::one(what, &seen).at(Some(at..at + 5));

@@ -203,9 +203,8 @@ pub(super) static ROLES_STAND: Contract = Contract {
             let before = seen.before(words::ASSISTANT)?;
             let token = control_tokens_in(before).next_back()?;
             let at = before.rfind(token)?;
-            // A token that two turns have only once opens the prompt, not an answer.
-            let is_first = before[..at].trim().is_empty();
-            let opens_turns = !is_first || turns.count(&token.to_ascii_lowercase()) > 1;
+            // A token that two turns have only once opens no answer.
+            let opens_turns = turns.count(&token.to_ascii_lowercase()) > 1;
             opens_turns.then(|| before[at..].to_owned())
         };
         match (opening(&plain), tools.before(words::ASSISTANT)) {

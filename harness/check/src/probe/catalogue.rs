@@ -104,6 +104,14 @@ probes! {
     USER_PARTS = "user-parts", |_| open(vec![json!({"role": "user", "content": parts(&[words::USER])})]);
     /// a question in two text parts
     TWO_PARTS = "two-parts", |_| open(vec![json!({"role": "user", "content": parts(&[words::BEFORE, words::AFTER])})]);
+    /// an answer in two text parts
+    ASSISTANT_TWO_PARTS = "assistant-two-parts", |m| open(vec![
+        m.user(), json!({"role": "assistant", "content": parts(&[words::BEFORE, words::AFTER])}), m.second_user(),
+    ]);
+    /// a system message in two text parts
+    SYSTEM_TWO_PARTS = "system-two-parts", |m| open(vec![
+        json!({"role": "system", "content": parts(&[words::BEFORE, words::AFTER])}), m.user(),
+    ]);
     /// an answer as a text part
     ASSISTANT_PARTS = "assistant-parts", |m| open(vec![
         m.user(), json!({"role": "assistant", "content": parts(&[words::ASSISTANT])}), m.second_user(),
@@ -235,6 +243,12 @@ probes! {
         tools: Some(vec![rich_tool()]),
         ..open(vec![m.user()])
     };
+    /// a tool whose description has quotes and a line break
+    QUOTED_TOOL = "quoted-tool", |m| {
+        let mut tool = tool(words::TOOL);
+        tool["function"]["description"] = json!(quoted_about());
+        Case { tools: Some(vec![tool]), ..open(vec![m.user()]) }
+    };
     /// a parameter without a type
     NO_TYPE = "no-type", |m| Case {
         tools: Some(vec![{
@@ -290,6 +304,17 @@ probes! {
     CALL_WITH_TEXT_ASSISTANT = "call-with-text-assistant", |m| with_tools(closed(vec![
         m.user(), call_with_text(m), m.result(), m.second_assistant(),
     ]));
+    /// a call with reasoning and text next to it, and its result
+    REASONED_CALL_WITH_TEXT = "reasoned-call-with-text", |m| {
+        let mut call = call_with_text(m);
+        with_reasoning(&mut call, words::REASONING);
+        with_tools(open(vec![m.user(), call, m.result()]))
+    };
+    /// a call with quotes, a backslash and a line break in an argument
+    QUOTED_CALL = "quoted-call", |m| {
+        let arguments = json!({words::FIRST_KEY: quoted_value(), words::SECOND_KEY: words::SECOND_VALUE});
+        with_tools(closed(vec![m.user(), m.call_with(&m.arguments(&arguments))]))
+    };
     /// two calls at once, and their results
     PARALLEL = "parallel", |m| with_tools(open(parallel(m)));
     /// two calls at once, their results, the answer, and a second question
@@ -585,6 +610,16 @@ fn inline_reasoning() -> String {
 /// What a tool gave, with quotes and a line break.
 pub(crate) fn quoted_result() -> String {
     format!("{} \"C\"\nnext", words::RESULT)
+}
+
+/// A description with quotes, signs of HTML and a line break.
+pub(crate) fn quoted_about() -> String {
+    format!("{} \"C\" <b> & é\nnext", words::TOOL_ABOUT)
+}
+
+/// An argument with both quotes, a backslash and a line break.
+pub(crate) fn quoted_value() -> String {
+    format!("{} \"C\" 'D' \\\nnext", words::FIRST_VALUE)
 }
 
 /// A text with blank lines and signs of HTML in it.
