@@ -34,14 +34,19 @@ pub(crate) enum ComparedWith {
 pub(crate) fn comparisons(look: &Look) -> Vec<Comparison> {
     let mut found = Vec::new();
     for (at, operand) in look.operands.iter().enumerate() {
-        let Some((path, bytes)) = written(operand) else {
-            continue;
-        };
-        let Some(subject) = subject(&path) else {
-            continue;
+        let texts = match written(operand) {
+            Some(one) if subject(&one.0).is_some() => vec![one],
+            _ => within_whole(operand),
         };
         let others = look.operands.iter().enumerate();
-        for (place, other) in others.filter(|(place, _)| *place != at) {
+        let others = others.filter(|(place, _)| *place != at);
+        for ((path, bytes), (place, other)) in texts
+            .iter()
+            .flat_map(|one| others.clone().map(move |other| (one, other)))
+        {
+            let Some(subject) = subject(path) else {
+                continue;
+            };
             let is_number = matches!(operand.value, OperandValue::Plain(_));
             let with: Vec<ComparedWith> = match (&other.value, is_number) {
                 (OperandValue::Plain(number), true) => {
@@ -96,6 +101,32 @@ fn written(operand: &Operand) -> Option<(String, Option<Range<usize>>)> {
     }
 }
 
+/// Texts of the conversation within an operand that holds all messages or all tools, such as
+/// `messages | string`: a content, and a name.
+fn within_whole(operand: &Operand) -> Vec<(String, Option<Range<usize>>)> {
+    let inputs = operand.inputs();
+    let paths = inputs.iter().map(|input| match input.path.as_str() {
+        "messages" => "messages[0].content".to_owned(),
+        "tools" => "tools[0].function.description".to_owned(),
+        path => path.to_owned(),
+    });
+    let paths: Vec<String> = paths.collect();
+    let is_whole = matches!(
+        operand.value,
+        OperandValue::Text(_) | OperandValue::Items(_)
+    );
+    let first = |wanted: Subject| {
+        let mut paths = paths.iter().filter(|_| is_whole);
+        paths.find(|path| subject(path) == Some(wanted)).cloned()
+    };
+    let found = [first(Subject::Content), first(Subject::Name)];
+    found
+        .into_iter()
+        .flatten()
+        .map(|path| (path, None))
+        .collect()
+}
+
 /// The texts that a look compares or takes apart. It is no such look that asks whether there is a text,
 /// or trims one.
 pub(crate) fn read_texts(look: &Look) -> impl Iterator<Item = &str> {
@@ -125,6 +156,13 @@ pub(crate) fn read_texts(look: &Look) -> impl Iterator<Item = &str> {
 pub(crate) fn is_of_clock(look: &Look) -> bool {
     let mut inputs = look.operands.iter().flat_map(Operand::inputs);
     look.operands.len() > 1 && inputs.any(|input| input.kind == InputKind::Clock)
+}
+
+/// The texts of the template with which a look compares the clock.
+pub(crate) fn clock_texts(look: &Look) -> impl Iterator<Item = String> {
+    let operands = look.operands.iter().filter(|_| is_of_clock(look));
+    let literals = operands.flat_map(Operand::literals);
+    literals.map(|(text, _)| text.to_owned())
 }
 
 /// Whether a look asks whether a text that somebody wrote is empty, and where that text is.

@@ -1,5 +1,7 @@
 //! The conversations and the texts from which the search begins.
 
+use std::collections::BTreeSet;
+
 use rolecall_core::{Case, Moment};
 use serde_json::{Map, Value, json};
 
@@ -99,35 +101,42 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     ("full of signs", "?! \"'#$%&()*+,-./:;=@\\^_`~ !!"),
 ];
 
-/// Moments of other months, days, weekdays, hours and years.
-pub(super) fn moments() -> Vec<Moment> {
-    let of_year = (0..36).map(|at| {
-        let (month, day, hour) = (at % 12 + 1, at * 11 % 28 + 1, at % 24);
-        format!("2026-{month:02}-{day:02}T{hour:02}:07:00Z")
+/// Each day of a leap year, at all hours and minutes, and days of other years. And the hours and minutes
+/// with which a template compares the clock.
+pub(super) fn moments(texts: &BTreeSet<String>) -> Vec<Moment> {
+    let days = (1..=12).flat_map(|month| (1..=31).map(move |day| (month, day)));
+    let of_year = days.enumerate().map(|(at, (month, day))| {
+        let (hour, minute) = (at % 24, at * 7 % 60);
+        // A day that is none is no moment.
+        format!("2028-{month:02}-{day:02}T{hour:02}:{minute:02}:00Z")
     });
-    let of_years = [2024, 2025, 2027, 2028, 2030, 2040, 2099];
+    let of_years = (2000..2060).chain([2099]);
     let of_years = of_years.map(|year| format!("{year}-07-15T12:00:00Z"));
-    let all = of_year.chain(of_years);
+    let minutes = texts
+        .iter()
+        .map(|text| format!("2026-07-15T{text:0>5}:00Z"));
+    let all = of_year.chain(of_years).chain(minutes);
     all.filter_map(|moment| moment.parse().ok()).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     #[test]
-    fn the_moments_are_of_all_months_days_and_hours() {
-        let moments: Vec<String> = moments().iter().map(Moment::to_string).collect();
-        assert_eq!(moments.len(), 43);
+    fn the_moments_are_of_all_days_and_hours() {
+        let moments: Vec<String> = moments(&BTreeSet::new())
+            .iter()
+            .map(Moment::to_string)
+            .collect();
+        assert_eq!(moments.len(), 366 + 61);
         let different = |part: std::ops::Range<usize>| {
             let parts = moments.iter().map(|moment| &moment[part.clone()]);
             parts.collect::<BTreeSet<_>>().len()
         };
         assert_eq!(
-            (different(5..7), different(8..10), different(11..13)),
-            (12, 28, 24)
+            (different(5..10), different(8..10), different(11..13)),
+            (366, 31, 24)
         );
     }
 }

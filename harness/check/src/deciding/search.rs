@@ -8,7 +8,7 @@ use rolecall_core::provenance::Origin;
 use rolecall_core::{Branch, Case, Dialect, Hits, Limits, Outcome, Site};
 
 use super::comparison::{
-    ComparedWith, Comparison, comparisons, count, emptiness, is_of_clock, read_texts,
+    ComparedWith, Comparison, clock_texts, comparisons, count, emptiness, is_of_clock, read_texts,
 };
 use super::conversations::{TEXTS, bases, moments};
 use super::effect::{Effect, effect, has_same_inputs, has_same_words, own_words};
@@ -65,6 +65,7 @@ fn search(prober: &Prober<'_>) -> Decided {
         known_words: BTreeSet::new(),
         counts: BTreeSet::new(),
         is_of_clock: false,
+        clock_texts: BTreeSet::new(),
         read_of: BTreeSet::new(),
         sites: prober.sites(),
         queue: VecDeque::new(),
@@ -172,6 +173,8 @@ struct Search<'p, 't> {
     counts: BTreeSet<usize>,
     /// Whether the template compares the clock.
     is_of_clock: bool,
+    /// The texts with which it does.
+    clock_texts: BTreeSet<String>,
     /// Whose texts the template looks at, beyond whether there are any.
     read_of: BTreeSet<String>,
     sites: Vec<Site>,
@@ -268,6 +271,7 @@ impl Search<'_, '_> {
         for (at, look) in decisions.looks.into_iter().enumerate() {
             self.counts.extend(count(&look));
             self.is_of_clock |= is_of_clock(&look);
+            self.clock_texts.extend(clock_texts(&look));
             let read = read_texts(&look).map(|path| speaker(case, path).0);
             self.read_of.extend(read);
             for comparison in comparisons(&look) {
@@ -602,6 +606,7 @@ impl Search<'_, '_> {
     /// Holds conversations that are as long as the template's own numbers.
     fn long_conversations(&mut self) {
         let m = self.prober.input_style();
+        // The last one asks, so an even number begins with a system message.
         let turns = |count: usize| {
             let message = |at: usize| {
                 let (user, assistant) = words::TURNS[at / 2 % words::TURNS.len()];
@@ -610,28 +615,28 @@ impl Search<'_, '_> {
                     _ => m.message("assistant", assistant),
                 }
             };
-            open((0..count | 1).map(message).collect())
+            let system = (count % 2 == 0).then(|| m.system());
+            let turns = (0..(count - 1) | 1).map(message);
+            open(system.into_iter().chain(turns).collect())
         };
-        let usual = self.examine(&turns(3));
+        let usual = [self.examine(&turns(4)), self.examine(&turns(3))];
+        let usual_words = usual.each_ref().map(own_words);
         let mut counts: BTreeSet<usize> = [25].into();
         let numbers = self.counts.iter().rev().copied();
         let numbers = numbers.filter(|number| (2..MOST_MESSAGES).contains(number));
         for number in numbers.take(MOST_COUNTS) {
-            counts.extend([number, number + 2, 2 * number + 1]);
+            counts.extend([number, number + 1, number + 2, 2 * number, 2 * number + 1]);
         }
-        let usual_words = own_words(&usual);
         for count in counts {
+            let (usual, words) = (&usual[count % 2], &usual_words[count % 2]);
             let case = turns(count);
             let (seen, _) = self.glance(&case);
-            if brings_no_words(&seen, &case, &usual_words) {
+            if brings_no_words(&seen, &case, words) {
                 continue;
             }
             let seen = self.examine(&case);
-            self.demand_no_words(
-                &format!("a conversation of {} messages", count | 1),
-                &usual,
-                seen,
-            );
+            let what = format!("a conversation of {count} messages");
+            self.demand_no_words(&what, usual, seen);
         }
     }
 
@@ -641,7 +646,7 @@ impl Search<'_, '_> {
         }
         let mut case = open(vec![self.prober.input_style().user()]);
         let usual = self.examine(&case);
-        for now in moments() {
+        for now in moments(&self.clock_texts) {
             case.now = now;
             let (seen, _) = self.glance(&case);
             if has_similar_words(&usual.seen.outcome, &seen, [None; 2], FEW_WORDS) {

@@ -130,6 +130,7 @@ fn lengths(case: &Case, path: &str, number: usize) -> Vec<(Case, Case)> {
     let mut texts = vec![(number.to_string(), (number + 1).to_string())];
     if number <= LONGEST {
         texts.push((letters(number + 1), letters(below)));
+        texts.push((letters(number), letters(number + 1)));
         texts.push((spaced(number + 1), spaced(below)));
     }
     let pair = |(with, without): (String, String)| {
