@@ -615,7 +615,7 @@ impl Search<'_, '_> {
                     _ => m.message("assistant", assistant),
                 }
             };
-            let system = (count % 2 == 0).then(|| m.system());
+            let system = count.is_multiple_of(2).then(|| m.system());
             let turns = (0..(count - 1) | 1).map(message);
             open(system.into_iter().chain(turns).collect())
         };
