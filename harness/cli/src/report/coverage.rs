@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use minijinja::{Value, context};
 use rolecall_core::invisible::is_obeyed;
 use rolecall_core::lines::Lines;
 use rolecall_core::problem::Note;
@@ -15,8 +16,8 @@ use super::excerpt::write_marked;
 use super::json::{self, VERSION};
 use super::numbers::{counted, percent, thousands};
 use super::screen;
-use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
-use super::wrapping::wrapped;
+use super::style::{GOOD, NOTE, Styled};
+use super::text::{text, written};
 
 /// How many cases JSON names for each branch of a place.
 const MOST_NAMED: usize = 3;
@@ -62,31 +63,20 @@ pub fn write(
     coverage: &TemplateCoverage<'_>,
     is_whole: bool,
 ) -> io::Result<()> {
-    let width = screen::width();
-    let template = coverage.template;
-    let name = Styled(HEADING, template.name.as_str());
-    let file = Styled(QUIET, place(template, None));
-    writeln!(out, "{}", wrapped(&format!("{name}  {file}"), width, 2))?;
-    let cases = counted(coverage.cases, "case", "cases");
-    let not_run = match coverage.not_run {
-        0 => String::new(),
-        1 => ", one of them without running it".to_owned(),
-        count => format!(", {} of them without running it", thousands(count)),
-    };
-    writeln!(out, "{}", wrapped(&format!("  {cases}{not_run}"), width, 4))?;
     let groups = GROUPS.map(|(name, kinds)| (name, coverage.count(kinds)));
-    let whole = ("all", coverage.whole());
-    let shown = groups.into_iter().chain([whole]);
-    for (name, count) in shown.filter(|(_, count)| count.all > 0) {
-        writeln!(out, "{}", counts_line(name, count))?;
-    }
+    let counts = groups.into_iter().chain([("all", coverage.whole())]);
+    let counts = counts.filter(|(_, count)| count.all > 0);
     let (unreachable, explained) = coverage.excused();
-    for (count, what) in [(unreachable, "unreachable"), (explained, "explained")] {
-        if count > 0 {
-            writeln!(out, "  {:>5}           {what}", thousands(count))?;
-        }
-    }
-    write_gaps(out, coverage, is_whole)
+    text!(out, include_str!("coverage.txt"), {
+        name => coverage.template.name.as_str(),
+        file => place(coverage.template, None),
+        cases => coverage.cases,
+        not_run => coverage.not_run,
+        counts => counts.map(|(name, count)| counts_line(name, count)).collect::<Value>(),
+        unreachable,
+        explained,
+        gaps => written(|out| write_gaps(out, coverage, is_whole))?,
+    })
 }
 
 /// Writes the coverage of several templates in one line.
@@ -111,12 +101,28 @@ pub(super) fn write_gaps(
     coverage: &TemplateCoverage<'_>,
     is_whole: bool,
 ) -> io::Result<()> {
-    let width = screen::width();
-    let lines = Lines::of(&coverage.template.source);
-    for gap in gaps(coverage, is_whole) {
-        write_gap(out, (coverage, &lines), &gap, width)?;
-    }
-    Ok(())
+    let template = coverage.template;
+    let lines = Lines::of(&template.source);
+    let position = |covered: &CoveredSite| {
+        let position = lines.position(&template.source, covered.site.span.start);
+        let line = line_in_file(template, Some(position.line));
+        (line.unwrap_or(position.line), position.column)
+    };
+    let gap = |gap: &Gap<'_>| -> io::Result<Value> {
+        let span = &gap.place.site.span;
+        let (line, column) = position(gap.place);
+        Ok(context! {
+            line,
+            column,
+            kind => gap.place.site.kind.name(),
+            missing => &gap.missing,
+            marked => written(|out| write_marked(out, &template.source, span, "  ", screen::width()))?,
+            more => gap.more.map(|(count, _)| count),
+            last => gap.more.map(|(_, last)| position(last).0),
+        })
+    };
+    let gaps: io::Result<Vec<Value>> = gaps(coverage, is_whole).iter().map(gap).collect();
+    text!(out, include_str!("gaps.txt"), { gaps => gaps? })
 }
 
 /// A place that is not reached in every branch.
@@ -156,11 +162,8 @@ fn gaps<'c>(coverage: &'c TemplateCoverage<'_>, is_whole: bool) -> Vec<Gap<'c>> 
 
 /// `  18 of 20 statements, 90.00 %`
 pub(super) fn counts_line(name: &str, count: BranchCount) -> String {
-    let style = if count.reached == count.all {
-        GOOD
-    } else {
-        NOTE
-    };
+    let is_whole = count.reached == count.all;
+    let style = if is_whole { GOOD } else { NOTE };
     let numbers = format!(
         "{:>5} of {:>5}",
         thousands(count.reached),
@@ -168,40 +171,6 @@ pub(super) fn counts_line(name: &str, count: BranchCount) -> String {
     );
     let share = percent(count.reached, count.all);
     format!("  {}  {name}, {share}", Styled(style, numbers))
-}
-
-fn write_gap(
-    out: &mut dyn Write,
-    (coverage, lines): (&TemplateCoverage<'_>, &Lines),
-    gap: &Gap<'_>,
-    width: usize,
-) -> io::Result<()> {
-    let template = coverage.template;
-    let position = |covered: &CoveredSite| {
-        let position = lines.position(&template.source, covered.site.span.start);
-        let line = line_in_file(template, Some(position.line));
-        (line.unwrap_or(position.line), position.column)
-    };
-    let (line, column) = position(gap.place);
-    let kind = gap.place.site.kind.name();
-    let missing = Styled(BAD, &gap.missing);
-    let text = format!("  {line}:{column} {kind} {missing}");
-    writeln!(out, "\n{}", wrapped(&text, width, 4))?;
-    write_marked(out, &template.source, &gap.place.site.span, "  ", width)?;
-    if let Some((count, last)) = gap.more {
-        let count = counted(count, "place", "places");
-        let up_to = match position(last) {
-            (last, _) if last == line => String::new(),
-            (last, _) => format!(", up to line {last}"),
-        };
-        let text = format!("    and {count} after it{up_to}");
-        writeln!(
-            out,
-            "{}",
-            wrapped(&Styled(QUIET, text).to_string(), width, 6)
-        )?;
-    }
-    Ok(())
 }
 
 /// A note for each place of a template that is not reached in every branch. Of places that follow

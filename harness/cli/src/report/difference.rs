@@ -9,7 +9,7 @@ use rolecall_core::TemplateName;
 use super::numbers::counted;
 use super::screen::{self, ENDLESS};
 use super::style::{BAD, CAME, GONE, GOOD, HEADING, NOTE, QUIET, Styled};
-use super::wrapping::{paragraph, wrapped, wrapped_command};
+use super::wrapping::{advice, paragraph, wrapped};
 use rolecall_core::diff::{Diff, DiffLine, Side};
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::invocation;
@@ -599,15 +599,7 @@ fn write_advice(
 
 /// Writes a line of advice: the purpose and the command.
 pub(super) fn say(out: &mut dyn Write, what: &str, how: &str) -> io::Result<()> {
-    let width = screen::of_messages();
-    if !how.is_empty() && 3 + what.len() + how.len() <= width {
-        return writeln!(out, "  {} {how}", Styled(QUIET, what));
-    }
-    paragraph(out, &format!("  {}", Styled(QUIET, what)), 2)?;
-    if how.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "{}", wrapped_command(how, width, 4))
+    writeln!(out, "{}", advice(what, how))
 }
 
 /// Case names on one line. If there are very many, only the first ones, unless all are wanted.

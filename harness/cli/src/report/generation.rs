@@ -11,44 +11,32 @@ use serde_json::{Map, Value};
 use super::adding::write_case;
 use super::coverage::{CountJson, SiteJson, counts_line, write_gaps};
 use super::json::{self, VERSION};
-use super::numbers::{counted, thousands};
-use super::style::{HEADING, QUIET, Styled};
-use super::wrapping::paragraph;
+use super::numbers::counted;
+use super::text::{text, written};
 
 /// Writes the findings for a template: what is reached before and after, each new case, and what is
 /// still not reached. Places that follow each other and are never reached are shown as one, unless
 /// `is_whole`.
 pub fn write(out: &mut dyn Write, generation: &Generation<'_>, is_whole: bool) -> io::Result<()> {
     let template = generation.before.template;
-    let name = Styled(HEADING, template.name.as_str());
-    let file = Styled(QUIET, place(template, None));
-    paragraph(out, &format!("{name}  {file}"), 2)?;
     let (before, after) = (generation.before.whole(), generation.after.whole());
     let cases = counted(generation.before.cases, "case", "cases");
-    writeln!(out, "{}", counts_line(&format!("with {cases}"), before))?;
-    if !generation.cases.is_empty() {
-        let new = counted(generation.cases.len(), "new one", "new ones");
-        writeln!(out, "{}", counts_line(&format!("with {new}"), after))?;
-    }
-    for one in &generation.cases {
-        writeln!(out)?;
-        write_case(out, one.case.id.name(), &one.fields())?;
-    }
-    if after.reached == after.all && generation.unreachable == 0 {
-        return Ok(());
-    }
-    if generation.cases.is_empty() {
-        writeln!(out)?;
-    }
-    let unreached = counted(generation.unreached(), "branch", "branches");
-    let tries = counted(generation.tries, "conversation", "conversations");
-    let unreachable = match generation.unreachable {
-        0 => String::new(),
-        count => format!(", and {} unreachable", thousands(count)),
-    };
-    let text = format!("not reached after {tries}: {unreached}{unreachable}");
-    paragraph(out, &Styled(HEADING, text).to_string(), 2)?;
-    write_gaps(out, &generation.after, is_whole)
+    let new = counted(generation.cases.len(), "new one", "new ones");
+    let case =
+        |one: &GeneratedCase| written(|out| write_case(out, one.case.id.name(), &one.fields()));
+    let shown: io::Result<Vec<String>> = generation.cases.iter().map(case).collect();
+    text!(out, include_str!("generation.txt"), {
+        name => template.name.as_str(),
+        file => place(template, None),
+        before => counts_line(&format!("with {cases}"), before),
+        after => counts_line(&format!("with {new}"), after),
+        cases => shown?,
+        unreached => after.reached != after.all || generation.unreachable > 0,
+        unreached_branches => generation.unreached(),
+        unreachable => generation.unreachable,
+        tries => generation.tries,
+        gaps => written(|out| write_gaps(out, &generation.after, is_whole))?,
+    })
 }
 
 /// Generated conversations as JSON.

@@ -18,6 +18,8 @@ pub mod wrapping;
 
 pub mod columns;
 
+mod text;
+
 pub mod syntax_error;
 
 pub mod difference;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
+use minijinja::{Value, context};
 use rolecall_core::diff::{Diff, DiffLine, Side};
 use rolecall_core::lines::{LineColumn, Lines};
 use rolecall_core::transcript::encode_text;
@@ -13,10 +14,8 @@ use serde::Serialize;
 
 use super::difference::write_lines;
 use super::json::{self, VERSION};
-use super::numbers::{counted, percent, thousands};
 use super::screen;
-use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
-use super::wrapping::wrapped;
+use super::text::{text, written};
 
 /// Writes how many mutants of a template the cases notice, and those that no case notices.
 /// Those that no conversation tells apart are only counted, unless all are wanted.
@@ -25,77 +24,54 @@ pub fn write(
     mutants: &TemplateMutants<'_>,
     shows_all: bool,
 ) -> io::Result<()> {
-    let width = screen::width();
-    let template = mutants.template;
-    let name = Styled(HEADING, template.name.as_str());
-    let file = Styled(QUIET, place(template, None));
-    writeln!(out, "{}", wrapped(&format!("{name}  {file}"), width, 2))?;
-    let (noticed, alike) = (mutants.noticed(), mutants.alike());
-    let all = mutants.mutants.len() - alike;
-    let style = if noticed == all { GOOD } else { NOTE };
-    let line = format!(
-        "  {} of {} noticed by {} ({})",
-        Styled(style, thousands(noticed)),
-        counted(all, "mutant", "mutants"),
-        counted(mutants.cases, "case", "cases"),
-        percent(noticed, all)
-    );
-    writeln!(out, "{}", wrapped(&line, width, 4))?;
-    if alike > 0 {
-        let line = format!(
-            "  {} more that no conversation distinguishes, of {} tried at each place",
-            thousands(alike),
-            thousands(mutants.tries)
-        );
-        writeln!(out, "{}", wrapped(&line, width, 4))?;
-    }
-    let lines = Lines::of(&template.source);
-    for mutant in mutants.unnoticed() {
-        let is_alike = mutants.tries > 0 && mutant.notice == Notice::Nothing;
-        if shows_all || !is_alike {
-            write_unnoticed(out, mutants, (mutant, &lines), width)?;
-        }
-    }
-    Ok(())
+    let lines = Lines::of(&mutants.template.source);
+    let is_alike = |mutant: &Mutant| mutants.tries > 0 && mutant.notice == Notice::Nothing;
+    let shown = mutants
+        .unnoticed()
+        .filter(|mutant| shows_all || !is_alike(mutant));
+    let shown: io::Result<Vec<_>> = shown
+        .map(|mutant| unnoticed(mutants, mutant, &lines))
+        .collect();
+    text!(out, include_str!("mutation.txt"), {
+        name => mutants.template.name.as_str(),
+        file => place(mutants.template, None),
+        noticed => mutants.noticed(),
+        all => mutants.mutants.len() - mutants.alike(),
+        alike => mutants.alike(),
+        cases => mutants.cases,
+        tries => mutants.tries,
+        mutants => shown?,
+    })
 }
 
-fn write_unnoticed(
-    out: &mut dyn Write,
-    mutants: &TemplateMutants<'_>,
-    (mutant, lines): (&Mutant, &Lines),
-    width: usize,
-) -> io::Result<()> {
-    let template = mutants.template;
-    let span = mutant.mutation.span();
-    let LineColumn { line, column } = lines.position(&template.source, span.start);
-    let line = line_in_file(template, Some(line)).unwrap_or(line);
-    let kind = mutant.mutation.kind.name();
-    let reached = match mutant.reached_by {
-        Some(0) => ", no case reaches it",
-        _ => "",
-    };
-    let missing = Styled(BAD, format!("not noticed{reached}"));
-    let text = format!("  {line}:{column} {kind} {missing}");
-    writeln!(out, "\n{}", wrapped(&text, width, 4))?;
-    write_lines(out, &changed_lines(&template.source, mutant), "  ", width)?;
-    let Notice::Conversation(index) = mutant.notice else {
-        return Ok(());
+fn unnoticed(mutants: &TemplateMutants<'_>, mutant: &Mutant, lines: &Lines) -> io::Result<Value> {
+    let source = &mutants.template.source;
+    let LineColumn { line, column } = lines.position(source, mutant.mutation.span().start);
+    let index = match mutant.notice {
+        Notice::Conversation(index) => Some(index),
+        _ => None,
     };
     // One conversation is shown once, with the first mutant that it tells apart.
-    let own = Notice::Conversation(index);
-    let mut telling = mutants.mutants.iter().filter(|other| other.notice == own);
-    let case = mutants.conversations.get(index);
-    let case = case.filter(|_| {
-        telling
-            .next()
-            .is_some_and(|first| std::ptr::eq(first, mutant))
-    });
-    let number = index + 1;
-    let text = match case.map(fields).map(serde_json::Value::from) {
-        Some(case) => format!("  conversation {number} would notice it: {case}"),
-        None => format!("  conversation {number} would notice it"),
-    };
-    writeln!(out, "{}", wrapped(&text, width, 4))
+    let mut telling = mutants
+        .mutants
+        .iter()
+        .filter(|other| other.notice == mutant.notice);
+    let is_first = telling
+        .next()
+        .is_some_and(|first| std::ptr::eq(first, mutant));
+    let case = index
+        .filter(|_| is_first)
+        .and_then(|index| mutants.conversations.get(index));
+    let changed = changed_lines(source, mutant);
+    Ok(context! {
+        line => line_in_file(mutants.template, Some(line)).unwrap_or(line),
+        column,
+        kind => mutant.mutation.kind.name(),
+        is_unreached => mutant.reached_by == Some(0),
+        changed => written(|out| write_lines(out, &changed, "  ", screen::width()))?,
+        number => index.map(|index| index + 1),
+        case => case.map(|case| serde_json::Value::from(fields(case)).to_string()),
+    })
 }
 
 /// The lines that a mutant changes, as they were and as they are.

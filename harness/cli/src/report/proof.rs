@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use minijinja::{Value as Data, context};
 use rolecall_answers::comparison::Verdict;
-use rolecall_check::contract::{Finding, Judgement, Severity};
+use rolecall_check::contract::{Finding, Judgement};
 use rolecall_check::probe::spaced;
 use rolecall_core::ReadOutcome;
 use rolecall_response::TRANSFORMERS;
@@ -14,47 +15,71 @@ use serde_json::Value;
 
 use super::card::{CardDetail, FindingStyle, one_line, write_broken};
 use super::json::{self, VERSION};
-use super::numbers::{counted, thousands};
+use super::numbers::thousands;
 use super::roundtrip::write_counts;
 use super::screen;
-use super::style::{GOOD, HEADING, NOTE, QUIET, Styled};
-use super::wrapping::wrapped;
+use super::text::{text, written};
 
 /// Writes a proof: the contracts that are broken, the counts, and for each cause the smallest
 /// message that shows it.
 pub fn write(out: &mut dyn Write, proof: &Proof, file: &str) -> io::Result<()> {
-    let width = screen::width();
-    let title = format!(
-        "{}, answers read with {file} as transformers {TRANSFORMERS} reads",
-        Styled(HEADING, &proof.template)
-    );
-    writeln!(out, "{}", wrapped(&title, width, 2))?;
-    writeln!(out, "{}", wrapped(&contracts(proof), width, 2))?;
     let style = FindingStyle {
         detail: CardDetail::Marked,
-        width,
+        width: screen::width(),
         shown_as: None,
     };
-    for severity in Severity::ALL {
-        for finding in &proof.findings {
-            if finding.is_broken() && finding.severity() == severity {
-                write_broken(out, finding, style)?;
-            }
+    let count = |is: fn(&Judgement) -> bool| {
+        let findings = proof.findings.iter();
+        findings.filter(|finding| is(&finding.judgement)).count()
+    };
+    let mut broken: Vec<&Finding> = proof
+        .findings
+        .iter()
+        .filter(|one| one.is_broken())
+        .collect();
+    broken.sort_by_key(|finding| finding.severity());
+    let failures = proof.failures.iter().map(|failure| {
+        context! {
+            messages => failure.messages,
+            cause => failure.smallest.cause.to_string(),
+            example => &failure.example,
+            lines => lines(failure).into_iter().map(|(name, text)| vec![name.to_owned(), one_line(&text)]).collect::<Data>(),
         }
-    }
-    writeln!(out, "\n{}", Styled(HEADING, "answers of the cases"))?;
-    write_counts(out, &proof.counts)?;
-    if proof.failures.is_empty() {
-        return Ok(());
-    }
-    let heading = "answers that are not parsed as they were meant, each with the smallest message \
-                   that shows it";
-    let heading = Styled(HEADING, heading).to_string();
-    writeln!(out, "\n{}", wrapped(&heading, width, 2))?;
-    for failure in &proof.failures {
-        write_failure(out, failure, width)?;
-    }
-    Ok(())
+    });
+    text!(out, include_str!("proof.txt"), {
+        template => &proof.template,
+        file,
+        version => TRANSFORMERS,
+        holding => count(|judgement| *judgement == Judgement::Holds),
+        broken => broken.len(),
+        other => count(|judgement| matches!(judgement, Judgement::DoesNotApply(_))),
+        findings => written(|out| broken.iter().try_for_each(|one| write_broken(out, one, style)))?,
+        counts => written(|out| write_counts(out, &proof.counts))?,
+        failures => failures.collect::<Data>(),
+    })
+}
+
+/// The smallest message that shows a failure, and what becomes of it.
+fn lines(failure: &ReadingFailure) -> Vec<(&'static str, String)> {
+    let case = &failure.smallest.case;
+    let messages = case
+        .messages
+        .iter()
+        .map(|message| ("message", spaced(message)));
+    let tools = case
+        .tools
+        .iter()
+        .flatten()
+        .map(|tool| ("tool", spaced(tool)));
+    let shown = failure.shown().into_iter().flat_map(|(_, text, outcome)| {
+        let read = match outcome {
+            ReadOutcome::Read { message } => ("read", spaced(message)),
+            ReadOutcome::Failed { kind, message } => ("refused", format!("{kind}: {message}")),
+            other => ("refused", other.essence()),
+        };
+        [("text", text.to_owned()), read]
+    });
+    messages.chain(tools).chain(shown).collect()
 }
 
 /// How a response template does, in a sentence: `Of 344 answers of the cases, 331 are read back.`
@@ -72,64 +97,6 @@ pub fn sentence(proof: &Proof) -> String {
         return counts;
     }
     format!("{counts} Broken: {}.", broken.join(", "))
-}
-
-/// `9 contracts about answers hold, 1 is broken, 1 does not apply`
-fn contracts(proof: &Proof) -> String {
-    let count = |is: fn(&Judgement) -> bool| {
-        let findings = proof.findings.iter();
-        findings.filter(|finding| is(&finding.judgement)).count()
-    };
-    let holding = count(|judgement| *judgement == Judgement::Holds);
-    let broken = count(|judgement| matches!(judgement, Judgement::Broken(_)));
-    let other = count(|judgement| matches!(judgement, Judgement::DoesNotApply(_)));
-    let holding = counted(
-        holding,
-        "contract about answers holds",
-        "contracts about answers hold",
-    );
-    let broken = counted(broken, "is broken", "are broken");
-    let other = counted(other, "does not apply", "do not apply");
-    format!("{}, {broken}, {other}", Styled(GOOD, holding))
-}
-
-fn write_failure(out: &mut dyn Write, failure: &ReadingFailure, width: usize) -> io::Result<()> {
-    let smallest = &failure.smallest;
-    let count = format!(
-        "{} {}",
-        thousands(failure.messages),
-        if failure.messages == 1 {
-            "message"
-        } else {
-            "messages"
-        }
-    );
-    let cause = Styled(NOTE, &smallest.cause);
-    let from = Styled(QUIET, format!("(from {})", failure.example));
-    writeln!(
-        out,
-        "{}",
-        wrapped(&format!("  {count}: {cause} {from}"), width, 4)
-    )?;
-    let mut line = |name: &str, text: String| {
-        let text = format!("    {name:7} {}", one_line(&text));
-        writeln!(out, "{}", wrapped(&text, width, 12))
-    };
-    for message in &smallest.case.messages {
-        line("message", spaced(message))?;
-    }
-    for tool in smallest.case.tools.iter().flatten() {
-        line("tool", spaced(tool))?;
-    }
-    if let Some((_, text, outcome)) = failure.shown() {
-        line("text", text.to_owned())?;
-        match outcome {
-            ReadOutcome::Read { message } => line("read", spaced(message))?,
-            ReadOutcome::Failed { kind, message } => line("refused", format!("{kind}: {message}"))?,
-            other => line("refused", other.essence())?,
-        }
-    }
-    Ok(())
 }
 
 /// Proofs as JSON.
