@@ -18,7 +18,7 @@ pub mod wrapping;
 
 pub mod columns;
 
-mod text;
+pub(crate) mod text;
 
 pub mod syntax_error;
 

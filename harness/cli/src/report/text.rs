@@ -72,6 +72,12 @@ impl Text {
             wrapped_command(command, width(state), indent)
         });
         environment.add_filter("columns", columns);
+        environment.add_function("headings", |names: Vec<String>| {
+            let names = names
+                .iter()
+                .map(|name| Styled(style::HEADING, name).to_string());
+            names.collect::<Vec<_>>().join(&own_mark('|'))
+        });
         environment.add_function("command", invocation::command);
         environment.add_function("advice", advice);
         let added = environment.add_template_owned("report", prepared(source));
@@ -142,10 +148,15 @@ fn columns(state: &State, text: &str, right: Option<Vec<usize>>) -> Result<Strin
 /// A template with the lines as the engine knows them.
 fn prepared(source: &str) -> String {
     let mut text = String::new();
+    let mut is_table = false;
     for line in source.lines() {
         let trimmed = line.trim();
-        if trimmed.starts_with("{%") && trimmed.find("%}") == Some(trimmed.len() - 2) {
+        let end = trimmed.len().saturating_sub(2);
+        if trimmed.starts_with("{%") && trimmed.find("%}") == Some(end) || trimmed.starts_with("{#")
+        {
             text += trimmed;
+            is_table = trimmed.starts_with("{% filter columns")
+                || is_table && !trimmed.starts_with("{% endfilter");
         } else if let Some(line) = line.strip_prefix('~') {
             let number = line
                 .split_once('~')
@@ -159,7 +170,7 @@ fn prepared(source: &str) -> String {
             );
         } else if let Some(lines) = line.strip_prefix('=') {
             let _ = write!(text, "{{{{{lines} }}}}");
-        } else if let Some(row) = line.strip_prefix('|') {
+        } else if let Some(row) = line.strip_prefix('|').filter(|_| is_table) {
             text += &cells(row);
             text += &own_mark('\n');
         } else {
