@@ -71,6 +71,7 @@ impl Text {
         environment.add_filter("shell", |state: &State, command: &str, indent: usize| {
             wrapped_command(command, width(state), indent)
         });
+        environment.add_filter("lines", lines);
         environment.add_filter("columns", columns);
         environment.add_function("headings", |names: Vec<String>| {
             let names = names
@@ -131,6 +132,26 @@ fn width(state: &State) -> usize {
         .lookup("width")
         .and_then(|width| width.try_into().ok());
     width.unwrap_or_else(screen::width)
+}
+
+/// A text in lines of which each has the style. `first` is before the text.
+fn lines(
+    state: &State,
+    text: &str,
+    name: &str,
+    first: Option<&str>,
+    hang: Option<usize>,
+) -> String {
+    let first = first.unwrap_or_default();
+    let text = wrapped(
+        &format!("{first}{text}"),
+        width(state),
+        hang.unwrap_or_default(),
+    );
+    let lines = text
+        .lines()
+        .map(|line| Styled(style::named(name), line.trim_end()).to_string() + "\n");
+    lines.collect()
 }
 
 /// Rows of cells in columns.
