@@ -121,7 +121,7 @@ pub fn write(out: &mut dyn Write, of: &TemplateFixes, is_all: bool) -> io::Resul
             context! { by_hand => "kept", owner => *owner, copy => copy.clone() }
         }
         Fate::ByHand(ByHand::NotWritten) => context! { by_hand => "not written" },
-        Fate::Offered | Fate::Shown | Fate::Applied => context! { by_hand => () },
+        Fate::Offered | Fate::Shown | Fate::Applied => context! { by_hand => "" },
     };
     text!(out, include_str!("fixes.txt"), {
         fixes => shown?,

@@ -103,7 +103,7 @@ pub(crate) fn data(document: &impl Serialize) -> Value {
     fn of(value: serde_json::Value) -> Value {
         use serde_json::Value as Json;
         match value {
-            Json::Null => Value::from(()),
+            Json::Null => Value::from(None::<bool>),
             Json::Bool(is_true) => is_true.into(),
             Json::Number(number) => number
                 .as_i64()

@@ -6,10 +6,9 @@ use std::io::{self, Write};
 use rolecall_core::Dialect;
 use serde::Serialize;
 
-use super::columns::{Cell, Columns};
 use super::json::{self, VERSION};
 use super::numbers::counted;
-use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use super::text::{data, text};
 use rolecall_io::protocol::{Check, CheckResult, Trial};
 
 /// The document of `probe-engine --format json`.
@@ -73,98 +72,51 @@ fn help_for_many(others: usize) -> String {
     format!("{count} alike, so the cause is probably not in what each of them tries: fix it first")
 }
 
+impl TrialDocument {
+    fn of(trial: &Trial) -> TrialDocument {
+        let entry = |check: &Check| {
+            let (seen, help) = match &check.finding {
+                CheckResult::Wrong { seen, .. } if same_as(trial, check).is_some() => {
+                    (Some(seen.clone()), None)
+                }
+                CheckResult::Wrong { seen, help, .. } | CheckResult::Noted { seen, help } => {
+                    let help = match others(trial, check) {
+                        0 => help.clone(),
+                        others => Cow::Owned(help_for_many(others)),
+                    };
+                    (Some(seen.clone()), Some(help))
+                }
+                CheckResult::Fine | CheckResult::NotTried => (None, None),
+            };
+            CheckEntry {
+                name: check.name,
+                about: check.about,
+                result: result(&check.finding),
+                seen,
+                help,
+                same_as: same_as(trial, check),
+            }
+        };
+        TrialDocument {
+            rolecall: VERSION,
+            engine: trial.engine.clone(),
+            dialect: trial.dialect.map(Dialect::name),
+            checks: trial.checks.iter().map(entry).collect(),
+        }
+    }
+}
+
 /// Writes the document: `{"rolecall": 1, "engine": …, "checks": […]}`.
 pub fn write_json(out: &mut dyn Write, trial: &Trial) -> io::Result<()> {
-    let entry = |check: &Check| {
-        let (seen, help) = match &check.finding {
-            CheckResult::Wrong { seen, .. } if same_as(trial, check).is_some() => {
-                (Some(seen.clone()), None)
-            }
-            CheckResult::Wrong { seen, help, .. } | CheckResult::Noted { seen, help } => {
-                let help = match others(trial, check) {
-                    0 => help.clone(),
-                    others => Cow::Owned(help_for_many(others)),
-                };
-                (Some(seen.clone()), Some(help))
-            }
-            CheckResult::Fine | CheckResult::NotTried => (None, None),
-        };
-        CheckEntry {
-            name: check.name,
-            about: check.about,
-            result: result(&check.finding),
-            seen,
-            help,
-            same_as: same_as(trial, check),
-        }
-    };
-    let document = TrialDocument {
-        rolecall: VERSION,
-        engine: trial.engine.clone(),
-        dialect: trial.dialect.map(Dialect::name),
-        checks: trial.checks.iter().map(entry).collect(),
-    };
-    json::write(out, &document)
+    json::write(out, &TrialDocument::of(trial))
 }
 
-/// Writes a line for each check, and what to do about each mistake.
+/// Writes a line for each check, what to do about each mistake, and how many checks passed.
 pub fn write(out: &mut dyn Write, trial: &Trial) -> io::Result<()> {
-    if let (Some(engine), Some(dialect)) = (&trial.engine, trial.dialect) {
-        let seconds = format!("started in {:.1} s", trial.start.as_secs_f64());
-        let engine = Styled(HEADING, engine);
-        writeln!(out, "{engine} {dialect}, {}", Styled(QUIET, seconds))?;
-        writeln!(out)?;
-    }
-    let mut columns = Columns::default();
-    for check in &trial.checks {
-        let style = match check.finding {
-            CheckResult::Fine => GOOD,
-            CheckResult::Wrong { .. } => BAD,
-            CheckResult::Noted { .. } | CheckResult::NotTried => NOTE,
-        };
-        let text = match &check.finding {
-            CheckResult::Fine | CheckResult::NotTried => Cell::new(QUIET, check.about),
-            CheckResult::Wrong { seen, help, .. } | CheckResult::Noted { seen, help } => {
-                match (same_as(trial, check), others(trial, check)) {
-                    (Some(first), _) => Cell::new(QUIET, format!("the same as {first}")),
-                    (None, 0) => Cell::new(PLAIN, format!("{seen} — {help}")),
-                    (None, count) => Cell::new(PLAIN, format!("{seen} — {}", help_for_many(count))),
-                }
-            }
-        };
-        columns.row(vec![
-            Cell::new(style, result(&check.finding)),
-            Cell::new(PLAIN, check.name),
-            text,
-        ]);
-    }
-    columns.write(out)?;
-    write_close(out, trial)
-}
-
-/// Writes the last line: how many checks passed.
-fn write_close(out: &mut dyn Write, trial: &Trial) -> io::Result<()> {
-    let count = |wanted: &str| {
-        let checks = trial.checks.iter();
-        checks
-            .filter(|check| result(&check.finding) == wanted)
-            .count()
-    };
-    let mut parts = Vec::new();
-    for (name, style) in [("wrong", BAD), ("note", NOTE), ("not tried", NOTE)] {
-        match count(name) {
-            0 => {}
-            found => parts.push(Styled(style, format!("{found} {name}")).to_string()),
-        }
-    }
-    let fine = Styled(GOOD, format!("{} fine", count("fine")));
-    let parts = if parts.is_empty() {
-        String::new()
-    } else {
-        format!(", {}", parts.join(", "))
-    };
-    let all = counted(trial.checks.len(), "check", "checks");
-    writeln!(out, "\n{all}: {fine}{parts}")
+    text!(out, include_str!("trial.txt"), {
+        seconds => format!("{:.1}", trial.start.as_secs_f64()),
+        ..data(&TrialDocument::of(trial))
+    })
 }
 
 fn result(finding: &CheckResult) -> &'static str {
