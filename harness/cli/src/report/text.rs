@@ -7,6 +7,7 @@
 //! the columns that are aligned to the right are the filter's argument. A line after `=` is an
 //! expression whose text has its own line ends.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -103,17 +104,17 @@ pub(crate) fn data(document: &impl Serialize) -> Value {
     fn of(value: serde_json::Value) -> Value {
         use serde_json::Value as Json;
         match value {
-            Json::Null => Value::from(None::<bool>),
+            Json::Null => Value::from(()),
             Json::Bool(is_true) => is_true.into(),
             Json::Number(number) => number
                 .as_i64()
                 .map_or_else(|| number.as_f64().into(), Value::from),
             Json::String(text) => text.into(),
             Json::Array(items) => items.into_iter().map(of).collect(),
-            Json::Object(entries) => entries
-                .into_iter()
-                .map(|(key, value)| (key, of(value)))
-                .collect(),
+            Json::Object(entries) => {
+                let entries = entries.into_iter().map(|(key, value)| (key, of(value)));
+                entries.collect::<BTreeMap<_, _>>().into()
+            }
         }
     }
     of(serde_json::to_value(document).unwrap_or_default())
