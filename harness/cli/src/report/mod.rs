@@ -81,6 +81,8 @@ pub mod html;
 
 pub mod comparison;
 
+mod diagnostic;
+
 pub mod cards;
 pub mod checked;
 pub mod checked_texts;
