@@ -13,11 +13,10 @@ use super::card::{
     ALONE, CardDetail, FindingStyle, one_line, setting, style_of as style_of_severity,
     style_of_support, write_about, write_alone, write_broken,
 };
-use super::columns::{Cell, Columns};
 use super::numbers::{counted, thousands};
 use super::other_fault::{FaultKind, OtherFault};
 use super::screen::{self, whose};
-use super::style::{self, BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use super::style::{self, BAD, GOOD, NOTE, PLAIN, QUIET, Styled};
 use super::syntax_error;
 use super::text::{text, written};
 use super::wrapping::{paragraph, wrapped_command};
@@ -219,31 +218,21 @@ fn refusals(capabilities: &Capabilities) -> Value {
 
 /// Writes a line for each template, and one for each contract that some template breaks.
 pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
-    let heading = |text: &str| Cell::new(HEADING, text);
-    let mut table = Columns::right_aligned([1, 2, 3, 4]);
-    let headings = [
-        "template", "errors", "warnings", "limits", "notes", "broken",
-    ];
-    table.row(headings.map(heading));
-    let counts = |card: &Card| {
-        Severity::ALL.map(|severity| match card.count(severity) {
-            0 => Cell::new(QUIET, "·"),
-            count => Cell::new(style::named(style_of_severity(severity)), thousands(count)),
-        })
-    };
-    for card in cards {
+    let rows = cards.iter().map(|card| {
         let mut broken: Vec<&Finding> = card.unexplained().collect();
         broken.sort_by_key(|finding| finding.severity());
-        let ids: Vec<_> = broken.iter().map(|finding| finding.contract.id).collect();
-        table.row(
-            std::iter::once(Cell::new(PLAIN, &card.template))
-                .chain(counts(card))
-                .chain([Cell::new(PLAIN, ids.join(", "))]),
-        );
-    }
-    table.write(out)?;
-    writeln!(out)?;
-
+        let counts = Severity::ALL.map(|severity| {
+            vec![
+                Value::from(style_of_severity(severity)),
+                card.count(severity).into(),
+            ]
+        });
+        context! {
+            name => &card.template,
+            counts => counts.to_vec(),
+            broken => broken.iter().map(|finding| finding.contract.id).collect::<Vec<_>>(),
+        }
+    });
     // A template may break a contract less badly than another one does.
     let mut broken: BTreeMap<(Severity, &str), usize> = BTreeMap::new();
     let mut judged: BTreeMap<&str, usize> = BTreeMap::new();
@@ -256,42 +245,31 @@ pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
             *broken.entry((finding.severity(), id)).or_default() += 1;
         }
     }
-    let mut table = Columns::right_aligned([2]);
-    table.row(["contract", "", "broken", "of", "meaning"].map(heading));
-    for severity in Severity::ALL {
-        for contract in contract::ALL {
-            let Some(count) = broken.get(&(severity, contract.id)) else {
-                continue;
-            };
-            let style = style::named(style_of_severity(severity));
-            table.row([
-                Cell::new(PLAIN, contract.id),
-                Cell::new(style, severity.name()),
-                Cell::new(style, thousands(*count)),
-                Cell::new(
-                    QUIET,
-                    thousands(judged.get(contract.id).copied().unwrap_or(0)),
-                ),
-                Cell::new(QUIET, contract.meaning),
-            ]);
-        }
-    }
-    table.write(out)?;
-    writeln!(out)?;
+    let all = Severity::ALL.into_iter();
+    let all = all.flat_map(|severity| contract::ALL.iter().map(move |one| (severity, one)));
+    let contracts = all.filter_map(|(severity, contract)| {
+        Some(context! {
+            id => contract.id,
+            severity => severity.name(),
+            style => style_of_severity(severity),
+            broken => *broken.get(&(severity, contract.id))?,
+            judged => judged.get(contract.id).copied().unwrap_or(0),
+            meaning => contract.meaning,
+        })
+    });
     let mut alone: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in cards.iter().flat_map(|card| &card.without_front) {
         *alone.entry(finding.contract.id).or_default() += 1;
     }
-    if alone.is_empty() {
-        return Ok(());
-    }
-    let counts: Vec<_> = alone
+    let alone = alone
         .iter()
-        .map(|(id, count)| format!("{id} {}", thousands(*count)))
-        .collect();
-    paragraph(out, &Styled(NOTE, ALONE).to_string(), 2)?;
-    paragraph(out, &format!("  {}", counts.join(", ")), 2)?;
-    writeln!(out)
+        .map(|(id, count)| format!("{id} {}", thousands(*count)));
+    text!(out, include_str!("cards_table.txt"), {
+        cards => rows.collect::<Value>(),
+        contracts => contracts.collect::<Value>(),
+        heading => ALONE,
+        alone => alone.collect::<Vec<_>>(),
+    })
 }
 
 /// Writes the last line: how many templates of which suite, if they are of one, how fast, and the

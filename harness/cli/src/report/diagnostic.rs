@@ -163,6 +163,7 @@ impl Diagnostic {
 }
 
 /// A text with a line below it.
+#[expect(clippy::needless_pass_by_value, reason = "the function folds lines")]
 fn below(text: String, line: String) -> String {
     text + "\n" + &line
 }

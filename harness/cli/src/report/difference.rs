@@ -426,9 +426,8 @@ fn shown_group(
         1
     };
     let entries = group.pairs.iter().take(listed);
-    let entries = entries.filter_map(|member| {
-        Some(draft(member.engine, &member.pair, member.observed?).to_string())
-    });
+    let entries =
+        entries.filter_map(|member| Some(draft(member.engine, &member.pair, member.observed?)));
     let entries = is_listed.then(|| entries.collect::<Vec<_>>());
     Ok(context! {
         name => format!("{} {}", pair.template.name, pair.case.id),
@@ -486,9 +485,12 @@ fn results(
     let mut pairs = group.pairs.iter();
     let is_of_case = pairs.all(|one| one.pair.case.id == pair.case.id);
     let result = |result: &NewResult<'_>| -> io::Result<Value> {
-        let names = result.pairs.iter().map(|pair| match is_of_case {
-            true => pair.template.name.as_str(),
-            false => pair.case.id.name(),
+        let names = result.pairs.iter().map(|pair| {
+            if is_of_case {
+                pair.template.name.as_str()
+            } else {
+                pair.case.id.name()
+            }
         });
         let lines: Vec<DiffLine> = result.transcript.lines().map(DiffLine::found).collect();
         let shown = &lines[..lines.len().min(extent.most_lines())];
@@ -503,10 +505,7 @@ fn results(
     let results: io::Result<Vec<Value>> = group.results.iter().map(result).collect();
     let none = None::<&str>;
     Ok(context! {
-        name => match is_of_case {
-            true => pair.case.id.to_string(),
-            false => format!("{} {}", pair.template.name, pair.case.id.family()),
-        },
+        name => if is_of_case { pair.case.id.to_string() } else { format!("{} {}", pair.template.name, pair.case.id.family()) },
         about => pair.case.about.as_deref().filter(|_| is_of_case),
         results => results?,
         shown => "",

@@ -97,7 +97,11 @@ fn turn_data(turn: &MaskedTurn, prompt: &str) -> Value {
 fn stretches(prompt: &str, learned: &[Range<usize>]) -> Vec<Value> {
     let mut at = 0;
     let mut all = Vec::new();
-    for range in learned.iter().cloned().chain([prompt.len()..prompt.len()]) {
+    for range in learned
+        .iter()
+        .cloned()
+        .chain(std::iter::once(prompt.len()..prompt.len()))
+    {
         all.push((at..range.start, "reads", "quiet"));
         at = range.end;
         all.push((range, "writes", "good"));

@@ -60,12 +60,12 @@ impl<T: fmt::Display> fmt::Display for Styled<T> {
     }
 }
 
-/// The style of an outcome: a refusal is as good as a prompt, a crash is not.
-pub(super) fn of_outcome(kind: OutcomeKind) -> Style {
+/// The name of an outcome's style: a refusal is as good as a prompt, a crash is not.
+pub(super) fn of_outcome(kind: OutcomeKind) -> &'static str {
     match kind {
-        OutcomeKind::Rendered => GOOD,
-        OutcomeKind::Raised => REFUSAL,
-        OutcomeKind::Failed => NOTE,
-        OutcomeKind::Exceeded | OutcomeKind::Crashed | OutcomeKind::NotAsked => BAD,
+        OutcomeKind::Rendered => "good",
+        OutcomeKind::Raised => "refusal",
+        OutcomeKind::Failed => "note",
+        OutcomeKind::Exceeded | OutcomeKind::Crashed | OutcomeKind::NotAsked => "bad",
     }
 }

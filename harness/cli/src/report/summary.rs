@@ -6,11 +6,10 @@ use anstyle::Style;
 use minijinja::{Value, context};
 use rolecall_core::OutcomeKind;
 
-use super::columns::{Cell, Columns};
 use super::numbers::{counted, percent, thousands};
 use super::other_fault::OtherFault;
 use super::screen::whose;
-use super::style::{self, BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use super::style::{self, BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::text::text;
 use super::wrapping::paragraph;
 use rolecall_answers::comparison::Verdict;
@@ -21,7 +20,7 @@ use rolecall_suite::conclusion::{Conclusion, EngineFailure, PairTally, Share};
 use rolecall_suite::run::per_second;
 
 /// How many pairs equal their snapshots: `2 changed, 351 same`.
-fn snapshots(tally: &PairTally) -> Cell {
+fn snapshots(tally: &PairTally) -> String {
     list([
         (tally.changed, BAD, "changed"),
         (tally.new, NOTE, "new"),
@@ -30,7 +29,7 @@ fn snapshots(tally: &PairTally) -> Cell {
 }
 
 /// How many pairs agree with the reference: `1 differ, 370 agree`.
-fn reference(tally: &PairTally) -> Cell {
+fn reference(tally: &PairTally) -> String {
     list([
         (tally.differ, BAD, "differ"),
         (tally.unverified, BAD, "unverified"),
@@ -52,17 +51,14 @@ fn words(share: Share) -> String {
 }
 
 /// The counts that are not zero, with their words.
-fn list<const N: usize>(counts: [(usize, Style, &str); N]) -> Cell {
-    let mut cell = Cell::default();
-    for (count, style, word) in counts {
-        if count > 0 {
-            if !cell.is_empty() {
-                cell.push(QUIET, ", ");
-            }
-            cell.push(style, format!("{} {word}", thousands(count)));
-        }
-    }
-    cell
+fn list<const N: usize>(counts: [(usize, Style, &str); N]) -> String {
+    let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+    let counts = counts.map(|(count, style, word)| {
+        Styled(style, format!("{} {word}", thousands(count))).to_string()
+    });
+    counts
+        .collect::<Vec<_>>()
+        .join(&Styled(QUIET, ", ").to_string())
 }
 
 /// Writes the table. If pairs are not as expected, templates without such pairs are only counted,
@@ -79,46 +75,32 @@ pub fn write_table(
         ..
     } = conclusion;
     // Columns that no template needs are left out; most runs have no crash, for example.
-    let kinds: Vec<OutcomeKind> = OutcomeKind::ALL
-        .into_iter()
-        .filter(|kind| *kind == OutcomeKind::Rendered || total.count(*kind) > 0)
-        .collect();
-    let heading = |text: &str| Cell::new(HEADING, text);
-    let row = |name: Cell, tally: &PairTally| {
-        std::iter::once(name)
-            .chain(kinds.iter().map(|kind| match tally.count(*kind) {
-                0 => Cell::new(QUIET, "·"),
-                count => Cell::new(style::of_outcome(*kind), thousands(count)),
-            }))
-            .chain((*has_snapshots).then(|| snapshots(tally)))
-            .chain([reference(tally)])
-            .collect::<Vec<_>>()
+    let kinds = OutcomeKind::ALL.into_iter();
+    let is_needed = |kind: &OutcomeKind| *kind == OutcomeKind::Rendered || total.count(*kind) > 0;
+    let kinds: Vec<OutcomeKind> = kinds.filter(is_needed).collect();
+    let row = |name: String, tally: &PairTally| {
+        let outcomes = kinds.iter().map(|kind| {
+            context! { count => tally.count(*kind), style => style::of_outcome(*kind) }
+        });
+        let (snapshots, reference) = (snapshots(tally), reference(tally));
+        context! { name, outcomes => outcomes.collect::<Value>(), snapshots, reference }
     };
-    let mut table = Columns::right_aligned(1..=kinds.len());
-    table.row(
-        std::iter::once(heading("template"))
-            .chain(kinds.iter().map(|kind| heading(kind.name())))
-            .chain((*has_snapshots).then(|| heading("snapshots")))
-            .chain([heading("reference")]),
-    );
-    let mut others = 0;
-    for (name, tally) in by_template {
-        if is_whole || total.faults == 0 || tally.faults > 0 {
-            table.row(row(Cell::new(PLAIN, name.as_str()), tally));
-        } else {
-            others += 1;
-        }
-    }
-    if by_template.len() > 1 {
-        table.row(row(heading("all"), total));
-    }
-    table.write(out)?;
-    if others > 0 {
-        let others = counted(others, "other template", "other templates");
-        let text = format!("all pairs of {others} are as expected: --all shows them");
-        paragraph(out, &Styled(QUIET, text).to_string(), 2)?;
-    }
-    Ok(())
+    let is_shown = |tally: &PairTally| is_whole || total.faults == 0 || tally.faults > 0;
+    let shown = by_template.iter().filter(|(_, tally)| is_shown(tally));
+    let rows = shown.map(|(name, tally)| row(name.to_string(), tally));
+    let all = (by_template.len() > 1).then(|| row(Styled(HEADING, "all").to_string(), total));
+    let names = kinds.iter().map(|kind| kind.name());
+    let names = ["template"].into_iter().chain(names);
+    let names = names
+        .chain(has_snapshots.then_some("snapshots"))
+        .chain(["reference"]);
+    text!(out, include_str!("summary_table.txt"), {
+        right => (1..=kinds.len()).collect::<Vec<_>>(),
+        names => names.collect::<Vec<_>>(),
+        rows => rows.chain(all).collect::<Value>(),
+        has_snapshots => *has_snapshots,
+        others => by_template.values().filter(|tally| !is_shown(tally)).count(),
+    })
 }
 
 /// Writes what the total hides about an engine that is another program: how many differences come

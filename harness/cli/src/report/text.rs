@@ -229,10 +229,10 @@ mod tests {
     #[test]
     fn lines_are_paragraphs_rows_or_statements() {
         let mut out = Vec::new();
-        let source = "{% for one in all %}\n~  {{ one | counted('thing') }} of {{ one }}{% if one > 1 %}!{% endif %}\n\
+        const SOURCE: &str = "{% for one in all %}\n~  {{ one | counted('thing') }} of {{ one }}{% if one > 1 %}!{% endif %}\n\
                       {% endfor %}\n{% filter columns([1]) %}\n{% for one in all %}\n|{{ 'a|b' | bad }}|{{ one }}\n\
                       {% endfor %}\n{% endfilter %}\nend";
-        text!(&mut out, source, { all => [1, 20], width => 8 }).unwrap();
+        text!(&mut out, SOURCE, { all => [1, 20], width => 8 }).unwrap();
         let text = crate::report::clean::plain(&out);
         assert_eq!(
             text,

@@ -29,19 +29,18 @@ pub fn write(
         .iter()
         .map(|twins| twins_data(twins, explanations, all));
     let twins: io::Result<Vec<Value>> = twins.collect();
-    let stale = explanations.stale(compared).into_iter();
     text!(out, include_str!("twins.txt"), {
         twins => twins?,
-        stale => stale.map(|one| one.to_string()).collect::<Vec<_>>(),
+        stale => explanations.stale(compared),
         same => kept().filter(|kept| kept.relation == Relation::SamePrompt).count(),
         all => kept().count(),
-        neither => kept().filter(is_neither).count(),
+        neither => kept().filter(|kept| is_neither(kept)).count(),
         unexplained => explanations.unexplained(compared),
     })
 }
 
 /// Whether both twins refuse, in the same way.
-fn is_neither(kept: &&KeptCase) -> bool {
+fn is_neither(kept: &KeptCase) -> bool {
     is_same(kept) && kept.relation != Relation::SamePrompt
 }
 
@@ -51,7 +50,7 @@ fn twins_data(
     all: bool,
 ) -> io::Result<Value> {
     let kept = twins.comparison.kept();
-    let neither: Vec<&KeptCase> = kept.iter().filter(is_neither).collect();
+    let neither: Vec<&KeptCase> = kept.iter().filter(|kept| is_neither(kept)).collect();
     // If there are few prompts, the reason comes first.
     let has_few = neither.len() > kept.len() / 4 * 3;
     let sides = [twins.first, twins.other].into_iter().enumerate();

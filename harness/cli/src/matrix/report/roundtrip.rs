@@ -49,7 +49,7 @@ pub fn write_roundtrip(
     let sums = all.iter().map(|one| {
         let share = one.share();
         let sum = format!("{}: {}/{}", one.reader, share.agree, share.all);
-        context! { sum, stale => one.staleness(now).map(|what| what.to_string()) }
+        context! { sum, stale => one.staleness(now).map(|what| format!("{what}")) }
     });
     text!(out, include_str!("roundtrip.txt"), {
         readers => all.iter().map(|one| one.reader.engine.clone()).collect::<Vec<_>>(),
@@ -70,7 +70,7 @@ pub fn roundtrip_markdown(all: &[RoundtripMeasurement]) -> String {
         });
         context! { name => name.as_str(), cells => cells.collect::<Vec<_>>() }
     });
-    let sums = all.iter().map(|one| one.share());
+    let sums = all.iter().map(RoundtripMeasurement::share);
     let mut text = Vec::new();
     // Writing to memory cannot fail.
     let _ = text!(&mut text, include_str!("roundtrip.md"), {

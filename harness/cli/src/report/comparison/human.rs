@@ -4,11 +4,9 @@ use std::io::{self, Write};
 
 use minijinja::{Value, context};
 
-use super::super::columns::{Cell, Columns};
 use super::super::difference::{diff_line, write_whole_diff};
-use super::super::numbers::thousands;
 use super::super::screen;
-use super::super::style::{BAD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use super::super::style::{QUIET, Styled};
 use super::super::text::{text, written};
 use super::super::wrapping::paragraph;
 use super::first_place::FirstPlace;
@@ -83,11 +81,8 @@ fn write_differences(
     let pairings = comparison.pairings.iter().filter(|_| !is_base);
     let cards = pairings.filter_map(|pairing| {
         let card = pairing.card.as_ref().filter(|card| !card.is_empty())?;
-        let of = match comparison.is_single() {
-            true => String::new(),
-            false => format!(" of {}", comparison.name_of(pairing)),
-        };
-        Some(context! { of, changes => card_changes(card) })
+        let of = (!comparison.is_single()).then(|| format!(" of {}", comparison.name_of(pairing)));
+        Some(context! { of => of.unwrap_or_default(), changes => card_changes(card) })
     });
     text!(out, include_str!("human.txt"), {
         is_base,
@@ -108,44 +103,23 @@ fn write_differences(
 
 /// Writes the counts of cases: one template's in lines, several templates' in a table.
 fn write_counts(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {
-    if let [pairing] = comparison.pairings.as_slice() {
-        let mut columns = Columns::right_aligned([0]);
-        let tally = pairing.tally;
-        for (index, (count, what)) in words::counts(tally).into_iter().enumerate() {
-            let style = if index == 0 && count > 0 { BAD } else { PLAIN };
-            columns.row([Cell::new(style, thousands(count)), Cell::new(style, what)]);
-        }
-        columns.row([
-            Cell::new(QUIET, thousands(tally.count())),
-            Cell::new(QUIET, "cases"),
-        ]);
-        return columns.write(out);
-    }
-    let mut columns = Columns::right_aligned([1, 2, 3, 4]);
-    let heads = ["template", "differ", "same", "refused", "both fail"];
-    columns.row(heads.map(|head| Cell::new(HEADING, head)));
-    let row = |name: &str, tally: CaseTally| {
-        let count = |count: usize, style| {
-            let text = if count == 0 {
-                "·".to_owned()
-            } else {
-                thousands(count)
-            };
-            Cell::new(if count == 0 { QUIET } else { style }, text)
-        };
-        [
-            Cell::new(PLAIN, shown(name)),
-            count(tally.differ, BAD),
-            count(tally.same, PLAIN),
-            count(tally.refuse, PLAIN),
-            count(tally.fail, NOTE),
-        ]
+    let counts = |name: &str, tally: CaseTally| {
+        let CaseTally {
+            differ,
+            same,
+            refuse,
+            fail,
+        } = tally;
+        context! { name => shown(name), differ, same, refuse, fail }
     };
-    for pairing in &comparison.pairings {
-        columns.row(row(&comparison.name_of(pairing), pairing.tally));
-    }
-    columns.row(row("all", comparison.tally()));
-    columns.write(out)
+    let pairings = comparison.pairings.iter();
+    let rows = pairings.map(|one| counts(&comparison.name_of(one), one.tally));
+    let lines = words::counts(comparison.tally()).into_iter();
+    text!(out, include_str!("counts.txt"), {
+        lines => lines.map(|(count, what)| vec![Value::from(count), what.into()]).collect::<Vec<_>>(),
+        cases => comparison.tally().count(),
+        rows => rows.chain([counts("all", comparison.tally())]).collect::<Vec<_>>(),
+    })
 }
 
 /// Cases with the same difference. None if there are none.
