@@ -8,12 +8,13 @@ use rolecall_core::invisible::is_obeyed;
 use rolecall_core::lines::Lines;
 use rolecall_core::problem::Note;
 use rolecall_core::{Branch, SiteKind, TemplatePart};
-use rolecall_explore::coverage::{BranchCount, CoveredSite, Excuse, TemplateCoverage};
+use rolecall_explore::coverage::{
+    BranchCount, CoveredBranch, CoveredSite, Excuse, TemplateCoverage,
+};
 use rolecall_io::template_file::{line_in_file, place};
-use serde::Serialize;
 
 use super::excerpt::write_marked;
-use super::json::{self, VERSION};
+use super::json::{self, VERSION, document};
 use super::numbers::{counted, percent, thousands};
 use super::screen;
 use super::style::{GOOD, NOTE, Styled};
@@ -197,105 +198,17 @@ pub fn notes(coverage: &TemplateCoverage<'_>) -> Vec<Note> {
     gaps.collect()
 }
 
-/// The coverage of templates as JSON.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CoverageDocument<'c> {
-    /// The version of this format.
-    rolecall: u32,
-    /// One for each template.
-    templates: Vec<CoverageJson<'c>>,
-}
-
-/// Which places of a template the cases reach.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct CoverageJson<'c> {
-    /// The template's name.
-    template: &'c str,
-    /// The template's file, as it was given.
-    file: String,
-    /// How many cases were rendered.
-    cases: usize,
-    /// How many of them ran no code of this template: its front refused the case, or chose another
-    /// template of the model.
-    idle: usize,
-    /// How many branches some case takes, by the kind of place.
-    reached: BTreeMap<&'static str, CountJson>,
-    /// The places of the template. A place comes before the places within it.
-    sites: Vec<SiteJson<'c>>,
-}
-
-/// How many branches there are, and how many of them some case takes.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct CountJson {
-    /// The branches that some case takes.
-    reached: usize,
-    /// All branches. Those that no case takes, and need not take, are not among them.
-    all: usize,
-}
-
-impl From<BranchCount> for CountJson {
-    fn from(count: BranchCount) -> CountJson {
-        CountJson {
-            reached: count.reached,
-            all: count.all,
-        }
+document! {
+    /// The coverage of templates as JSON.
+    pub struct CoverageDocument<'c> from (all: &'c [TemplateCoverage<'_>]) {
+        /// The version of this format.
+        rolecall: u32 = VERSION,
+        /// One for each template.
+        templates: Vec<CoverageJson<'c>> = all.iter().map(CoverageJson::of).collect(),
     }
-}
 
-/// A place of a template.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct SiteJson<'c> {
-    /// The kind of place: `statement`, `condition`, `operand` (of `and` or `or`), `loop` or `macro`.
-    kind: &'static str,
-    /// The line of the template where it begins, from 1.
-    line: usize,
-    /// The column where it begins, from 1, in characters.
-    column: usize,
-    /// The line where it ends.
-    end_line: usize,
-    /// The column after its end.
-    end_column: usize,
-    /// Its text.
-    text: &'c str,
-    /// Whether a literal keeps every render away from it.
-    dead: bool,
-    /// What no case does, in words. Absent if the cases do everything.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    missing: Option<String>,
-    /// Its branches.
-    ways: Vec<BranchJson<'c>>,
-}
-
-/// A branch in which a place can be reached.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct BranchJson<'c> {
-    /// The branch: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
-    way: &'static str,
-    /// How many cases take it.
-    cases: usize,
-    /// The first of these cases.
-    first: Vec<&'c str>,
-    /// Why no case need take it. Absent if one should.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    excuse: Option<&'c str>,
-}
-
-/// Writes the coverage of templates as JSON.
-pub fn write_json(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Result<()> {
-    let document = CoverageDocument {
-        rolecall: VERSION,
-        templates: all.iter().map(CoverageJson::of).collect(),
-    };
-    json::write(out, &document)
-}
-
-impl<'c> CoverageJson<'c> {
-    fn of(coverage: &'c TemplateCoverage<'_>) -> CoverageJson<'c> {
+    /// Which places of a template the cases reach.
+    struct CoverageJson<'c> from (coverage: &'c TemplateCoverage<'_>) with {
         let kinds = [
             SiteKind::Statement,
             SiteKind::Condition,
@@ -303,63 +216,88 @@ impl<'c> CoverageJson<'c> {
             SiteKind::Loop,
             SiteKind::Macro,
         ];
-        let counts = kinds.map(|kind| (kind.name(), coverage.count(&[kind]).into()));
+        let counts = kinds.map(|kind| (kind.name(), CountJson::of(coverage.count(&[kind]))));
         let source = &coverage.template.source;
         let lines = Lines::of(source);
-        CoverageJson {
-            template: coverage.template.name.as_str(),
-            file: place(coverage.template, None),
-            cases: coverage.cases,
-            idle: coverage.not_run,
-            reached: counts.into(),
-            sites: coverage
-                .sites
-                .iter()
-                .map(|covered| SiteJson::of(coverage, covered, (source, &lines)))
-                .collect(),
-        }
+    } {
+        /// The template's name.
+        template: &'c str = coverage.template.name.as_str(),
+        /// The template's file, as it was given.
+        file: String = place(coverage.template, None),
+        /// How many cases were rendered.
+        cases: usize = coverage.cases,
+        /// How many of them ran no code of this template: its front refused the case, or chose another
+        /// template of the model.
+        idle: usize = coverage.not_run,
+        /// How many branches some case takes, by the kind of place.
+        reached: BTreeMap<&'static str, CountJson> = counts.into(),
+        /// The places of the template. A place comes before the places within it.
+        sites: Vec<SiteJson<'c>> = coverage
+            .sites
+            .iter()
+            .map(|covered| SiteJson::of(coverage, covered, source, &lines))
+            .collect(),
+    }
+
+    /// How many branches there are, and how many of them some case takes.
+    pub(super) struct CountJson from (count: BranchCount) {
+        /// The branches that some case takes.
+        reached: usize = count.reached,
+        /// All branches. Those that no case takes, and need not take, are not among them.
+        all: usize = count.all,
+    }
+
+    /// A place of a template.
+    pub(super) struct SiteJson<'c> from (
+        coverage: &'c TemplateCoverage<'_>, covered: &'c CoveredSite, source: &'c str, lines: &Lines,
+    ) with {
+        let span = &covered.site.span;
+        let (start, end) = (lines.position(source, span.start), lines.position(source, span.end));
+    } {
+        /// The kind of place: `statement`, `condition`, `operand` (of `and` or `or`), `loop` or `macro`.
+        kind: &'static str = covered.site.kind.name(),
+        /// The line of the template where it begins, from 1.
+        line: usize = start.line,
+        /// The column where it begins, from 1, in characters.
+        column: usize = start.column,
+        /// The line where it ends.
+        end_line: usize = end.line,
+        /// The column after its end.
+        end_column: usize = end.column,
+        /// Its text.
+        text: &'c str = source.get(span.clone()).unwrap_or_default(),
+        /// Whether a literal keeps every render away from it.
+        dead: bool = covered.site.is_unreachable,
+        /// What no case does, in words. Absent if the cases do everything.
+        missing?: Option<String> = missing(covered),
+        /// Its branches.
+        ways: Vec<BranchJson<'c>> =
+            covered.branches.iter().map(|branch| BranchJson::of(branch, coverage)).collect(),
+    }
+
+    /// A branch in which a place can be reached.
+    struct BranchJson<'c> from (branch: &'c CoveredBranch, coverage: &'c TemplateCoverage<'_>) {
+        /// The branch: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
+        way: &'static str = branch.branch.name(),
+        /// How many cases take it.
+        cases: usize = branch.cases,
+        /// The first of these cases.
+        first: Vec<&'c str> = coverage.first(branch, MOST_NAMED),
+        /// Why no case need take it. Absent if one should.
+        excuse?: Option<&'c str> = branch
+            .excuse
+            .as_ref()
+            .filter(|_| branch.cases == 0)
+            .map(|excuse| match excuse {
+                Excuse::Unreachable => "no render can",
+                Excuse::Explained(why) => why.as_str(),
+            }),
     }
 }
 
-impl<'c> SiteJson<'c> {
-    pub(super) fn of(
-        coverage: &'c TemplateCoverage<'_>,
-        covered: &'c CoveredSite,
-        (source, lines): (&'c str, &Lines),
-    ) -> SiteJson<'c> {
-        let span = &covered.site.span;
-        let (start, end) = (
-            lines.position(source, span.start),
-            lines.position(source, span.end),
-        );
-        SiteJson {
-            kind: covered.site.kind.name(),
-            line: start.line,
-            column: start.column,
-            end_line: end.line,
-            end_column: end.column,
-            text: source.get(span.clone()).unwrap_or_default(),
-            dead: covered.site.is_unreachable,
-            missing: missing(covered),
-            ways: covered
-                .branches
-                .iter()
-                .map(|branch| BranchJson {
-                    way: branch.branch.name(),
-                    cases: branch.cases,
-                    first: coverage.first(branch, MOST_NAMED),
-                    excuse: branch
-                        .excuse
-                        .as_ref()
-                        .filter(|_| branch.cases == 0)
-                        .map(|excuse| match excuse {
-                            Excuse::Unreachable => "no render can",
-                            Excuse::Explained(why) => why,
-                        }),
-                })
-                .collect(),
-        }
-    }
+/// Writes the coverage of templates as JSON.
+pub fn write_json(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Result<()> {
+    json::write(out, &CoverageDocument::of(all))
 }
 
 /// Writes the coverage of templates as LCOV has it: lines and branches, counted in cases. A template

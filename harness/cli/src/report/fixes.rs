@@ -4,15 +4,15 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use minijinja::{Value, context};
-use serde::Serialize;
 
 use super::difference::write_hunks;
+use super::json::document;
 use super::numbers::thousands;
 use super::screen;
 use super::style::{BAD, GOOD, QUIET, Styled};
 use super::text::{text, written};
 use super::wrapping::paragraph;
-use rolecall_check::fix::{Fix, Fixes};
+use rolecall_check::fix::{Fix, Fixes, Proof};
 use rolecall_core::diff::Diff;
 use rolecall_core::patch;
 
@@ -177,61 +177,48 @@ fn line_feeds(source: &str) -> Cow<'_, str> {
     }
 }
 
-/// A fix as JSON.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Fix"))]
-pub(super) struct FixDocument<'f> {
-    /// The template's name, as on its card.
-    template: &'f str,
-    /// The file that holds the template.
-    file: &'f str,
-    /// The contract that holds afterwards.
-    contract: &'static str,
-    /// Whether only prompts change that showed the defect.
-    is_safe: bool,
-    /// Whether the file has the fix now.
-    applied: bool,
-    /// The change as a unified diff of the template's source. It starts from the source that the
-    /// safe fixes before it in the list leave, or with `--unsafe-fixes` all fixes before it.
-    diff: String,
-    /// How many prompts stay, and how many change.
-    proof: ProofDocument,
-}
+document! {
+    /// A fix as JSON.
+    #[cfg_attr(feature = "schema", schemars(rename = "Fix"))]
+    pub(super) struct FixDocument<'f> from (of: &'f TemplateFixes, fix: &Fix) {
+        /// The template's name, as on its card.
+        template: &'f str = &of.template,
+        /// The file that holds the template.
+        file: &'f str = &of.file,
+        /// The contract that holds afterwards.
+        contract: &'static str = fix.contract.id,
+        /// Whether only prompts change that showed the defect.
+        is_safe: bool = fix.is_safe(),
+        /// Whether the file has the fix now.
+        applied: bool = of.is_applied(fix),
+        /// The change as a unified diff of the template's source. It starts from the source that the
+        /// safe fixes before it in the list leave, or with `--unsafe-fixes` all fixes before it.
+        diff: String = patch::unified(&of.file, &fix.before, &fix.after),
+        /// How many prompts stay, and how many change.
+        proof: ProofDocument = ProofDocument::of(&fix.proof),
+    }
 
-/// How many conversations a fix changes. Each conversation counts once for every switch.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Proof"))]
-struct ProofDocument {
-    /// Prompts that stay byte for byte.
-    same: usize,
-    /// Refusals in the template's own words that stay.
-    refused: usize,
-    /// Conversations for which the engine fails, before and after.
-    failing: usize,
-    /// Conversations that showed the defect, and have another prompt now.
-    shown: usize,
-    /// Other conversations that have another prompt now.
-    others: usize,
+    /// How many conversations a fix changes. Each conversation counts once for every switch.
+    #[cfg_attr(feature = "schema", schemars(rename = "Proof"))]
+    struct ProofDocument from (proof: &Proof) {
+        /// Prompts that stay byte for byte.
+        same: usize = proof.same,
+        /// Refusals in the template's own words that stay.
+        refused: usize = proof.refused,
+        /// Conversations for which the engine fails, before and after.
+        failing: usize = proof.failing,
+        /// Conversations that showed the defect, and have another prompt now.
+        shown: usize = proof.shown.len(),
+        /// Other conversations that have another prompt now.
+        others: usize = proof.others.len(),
+    }
 }
 
 impl TemplateFixes {
     pub(super) fn documents(&self) -> impl Iterator<Item = FixDocument<'_>> {
-        self.fixes.found.iter().map(|fix| FixDocument {
-            template: &self.template,
-            file: &self.file,
-            contract: fix.contract.id,
-            is_safe: fix.is_safe(),
-            applied: self.is_applied(fix),
-            diff: patch::unified(&self.file, &fix.before, &fix.after),
-            proof: ProofDocument {
-                same: fix.proof.same,
-                refused: fix.proof.refused,
-                failing: fix.proof.failing,
-                shown: fix.proof.shown.len(),
-                others: fix.proof.others.len(),
-            },
-        })
+        self.fixes
+            .found
+            .iter()
+            .map(|fix| FixDocument::of(self, fix))
     }
 }

@@ -8,14 +8,14 @@ use minijinja::{Value, context};
 use rolecall_core::{Case, Dialect, Template, TemplatePart};
 use serde::Serialize;
 
-use super::json::{self, VERSION};
+use super::json::{self, VERSION, document};
 use super::text::text;
-use rolecall_check::contract::{self, Severity};
+use rolecall_check::contract::{self, Contract, Severity};
 use rolecall_core::invocation;
 use rolecall_front::engines::Engines;
 use rolecall_front::front::Front;
 use rolecall_io::template_file::place;
-use rolecall_suite::divergence::Divergences;
+use rolecall_suite::divergence::{Divergence, Divergences};
 use rolecall_suite::reference::Reference;
 use rolecall_suite::suite::Suite;
 
@@ -51,34 +51,34 @@ enum Entries {
     Divergences(Vec<DivergenceEntry>),
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct TemplateEntry {
-    name: String,
-    /// `jinja` or `go`.
-    dialect: &'static str,
-    /// The template's file.
-    path: PathBuf,
-    /// The key in that file, if the template is the value of a key.
-    key: Option<String>,
-    /// The front that prepares conversations for it.
-    front: &'static str,
-    /// The names of the model's templates, if it has several.
-    templates: Vec<String>,
-    bytes: usize,
-    about: Option<String>,
-    origin: Option<String>,
-}
+document! {
+    struct TemplateEntry from (template: &Template) with {
+        let named = template.sources_by_name().map(|(name, _)| name.to_string());
+    } {
+        name: String = template.name.to_string(),
+        /// `jinja` or `go`.
+        dialect: &'static str = template.dialect.name(),
+        /// The template's file.
+        path: PathBuf = template.path.clone(),
+        /// The key in that file, if the template is the value of a key.
+        key: Option<String> = template.part.key().map(str::to_owned),
+        /// The front that prepares conversations for it.
+        front: &'static str = Front::of(template).name(),
+        /// The names of the model's templates, if it has several.
+        templates: Vec<String> = named.collect(),
+        bytes: usize = template.source.len(),
+        about: Option<String> = template.about.clone(),
+        origin: Option<String> = template.origin.clone(),
+    }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct CaseEntry {
-    /// The family and the name: `plain/user`.
-    id: String,
-    path: PathBuf,
-    about: Option<String>,
-    /// `jinja`, `go` or both.
-    dialects: Vec<&'static str>,
+    struct CaseEntry from (case: &Case) {
+        /// The family and the name: `plain/user`.
+        id: String = case.id.to_string(),
+        path: PathBuf = case.path.clone(),
+        about: Option<String> = case.about.clone(),
+        /// `jinja`, `go` or both.
+        dialects: Vec<&'static str> = names(&case.dialects),
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -99,32 +99,33 @@ struct FrontEntry {
     about: &'static str,
 }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct ContractEntry {
-    name: &'static str,
-    /// The usual severity if a template breaks it.
-    severity: Severity,
-    /// `jinja`, `go` or both.
-    dialects: Vec<&'static str>,
-    /// What the contract demands.
-    meaning: &'static str,
-    /// What goes wrong if a template breaks it.
-    guards_against: &'static str,
-}
+document! {
+    struct ContractEntry from (contract: &Contract) {
+        name: &'static str = contract.id,
+        /// The usual severity if a template breaks it.
+        severity: Severity = contract.severity,
+        /// `jinja`, `go` or both.
+        dialects: Vec<&'static str> = names(contract.dialects),
+        /// What the contract demands.
+        meaning: &'static str = contract.meaning,
+        /// What goes wrong if a template breaks it.
+        guards_against: &'static str = contract.guards_against,
+    }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct DivergenceEntry {
-    engine: String,
-    /// A template's name, or a pattern.
-    template: String,
-    /// A case's name, or a pattern.
-    case: String,
-    reason: String,
-    issue: Option<String>,
-    /// For each pair, the SHA-256 of the engine's transcript.
-    observed: BTreeMap<String, String>,
+    struct DivergenceEntry from (entry: &Divergence) with {
+        let observed = entry.observed.iter();
+        let observed = observed.map(|(pair, hash)| (pair.clone(), hash.to_string()));
+    } {
+        engine: String = entry.engine.clone(),
+        /// A template's name, or a pattern.
+        template: String = entry.template.clone(),
+        /// A case's name, or a pattern.
+        case: String = entry.case.clone(),
+        reason: String = entry.reason.clone(),
+        issue: Option<String> = entry.issue.clone(),
+        /// For each pair, the SHA-256 of the engine's transcript.
+        observed: BTreeMap<String, String> = observed.collect(),
+    }
 }
 
 fn names(dialects: &[Dialect]) -> Vec<&'static str> {
@@ -152,7 +153,9 @@ impl Listing {
         let templates = suite.templates.iter();
         Listing {
             beside: templates.clone().map(origin).collect(),
-            ..Listing::new(Entries::Templates(templates.map(template_entry).collect()))
+            ..Listing::new(Entries::Templates(
+                templates.map(TemplateEntry::of).collect(),
+            ))
         }
     }
 
@@ -169,7 +172,7 @@ impl Listing {
         Listing {
             beside: suite.written_cases().map(heading).collect(),
             ..Listing::new(Entries::Cases(
-                suite.written_cases().map(case_entry).collect(),
+                suite.written_cases().map(CaseEntry::of).collect(),
             ))
         }
     }
@@ -191,13 +194,7 @@ impl Listing {
     pub fn contracts() -> Listing {
         let mut contracts = contract::ALL.to_vec();
         contracts.sort_by_key(|contract| contract.severity);
-        let contracts = contracts.into_iter().map(|contract| ContractEntry {
-            name: contract.id,
-            severity: contract.severity,
-            dialects: names(contract.dialects),
-            meaning: contract.meaning,
-            guards_against: contract.guards_against,
-        });
+        let contracts = contracts.into_iter().map(ContractEntry::of);
         Listing::new(Entries::Contracts(contracts.collect()))
     }
 
@@ -222,18 +219,7 @@ impl Listing {
 
     /// The listed divergences from the references.
     pub fn divergences(divergences: &Divergences) -> Listing {
-        let entries = divergences.entries().iter().map(|entry| {
-            let observed = entry.observed.iter();
-            let observed = observed.map(|(pair, hash)| (pair.clone(), hash.to_string()));
-            DivergenceEntry {
-                engine: entry.engine.clone(),
-                template: entry.template.clone(),
-                case: entry.case.clone(),
-                reason: entry.reason.clone(),
-                issue: entry.issue.clone(),
-                observed: observed.collect(),
-            }
-        });
+        let entries = divergences.entries().iter().map(DivergenceEntry::of);
         Listing::new(Entries::Divergences(entries.collect()))
     }
 
@@ -305,29 +291,5 @@ impl Listing {
     /// Writes the list as one JSON object: `{"rolecall": 1, "templates": […]}`.
     pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
         json::write(out, &self.document)
-    }
-}
-
-fn template_entry(template: &Template) -> TemplateEntry {
-    let named = template.sources_by_name().map(|(name, _)| name.to_string());
-    TemplateEntry {
-        name: template.name.to_string(),
-        dialect: template.dialect.name(),
-        path: template.path.clone(),
-        key: template.part.key().map(str::to_owned),
-        front: Front::of(template).name(),
-        templates: named.collect(),
-        bytes: template.source.len(),
-        about: template.about.clone(),
-        origin: template.origin.clone(),
-    }
-}
-
-fn case_entry(case: &Case) -> CaseEntry {
-    CaseEntry {
-        id: case.id.to_string(),
-        path: case.path.clone(),
-        about: case.about.clone(),
-        dialects: names(&case.dialects),
     }
 }

@@ -12,10 +12,9 @@ use rolecall_core::Template;
 use rolecall_explore::marking::{Blame, Marked};
 use rolecall_explore::masks::{CaseMask, TemplateMasks};
 use rolecall_io::template_file::place;
-use serde::Serialize;
 
 use super::assumed;
-use super::json::{self, VERSION};
+use super::json::{self, VERSION, document};
 use super::style::{BAD, HEADING, Styled};
 use super::text::text;
 use super::trace::visible;
@@ -278,98 +277,89 @@ pub fn write_blame(out: &mut dyn Write, template: &Template, blame: &Blame) -> i
     paragraph(out, &format!("  {blame}"), 4)
 }
 
-/// The masks of a template as JSON.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct MaskDocument<'m> {
-    /// The version of this format.
-    rolecall: u32,
-    /// The template's name.
-    template: &'m str,
-    /// The template's file, as it was given.
-    file: String,
-    /// The special tokens that are not set, each with the text that Rolecall used for it.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(default))]
-    assumed: BTreeMap<&'static str, &'static str>,
-    /// The cases. If none was named, those that have an assistant's message.
-    masks: Vec<MaskJson<'m>>,
-}
+document! {
+    /// The masks of a template as JSON.
+    pub struct MaskDocument<'m> from (masks: &'m TemplateMasks<'_>, tokens: Option<&[Token]>) {
+        /// The version of this format.
+        rolecall: u32 = VERSION,
+        /// The template's name.
+        template: &'m str = masks.template.name.as_str(),
+        /// The template's file, as it was given.
+        file: String = place(masks.template, None),
+        /// The special tokens that are not set, each with the text that Rolecall used for it.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(default))]
+        assumed: BTreeMap<&'static str, &'static str> = masks.assumed.clone(),
+        /// The cases. If none was named, those that have an assistant's message.
+        masks: Vec<MaskJson<'m>> =
+            masks.cases.iter().map(|case| MaskJson::of(case, tokens)).collect(),
+    }
 
-/// The mask of a prompt. Places are bytes of the prompt, from 0.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct MaskJson<'m> {
-    /// The case: `family/name`.
-    case: String,
-    /// The prompt. It is missing if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt: Option<&'m str>,
-    /// Why there is no mask.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refused: Option<String>,
-    /// The stretches that the model writes, in the order of the prompt. No two of them touch.
-    learned: Vec<BytesJson>,
-    /// What the template's own `{% generation %}` blocks mark. It is missing if the template has
-    /// none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    marked: Option<Vec<BytesJson>>,
-    /// The assistant's turns, in the order of the conversation.
-    turns: Vec<TurnJson>,
-    /// The tokens of the prompt, if they were asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tokens: Option<Vec<TokenJson>>,
-}
+    /// The mask of a prompt. Places are bytes of the prompt, from 0.
+    struct MaskJson<'m> from (case: &'m CaseMask<'_>, tokens: Option<&[Token]>) with {
+        let all = |ranges: &[Range<usize>]| ranges.iter().map(BytesJson::of).collect::<Vec<_>>();
+        let mask = case.mask.as_ref().ok();
+        let learned = mask.map(Mask::ranges).unwrap_or_default();
+        let turns = mask.map_or(&[][..], |mask| &mask.turns);
+    } {
+        /// The case: `family/name`.
+        case: String = case.case.id.to_string(),
+        /// The prompt. It is missing if there is none.
+        prompt?: Option<&'m str> = mask.map(|mask| mask.prompt.as_str()),
+        /// Why there is no mask.
+        refused?: Option<String> = case.mask.as_ref().err().map(ToString::to_string),
+        /// The stretches that the model writes, in the order of the prompt. No two of them touch.
+        learned: Vec<BytesJson> = all(&learned),
+        /// What the template's own `{% generation %}` blocks mark. It is missing if the template has
+        /// none.
+        marked?: Option<Vec<BytesJson>> = case.marked.as_deref().map(all),
+        /// The assistant's turns, in the order of the conversation.
+        turns: Vec<TurnJson> = turns.iter().map(TurnJson::of).collect(),
+        /// The tokens of the prompt, if they were asked for.
+        tokens?: Option<Vec<TokenJson>> = tokens.map(|tokens| {
+            let is_learned = token_mask(&learned, tokens);
+            let tokens = tokens.iter().zip(is_learned);
+            let tokens = tokens.map(|(token, learned)| TokenJson::of(token, learned));
+            tokens.collect()
+        }),
+    }
 
-/// An assistant's turn.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct TurnJson {
-    /// The index of its message.
-    message: usize,
-    /// `as-asked` if it comes after the very prompt that asks for it, `otherwise` if another text
-    /// comes before it, and `nothing` if the turn is not in the prompt.
-    kind: &'static str,
-    /// What the model writes of it, up to the results of its calls if more of it comes after them.
-    /// It is missing if that is nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    learned: Option<BytesJson>,
-    /// What the model writes of it after the results of its calls.
-    further: Vec<BytesJson>,
-    /// The token that ends it: the last bytes of the learned text. It is missing if no token does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    end: Option<BytesJson>,
-}
+    /// An assistant's turn.
+    struct TurnJson from (turn: &MaskedTurn) {
+        /// The index of its message.
+        message: usize = turn.message,
+        /// `as-asked` if it comes after the very prompt that asks for it, `otherwise` if another text
+        /// comes before it, and `nothing` if the turn is not in the prompt.
+        kind: &'static str = match turn.learned {
+            Learned::AsAsked(_) => "as-asked",
+            Learned::Otherwise(_) => "otherwise",
+            Learned::Nothing => "nothing",
+        },
+        /// What the model writes of it, up to the results of its calls if more of it comes after them.
+        /// It is missing if that is nothing.
+        learned?: Option<BytesJson> = turn.learned.range().as_ref().map(BytesJson::of),
+        /// What the model writes of it after the results of its calls.
+        further: Vec<BytesJson> = turn.further.iter().map(BytesJson::of).collect(),
+        /// The token that ends it: the last bytes of the learned text. It is missing if no token does.
+        end?: Option<BytesJson> = turn.end.as_ref().map(BytesJson::of),
+    }
 
-/// A token of a prompt.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct TokenJson {
-    /// Its number in the vocabulary, if that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<u32>,
-    /// The bytes that it represents.
-    prompt: BytesJson,
-    /// Whether the model writes it.
-    learned: bool,
-}
+    /// A token of a prompt.
+    struct TokenJson from (token: &Token, learned: bool) {
+        /// Its number in the vocabulary, if that is known.
+        id?: Option<u32> = token.id,
+        /// The bytes that it represents.
+        prompt: BytesJson = BytesJson::of(&token.range),
+        /// Whether the model writes it.
+        learned: bool = learned,
+    }
 
-/// Bytes of the prompt.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct BytesJson {
-    /// The first byte, from 0.
-    start: usize,
-    /// The byte after the last.
-    end: usize,
-}
-
-impl From<&Range<usize>> for BytesJson {
-    fn from(range: &Range<usize>) -> BytesJson {
-        BytesJson {
-            start: range.start,
-            end: range.end,
-        }
+    /// Bytes of the prompt.
+    struct BytesJson from (range: &Range<usize>) {
+        /// The first byte, from 0.
+        start: usize = range.start,
+        /// The byte after the last.
+        end: usize = range.end,
     }
 }
 
@@ -379,57 +369,5 @@ pub fn write_json(
     masks: &TemplateMasks<'_>,
     tokens: Option<&[Token]>,
 ) -> io::Result<()> {
-    let document = MaskDocument {
-        rolecall: VERSION,
-        template: masks.template.name.as_str(),
-        file: place(masks.template, None),
-        assumed: masks.assumed.clone(),
-        masks: masks
-            .cases
-            .iter()
-            .map(|case| mask_json(case, tokens))
-            .collect(),
-    };
-    json::write(out, &document)
-}
-
-fn mask_json<'m>(case: &'m CaseMask<'_>, tokens: Option<&[Token]>) -> MaskJson<'m> {
-    let all = |ranges: &[Range<usize>]| ranges.iter().map(BytesJson::from).collect::<Vec<_>>();
-    let mask = case.mask.as_ref().ok();
-    let learned = mask.map(Mask::ranges).unwrap_or_default();
-    let turns = mask.map_or(&[][..], |mask| &mask.turns);
-    MaskJson {
-        case: case.case.id.to_string(),
-        prompt: mask.map(|mask| mask.prompt.as_str()),
-        refused: case.mask.as_ref().err().map(ToString::to_string),
-        marked: case.marked.as_deref().map(all),
-        turns: turns.iter().map(TurnJson::of).collect(),
-        tokens: tokens.map(|tokens| {
-            let is_learned = token_mask(&learned, tokens);
-            let tokens = tokens.iter().zip(is_learned);
-            let tokens = tokens.map(|(token, learned)| TokenJson {
-                id: token.id,
-                prompt: BytesJson::from(&token.range),
-                learned,
-            });
-            tokens.collect()
-        }),
-        learned: all(&learned),
-    }
-}
-
-impl TurnJson {
-    fn of(turn: &MaskedTurn) -> TurnJson {
-        TurnJson {
-            message: turn.message,
-            kind: match turn.learned {
-                Learned::AsAsked(_) => "as-asked",
-                Learned::Otherwise(_) => "otherwise",
-                Learned::Nothing => "nothing",
-            },
-            learned: turn.learned.range().as_ref().map(BytesJson::from),
-            further: turn.further.iter().map(BytesJson::from).collect(),
-            end: turn.end.as_ref().map(BytesJson::from),
-        }
-    }
+    json::write(out, &MaskDocument::of(masks, tokens))
 }

@@ -10,10 +10,9 @@ use rolecall_core::transcript::encode_text;
 use rolecall_explore::generation::fields;
 use rolecall_explore::mutation::{Mutant, Notice, TemplateMutants};
 use rolecall_io::template_file::{line_in_file, place};
-use serde::Serialize;
 
 use super::difference::write_lines;
-use super::json::{self, VERSION};
+use super::json::{self, VERSION, document};
 use super::screen;
 use super::text::{text, written};
 
@@ -99,136 +98,91 @@ fn whole_lines(text: &str, span: Range<usize>) -> &str {
     text.get(start..end).unwrap_or_default()
 }
 
-/// The mutants of templates as JSON.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct MutationDocument<'m> {
-    /// The version of this format.
-    rolecall: u32,
-    /// One for each template.
-    templates: Vec<MutantsJson<'m>>,
-}
+document! {
+    /// The mutants of templates as JSON.
+    pub struct MutationDocument<'m> from (all: &'m [TemplateMutants<'_>]) {
+        /// The version of this format.
+        rolecall: u32 = VERSION,
+        /// One for each template.
+        templates: Vec<MutantsJson<'m>> = all.iter().map(MutantsJson::of).collect(),
+    }
 
-/// The mutants of a template: the template with one small change each.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct MutantsJson<'m> {
-    /// The template's name.
-    template: &'m str,
-    /// The template's file, as it was given.
-    file: String,
-    /// How many cases were rendered.
-    cases: usize,
-    /// How many mutants some case notices.
-    noticed: usize,
-    /// How many mutants no conversation tells apart, as far as the search tried.
-    alike: usize,
-    /// How many conversations the search tried at each place with mutants that no case notices.
-    tries: usize,
-    /// Conversations that would notice mutants which no case notices, as a case file has them.
-    conversations: Vec<serde_json::Map<String, serde_json::Value>>,
-    /// The mutants, in the order of their places.
-    mutants: Vec<MutantJson<'m>>,
-}
+    /// The mutants of a template: the template with one small change each.
+    struct MutantsJson<'m> from (mutants: &'m TemplateMutants<'_>) with {
+        let source = &mutants.template.source;
+        let lines = Lines::of(source);
+        let all = mutants.mutants.iter();
+    } {
+        /// The template's name.
+        template: &'m str = mutants.template.name.as_str(),
+        /// The template's file, as it was given.
+        file: String = place(mutants.template, None),
+        /// How many cases were rendered.
+        cases: usize = mutants.cases,
+        /// How many mutants some case notices.
+        noticed: usize = mutants.noticed(),
+        /// How many mutants no conversation tells apart, as far as the search tried.
+        alike: usize = mutants.alike(),
+        /// How many conversations the search tried at each place with mutants that no case notices.
+        tries: usize = mutants.tries,
+        /// Conversations that would notice mutants which no case notices, as a case file has them.
+        conversations: Vec<serde_json::Map<String, serde_json::Value>> =
+            mutants.conversations.iter().map(fields).collect(),
+        /// The mutants, in the order of their places.
+        mutants: Vec<MutantJson<'m>> =
+            all.map(|mutant| MutantJson::of(mutant, source, &lines, mutants.tries > 0)).collect(),
+    }
 
-/// A template with one small change.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct MutantJson<'m> {
-    /// The kind of change: `negation`, `logic`, `comparison`, `arithmetic`, `boolean`, `number`,
-    /// `text`, `white-space`, `filter`, `print`, `statement` or `loop-place`.
-    kind: &'static str,
-    /// The line of the template where the change begins, from 1.
-    line: usize,
-    /// The column where it begins, from 1, in characters.
-    column: usize,
-    /// The line where it ends.
-    end_line: usize,
-    /// The column after its end.
-    end_column: usize,
-    /// The text that is there in the template.
-    text: &'m str,
-    /// The text that is there in the mutant.
-    replacement: &'m str,
-    /// `noticed`, if the outcome of some case differs; `missing`, if only a conversation that the
-    /// search has made notices it; `alike`, if none does; `unnoticed`, if nothing was searched.
-    state: &'static str,
-    /// A case whose outcome differs. Absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    noticed_by: Option<&'m str>,
-    /// The conversation that would notice it: its index among `conversations`, from 0. Absent if
-    /// there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    conversation: Option<usize>,
-    /// How many cases reach the statement or the condition around the change. Absent for plain text
-    /// and the marks of tags.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reached_by: Option<usize>,
+    /// A template with one small change.
+    struct MutantJson<'m> from (
+        mutant: &'m Mutant, source: &'m str, lines: &Lines, is_searched: bool,
+    ) with {
+        let span = mutant.mutation.span();
+        let (start, end) = (lines.position(source, span.start), lines.position(source, span.end));
+    } {
+        /// The kind of change: `negation`, `logic`, `comparison`, `arithmetic`, `boolean`, `number`,
+        /// `text`, `white-space`, `filter`, `print`, `statement` or `loop-place`.
+        kind: &'static str = mutant.mutation.kind.name(),
+        /// The line of the template where the change begins, from 1.
+        line: usize = start.line,
+        /// The column where it begins, from 1, in characters.
+        column: usize = start.column,
+        /// The line where it ends.
+        end_line: usize = end.line,
+        /// The column after its end.
+        end_column: usize = end.column,
+        /// The text that is there in the template.
+        text: &'m str = source.get(span).unwrap_or_default(),
+        /// The text that is there in the mutant.
+        replacement: &'m str = &mutant.mutation.replacement,
+        /// `noticed`, if the outcome of some case differs; `missing`, if only a conversation that the
+        /// search has made notices it; `alike`, if none does; `unnoticed`, if nothing was searched.
+        state: &'static str = match mutant.notice {
+            Notice::Case(_) => "noticed",
+            Notice::Conversation(_) => "missing",
+            Notice::Nothing if is_searched => "alike",
+            Notice::Nothing => "unnoticed",
+        },
+        /// A case whose outcome differs. Absent if there is none.
+        noticed_by?: Option<&'m str> = match &mutant.notice {
+            Notice::Case(case) => Some(case),
+            _ => None,
+        },
+        /// The conversation that would notice it: its index among `conversations`, from 0. Absent if
+        /// there is none.
+        conversation?: Option<usize> = match mutant.notice {
+            Notice::Conversation(index) => Some(index),
+            _ => None,
+        },
+        /// How many cases reach the statement or the condition around the change. Absent for plain text
+        /// and the marks of tags.
+        reached_by?: Option<usize> = mutant.reached_by,
+    }
 }
 
 /// Writes the mutants of templates as JSON.
 pub fn write_json(out: &mut dyn Write, all: &[TemplateMutants<'_>]) -> io::Result<()> {
-    let document = MutationDocument {
-        rolecall: VERSION,
-        templates: all.iter().map(MutantsJson::of).collect(),
-    };
-    json::write(out, &document)
-}
-
-impl<'m> MutantsJson<'m> {
-    fn of(mutants: &'m TemplateMutants<'_>) -> MutantsJson<'m> {
-        let source = &mutants.template.source;
-        let lines = Lines::of(source);
-        let all = mutants.mutants.iter();
-        MutantsJson {
-            template: mutants.template.name.as_str(),
-            file: place(mutants.template, None),
-            cases: mutants.cases,
-            noticed: mutants.noticed(),
-            alike: mutants.alike(),
-            tries: mutants.tries,
-            conversations: mutants.conversations.iter().map(fields).collect(),
-            mutants: all
-                .map(|mutant| MutantJson::of(mutant, (source, &lines), mutants.tries > 0))
-                .collect(),
-        }
-    }
-}
-
-impl<'m> MutantJson<'m> {
-    fn of(
-        mutant: &'m Mutant,
-        (source, lines): (&'m str, &Lines),
-        is_searched: bool,
-    ) -> MutantJson<'m> {
-        let span = mutant.mutation.span();
-        let start = lines.position(source, span.start);
-        let end = lines.position(source, span.end);
-        MutantJson {
-            kind: mutant.mutation.kind.name(),
-            line: start.line,
-            column: start.column,
-            end_line: end.line,
-            end_column: end.column,
-            text: source.get(span).unwrap_or_default(),
-            replacement: &mutant.mutation.replacement,
-            state: match mutant.notice {
-                Notice::Case(_) => "noticed",
-                Notice::Conversation(_) => "missing",
-                Notice::Nothing if is_searched => "alike",
-                Notice::Nothing => "unnoticed",
-            },
-            noticed_by: match &mutant.notice {
-                Notice::Case(case) => Some(case),
-                _ => None,
-            },
-            conversation: match mutant.notice {
-                Notice::Conversation(index) => Some(index),
-                _ => None,
-            },
-            reached_by: mutant.reached_by,
-        }
-    }
+    json::write(out, &MutationDocument::of(all))
 }
 
 #[cfg(test)]

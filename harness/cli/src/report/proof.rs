@@ -10,11 +10,10 @@ use rolecall_check::probe::spaced;
 use rolecall_core::ReadOutcome;
 use rolecall_response::TRANSFORMERS;
 use rolecall_suite::proof::{Proof, ReadingFailure};
-use serde::Serialize;
 use serde_json::Value;
 
 use super::card::{CardDetail, FindingStyle, one_line, write_broken};
-use super::json::{self, VERSION};
+use super::json::{self, VERSION, document};
 use super::numbers::thousands;
 use super::roundtrip::write_counts;
 use super::screen;
@@ -99,93 +98,61 @@ pub fn sentence(proof: &Proof) -> String {
     format!("{counts} Broken: {}.", broken.join(", "))
 }
 
-/// Proofs as JSON.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ProofDocument<'p> {
-    /// The version of this format.
-    rolecall: u32,
-    /// One for each template.
-    proofs: Vec<ProofJson<'p>>,
-}
+document! {
+    /// Proofs as JSON.
+    pub struct ProofDocument<'p> from (proofs: &'p [Proof]) {
+        /// The version of this format.
+        rolecall: u32 = VERSION,
+        /// One for each template.
+        proofs: Vec<ProofJson<'p>> = proofs.iter().map(ProofJson::of).collect(),
+    }
 
-/// What a response template makes of all that a template writes.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct ProofJson<'p> {
-    /// The template's name.
-    template: &'p str,
-    /// Whether no contract is broken as an error.
-    holds: bool,
-    /// How the two relate to the contracts about answers.
-    findings: &'p [Finding],
-    /// How many messages of the cases have each verdict.
-    messages: BTreeMap<&'static str, usize>,
-    /// Why messages are not parsed as meant, the most frequent cause first.
-    failures: Vec<FailureJson<'p>>,
-}
+    /// What a response template makes of all that a template writes.
+    struct ProofJson<'p> from (proof: &'p Proof) with {
+        let failures = proof.failures.iter();
+    } {
+        /// The template's name.
+        template: &'p str = &proof.template,
+        /// Whether no contract is broken as an error.
+        holds: bool = proof.holds(),
+        /// How the two relate to the contracts about answers.
+        findings: &'p [Finding] = &proof.findings,
+        /// How many messages of the cases have each verdict.
+        messages: BTreeMap<&'static str, usize> =
+            proof.counts.words().into_iter().map(|(count, words)| (words, count)).collect(),
+        /// Why messages are not parsed as meant, the most frequent cause first.
+        failures: Vec<FailureJson<'p>> =
+            failures.filter_map(|one| Some(FailureJson::of(one, one.shown()?))).collect(),
+    }
 
-/// Messages that are not parsed as meant for the same cause.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct FailureJson<'p> {
-    /// The cause, in words.
-    cause: String,
-    /// How many messages have it.
-    messages: usize,
-    /// The message from which the smallest one was made: `family/name#index`.
-    example: &'p str,
-    /// The smallest conversation that shows the cause. Its last message is the answer.
-    conversation: &'p [Value],
-    /// The tools of this conversation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<&'p [Value]>,
-    /// The prompt before the answer.
-    prompt: &'p str,
-    /// The answer.
-    text: &'p str,
-    /// The message that is parsed instead.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    read: Option<&'p Value>,
-    /// Why the answer is refused.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refusal: Option<String>,
+    /// Messages that are not parsed as meant for the same cause.
+    struct FailureJson<'p> from (
+        failure: &'p ReadingFailure, shown: (&'p str, &'p str, &'p ReadOutcome),
+    ) with {
+        let smallest = &failure.smallest;
+        let (prompt, text, outcome) = shown;
+    } {
+        /// The cause, in words.
+        cause: String = smallest.cause.to_string(),
+        /// How many messages have it.
+        messages: usize = failure.messages,
+        /// The message from which the smallest one was made: `family/name#index`.
+        example: &'p str = &failure.example,
+        /// The smallest conversation that shows the cause. Its last message is the answer.
+        conversation: &'p [Value] = &smallest.case.messages,
+        /// The tools of this conversation.
+        tools?: Option<&'p [Value]> = smallest.case.tools.as_deref(),
+        /// The prompt before the answer.
+        prompt: &'p str = prompt,
+        /// The answer.
+        text: &'p str = text,
+        /// The message that is parsed instead.
+        read?: Option<&'p Value> = outcome.message(),
+        /// Why the answer is refused.
+        refusal?: Option<String> = outcome.message().is_none().then(|| outcome.essence()),
+    }
 }
 
 pub fn write_json(out: &mut dyn Write, proofs: &[Proof]) -> io::Result<()> {
-    let proofs = proofs.iter().map(|proof| ProofJson {
-        template: &proof.template,
-        holds: proof.holds(),
-        findings: &proof.findings,
-        messages: proof
-            .counts
-            .words()
-            .into_iter()
-            .map(|(count, words)| (words, count))
-            .collect(),
-        failures: proof.failures.iter().filter_map(FailureJson::of).collect(),
-    });
-    let document = ProofDocument {
-        rolecall: VERSION,
-        proofs: proofs.collect(),
-    };
-    json::write(out, &document)
-}
-
-impl<'p> FailureJson<'p> {
-    fn of(failure: &'p ReadingFailure) -> Option<FailureJson<'p>> {
-        let (prompt, text, outcome) = failure.shown()?;
-        let smallest = &failure.smallest;
-        Some(FailureJson {
-            cause: smallest.cause.to_string(),
-            messages: failure.messages,
-            example: &failure.example,
-            conversation: &smallest.case.messages,
-            tools: smallest.case.tools.as_deref(),
-            prompt,
-            text,
-            read: outcome.message(),
-            refusal: outcome.message().is_none().then(|| outcome.essence()),
-        })
-    }
+    json::write(out, &ProofDocument::of(proofs))
 }

@@ -6,9 +6,9 @@ use minijinja::{Value, context};
 use rolecall_answers::comparison::Difference;
 use rolecall_answers::recipient::Recipient;
 use rolecall_answers::returned::{Kind, KindCounts, Returned, ReturnedMessage, essence};
-use serde::Serialize;
 use serde_json::Value as Json;
 
+use super::json::document;
 use super::numbers::thousands;
 use super::text::text;
 
@@ -152,69 +152,63 @@ fn style(kind: Kind) -> &'static str {
     }
 }
 
-/// One line's object: what came back of a message.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "ReturnedMessage"))]
-pub struct ReturnedLine<'l> {
-    template: &'l str,
-    case: String,
-    /// The index of the message in its case.
-    index: usize,
-    /// Who read the answer.
-    recipient: &'l str,
-    /// The recipient's version.
-    version: &'l str,
-    /// What came back: `read-back`, `white-space`, `not-written`, `changed`, `forbidden`, `refused`,
-    /// `failed`, `not-asked`, `untested`, `not-continuing` or `without-prompt`.
-    returned: &'static str,
-    /// The text that the model had to write.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'l str>,
-    /// The message that came back.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'l Json>,
-    /// The differences from the intended message.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(default))]
-    differences: Vec<DifferenceLine<'l>>,
-    /// The words of a refusal or a failure, or what the model wrote instead of the text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    words: Option<&'l str>,
-    /// The message that comes back if it is streamed, if that is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    streamed: Option<&'l Json>,
-    /// The recipient's own prompt, if it is not that of the reference.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt: Option<&'l str>,
-}
+document! {
+    /// One line's object: what came back of a message.
+    #[cfg_attr(feature = "schema", schemars(rename = "ReturnedMessage"))]
+    pub struct ReturnedLine<'l> from (
+        template: &'l str, message: &'l ReturnedMessage, recipient: &'l dyn Recipient,
+    ) with {
+        let (back, differences, words) = match &message.returned {
+            Returned::Message { message, differences, .. } => {
+                (Some(message), differences.as_slice(), None)
+            }
+            Returned::Refused(words)
+            | Returned::Forbidden(words)
+            | Returned::Failed(words)
+            | Returned::NotAsked(words)
+            | Returned::Untested(words) => (None, &[][..], Some(words.as_str())),
+            Returned::DoesNotContinue => (None, &[][..], None),
+            Returned::WithoutPrompt(outcome) => (None, &[][..], Some(outcome.text())),
+        };
+    } {
+        template: &'l str = template,
+        case: String = message.id.case.to_string(),
+        /// The index of the message in its case.
+        index: usize = message.id.index,
+        /// Who read the answer.
+        recipient: &'l str = recipient.name(),
+        /// The recipient's version.
+        version: &'l str = recipient.version(),
+        /// What came back: `read-back`, `white-space`, `not-written`, `changed`, `forbidden`, `refused`,
+        /// `failed`, `not-asked`, `untested`, `not-continuing` or `without-prompt`.
+        returned: &'static str = message.returned.kind().key(),
+        /// The text that the model had to write.
+        text?: Option<&'l str> = message.text.as_deref(),
+        /// The message that came back.
+        message?: Option<&'l Json> = back,
+        /// The differences from the intended message.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(default))]
+        differences: Vec<DifferenceLine<'l>> = differences.iter().map(DifferenceLine::of).collect(),
+        /// The words of a refusal or a failure, or what the model wrote instead of the text.
+        words?: Option<&'l str> = words,
+        /// The message that comes back if it is streamed, if that is another one.
+        streamed?: Option<&'l Json> = message.streamed.as_ref(),
+        /// The recipient's own prompt, if it is not that of the reference.
+        prompt?: Option<&'l str> = message.other_prompt.as_deref(),
+    }
 
-/// A part of a message that is not as it was meant.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "ReturnedDifference"))]
-struct DifferenceLine<'l> {
-    part: String,
-    change: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    meant: Option<&'l Json>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    read: Option<&'l Json>,
-    /// Whether the template does not write what was meant.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(default))]
-    not_written: bool,
-}
-
-impl<'l> DifferenceLine<'l> {
-    fn of(difference: &'l Difference) -> DifferenceLine<'l> {
-        DifferenceLine {
-            part: difference.part.to_string(),
-            change: difference.change.name(),
-            meant: difference.meant.as_ref(),
-            read: difference.read.as_ref(),
-            not_written: difference.is_not_written,
-        }
+    /// A part of a message that is not as it was meant.
+    #[cfg_attr(feature = "schema", schemars(rename = "ReturnedDifference"))]
+    struct DifferenceLine<'l> from (difference: &'l Difference) {
+        part: String = difference.part.to_string(),
+        change: &'static str = difference.change.name(),
+        meant?: Option<&'l Json> = difference.meant.as_ref(),
+        read?: Option<&'l Json> = difference.read.as_ref(),
+        /// Whether the template does not write what was meant.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "schema", schemars(default))]
+        not_written: bool = difference.is_not_written,
     }
 }
 
@@ -226,34 +220,7 @@ pub fn write_lines(
 ) -> io::Result<()> {
     for (template, messages) in all {
         for message in messages {
-            let (back, differences, words) = match &message.returned {
-                Returned::Message {
-                    message,
-                    differences,
-                    ..
-                } => (Some(message), differences.as_slice(), None),
-                Returned::Refused(words)
-                | Returned::Forbidden(words)
-                | Returned::Failed(words)
-                | Returned::NotAsked(words)
-                | Returned::Untested(words) => (None, &[][..], Some(words.as_str())),
-                Returned::DoesNotContinue => (None, &[][..], None),
-                Returned::WithoutPrompt(outcome) => (None, &[][..], Some(outcome.text())),
-            };
-            let line = ReturnedLine {
-                template,
-                case: message.id.case.to_string(),
-                index: message.id.index,
-                recipient: recipient.name(),
-                version: recipient.version(),
-                returned: message.returned.kind().key(),
-                text: message.text.as_deref(),
-                message: back,
-                differences: differences.iter().map(DifferenceLine::of).collect(),
-                words,
-                streamed: message.streamed.as_ref(),
-                prompt: message.other_prompt.as_deref(),
-            };
+            let line = ReturnedLine::of(template, message, recipient);
             serde_json::to_writer(&mut *out, &line)?;
             writeln!(out)?;
         }

@@ -81,6 +81,28 @@ impl RunReport<'_, '_> {
                 fault.of_many(count)
             ));
         }
+        parts.extend(self.others_in_words());
+        for EngineFault { engine, what } in &self.conclusion.engines {
+            parts.push(match what {
+                EngineFailure::Died(deaths) => {
+                    let requests = counted(deaths.count, "request", "requests");
+                    format!("{engine} died in {requests}")
+                }
+                EngineFailure::AnswersNothing(_) => format!("{engine} answers nothing"),
+            });
+        }
+        if parts.is_empty() {
+            parts.push("no pair gave a prompt".to_owned());
+        }
+        if uncompared > 0 {
+            let count = counted(uncompared, "pair", "pairs");
+            parts.push(format!("{count} not compared with anything"));
+        }
+        format!("Failed: {}", parts.join(", "))
+    }
+
+    /// How many of each thing besides pairs are not as expected.
+    fn others_in_words(&self) -> Vec<String> {
         let conclusion = self.conclusion;
         let cards = &conclusion.cards;
         let texts = TextKind::ALL.map(|kind| {
@@ -140,24 +162,9 @@ impl RunReport<'_, '_> {
             .into_iter()
             .chain(others)
             .filter(|(count, ..)| *count > 0);
-        parts.extend(counts.map(|(count, one, many, what)| counted(count, one, many) + what));
-        for EngineFault { engine, what } in &self.conclusion.engines {
-            parts.push(match what {
-                EngineFailure::Died(deaths) => {
-                    let requests = counted(deaths.count, "request", "requests");
-                    format!("{engine} died in {requests}")
-                }
-                EngineFailure::AnswersNothing(_) => format!("{engine} answers nothing"),
-            });
-        }
-        if parts.is_empty() {
-            parts.push("no pair gave a prompt".to_owned());
-        }
-        if uncompared > 0 {
-            let count = counted(uncompared, "pair", "pairs");
-            parts.push(format!("{count} not compared with anything"));
-        }
-        format!("Failed: {}", parts.join(", "))
+        counts
+            .map(|(count, one, many, what)| counted(count, one, many) + what)
+            .collect()
     }
 
     /// How the run ends.

@@ -156,7 +156,7 @@ fn lines(
 }
 
 /// Rows of cells in columns.
-fn columns(state: &State, text: &str, right: Option<Vec<usize>>) -> Result<String, Error> {
+fn columns(state: &State, text: &str, right: Option<Vec<usize>>) -> String {
     let mut columns = Columns::right_aligned(right.unwrap_or_default());
     for row in text.split_terminator(&own_mark('\n')) {
         columns.row(row.split(&own_mark('|')).map(Cell::parse));
@@ -164,7 +164,7 @@ fn columns(state: &State, text: &str, right: Option<Vec<usize>>) -> Result<Strin
     let mut out = Vec::new();
     // Writing to memory cannot fail.
     let _ = columns.write_within(&mut out, width(state));
-    Ok(String::from_utf8_lossy(&out).into_owned())
+    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// A template with the lines as the engine knows them.
@@ -224,19 +224,17 @@ fn cells(row: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn lines_are_paragraphs_rows_or_statements() {
-        let mut out = Vec::new();
         const SOURCE: &str = "{% for one in all %}\n~  {{ one | counted('thing') }} of {{ one }}{% if one > 1 %}!{% endif %}\n\
                       {% endfor %}\n{% filter columns([1]) %}\n{% for one in all %}\n|{{ 'a|b' | bad }}|{{ one }}\n\
                       {% endfor %}\n{% endfilter %}\nend";
+        let mut out = Vec::new();
         text!(&mut out, SOURCE, { all => [1, 20], width => 8 }).unwrap();
         let text = crate::report::clean::plain(&out);
         assert_eq!(
             text,
-            "  1\n    thing\n    of 1\n  20\n    things\n    of 20!\na|b   1\na|b  20\nend\n"
+            "  1\n    thing\n    of 1\n  20\n    things\n    of\n    20!\na|b   1\na|b  20\nend\n"
         );
     }
 }

@@ -4,43 +4,55 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use rolecall_core::Dialect;
-use serde::Serialize;
 
-use super::json::{self, VERSION};
+use super::json::{self, VERSION, document};
 use super::numbers::counted;
 use super::text::{data, text};
 use rolecall_io::protocol::{Check, CheckResult, Trial};
 
-/// The document of `probe-engine --format json`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Document"))]
-pub struct TrialDocument {
-    /// The version of this format: 1.
-    rolecall: u32,
-    /// The name and the version of the engine, if it reported them.
-    engine: Option<String>,
-    /// `jinja` or `go`, if the engine reported which templates it renders.
-    dialect: Option<&'static str>,
-    /// The checks, in this order.
-    checks: Vec<CheckEntry>,
-}
+document! {
+    /// The document of `probe-engine --format json`.
+    #[cfg_attr(feature = "schema", schemars(rename = "Document"))]
+    pub struct TrialDocument from (trial: &Trial) {
+        /// The version of this format: 1.
+        rolecall: u32 = VERSION,
+        /// The name and the version of the engine, if it reported them.
+        engine: Option<String> = trial.engine.clone(),
+        /// `jinja` or `go`, if the engine reported which templates it renders.
+        dialect: Option<&'static str> = trial.dialect.map(Dialect::name),
+        /// The checks, in this order.
+        checks: Vec<CheckEntry> =
+            trial.checks.iter().map(|check| CheckEntry::of(trial, check)).collect(),
+    }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Entry"))]
-struct CheckEntry {
-    name: &'static str,
-    /// The correct behaviour, in a few words.
-    about: &'static str,
-    /// `fine`, `wrong`, `note`, or `not tried` if the program no longer answered.
-    result: &'static str,
-    /// What the program did instead.
-    seen: Option<String>,
-    /// What to do about it.
-    help: Option<Cow<'static, str>>,
-    /// An earlier check with the same failure, so both probably have one cause.
-    same_as: Option<&'static str>,
+    #[cfg_attr(feature = "schema", schemars(rename = "Entry"))]
+    struct CheckEntry from (trial: &Trial, check: &Check) with {
+        let (seen, help) = match &check.finding {
+            CheckResult::Wrong { seen, .. } if same_as(trial, check).is_some() => {
+                (Some(seen.clone()), None)
+            }
+            CheckResult::Wrong { seen, help, .. } | CheckResult::Noted { seen, help } => {
+                let help = match others(trial, check) {
+                    0 => help.clone(),
+                    others => Cow::Owned(help_for_many(others)),
+                };
+                (Some(seen.clone()), Some(help))
+            }
+            CheckResult::Fine | CheckResult::NotTried => (None, None),
+        };
+    } {
+        name: &'static str = check.name,
+        /// The correct behaviour, in a few words.
+        about: &'static str = check.about,
+        /// `fine`, `wrong`, `note`, or `not tried` if the program no longer answered.
+        result: &'static str = result(&check.finding),
+        /// What the program did instead.
+        seen: Option<String> = seen,
+        /// What to do about it.
+        help: Option<Cow<'static, str>> = help,
+        /// An earlier check with the same failure, so both probably have one cause.
+        same_as: Option<&'static str> = same_as(trial, check),
+    }
 }
 
 /// The first check with the failure of this one, unless it is this one itself.
@@ -70,40 +82,6 @@ fn others(trial: &Trial, check: &Check) -> usize {
 fn help_for_many(others: usize) -> String {
     let count = counted(others, "other check fails", "other checks fail");
     format!("{count} alike, so the cause is probably not in what each of them tries: fix it first")
-}
-
-impl TrialDocument {
-    fn of(trial: &Trial) -> TrialDocument {
-        let entry = |check: &Check| {
-            let (seen, help) = match &check.finding {
-                CheckResult::Wrong { seen, .. } if same_as(trial, check).is_some() => {
-                    (Some(seen.clone()), None)
-                }
-                CheckResult::Wrong { seen, help, .. } | CheckResult::Noted { seen, help } => {
-                    let help = match others(trial, check) {
-                        0 => help.clone(),
-                        others => Cow::Owned(help_for_many(others)),
-                    };
-                    (Some(seen.clone()), Some(help))
-                }
-                CheckResult::Fine | CheckResult::NotTried => (None, None),
-            };
-            CheckEntry {
-                name: check.name,
-                about: check.about,
-                result: result(&check.finding),
-                seen,
-                help,
-                same_as: same_as(trial, check),
-            }
-        };
-        TrialDocument {
-            rolecall: VERSION,
-            engine: trial.engine.clone(),
-            dialect: trial.dialect.map(Dialect::name),
-            checks: trial.checks.iter().map(entry).collect(),
-        }
-    }
 }
 
 /// Writes the document: `{"rolecall": 1, "engine": …, "checks": […]}`.

@@ -49,7 +49,7 @@ pub fn write_roundtrip(
     let sums = all.iter().map(|one| {
         let share = one.share();
         let sum = format!("{}: {}/{}", one.reader, share.agree, share.all);
-        context! { sum, stale => one.staleness(now).map(|what| format!("{what}")) }
+        context! { sum, stale => one.staleness(now) }
     });
     text!(out, include_str!("roundtrip.txt"), {
         readers => all.iter().map(|one| one.reader.engine.clone()).collect::<Vec<_>>(),

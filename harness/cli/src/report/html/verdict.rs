@@ -60,8 +60,8 @@ pub fn of_cards(cards: &[Card], others: &[OtherFault], passes: bool) -> Value {
         some => format!("{what}; {some} of {templates} with errors"),
     };
     if !others.is_empty() {
-        headline += &format!(
-            "; {}",
+        headline = format!(
+            "{headline}; {}",
             counted(others.len(), "other problem", "other problems")
         );
     }
