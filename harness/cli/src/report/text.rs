@@ -237,4 +237,27 @@ mod tests {
             "  1\n    thing\n    of 1\n  20\n    things\n    of\n    20!\na|b   1\na|b  20\nend\n"
         );
     }
+
+    /// Some reports are rare: a mistake in their templates would be seen late.
+    #[test]
+    fn every_template_can_be_read() {
+        let mut folders = vec![std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")];
+        let mut count = 0;
+        while let Some(folder) = folders.pop() {
+            for path in std::fs::read_dir(folder)
+                .unwrap()
+                .map(|entry| entry.unwrap().path())
+            {
+                let kind = path.extension().and_then(|kind| kind.to_str());
+                if path.is_dir() {
+                    folders.push(path);
+                } else if matches!(kind, Some("txt" | "md")) {
+                    let source = std::fs::read_to_string(&path).unwrap();
+                    assert!(super::Text::new(&source).0.is_ok(), "{}", path.display());
+                    count += 1;
+                }
+            }
+        }
+        assert!(count > 40, "{count}");
+    }
 }
