@@ -6,8 +6,11 @@ use std::path::PathBuf;
 use super::difference::say;
 use super::numbers::{counted, thousands};
 use super::screen;
-use super::style::{BAD, GOOD, QUIET, Styled};
-use super::wrapping::{paragraph, wrapped};
+use super::text::{data, text, written};
+use super::wrapping::paragraph;
+use minijinja::context;
+use serde::Serialize;
+
 use rolecall_core::invocation;
 use rolecall_core::problem::{Problem, shown_path};
 use rolecall_suite::accepting::{AcceptedFile, UntidyFile};
@@ -17,7 +20,7 @@ use rolecall_suite::run::Compared;
 use rolecall_suite::snapshot::SnapshotStatus;
 
 /// How many pairs are accepted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct AcceptedPairs {
     /// Accepted pairs that had another snapshot before.
     pub changed: usize,
@@ -53,7 +56,7 @@ pub struct AcceptedFiles<'f> {
 }
 
 /// How many pairs and cards are accepted, and why others are not.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub struct AcceptedCounts {
     /// The accepted pairs whose files were written.
     pub accepted: AcceptedPairs,
@@ -127,63 +130,22 @@ pub fn write(
     references: &[Reference],
     is_dry: bool,
 ) -> io::Result<()> {
-    for file in files.files.iter().filter(|file| !file.orphans.is_empty()) {
-        let count = counted(file.orphans.len(), "section", "sections");
-        writeln!(
-            out,
-            "{}: {count} without a pair left out: {}",
-            file.path.display(),
-            file.orphans.join(", ")
-        )?;
-    }
-    if counts.same > 0 {
-        let same = format!("{} unchanged", thousands(counts.same));
-        writeln!(out, "{}", Styled(QUIET, same))?;
-    }
-    write_left(out, counts)?;
-    write_order(out, counts)?;
-    let AcceptedPairs { changed, new, .. } = counts.accepted;
-    let accepted = changed + new;
-    let verb = if is_dry { "would accept" } else { "accepted" };
-    if screen::is_quiet() {
-        return write_sum(out, counts, references, verb);
-    }
-    for texts in counts.texts() {
-        writeln!(out, "{}", Styled(GOOD, format!("{verb} {texts}")))?;
-    }
-    if accepted > 0 {
-        let what = counted(accepted, "snapshot", "snapshots");
-        writeln!(
-            out,
-            "{} in {}: {} changed, {} new",
-            Styled(GOOD, format!("{verb} {what}")),
-            counted(files.written, "file", "files"),
-            thousands(changed),
-            thousands(new),
-        )?;
-    }
-    if let Some(confirmed) = confirmed_by(counts, references) {
-        writeln!(out, "{confirmed}")?;
-    }
-    if counts.changed_nothing() {
-        writeln!(out, "nothing to accept")?;
-    }
-    Ok(())
-}
-
-/// How many of the accepted results the references confirm.
-fn confirmed_by(counts: &AcceptedCounts, references: &[Reference]) -> Option<String> {
-    let AcceptedPairs {
-        changed,
-        new,
-        confirmed,
-    } = counts.accepted;
-    let accepted = changed + new;
-    let style = if confirmed == accepted { GOOD } else { BAD };
-    let whom = format!("{} of {}", thousands(confirmed), thousands(accepted));
-    let names: Vec<_> = references.iter().map(Reference::to_string).collect();
-    let reference_names = names.join(" and ");
-    (accepted > 0).then(|| format!("{} confirmed by {reference_names}", Styled(style, whom)))
+    let references: Vec<_> = references.iter().map(Reference::to_string).collect();
+    let with_orphans = files.files.iter().filter(|file| !file.orphans.is_empty());
+    let with_orphans = with_orphans.map(|file| {
+        context! { path => file.path.display().to_string(), orphans => file.orphans.clone() }
+    });
+    text!(out, include_str!("accepting.txt"), {
+        counts => data(counts),
+        order => written(|out| write_order(out, counts))?,
+        files => with_orphans.collect::<Vec<_>>(),
+        written => files.written,
+        texts => counts.texts().collect::<Vec<_>>(),
+        references => references.join(" and "),
+        is_unchanged => counts.changed_nothing(),
+        is_quiet => screen::is_quiet(),
+        is_dry,
+    })
 }
 
 /// Writes which files were removed, or would be, because nothing in the suite has them.
@@ -191,11 +153,8 @@ pub fn write_orphans(out: &mut dyn Write, files: &[PathBuf], is_dry: bool) -> io
     const MOST: usize = 5;
     let verb = if is_dry { "would remove" } else { "removed" };
     for path in files.iter().take(MOST) {
-        writeln!(
-            out,
-            "{verb} {}: nothing in the suite has it",
-            shown_path(path)
-        )?;
+        let path = shown_path(path);
+        writeln!(out, "{verb} {path}: nothing in the suite has it")?;
     }
     if files.len() > MOST {
         writeln!(out, "{verb} {} more", thousands(files.len() - MOST))?;
@@ -209,42 +168,8 @@ pub fn write_engines(out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     let what = "the tables of other engines are older now; to measure them again:";
-    say(
-        out,
-        what,
-        "scripts/measure-engines && UPDATE=1 scripts/runners/run",
-    )
-}
-
-/// Writes everything in one line, which is the last one: what is accepted, who confirms it, and what
-/// is left.
-fn write_sum(
-    out: &mut dyn Write,
-    counts: &AcceptedCounts,
-    references: &[Reference],
-    verb: &str,
-) -> io::Result<()> {
-    let accepted = counts.accepted.changed + counts.accepted.new;
-    let snapshots = (accepted > 0).then(|| counted(accepted, "snapshot", "snapshots"));
-    let what: Vec<String> = snapshots.into_iter().chain(counts.texts()).collect();
-    let mut parts = Vec::new();
-    if !what.is_empty() {
-        let what = format!("{verb} {}", what.join(" and "));
-        parts.push(Styled(GOOD, what).to_string());
-    } else if counts.changed_nothing() {
-        parts.push("nothing to accept".to_owned());
-    }
-    parts.extend(confirmed_by(counts, references));
-    let left = counts.failed + counts.refuted + counts.unknown + counts.broken;
-    if left > 0 {
-        let left = counted(left, "pair", "pairs");
-        parts.push(Styled(BAD, format!("{left} left")).to_string());
-    }
-    if parts.is_empty() {
-        // The last line is about files that were put in order.
-        return Ok(());
-    }
-    writeln!(out, "{}", parts.join("; "))
+    let how = "scripts/measure-engines && UPDATE=1 scripts/runners/run";
+    say(out, what, how)
 }
 
 /// Writes what became of the results for which a reference was asked.
@@ -258,18 +183,20 @@ pub fn write_asked(
         return Ok(());
     }
     let pairs = counted(asked, "pair", "pairs");
+    let update = invocation::command("reference update");
     let text = match (is_recorded, is_dry) {
         (true, false) => format!("recorded the reference's results for {pairs}"),
         (true, true) => format!("would record the reference's results for {pairs}"),
-        (false, _) => {
-            let update = invocation::command("reference update");
-            format!(
-                "asked the reference about {pairs}, and recorded nothing: `{update}` records its \
-                 results"
-            )
-        }
+        (false, _) => format!(
+            "asked the reference about {pairs}, and recorded nothing: `{update}` records its results"
+        ),
     };
-    writeln!(out, "{}", wrapped(&text, screen::width(), 2))
+    paragraph(out, &text, 2)
+}
+
+/// Writes how many files were put in order.
+pub fn write_order(out: &mut dyn Write, counts: &AcceptedCounts) -> io::Result<()> {
+    text!(out, include_str!("order.txt"), { counts => data(counts) })
 }
 
 /// Writes what is wrong with files whose transcripts are as accepted.
@@ -280,51 +207,6 @@ pub fn write_untidy(out: &mut dyn Write, untidy: &[UntidyFile]) -> io::Result<()
             ..problem.clone()
         };
         paragraph(out, &problem.to_string(), 2)?;
-    }
-    Ok(())
-}
-
-/// Writes how many files were put in order.
-pub fn write_order(out: &mut dyn Write, counts: &AcceptedCounts) -> io::Result<()> {
-    if counts.tidied > 0 {
-        let files = counted(counts.tidied, "file", "files");
-        let text = format!("wrote {files} again, with what was accepted");
-        paragraph(out, &text, 2)?;
-    }
-    if counts.removed > 0 {
-        let files = counted(counts.removed, "file that waits", "files that wait");
-        let text = format!("removed {files} for review: nothing in them is left to decide");
-        paragraph(out, &text, 2)?;
-    }
-    Ok(())
-}
-
-/// Writes which pairs were not accepted, and why.
-fn write_left(out: &mut dyn Write, counts: &AcceptedCounts) -> io::Result<()> {
-    if counts.failed > 0 {
-        let count = counted(counts.failed, "pair", "pairs");
-        let left = Styled(BAD, format!("{count} left"));
-        writeln!(out, "{left}: their files cannot be written")?;
-    }
-    if counts.broken > 0 {
-        let count = counted(counts.broken, "pair", "pairs");
-        let left = Styled(BAD, format!("{count} left"));
-        writeln!(out, "{left}: the engine gave no result")?;
-        let help = "  it crashed, exceeded a limit or was not asked; `--also crashed` and \
-                    `--also exceeded` accept the first two";
-        writeln!(out, "{}", wrapped(help, screen::width(), 4))?;
-    }
-    if counts.refuted > 0 {
-        let count = counted(counts.refuted, "pair", "pairs");
-        let left = Styled(BAD, format!("{count} left"));
-        writeln!(out, "{left}: the reference gives another result")?;
-    }
-    if counts.unknown > 0 {
-        let count = counted(counts.unknown, "pair", "pairs");
-        let left = Styled(BAD, format!("{count} left"));
-        writeln!(out, "{left}: the reference's result is not known")?;
-        // Above is why it was not asked.
-        writeln!(out, "  to accept without it, name the pairs")?;
     }
     Ok(())
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::numbers::counted;
-use super::style::{GOOD, HEADING, NOTE, QUIET, Styled};
+use super::style::{GOOD, HEADING, Styled};
+use super::text::text;
 use super::wrapping::paragraph;
 use rolecall_check::probe::spaced;
 use rolecall_core::invocation;
@@ -14,21 +14,14 @@ use rolecall_suite::private::{LOOKED_FOR, NOT_LOOKED_FOR, PrivateText};
 
 /// Writes what in the conversation may be private.
 pub fn write_private(out: &mut dyn Write, found: &[PrivateText]) -> io::Result<()> {
-    if found.is_empty() {
-        let text = format!(
-            "found none of these: {LOOKED_FOR}. Not looked for: {NOT_LOOKED_FOR}. Read the case \
-             before you share it."
-        );
-        return paragraph(out, &Styled(QUIET, text).to_string(), 2);
-    }
-    let count = counted(found.len(), "text", "texts");
-    paragraph(out, &format!("{} may be private:", Styled(NOTE, count)), 2)?;
-    for one in found {
-        paragraph(out, &format!("  {}: {}", one.kind, beginning(&one.text)), 4)?;
-    }
-    let text = format!("  not looked for: {NOT_LOOKED_FOR}");
-    paragraph(out, &Styled(QUIET, text).to_string(), 4)?;
-    writeln!(out)
+    let found = found
+        .iter()
+        .map(|one| format!("{}: {}", one.kind, beginning(&one.text)));
+    text!(out, include_str!("private.txt"), {
+        found => found.collect::<Vec<_>>(),
+        looked_for => LOOKED_FOR,
+        not_looked_for => NOT_LOOKED_FOR,
+    })
 }
 
 /// The beginning of a text, on one line: enough to find it in the conversation.
@@ -73,9 +66,6 @@ pub fn write_added(out: &mut dyn Write, file: &Path, family: &str, name: &str) -
     let filter = invocation::word(&format!("*:{family}/{name}"));
     let run = invocation::command(&format!("run {filter}"));
     let accept = invocation::command(&format!("accept {filter} --verified"));
-    paragraph(
-        out,
-        &format!("now: `{run}` shows the prompts, `{accept}` accepts them"),
-        2,
-    )
+    let text = format!("now: `{run}` shows the prompts, `{accept}` accepts them");
+    paragraph(out, &text, 2)
 }

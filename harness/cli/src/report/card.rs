@@ -2,25 +2,21 @@
 
 use std::io::{self, Write};
 
-use anstyle::Style;
+use minijinja::{Value, context};
 
 use super::clean;
 use super::difference::write_windows;
 use super::excerpt;
-use super::numbers::thousands;
 use super::screen::ENDLESS;
-use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
-use super::wrapping::{wrapped, wrapped_command};
+use super::style::{QUIET, Styled};
+use super::text::{text, written};
+use super::wrapping::wrapped;
 use rolecall_answers::comparison::Verdict;
-use rolecall_check::capability::{
-    Ability, Capabilities, GenerationPrompt, Support, Switch, SwitchValue,
-};
+use rolecall_check::capability::{Ability, Capabilities, GenerationPrompt, Support};
 use rolecall_check::card::Card;
 use rolecall_check::contract::{Evidence, Finding, Judgement, Render, Severity};
+use rolecall_check::probe::LiteralKind;
 use rolecall_check::probe::spaced;
-use rolecall_check::probe::{ContentComparison, LiteralKind};
-use rolecall_check::roundtrip::Roundtrip;
-use rolecall_core::invocation;
 use rolecall_core::transcript::{self, encode_char};
 use rolecall_front::front::Front;
 
@@ -66,154 +62,167 @@ const MOST_REPORTED: usize = 4;
 pub(super) const ALONE: &str =
     "broken on servers that pass conversations to the template unchanged";
 
-/// The width of the first column.
-const NAME: usize = 26;
-
 /// Writes a card: first the broken contracts, then those that hold, then what the template can do.
 pub fn write(out: &mut dyn Write, card: &Card, detail: CardDetail) -> io::Result<()> {
-    writeln!(
-        out,
-        "{} {}",
-        Styled(HEADING, &card.template),
-        Styled(QUIET, setting(card))
-    )?;
-    if let Some(error) = &card.syntax_error {
-        return writeln!(out, "\nerror {}: {}", error.place, one_line(&error.message));
-    }
-    for severity in Severity::ALL {
-        for finding in card.broken() {
-            if finding.severity() == severity {
-                write_broken(out, finding, FindingStyle::whole(detail))?;
-            }
-        }
-    }
-    write_alone(out, card, ENDLESS)?;
-    write_rest(out, card)?;
-    write_capabilities(out, &card.capabilities)?;
-    write_switches(out, &card.capabilities.switches, ENDLESS)?;
-    write_content_decides(out, &card.content_decides, ENDLESS)?;
-    write_roundtrip(out, &card.read_back, ENDLESS)
+    let extent = FindingStyle::whole(detail);
+    let mut broken: Vec<&Finding> = card.broken().collect();
+    broken.sort_by_key(|finding| finding.severity());
+    let mut before = None;
+    let inapplicable = card.findings.iter().filter_map(|finding| {
+        let Judgement::DoesNotApply(why) = &finding.judgement else {
+            return None;
+        };
+        // Contracts with the same reason are together, and need it once.
+        let is_same = before.replace(why) == Some(why);
+        let why = if is_same {
+            "likewise".to_owned()
+        } else {
+            one_line(why)
+        };
+        Some(vec![finding.contract.id.to_owned(), why])
+    });
+    let holding = card
+        .findings
+        .iter()
+        .filter(|one| one.judgement == Judgement::Holds);
+    let abilities = Ability::all().filter_map(|ability| {
+        let support = ability.of(&card.capabilities)?;
+        Some(context! {
+            name => ability.long,
+            word => support.name(),
+            style => style_of_support(support),
+            reason => support.reason().map(one_line),
+        })
+    });
+    let error = card.syntax_error.as_ref();
+    text!(out, include_str!("card.txt"), {
+        name => &card.template,
+        setting => setting(card),
+        error => error.map(|error| format!("{}: {}", error.place, one_line(&error.message))),
+        broken => written(|out| {
+            broken.iter().try_for_each(|finding| write_broken(out, finding, extent))?;
+            write_alone(out, card, ENDLESS)
+        })?,
+        holding => holding.map(|one| one.contract.id).collect::<Value>(),
+        inapplicable => inapplicable.collect::<Vec<_>>(),
+        abilities => abilities.collect::<Value>(),
+        facts => facts(&card.capabilities),
+        about => written(|out| write_about(out, card, ENDLESS))?,
+    })
 }
 
-/// Writes what content decides: the literals by their lines, and where the template asks whether
-/// there is a text.
-pub(super) fn write_content_decides(
-    out: &mut dyn Write,
-    comparisons: &[ContentComparison],
-    width: usize,
-) -> io::Result<()> {
-    if comparisons.is_empty() {
-        return Ok(());
+/// The style of what becomes of an input.
+pub(super) fn style_of_support(support: &Support) -> &'static str {
+    match support {
+        Support::Kept | Support::Merged => "good",
+        Support::Partial | Support::Dropped => "bad",
+        Support::Refused { .. } | Support::Unknown { .. } => "plain",
+        Support::Failed { .. } => "note",
     }
-    writeln!(out, "\n{}", Styled(HEADING, "what content decides"))?;
-    let (empty, others): (Vec<_>, Vec<_>) = comparisons
+}
+
+/// What else a template does, each with its name.
+fn facts(capabilities: &Capabilities) -> Vec<Vec<String>> {
+    let list = |items: String| {
+        if items.is_empty() {
+            "none".to_owned()
+        } else {
+            items
+        }
+    };
+    let prompt = match &capabilities.generation_prompt {
+        GenerationPrompt::Suffix { text } => format!("adds {}", one_line(text)),
+        GenerationPrompt::Ignored => "ignored".to_owned(),
+        GenerationPrompt::Other => "changes the prompt".to_owned(),
+        GenerationPrompt::Unknown { why } => format!("unknown: {}", one_line(why)),
+    };
+    let date = if capabilities.date {
+        "in the prompt"
+    } else {
+        "not in the prompt"
+    };
+    let facts = [
+        ("generation prompt", prompt),
+        (
+            "reasoning from",
+            list(capabilities.reasoning.fields.join(", ")),
+        ),
+        ("date", date.to_owned()),
+        (
+            "special tokens read",
+            list(capabilities.special_tokens.join(", ")),
+        ),
+        ("variables read", list(capabilities.variables.join(", "))),
+    ];
+    facts
+        .map(|(name, value)| vec![name.to_owned(), value])
+        .into()
+}
+
+/// Writes the variables that users may set, each value with what it changes, then what content
+/// decides, and how answers are parsed.
+pub(super) fn write_about(out: &mut dyn Write, card: &Card, width: usize) -> io::Result<()> {
+    let switches = card.capabilities.switches.iter().map(|switch| {
+        let values = switch.values.iter().map(|one| {
+            context! { value => spaced(&one.value), effect => one_line(&one.effect), probe => one.probe }
+        });
+        let default = switch.default.as_ref().map(spaced);
+        let default = default.map(|value| format!(" (as {value} if it is not set)"));
+        context! {
+            name => &switch.name,
+            default => default.unwrap_or_default(),
+            values => values.collect::<Value>(),
+        }
+    });
+    let (empty, literals): (Vec<_>, Vec<_>) = card
+        .content_decides
         .iter()
         .partition(|one| one.kind == LiteralKind::Empty);
-    for one in others {
-        let effect = if one.changes_prompt {
-            ", changes other text"
-        } else {
-            ""
-        };
-        let about = format!("{}, of {}{effect}", one.kind.name(), one.of.join(" and "));
-        let text = format!(
-            "  line {}: {} `{}` {}",
-            one.line,
-            one.operation,
-            one_line(&one.literal),
-            Styled(QUIET, format!("({about})"))
-        );
-        writeln!(out, "{}", wrapped(&text, width, 4))?;
-    }
-    if !empty.is_empty() {
-        let lines: Vec<String> = empty.iter().map(|one| one.line.to_string()).collect();
-        let text = format!("  whether there is a text: line {}", lines.join(", "));
-        writeln!(out, "{}", wrapped(&text, width, 4))?;
-    }
-    Ok(())
-}
-
-/// Writes how answers are parsed: each verdict with the answers that have it.
-pub(super) fn write_roundtrip(
-    out: &mut dyn Write,
-    answers: &[Roundtrip],
-    width: usize,
-) -> io::Result<()> {
-    if answers.is_empty() {
-        return Ok(());
-    }
-    let heading = Styled(HEADING, "answers, read with the response template");
-    writeln!(out, "\n{heading}")?;
-    for verdict in Verdict::ALL {
-        let of_verdict = answers.iter().filter(|it| it.verdict == verdict.name());
+    let literals = literals.into_iter().map(|one| {
+        context! {
+            line => one.line,
+            operation => &one.operation,
+            literal => one_line(&one.literal),
+            kind => one.kind.name(),
+            of => one.of.join(" and "),
+            changes => one.changes_prompt,
+        }
+    });
+    let answers = Verdict::ALL.into_iter().filter_map(|verdict| {
+        let of_verdict = card
+            .read_back
+            .iter()
+            .filter(|it| it.verdict == verdict.name());
         let about: Vec<&str> = of_verdict.map(|answer| answer.about).collect();
-        if about.is_empty() {
-            continue;
-        }
         let style = match verdict {
-            Verdict::ReadBack => GOOD,
-            Verdict::Changed | Verdict::Failed => BAD,
-            _ => NOTE,
+            Verdict::ReadBack => "good",
+            Verdict::Changed | Verdict::Failed => "bad",
+            _ => "note",
         };
-        let name = Styled(style, verdict.name());
-        let text = match verdict {
-            // Only what does not come back has to be named.
-            Verdict::ReadBack => format!("  {name}: {}", about.len()),
-            _ => format!("  {name}: {} ({})", about.len(), about.join("; ")),
-        };
-        writeln!(out, "{}", wrapped(&text, width, 4))?;
-    }
-    Ok(())
-}
-
-/// Writes the variables that users may set: each value with what it changes.
-pub(super) fn write_switches(
-    out: &mut dyn Write,
-    switches: &[Switch],
-    width: usize,
-) -> io::Result<()> {
-    if switches.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "\n{}", Styled(HEADING, "switches"))?;
-    for switch in switches {
-        let default = switch.default.as_ref().map_or_else(String::new, |value| {
-            format!(" (as {} if it is not set)", spaced(value))
-        });
-        let text = format!("  {}{}", switch.name, Styled(QUIET, default));
-        writeln!(out, "{}", wrapped(&text, width, 4))?;
-        for SwitchValue {
-            value,
-            effect,
-            probe,
-            ..
-        } in &switch.values
-        {
-            let probe = Styled(QUIET, format!("[{probe}]"));
-            let text = format!("    {}: {} {probe}", spaced(value), one_line(effect));
-            writeln!(out, "{}", wrapped(&text, width, 6))?;
-        }
-    }
-    Ok(())
+        // Only what does not come back has to be named.
+        let is_whole = verdict == Verdict::ReadBack;
+        (!about.is_empty()).then(|| context! { name => verdict.name(), style, is_whole, about })
+    });
+    text!(out, include_str!("card_about.txt"), {
+        width,
+        switches => switches.collect::<Value>(),
+        literals => literals.collect::<Value>(),
+        empty => empty.iter().map(|one| one.line).collect::<Value>(),
+        answers => answers.collect::<Value>(),
+    })
 }
 
 /// Writes the contracts that are broken only if no application prepares the conversation.
 pub(super) fn write_alone(out: &mut dyn Write, card: &Card, width: usize) -> io::Result<()> {
-    if card.without_front.is_empty() {
-        return Ok(());
-    }
-    let heading = Styled(NOTE, ALONE).to_string();
-    writeln!(out, "\n{}", wrapped(&heading, width, 2))?;
-    for finding in &card.without_front {
+    let findings = card.without_front.iter().map(|finding| {
         let what = finding.evidence().first().map_or("", |first| &first.what);
-        let text = format!("  {:NAME$} {}", finding.contract.id, one_line(what));
-        writeln!(out, "{}", wrapped(&text, width, NAME + 3))?;
-        if let Some(why) = &finding.deliberate {
-            let text = format!("  {:NAME$} {} {why}", "", Styled(GOOD, "known:"));
-            writeln!(out, "{}", wrapped(&text, width, NAME + 3))?;
-        }
-    }
-    Ok(())
+        context! { id => finding.contract.id, what => one_line(what), known => finding.deliberate.as_deref() }
+    });
+    text!(out, include_str!("card_alone.txt"), {
+        width,
+        heading => ALONE,
+        findings => findings.collect::<Value>(),
+    })
 }
 
 /// The setting of the card: the dialect, the front and the engine.
@@ -243,75 +252,59 @@ pub(super) fn write_broken(
     finding: &Finding,
     extent: FindingStyle<'_>,
 ) -> io::Result<()> {
-    let FindingStyle { detail, width, .. } = extent;
-    let mut paragraph = |text: String| writeln!(out, "{}", wrapped(&text, width, 4));
-    let contract = finding.contract;
+    let FindingStyle {
+        detail,
+        width,
+        shown_as,
+    } = extent;
     let severity = finding.severity();
-    let style = style_of(severity);
-    let quiet = |text: String| format!("  {}", Styled(QUIET, text));
-    paragraph(format!(
-        "\n{:7} {}",
-        Styled(style, severity.name()),
-        Styled(HEADING, contract.id),
-    ))?;
-    paragraph(quiet(format!("should be: {}", contract.meaning)))?;
-    paragraph(quiet(format!(
-        "guards against: {}",
-        contract.guards_against
-    )))?;
-    if let Some(why) = &finding.deliberate {
-        paragraph(format!("  {} {why}", Styled(GOOD, "known:")))?;
-    }
     let reported = match detail {
         CardDetail::Marked => MOST_REPORTED,
         CardDetail::Brief | CardDetail::Full => usize::MAX,
     };
-    for (nth, evidence) in finding.evidence().iter().take(reported).enumerate() {
-        let what = one_line(&evidence.what);
-        let place = match place(evidence) {
-            place if place.is_empty() => String::new(),
-            place => format!(" {}", Styled(QUIET, format!("[{place}]"))),
-        };
-        // Evidence of a failure begins with its line.
-        let is_reported = |line: &usize| what.contains(&format!("line {line}: "));
-        let line = evidence.line().filter(|line| !is_reported(line));
-        let place = match line.filter(|_| detail != CardDetail::Brief) {
-            Some(line) => format!("{place} {}", Styled(QUIET, format!("(line {line})"))),
-            None => place,
-        };
-        let rank = match evidence.severity {
-            Some(other) if other != severity => format!("{other}: "),
-            _ => String::new(),
-        };
-        let text = format!("  - {rank}{what}{place}");
-        writeln!(out, "{}", wrapped(&text, width, 4))?;
-        if let Some(because) = &evidence.because {
-            let text = format!(
-                "    {}",
-                Styled(QUIET, format!("why: {}", one_line(because)))
-            );
-            writeln!(out, "{}", wrapped(&text, width, 6))?;
-        }
-        match detail {
-            CardDetail::Marked if nth == 0 => excerpt::write(out, evidence, "    ", width)?,
-            CardDetail::Brief | CardDetail::Marked => {}
-            CardDetail::Full => write_renders(out, evidence, width)?,
-        }
-    }
-    let more = finding.evidence().len().saturating_sub(reported);
-    if more > 0 {
-        let text = quiet(format!("… and {} more: --all shows them", thousands(more)));
-        writeln!(out, "{}", wrapped(&text, width, 4))?;
-    }
-    let first = finding.evidence().first();
-    if let (CardDetail::Full, Some(name), Some(first)) = (detail, extent.shown_as, first) {
-        let render = first.renders.last();
-        let probe = render.map_or("", |render| render.probe);
-        let command = invocation::command(&format!("show {name} probe/{probe}"));
-        writeln!(out, "{}", Styled(QUIET, "  to see it in whole:"))?;
-        writeln!(out, "{}", wrapped_command(&command, width, 4))?;
-    }
-    Ok(())
+    let evidence = finding.evidence().iter().take(reported).enumerate();
+    let evidence: io::Result<Vec<Value>> = evidence
+        .map(|(nth, evidence)| {
+            let what = one_line(&evidence.what);
+            // Evidence of a failure begins with its line.
+            let is_reported = |line: &usize| what.contains(&format!("line {line}: "));
+            let line = evidence.line().filter(|line| !is_reported(line));
+            let rank = evidence.severity.filter(|other| *other != severity);
+            let shown = written(|out| match detail {
+                CardDetail::Marked if nth == 0 => excerpt::write(out, evidence, "    ", width),
+                CardDetail::Brief | CardDetail::Marked => Ok(()),
+                CardDetail::Full => write_renders(out, evidence, width),
+            })?;
+            Ok(context! {
+                rank => rank.map_or_else(String::new, |other| format!("{other}: ")),
+                place => place(evidence),
+                line => line.filter(|_| detail != CardDetail::Brief),
+                because => evidence.because.as_deref().map(one_line),
+                what,
+                shown,
+            })
+        })
+        .collect();
+    let first = finding
+        .evidence()
+        .first()
+        .filter(|_| detail == CardDetail::Full);
+    let shown_as = shown_as.zip(first).map(|(name, first)| {
+        let probe = first.renders.last().map_or("", |render| render.probe);
+        format!("show {name} probe/{probe}")
+    });
+    text!(out, include_str!("finding.txt"), {
+        width,
+        severity => severity.name(),
+        style => style_of(severity),
+        id => finding.contract.id,
+        meaning => finding.contract.meaning,
+        guards_against => finding.contract.guards_against,
+        known => finding.deliberate.as_deref(),
+        evidence => evidence?,
+        more => finding.evidence().len().saturating_sub(reported),
+        shown_as,
+    })
 }
 
 /// Writes the conversations of a piece of evidence and what proves it: the difference, the place in
@@ -334,11 +327,12 @@ fn write_renders(out: &mut dyn Write, evidence: &Evidence, width: usize) -> io::
     Ok(())
 }
 
-pub(super) fn style_of(severity: Severity) -> Style {
+/// The name of a severity's style.
+pub(super) fn style_of(severity: Severity) -> &'static str {
     match severity {
-        Severity::Error => BAD,
-        Severity::Warning => NOTE,
-        Severity::Limitation | Severity::Note => PLAIN,
+        Severity::Error => "bad",
+        Severity::Warning => "note",
+        Severity::Limitation | Severity::Note => "plain",
     }
 }
 
@@ -349,26 +343,14 @@ pub(super) fn write_asked(
     indent: usize,
     width: usize,
 ) -> io::Result<()> {
-    let heading = format!("{:indent$}{}: {}", "", render.probe, render.about);
-    writeln!(
-        out,
-        "{}",
-        wrapped(&Styled(QUIET, heading).to_string(), width, indent + 2)
-    )?;
-    let list = |name: &str| {
-        render.conversation[name]
-            .as_array()
-            .map_or(&[][..], Vec::as_slice)
+    let mut line = |text: String, hang: usize| {
+        let text = Styled(QUIET, format!("{:indent$}{text}", "")).to_string();
+        writeln!(out, "{}", wrapped(&text, width, indent + hang))
     };
-    for message in list("messages") {
-        let line = format!("{:indent$}  {}", "", one_line(&spaced(message)));
-        writeln!(
-            out,
-            "{}",
-            wrapped(&Styled(QUIET, line).to_string(), width, indent + 4)
-        )?;
-    }
-    Ok(())
+    line(format!("{}: {}", render.probe, render.about), 2)?;
+    let messages = render.conversation["messages"].as_array();
+    let mut messages = messages.into_iter().flatten();
+    messages.try_for_each(|message| line(format!("  {}", one_line(&spaced(message))), 4))
 }
 
 /// The probes that give the evidence, and where their prompts differ first; empty if the evidence
@@ -380,92 +362,6 @@ fn place(evidence: &Evidence) -> String {
         Some(at) => format!("{probes}, byte {at}"),
         None => probes,
     }
-}
-
-fn write_rest(out: &mut dyn Write, card: &Card) -> io::Result<()> {
-    let holding: Vec<_> = card
-        .findings
-        .iter()
-        .filter(|finding| finding.judgement == Judgement::Holds)
-        .map(|finding| finding.contract.id)
-        .collect();
-    if !holding.is_empty() {
-        writeln!(out, "\n{}", Styled(GOOD, "holds"))?;
-        for id in holding {
-            writeln!(out, "  {id}")?;
-        }
-    }
-    let mut heading = Some("does not apply");
-    let mut before: Option<&str> = None;
-    for finding in &card.findings {
-        if let Judgement::DoesNotApply(why) = &finding.judgement {
-            if let Some(heading) = heading.take() {
-                writeln!(out, "\n{}", Styled(QUIET, heading))?;
-            }
-            // Contracts with the same reason are together, and need it once.
-            let reason = if before == Some(why) {
-                "likewise".to_owned()
-            } else {
-                one_line(why)
-            };
-            writeln!(out, "  {:NAME$} {reason}", finding.contract.id)?;
-            before = Some(why);
-        }
-    }
-    Ok(())
-}
-
-fn write_capabilities(out: &mut dyn Write, capabilities: &Capabilities) -> io::Result<()> {
-    writeln!(out, "\n{}", Styled(HEADING, "capabilities"))?;
-    for ability in Ability::all() {
-        let Some(support) = ability.of(capabilities) else {
-            continue;
-        };
-        let name = ability.long;
-        let style = match support {
-            Support::Kept | Support::Merged => GOOD,
-            Support::Partial | Support::Dropped => BAD,
-            Support::Refused { .. } | Support::Unknown { .. } => PLAIN,
-            Support::Failed { .. } => NOTE,
-        };
-        let word = Styled(style, support.name());
-        match support.reason() {
-            Some(reason) => writeln!(out, "  {name:NAME$} {word}: {}", one_line(reason))?,
-            None => writeln!(out, "  {name:NAME$} {word}")?,
-        }
-    }
-    let list = |items: Vec<&str>| {
-        if items.is_empty() {
-            "none".to_owned()
-        } else {
-            items.join(", ")
-        }
-    };
-    let strings = |items: &[String]| list(items.iter().map(String::as_str).collect());
-    let prompt = match &capabilities.generation_prompt {
-        GenerationPrompt::Suffix { text } => format!("adds {}", one_line(text)),
-        GenerationPrompt::Ignored => "ignored".to_owned(),
-        GenerationPrompt::Other => "changes the prompt".to_owned(),
-        GenerationPrompt::Unknown { why } => format!("unknown: {}", one_line(why)),
-    };
-    let date = if capabilities.date {
-        "in the prompt"
-    } else {
-        "not in the prompt"
-    };
-    for (name, value) in [
-        ("generation prompt", prompt),
-        (
-            "reasoning from",
-            list(capabilities.reasoning.fields.clone()),
-        ),
-        ("date", date.to_owned()),
-        ("special tokens read", strings(&capabilities.special_tokens)),
-        ("variables read", strings(&capabilities.variables)),
-    ] {
-        writeln!(out, "  {name:NAME$} {value}")?;
-    }
-    Ok(())
 }
 
 /// A text on one line, with every character visible.

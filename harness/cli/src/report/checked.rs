@@ -2,32 +2,33 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-
 use super::comparison::ComparisonDocument;
 use super::fixes::{FixDocument, TemplateFixes};
-use super::json::{self, VERSION};
+use super::json::{self, VERSION, document};
 use rolecall_check::card::Card;
 use rolecall_suite::comparison::Comparison;
 
-/// The report cards of `check --format json`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Cards"))]
-pub struct CheckDocument<'c> {
-    /// The version of this format: 1.
-    rolecall: u32,
-    /// The cards, in the order of the templates.
-    cards: &'c [Card],
-    /// The templates compared with their bases, each as `diff --format json` prints it: A is the
-    /// base.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(default))]
-    bases: Vec<ComparisonDocument<'c>>,
-    /// With `--fix`, the fixes of each template, in the order in which they are applied.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(default))]
-    fixes: Option<Vec<FixDocument<'c>>>,
+document! {
+    /// The report cards of `check --format json`.
+    #[cfg_attr(feature = "schema", schemars(rename = "Cards"))]
+    pub struct CheckDocument<'c> from (
+        cards: &'c [Card], bases: &[&'c Comparison], fixes: Option<&'c [TemplateFixes]>,
+    ) {
+        /// The version of this format: 1.
+        rolecall: u32 = VERSION,
+        /// The cards, in the order of the templates.
+        cards: &'c [Card] = cards,
+        /// The templates compared with their bases, each as `diff --format json` prints it: A is the
+        /// base.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(default))]
+        bases: Vec<ComparisonDocument<'c>> =
+            bases.iter().map(|base| ComparisonDocument::of(base)).collect(),
+        /// With `--fix`, the fixes of each template, in the order in which they are applied.
+        #[cfg_attr(feature = "schema", schemars(default))]
+        fixes?: Option<Vec<FixDocument<'c>>> =
+            fixes.map(|fixes| fixes.iter().flat_map(TemplateFixes::documents).collect()),
+    }
 }
 
 /// Writes report cards, the templates compared with their bases, and the fixes if the user asked
@@ -38,17 +39,5 @@ pub fn write(
     bases: &[&Comparison],
     fixes: Option<&[TemplateFixes]>,
 ) -> io::Result<()> {
-    let document = CheckDocument {
-        rolecall: VERSION,
-        cards,
-        bases: bases
-            .iter()
-            .map(|base| ComparisonDocument::of(base))
-            .collect(),
-        fixes: fixes.map(|fixes| {
-            let documents = fixes.iter().flat_map(TemplateFixes::documents);
-            documents.collect()
-        }),
-    };
-    json::write(out, &document)
+    json::write(out, &CheckDocument::of(cards, bases, fixes))
 }

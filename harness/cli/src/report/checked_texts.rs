@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::difference::{say, write_diff, write_more, write_whole_diff};
-use super::style::{BAD, HEADING, NOTE, QUIET, Styled};
-use super::wrapping::paragraph;
-use rolecall_check::contract::Severity;
+use minijinja::{Value, context};
+
+use super::difference::{write_diff, write_more, write_whole_diff};
+use super::text::{text, written};
 use rolecall_core::invocation;
 use rolecall_core::problem::shown_path;
 use rolecall_suite::checked_text::{CheckedText, TextKind, TextStatus};
@@ -25,37 +25,40 @@ fn write_begin(
     is_whole: bool,
     most: usize,
 ) -> io::Result<()> {
-    let name = Styled(
-        HEADING,
-        format!("{} {}", checked.template, checked.kind.name()),
-    );
-    match &checked.change {
+    let kind = checked.kind.name();
+    let (word, style) = match &checked.change {
         TextStatus::Same => return Ok(()),
-        TextStatus::New => {
-            paragraph(out, &format!("{} {name}", Styled(NOTE, "new")), 2)?;
-            paragraph(
-                out,
-                &format!("  no {} was accepted yet", checked.kind.name()),
-                2,
-            )?;
-        }
-        TextStatus::Unreadable(why) => {
-            paragraph(out, &format!("{} {name}", Styled(BAD, "unreadable")), 2)?;
-            paragraph(out, &format!("  {why}"), 4)?;
-        }
-        TextStatus::Changed(diff) => {
-            paragraph(out, &format!("{} {name}", Styled(BAD, "changed")), 2)?;
-            let (begin, more) = diff.begin(most);
-            if is_whole {
-                write_whole_diff(out, &begin, "  ")?;
-            } else {
-                write_diff(out, &begin, "  ")?;
-            }
-            write_more(out, more, "  ")?;
-        }
-    }
-    look(out, checked)?;
-    writeln!(out)
+        TextStatus::New => ("new", "note"),
+        TextStatus::Unreadable(_) => ("unreadable", "bad"),
+        TextStatus::Changed(_) => ("changed", "bad"),
+    };
+    let why = match &checked.change {
+        TextStatus::Unreadable(why) => Some(why.to_string()),
+        _ => None,
+    };
+    let diff = written(|out| {
+        let TextStatus::Changed(diff) = &checked.change else {
+            return Ok(());
+        };
+        let (begin, more) = diff.begin(most);
+        let write = if is_whole {
+            write_whole_diff
+        } else {
+            write_diff
+        };
+        write(out, &begin, "  ")?;
+        write_more(out, more, "  ")
+    });
+    text!(out, include_str!("checked_text.txt"), {
+        word,
+        style,
+        name => format!("{} {kind}", checked.template),
+        kind,
+        is_new => matches!(checked.change, TextStatus::New),
+        why,
+        diff => diff?,
+        look => look(checked),
+    })
 }
 
 /// Writes the texts that are not as demanded: how they changed, and which broken contracts the
@@ -74,47 +77,26 @@ pub fn write_forbidden(out: &mut dyn Write, checked: &CheckedText) -> io::Result
     if checked.forbidden.is_empty() {
         return Ok(());
     }
-    let name = Styled(HEADING, &checked.template);
-    paragraph(out, &format!("{} {name}", Styled(BAD, "breaks")), 2)?;
-    for found in &checked.forbidden {
-        let style = if found.severity == Severity::Error {
-            BAD
-        } else {
-            NOTE
-        };
-        let text = format!(
-            "  {} {}: {}",
-            Styled(style, found.severity.name()),
-            found.contract.id,
-            super::card::one_line(&found.what)
-        );
-        paragraph(out, &text, 4)?;
-    }
-    look(out, checked)?;
-    let ids: Vec<_> = checked
-        .forbidden
-        .iter()
-        .map(|found| found.contract.id)
-        .collect();
-    let id = ids.first().unwrap_or(&"CONTRACT");
-    let reason = match &checked.sidecar {
-        Some(path) => format!("{}: \"broken\": {{\"{id}\": \"…\"}}", shown_path(path)),
-        None => format!("rolecall.toml: broken = {{ {id} = \"…\" }}"),
-    };
-    let advice = format!(
-        "  `{}` says how to fix it; if the template breaks a contract on purpose, give the reason \
-         in {reason}",
-        invocation::command(&format!("explain {id}")),
-    );
-    paragraph(out, &Styled(QUIET, advice).to_string(), 2)?;
-    writeln!(out)
+    let forbidden = checked.forbidden.iter().map(|found| {
+        context! {
+            severity => found.severity.name(),
+            id => found.contract.id,
+            what => super::card::one_line(&found.what),
+        }
+    });
+    text!(out, include_str!("forbidden.txt"), {
+        name => &checked.template,
+        forbidden => forbidden.collect::<Value>(),
+        look => look(checked),
+        sidecar => checked.sidecar.as_deref().map(shown_path),
+    })
 }
 
-fn look(out: &mut dyn Write, checked: &CheckedText) -> io::Result<()> {
+/// The command that shows a text.
+fn look(checked: &CheckedText) -> String {
     let template = invocation::word(&checked.template);
-    let command = match checked.kind {
+    invocation::command(&match checked.kind {
         TextKind::Card => format!("check {template}"),
         TextKind::Readings => format!("roundtrip {template}"),
-    };
-    say(out, "to look at it:", &invocation::command(&command))
+    })
 }

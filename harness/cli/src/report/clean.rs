@@ -36,6 +36,11 @@ pub(super) fn write_style(f: &mut fmt::Formatter<'_>, codes: &impl fmt::Display)
     f.write_str(&text.replace(CODE, &OWN))
 }
 
+/// A mark for what templates of reports make of a text. No text of others contains it.
+pub(super) fn own_mark(mark: char) -> String {
+    format!("{}{mark}", *OWN)
+}
+
 /// A stream on which nothing is written that a terminal or a server of CI obeys, except for this
 /// program's styles.
 ///

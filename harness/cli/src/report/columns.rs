@@ -12,7 +12,7 @@ use textwrap::core::{Word, display_width};
 use textwrap::wrap_algorithms::wrap_first_fit;
 
 use super::screen;
-use super::style::Styled;
+use super::style::{self, Styled};
 
 /// The gap between two columns of a table.
 const GAP: usize = 2;
@@ -37,6 +37,19 @@ pub struct Columns {
 impl Cell {
     pub fn new(style: Style, text: impl Into<String>) -> Cell {
         Cell(vec![(style, text.into())])
+    }
+
+    /// A cell of a text in which [`Styled`] wrote the styles that have names.
+    pub(super) fn parse(text: &str) -> Cell {
+        let mut cell = Cell::default();
+        let mut rest = text;
+        while let Some((before, style, styled, after)) = style::next(rest) {
+            cell.push(style::PLAIN, before);
+            cell.push(style, styled);
+            rest = after;
+        }
+        cell.push(style::PLAIN, rest);
+        cell
     }
 
     /// Adds a piece.

@@ -3,20 +3,22 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use minijinja::{Value, context};
 use rolecall_core::invisible::is_obeyed;
 use rolecall_core::lines::Lines;
 use rolecall_core::problem::Note;
 use rolecall_core::{Branch, SiteKind, TemplatePart};
-use rolecall_explore::coverage::{BranchCount, CoveredSite, Excuse, TemplateCoverage};
+use rolecall_explore::coverage::{
+    BranchCount, CoveredBranch, CoveredSite, Excuse, TemplateCoverage,
+};
 use rolecall_io::template_file::{line_in_file, place};
-use serde::Serialize;
 
 use super::excerpt::write_marked;
-use super::json::{self, VERSION};
+use super::json::{self, VERSION, document};
 use super::numbers::{counted, percent, thousands};
 use super::screen;
-use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
-use super::wrapping::wrapped;
+use super::style::{GOOD, NOTE, Styled};
+use super::text::{text, written};
 
 /// How many cases JSON names for each branch of a place.
 const MOST_NAMED: usize = 3;
@@ -62,31 +64,20 @@ pub fn write(
     coverage: &TemplateCoverage<'_>,
     is_whole: bool,
 ) -> io::Result<()> {
-    let width = screen::width();
-    let template = coverage.template;
-    let name = Styled(HEADING, template.name.as_str());
-    let file = Styled(QUIET, place(template, None));
-    writeln!(out, "{}", wrapped(&format!("{name}  {file}"), width, 2))?;
-    let cases = counted(coverage.cases, "case", "cases");
-    let not_run = match coverage.not_run {
-        0 => String::new(),
-        1 => ", one of them without running it".to_owned(),
-        count => format!(", {} of them without running it", thousands(count)),
-    };
-    writeln!(out, "{}", wrapped(&format!("  {cases}{not_run}"), width, 4))?;
     let groups = GROUPS.map(|(name, kinds)| (name, coverage.count(kinds)));
-    let whole = ("all", coverage.whole());
-    let shown = groups.into_iter().chain([whole]);
-    for (name, count) in shown.filter(|(_, count)| count.all > 0) {
-        writeln!(out, "{}", counts_line(name, count))?;
-    }
+    let counts = groups.into_iter().chain([("all", coverage.whole())]);
+    let counts = counts.filter(|(_, count)| count.all > 0);
     let (unreachable, explained) = coverage.excused();
-    for (count, what) in [(unreachable, "unreachable"), (explained, "explained")] {
-        if count > 0 {
-            writeln!(out, "  {:>5}           {what}", thousands(count))?;
-        }
-    }
-    write_gaps(out, coverage, is_whole)
+    text!(out, include_str!("coverage.txt"), {
+        name => coverage.template.name.as_str(),
+        file => place(coverage.template, None),
+        cases => coverage.cases,
+        not_run => coverage.not_run,
+        counts => counts.map(|(name, count)| counts_line(name, count)).collect::<Value>(),
+        unreachable,
+        explained,
+        gaps => written(|out| write_gaps(out, coverage, is_whole))?,
+    })
 }
 
 /// Writes the coverage of several templates in one line.
@@ -111,12 +102,28 @@ pub(super) fn write_gaps(
     coverage: &TemplateCoverage<'_>,
     is_whole: bool,
 ) -> io::Result<()> {
-    let width = screen::width();
-    let lines = Lines::of(&coverage.template.source);
-    for gap in gaps(coverage, is_whole) {
-        write_gap(out, (coverage, &lines), &gap, width)?;
-    }
-    Ok(())
+    let template = coverage.template;
+    let lines = Lines::of(&template.source);
+    let position = |covered: &CoveredSite| {
+        let position = lines.position(&template.source, covered.site.span.start);
+        let line = line_in_file(template, Some(position.line));
+        (line.unwrap_or(position.line), position.column)
+    };
+    let gap = |gap: &Gap<'_>| -> io::Result<Value> {
+        let span = &gap.place.site.span;
+        let (line, column) = position(gap.place);
+        Ok(context! {
+            line,
+            column,
+            kind => gap.place.site.kind.name(),
+            missing => &gap.missing,
+            marked => written(|out| write_marked(out, &template.source, span, "  ", screen::width()))?,
+            more => gap.more.map(|(count, _)| count),
+            last => gap.more.map(|(_, last)| position(last).0),
+        })
+    };
+    let gaps: io::Result<Vec<Value>> = gaps(coverage, is_whole).iter().map(gap).collect();
+    text!(out, include_str!("gaps.txt"), { gaps => gaps? })
 }
 
 /// A place that is not reached in every branch.
@@ -156,11 +163,8 @@ fn gaps<'c>(coverage: &'c TemplateCoverage<'_>, is_whole: bool) -> Vec<Gap<'c>> 
 
 /// `  18 of 20 statements, 90.00 %`
 pub(super) fn counts_line(name: &str, count: BranchCount) -> String {
-    let style = if count.reached == count.all {
-        GOOD
-    } else {
-        NOTE
-    };
+    let is_whole = count.reached == count.all;
+    let style = if is_whole { GOOD } else { NOTE };
     let numbers = format!(
         "{:>5} of {:>5}",
         thousands(count.reached),
@@ -168,40 +172,6 @@ pub(super) fn counts_line(name: &str, count: BranchCount) -> String {
     );
     let share = percent(count.reached, count.all);
     format!("  {}  {name}, {share}", Styled(style, numbers))
-}
-
-fn write_gap(
-    out: &mut dyn Write,
-    (coverage, lines): (&TemplateCoverage<'_>, &Lines),
-    gap: &Gap<'_>,
-    width: usize,
-) -> io::Result<()> {
-    let template = coverage.template;
-    let position = |covered: &CoveredSite| {
-        let position = lines.position(&template.source, covered.site.span.start);
-        let line = line_in_file(template, Some(position.line));
-        (line.unwrap_or(position.line), position.column)
-    };
-    let (line, column) = position(gap.place);
-    let kind = gap.place.site.kind.name();
-    let missing = Styled(BAD, &gap.missing);
-    let text = format!("  {line}:{column} {kind} {missing}");
-    writeln!(out, "\n{}", wrapped(&text, width, 4))?;
-    write_marked(out, &template.source, &gap.place.site.span, "  ", width)?;
-    if let Some((count, last)) = gap.more {
-        let count = counted(count, "place", "places");
-        let up_to = match position(last) {
-            (last, _) if last == line => String::new(),
-            (last, _) => format!(", up to line {last}"),
-        };
-        let text = format!("    and {count} after it{up_to}");
-        writeln!(
-            out,
-            "{}",
-            wrapped(&Styled(QUIET, text).to_string(), width, 6)
-        )?;
-    }
-    Ok(())
 }
 
 /// A note for each place of a template that is not reached in every branch. Of places that follow
@@ -228,105 +198,17 @@ pub fn notes(coverage: &TemplateCoverage<'_>) -> Vec<Note> {
     gaps.collect()
 }
 
-/// The coverage of templates as JSON.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CoverageDocument<'c> {
-    /// The version of this format.
-    rolecall: u32,
-    /// One for each template.
-    templates: Vec<CoverageJson<'c>>,
-}
-
-/// Which places of a template the cases reach.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct CoverageJson<'c> {
-    /// The template's name.
-    template: &'c str,
-    /// The template's file, as it was given.
-    file: String,
-    /// How many cases were rendered.
-    cases: usize,
-    /// How many of them ran no code of this template: its front refused the case, or chose another
-    /// template of the model.
-    idle: usize,
-    /// How many branches some case takes, by the kind of place.
-    reached: BTreeMap<&'static str, CountJson>,
-    /// The places of the template. A place comes before the places within it.
-    sites: Vec<SiteJson<'c>>,
-}
-
-/// How many branches there are, and how many of them some case takes.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct CountJson {
-    /// The branches that some case takes.
-    reached: usize,
-    /// All branches. Those that no case takes, and need not take, are not among them.
-    all: usize,
-}
-
-impl From<BranchCount> for CountJson {
-    fn from(count: BranchCount) -> CountJson {
-        CountJson {
-            reached: count.reached,
-            all: count.all,
-        }
+document! {
+    /// The coverage of templates as JSON.
+    pub struct CoverageDocument<'c> from (all: &'c [TemplateCoverage<'_>]) {
+        /// The version of this format.
+        rolecall: u32 = VERSION,
+        /// One for each template.
+        templates: Vec<CoverageJson<'c>> = all.iter().map(CoverageJson::of).collect(),
     }
-}
 
-/// A place of a template.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct SiteJson<'c> {
-    /// The kind of place: `statement`, `condition`, `operand` (of `and` or `or`), `loop` or `macro`.
-    kind: &'static str,
-    /// The line of the template where it begins, from 1.
-    line: usize,
-    /// The column where it begins, from 1, in characters.
-    column: usize,
-    /// The line where it ends.
-    end_line: usize,
-    /// The column after its end.
-    end_column: usize,
-    /// Its text.
-    text: &'c str,
-    /// Whether a literal keeps every render away from it.
-    dead: bool,
-    /// What no case does, in words. Absent if the cases do everything.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    missing: Option<String>,
-    /// Its branches.
-    ways: Vec<BranchJson<'c>>,
-}
-
-/// A branch in which a place can be reached.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct BranchJson<'c> {
-    /// The branch: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
-    way: &'static str,
-    /// How many cases take it.
-    cases: usize,
-    /// The first of these cases.
-    first: Vec<&'c str>,
-    /// Why no case need take it. Absent if one should.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    excuse: Option<&'c str>,
-}
-
-/// Writes the coverage of templates as JSON.
-pub fn write_json(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Result<()> {
-    let document = CoverageDocument {
-        rolecall: VERSION,
-        templates: all.iter().map(CoverageJson::of).collect(),
-    };
-    json::write(out, &document)
-}
-
-impl<'c> CoverageJson<'c> {
-    fn of(coverage: &'c TemplateCoverage<'_>) -> CoverageJson<'c> {
+    /// Which places of a template the cases reach.
+    struct CoverageJson<'c> from (coverage: &'c TemplateCoverage<'_>) with {
         let kinds = [
             SiteKind::Statement,
             SiteKind::Condition,
@@ -334,63 +216,88 @@ impl<'c> CoverageJson<'c> {
             SiteKind::Loop,
             SiteKind::Macro,
         ];
-        let counts = kinds.map(|kind| (kind.name(), coverage.count(&[kind]).into()));
+        let counts = kinds.map(|kind| (kind.name(), CountJson::of(coverage.count(&[kind]))));
         let source = &coverage.template.source;
         let lines = Lines::of(source);
-        CoverageJson {
-            template: coverage.template.name.as_str(),
-            file: place(coverage.template, None),
-            cases: coverage.cases,
-            idle: coverage.not_run,
-            reached: counts.into(),
-            sites: coverage
-                .sites
-                .iter()
-                .map(|covered| SiteJson::of(coverage, covered, (source, &lines)))
-                .collect(),
-        }
+    } {
+        /// The template's name.
+        template: &'c str = coverage.template.name.as_str(),
+        /// The template's file, as it was given.
+        file: String = place(coverage.template, None),
+        /// How many cases were rendered.
+        cases: usize = coverage.cases,
+        /// How many of them ran no code of this template: its front refused the case, or chose another
+        /// template of the model.
+        idle: usize = coverage.not_run,
+        /// How many branches some case takes, by the kind of place.
+        reached: BTreeMap<&'static str, CountJson> = counts.into(),
+        /// The places of the template. A place comes before the places within it.
+        sites: Vec<SiteJson<'c>> = coverage
+            .sites
+            .iter()
+            .map(|covered| SiteJson::of(coverage, covered, source, &lines))
+            .collect(),
+    }
+
+    /// How many branches there are, and how many of them some case takes.
+    pub(super) struct CountJson from (count: BranchCount) {
+        /// The branches that some case takes.
+        reached: usize = count.reached,
+        /// All branches. Those that no case takes, and need not take, are not among them.
+        all: usize = count.all,
+    }
+
+    /// A place of a template.
+    pub(super) struct SiteJson<'c> from (
+        coverage: &'c TemplateCoverage<'_>, covered: &'c CoveredSite, source: &'c str, lines: &Lines,
+    ) with {
+        let span = &covered.site.span;
+        let (start, end) = (lines.position(source, span.start), lines.position(source, span.end));
+    } {
+        /// The kind of place: `statement`, `condition`, `operand` (of `and` or `or`), `loop` or `macro`.
+        kind: &'static str = covered.site.kind.name(),
+        /// The line of the template where it begins, from 1.
+        line: usize = start.line,
+        /// The column where it begins, from 1, in characters.
+        column: usize = start.column,
+        /// The line where it ends.
+        end_line: usize = end.line,
+        /// The column after its end.
+        end_column: usize = end.column,
+        /// Its text.
+        text: &'c str = source.get(span.clone()).unwrap_or_default(),
+        /// Whether a literal keeps every render away from it.
+        dead: bool = covered.site.is_unreachable,
+        /// What no case does, in words. Absent if the cases do everything.
+        missing?: Option<String> = missing(covered),
+        /// Its branches.
+        ways: Vec<BranchJson<'c>> =
+            covered.branches.iter().map(|branch| BranchJson::of(branch, coverage)).collect(),
+    }
+
+    /// A branch in which a place can be reached.
+    struct BranchJson<'c> from (branch: &'c CoveredBranch, coverage: &'c TemplateCoverage<'_>) {
+        /// The branch: `reached`; `true` or `false`; for a loop `empty`, `once` or `several`.
+        way: &'static str = branch.branch.name(),
+        /// How many cases take it.
+        cases: usize = branch.cases,
+        /// The first of these cases.
+        first: Vec<&'c str> = coverage.first(branch, MOST_NAMED),
+        /// Why no case need take it. Absent if one should.
+        excuse?: Option<&'c str> = branch
+            .excuse
+            .as_ref()
+            .filter(|_| branch.cases == 0)
+            .map(|excuse| match excuse {
+                Excuse::Unreachable => "no render can",
+                Excuse::Explained(why) => why.as_str(),
+            }),
     }
 }
 
-impl<'c> SiteJson<'c> {
-    pub(super) fn of(
-        coverage: &'c TemplateCoverage<'_>,
-        covered: &'c CoveredSite,
-        (source, lines): (&'c str, &Lines),
-    ) -> SiteJson<'c> {
-        let span = &covered.site.span;
-        let (start, end) = (
-            lines.position(source, span.start),
-            lines.position(source, span.end),
-        );
-        SiteJson {
-            kind: covered.site.kind.name(),
-            line: start.line,
-            column: start.column,
-            end_line: end.line,
-            end_column: end.column,
-            text: source.get(span.clone()).unwrap_or_default(),
-            dead: covered.site.is_unreachable,
-            missing: missing(covered),
-            ways: covered
-                .branches
-                .iter()
-                .map(|branch| BranchJson {
-                    way: branch.branch.name(),
-                    cases: branch.cases,
-                    first: coverage.first(branch, MOST_NAMED),
-                    excuse: branch
-                        .excuse
-                        .as_ref()
-                        .filter(|_| branch.cases == 0)
-                        .map(|excuse| match excuse {
-                            Excuse::Unreachable => "no render can",
-                            Excuse::Explained(why) => why,
-                        }),
-                })
-                .collect(),
-        }
-    }
+/// Writes the coverage of templates as JSON.
+pub fn write_json(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Result<()> {
+    json::write(out, &CoverageDocument::of(all))
 }
 
 /// Writes the coverage of templates as LCOV has it: lines and branches, counted in cases. A template

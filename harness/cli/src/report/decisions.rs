@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use minijinja::{Value, context};
+use rolecall_core::Site;
 use rolecall_core::decision::{Decision, Decisions, Look, Operand, OperandValue, TRUTH};
 use rolecall_core::provenance::{Input, Origin};
 use unicode_width::UnicodeWidthStr;
 
-use super::numbers::counted;
 use super::screen;
-use super::style::{BAD, GOOD, HEADING, QUIET, Styled};
+use super::style::{BAD, GOOD, Styled};
+use super::text::text;
 use super::trace::{Trace, shortened};
 use super::wrapping::wrapped;
 
@@ -34,50 +36,12 @@ struct Condition {
 /// Writes the conditions of a render in the order of the source: how often each was true and false,
 /// and what it looked at.
 pub fn write(out: &mut dyn Write, trace: &Trace<'_>, decisions: &Decisions) -> io::Result<()> {
-    let width = screen::width();
-    let title = format!(
-        "{} {}",
-        Styled(HEADING, trace.template.name.as_str()),
-        trace.case.id
-    );
-    writeln!(out, "{}", wrapped(&title, width, 2))?;
     let conditions = conditions(decisions);
-    let evaluated = counted(conditions.len(), "condition", "conditions");
-    writeln!(out, "{}", Styled(QUIET, format!("{evaluated} evaluated")))?;
-    let mut conditions: Vec<_> = conditions.into_iter().collect();
-    let start = |site: usize| {
-        trace
-            .sites
-            .get(site)
-            .map(|site| (site.span.start, site.span.end))
-    };
-    conditions.sort_by_key(|(site, _)| start(*site));
-    for (site, condition) in conditions {
-        let Some(site) = trace.sites.get(site) else {
-            continue;
-        };
-        let place = Styled(QUIET, trace.place(site.span.start));
-        let text = trace.template.source.get(site.span.clone());
-        let text = shortened(text.unwrap_or_default(), width.saturating_sub(4).max(20));
-        writeln!(out, "\n{place}\n  {text}")?;
-        let truths = [
-            (condition.is_true, GOOD, "true"),
-            (condition.is_false, BAD, "false"),
-        ];
-        let truths = truths.into_iter().filter(|(times, ..)| *times > 0);
-        let truths = truths.map(|(times, style, word)| match times {
-            1 => Styled(style, word).to_string(),
-            times => format!("{} {times} times", Styled(style, word)),
-        });
-        writeln!(out, "  {}", truths.collect::<Vec<_>>().join(", "))?;
-        for look in condition.looks.iter().take(MOST_LOOKS) {
-            writeln!(out, "    {}", wrapped(look, width.saturating_sub(4), 6))?;
-        }
-        match condition.looks.len().saturating_sub(MOST_LOOKS) {
-            0 => {}
-            more => writeln!(out, "    {}", Styled(QUIET, format!("and {more} more")))?,
-        }
-    }
+    let evaluated = conditions.len();
+    let conditions = conditions.into_iter();
+    let sites = conditions.filter_map(|(site, one)| Some((trace.sites.get(site)?, one)));
+    let mut sites: Vec<_> = sites.collect();
+    sites.sort_by_key(|(site, _)| (site.span.start, site.span.end));
     let mut alone: Vec<String> = Vec::new();
     for look in decisions
         .outside()
@@ -88,21 +52,46 @@ pub fn write(out: &mut dyn Write, trace: &Trace<'_>, decisions: &Decisions) -> i
             alone.push(look);
         }
     }
-    if !alone.is_empty() {
-        writeln!(out, "\ncompared outside of all conditions")?;
-        for look in alone.iter().take(MOST_LOOKS * 2) {
-            writeln!(out, "    {}", wrapped(look, width.saturating_sub(4), 6))?;
-        }
-        match alone.len().saturating_sub(MOST_LOOKS * 2) {
-            0 => {}
-            more => writeln!(out, "    {}", Styled(QUIET, format!("and {more} more")))?,
-        }
+    text!(out, include_str!("decisions.txt"), {
+        name => trace.template.name.as_str(),
+        case => trace.case.id.to_string(),
+        evaluated,
+        shown => sites.iter().map(|(site, one)| condition(trace, site, one)).collect::<Value>(),
+        more => alone.len().saturating_sub(MOST_LOOKS * 2),
+        alone => first(&alone, MOST_LOOKS * 2),
+        is_cut => decisions.is_cut,
+    })
+}
+
+/// The first looks, each in lines that are indented.
+fn first(looks: &[String], most: usize) -> Vec<String> {
+    let width = screen::width().saturating_sub(4);
+    let looks = looks.iter().take(most);
+    looks.map(|look| wrapped(look, width, 6)).collect()
+}
+
+fn condition(trace: &Trace<'_>, site: &Site, condition: &Condition) -> Value {
+    let text = trace
+        .template
+        .source
+        .get(site.span.clone())
+        .unwrap_or_default();
+    let truths = [
+        (condition.is_true, GOOD, "true"),
+        (condition.is_false, BAD, "false"),
+    ];
+    let truths = truths.into_iter().filter(|(times, ..)| *times > 0);
+    let truths = truths.map(|(times, style, word)| match times {
+        1 => Styled(style, word).to_string(),
+        times => format!("{} {times} times", Styled(style, word)),
+    });
+    context! {
+        place => trace.place(site.span.start),
+        text => shortened(text, screen::width().saturating_sub(4).max(20)),
+        truths => truths.collect::<Vec<_>>(),
+        looks => first(&condition.looks, MOST_LOOKS),
+        more => condition.looks.len().saturating_sub(MOST_LOOKS),
     }
-    if decisions.is_cut {
-        let note = "The render looked at more than is kept. The last looks are missing.";
-        writeln!(out, "\n{}", wrapped(note, width, 0))?;
-    }
-    Ok(())
 }
 
 /// The conditions by their sites. The looks of an operand are its own, and not those of the

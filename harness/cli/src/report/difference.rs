@@ -4,12 +4,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use minijinja::{Value, context};
 use rolecall_core::TemplateName;
 
 use super::numbers::counted;
 use super::screen::{self, ENDLESS};
-use super::style::{BAD, CAME, GONE, GOOD, HEADING, NOTE, QUIET, Styled};
-use super::wrapping::{paragraph, wrapped, wrapped_command};
+use super::style::{BAD, CAME, GONE, GOOD, QUIET, Styled};
+use super::text::{text, written};
+use super::wrapping::{advice, paragraph, wrapped};
 use rolecall_core::diff::{Diff, DiffLine, Side};
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::invocation;
@@ -368,115 +370,121 @@ fn word(compared: &Compared<'_>, fault: Fault) -> Option<String> {
 
 /// Writes the groups, each with its pairs sorted by template.
 pub fn write(out: &mut dyn Write, groups: &[FaultGroup<'_>], extent: Extent) -> io::Result<()> {
-    for group in groups.iter().take(extent.groups) {
-        write_group(out, group, extent)?;
-        writeln!(out)?;
-    }
-    if let Some(rest @ [_, ..]) = groups.get(extent.groups..) {
-        let pairs = rest.iter().map(|group| group.pairs.len()).sum();
-        let more = counted(rest.len(), "more difference", "more differences");
-        let pairs = counted(pairs, "pair", "pairs");
-        paragraph(
-            out,
-            &format!("… and {more} in {pairs}: --all shows them"),
-            0,
-        )?;
-        writeln!(out)?;
-    }
-    Ok(())
+    let (shown, rest) = groups.split_at(groups.len().min(extent.groups));
+    let shown = shown.iter().filter_map(|group| {
+        let first = group.pairs.first()?;
+        let style = if group.fault == Fault::New {
+            "note"
+        } else {
+            "bad"
+        };
+        let data = if group.results.is_empty() {
+            shown_group(group, first, extent)
+        } else {
+            results(group, first, extent)
+        };
+        let word = group.word.as_deref();
+        Some(data.map(|data| context! { label => group.fault.name(), style, word, ..data }))
+    });
+    let shown: io::Result<Vec<Value>> = shown.collect();
+    text!(out, include_str!("difference.txt"), {
+        groups => shown?,
+        more => rest.len(),
+        pairs => rest.iter().map(|group| group.pairs.len()).sum::<usize>(),
+    })
 }
 
-fn write_group(out: &mut dyn Write, group: &FaultGroup<'_>, extent: Extent) -> io::Result<()> {
-    let names = extent.templates;
-    let Some((example, others)) = group.pairs.split_first() else {
-        return Ok(());
-    };
+/// The first pair of a group with its difference, the names of the others, and what to do.
+fn shown_group(
+    group: &FaultGroup<'_>,
+    example: &GroupedPair<'_>,
+    extent: Extent,
+) -> io::Result<Value> {
     let pair = &example.pair;
-    let style = if group.fault == Fault::New { NOTE } else { BAD };
-    let label = Styled(style, group.fault.name());
     let common = match group.fault {
         Fault::Changed | Fault::Differs => "the same difference",
         Fault::New => "no snapshot yet",
         Fault::Unreadable => "the same problem",
         Fault::OtherDivergence | Fault::Unverified | Fault::Crashed | Fault::NotAsked => "the same",
     };
-    if !group.results.is_empty() {
-        return write_results(out, group, &label.to_string(), extent);
-    }
-    let name = format!("{} {}", pair.template.name, pair.case.id);
-    paragraph(out, &format!("{label} {}", Styled(HEADING, &name)), 2)?;
-    if let Some(about) = &pair.case.about {
-        paragraph(out, &format!("  {}", Styled(QUIET, about)), 2)?;
-    }
-    if let Some(word) = &group.word {
-        paragraph(out, &format!("  {}", Styled(NOTE, word)), 2)?;
-    }
+    let others = group.pairs.get(1..).unwrap_or_default();
+    let templates = by_template(others);
+    let named = templates.iter().take(extent.templates);
+    let named =
+        named.map(|(name, cases)| format!("{name}: {}", shortened(cases, extent.templates)));
+    let is_listed =
+        matches!(group.fault, Fault::Differs | Fault::OtherDivergence) && group.is_of_suite;
+    let how = match group.fault {
+        Fault::Changed => Some(" --diff"),
+        Fault::New | Fault::Unreadable => Some(""),
+        _ => is_listed.then_some(" --reference --diff"),
+    };
+    let name = invocation::words([pair.template.name.as_str(), &pair.case.id.to_string()]);
+    let listed = if extent.templates == usize::MAX {
+        usize::MAX
+    } else {
+        1
+    };
+    let entries = group.pairs.iter().take(listed);
+    let entries =
+        entries.filter_map(|member| Some(draft(member.engine, &member.pair, member.observed?)));
+    let entries = is_listed.then(|| entries.collect::<Vec<_>>());
+    Ok(context! {
+        name => format!("{} {}", pair.template.name, pair.case.id),
+        about => pair.case.about.as_deref(),
+        results => Vec::<Value>::new(),
+        shown => written(|out| write_shown(out, group, extent.width()))?,
+        common,
+        others => others.len(),
+        templates => named.collect::<Vec<_>>(),
+        more => templates.len().saturating_sub(extent.templates),
+        look => how.map(|how| invocation::command(&format!("show {name}{how}"))),
+        entries,
+        record => group.can_be_recorded.then(|| recording(group, pair)),
+    })
+}
+
+/// Writes the difference in the first pair of a group, or its transcript.
+fn write_shown(out: &mut dyn Write, group: &FaultGroup<'_>, width: usize) -> io::Result<()> {
     match (group.fault, &group.diff, &group.shown) {
         (Fault::Differs, Some(diff), _) if group.has_other_kind => {
-            write_beginnings(out, diff, "  ", extent.width())?;
+            write_beginnings(out, diff, "  ", width)
         }
-        (_, Some(diff), _) => write_within(out, diff, "  ", extent.width())?,
+        (_, Some(diff), _) => write_within(out, diff, "  ", width),
         (Fault::Unreadable, _, Some(why)) => {
             let text = format!("  the snapshot cannot be read: {why}");
-            writeln!(out, "{}", wrapped(&text, screen::of_messages(), 4))?;
+            writeln!(out, "{}", wrapped(&text, screen::of_messages(), 4))
         }
         (_, _, Some(shown)) => {
             let lines: Vec<DiffLine> = shown.lines().map(DiffLine::found).collect();
-            write_lines(out, &lines, "  ", extent.width())?;
+            write_lines(out, &lines, "  ", width)
         }
-        (_, None, None) => {}
+        (_, None, None) => Ok(()),
     }
-    if !others.is_empty() {
-        writeln!(
-            out,
-            "  {common} in {}:",
-            counted(others.len(), "other pair", "other pairs")
-        )?;
-        let lines = by_template(others);
-        for (template, cases) in lines.iter().take(names) {
-            paragraph(
-                out,
-                &format!("    {template}: {}", shortened(cases, names)),
-                6,
-            )?;
-        }
-        if lines.len() > names {
-            writeln!(out, "    … and {} more templates", lines.len() - names)?;
-        }
-    }
-    write_advice(out, group, example, names)
 }
 
-/// Writes every result of a new case, or of a family of a new template: each once, with the pairs that
-/// have it.
-fn write_results(
-    out: &mut dyn Write,
-    group: &FaultGroup<'_>,
-    label: &str,
-    extent: Extent,
-) -> io::Result<()> {
-    let Some(GroupedPair { pair, .. }) = group.pairs.first() else {
-        return Ok(());
+/// The command that records what the reference gives for a group.
+fn recording(group: &FaultGroup<'_>, pair: &Pair<'_>) -> String {
+    let is_alike = |other: &GroupedPair<'_>| other.pair.template.name == pair.template.name;
+    let filter = match group.pairs.as_slice() {
+        [_] => Some(pair_name(pair)),
+        many if many.iter().all(is_alike) => Some(pair.template.name.to_string()),
+        _ => None,
     };
-    let is_of_case = group
-        .pairs
-        .iter()
-        .all(|one| one.pair.case.id == pair.case.id);
-    if is_of_case {
-        let name = Styled(HEADING, pair.case.id.to_string());
-        paragraph(out, &format!("{label} {name}"), 2)?;
-        if let Some(about) = &pair.case.about {
-            paragraph(out, &format!("  {}", Styled(QUIET, about)), 2)?;
-        }
-    } else {
-        let family = pair.case.id.family();
-        let name = Styled(HEADING, format!("{} {family}", pair.template.name));
-        paragraph(out, &format!("{label} {name}"), 2)?;
-    }
-    if let Some(word) = &group.word {
-        paragraph(out, &format!("  {}", Styled(NOTE, word)), 2)?;
-    }
-    for result in &group.results {
+    let filter = filter.map(|filter| format!(" {}", invocation::word(&filter)));
+    invocation::with_references(&format!("reference update{}", filter.unwrap_or_default()))
+}
+
+/// Every result of a new case, or of a family of a new template: each once, with the pairs that have
+/// it.
+fn results(
+    group: &FaultGroup<'_>,
+    GroupedPair { pair, .. }: &GroupedPair<'_>,
+    extent: Extent,
+) -> io::Result<Value> {
+    let mut pairs = group.pairs.iter();
+    let is_of_case = pairs.all(|one| one.pair.case.id == pair.case.id);
+    let result = |result: &NewResult<'_>| -> io::Result<Value> {
         let names = result.pairs.iter().map(|pair| {
             if is_of_case {
                 pair.template.name.as_str()
@@ -484,14 +492,27 @@ fn write_results(
                 pair.case.id.name()
             }
         });
-        let names: Vec<&str> = names.collect();
-        paragraph(out, &format!("  {}:", Styled(HEADING, names.join(", "))), 4)?;
         let lines: Vec<DiffLine> = result.transcript.lines().map(DiffLine::found).collect();
         let shown = &lines[..lines.len().min(extent.most_lines())];
-        write_lines(out, shown, "    ", extent.width())?;
-        write_more(out, lines.len() - shown.len(), "    ")?;
-    }
-    Ok(())
+        Ok(context! {
+            names => names.collect::<Vec<_>>().join(", "),
+            shown => written(|out| {
+                write_lines(out, shown, "    ", extent.width())?;
+                write_more(out, lines.len() - shown.len(), "    ")
+            })?,
+        })
+    };
+    let results: io::Result<Vec<Value>> = group.results.iter().map(result).collect();
+    let none = None::<&str>;
+    Ok(context! {
+        name => if is_of_case { pair.case.id.to_string() } else { format!("{} {}", pair.template.name, pair.case.id.family()) },
+        about => pair.case.about.as_deref().filter(|_| is_of_case),
+        results => results?,
+        shown => "",
+        look => none,
+        entries => none,
+        record => none,
+    })
 }
 
 /// Writes how each side of a diff begins.
@@ -520,94 +541,9 @@ pub(super) fn write_more(out: &mut dyn Write, count: usize, indent: &str) -> io:
     writeln!(out, "{indent}  {}", Styled(QUIET, format!("… and {more}")))
 }
 
-/// Writes what to do about a group.
-fn write_advice(
-    out: &mut dyn Write,
-    group: &FaultGroup<'_>,
-    example: &GroupedPair<'_>,
-    names: usize,
-) -> io::Result<()> {
-    let pair = &example.pair;
-    let name = invocation::words([pair.template.name.as_str(), &pair.case.id.to_string()]);
-    match group.fault {
-        Fault::Changed => say(
-            out,
-            "to look at it:",
-            &invocation::command(&format!("show {name} --diff")),
-        )?,
-        Fault::New | Fault::Unreadable => {
-            say(
-                out,
-                "to look at it:",
-                &invocation::command(&format!("show {name}")),
-            )?;
-        }
-        Fault::Differs | Fault::OtherDivergence if group.is_of_suite => {
-            say(
-                out,
-                "to look at it:",
-                &invocation::command(&format!("show {name} --reference --diff")),
-            )?;
-            say(
-                out,
-                "if the difference has to stay, list it in snapshots/divergences.json with its reason:",
-                "",
-            )?;
-            let listed = if names == usize::MAX {
-                group.pairs.len()
-            } else {
-                1
-            };
-            for member in group.pairs.iter().take(listed) {
-                if let Some(observed) = member.observed {
-                    let entry = draft(member.engine, &member.pair, observed);
-                    writeln!(out, "    {entry}")?;
-                }
-            }
-        }
-        Fault::Differs
-        | Fault::OtherDivergence
-        | Fault::Unverified
-        | Fault::Crashed
-        | Fault::NotAsked => {}
-    }
-    if group.can_be_recorded {
-        let one = pair_name(pair);
-        let filter = match group.pairs.as_slice() {
-            [_] => one.as_str(),
-            many if many
-                .iter()
-                .all(|other| other.pair.template.name == pair.template.name) =>
-            {
-                pair.template.name.as_str()
-            }
-            _ => "",
-        };
-        let filter = if filter.is_empty() {
-            String::new()
-        } else {
-            format!(" {}", invocation::word(filter))
-        };
-        say(
-            out,
-            "to ask the reference:",
-            &invocation::with_references(&format!("reference update{filter}")),
-        )?;
-    }
-    Ok(())
-}
-
 /// Writes a line of advice: the purpose and the command.
 pub(super) fn say(out: &mut dyn Write, what: &str, how: &str) -> io::Result<()> {
-    let width = screen::of_messages();
-    if !how.is_empty() && 3 + what.len() + how.len() <= width {
-        return writeln!(out, "  {} {how}", Styled(QUIET, what));
-    }
-    paragraph(out, &format!("  {}", Styled(QUIET, what)), 2)?;
-    if how.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "{}", wrapped_command(how, width, 4))
+    writeln!(out, "{}", advice(what, how))
 }
 
 /// Case names on one line. If there are very many, only the first ones, unless all are wanted.

@@ -3,44 +3,37 @@
 use std::io::{self, Write};
 
 use super::card::style_of;
-use super::screen;
-use super::style::{HEADING, QUIET, Styled};
-use super::wrapping::wrapped;
+use super::style::{HEADING, Styled};
+use super::text::text;
+use super::wrapping::paragraph;
 use rolecall_check::contract::Contract;
 
 /// Writes a contract's meaning and severity, then its page. Sentences are wrapped to the screen;
 /// examples are not, so that people can copy them.
 pub fn write(out: &mut dyn Write, contract: &Contract) -> io::Result<()> {
     let dialects = contract.dialects.iter().map(|dialect| dialect.name());
-    let (severity, width) = (contract.severity, screen::width());
-    writeln!(
-        out,
-        "{} {} {}",
-        Styled(HEADING, contract.id),
-        Styled(style_of(severity), severity.name()),
-        Styled(QUIET, dialects.collect::<Vec<_>>().join(", ")),
-    )?;
-    for (name, text) in [
-        ("should be", contract.meaning),
-        ("guards against", contract.guards_against),
-    ] {
-        let text = format!("  {}", Styled(QUIET, format!("{name}: {text}")));
-        writeln!(out, "{}", wrapped(&text, width, 4))?;
-    }
+    text!(out, include_str!("explanation.txt"), {
+        id => contract.id,
+        severity => contract.severity.name(),
+        style => style_of(contract.severity),
+        dialects => dialects.collect::<Vec<_>>().join(", "),
+        meaning => contract.meaning,
+        guards_against => contract.guards_against,
+    })?;
     // The first line is the name.
     let mut lines = contract.page.lines().skip(1);
-    let mut paragraph = String::new();
+    let mut sentences = String::new();
     while let Some(line) = lines.next() {
         let heading = line.strip_prefix("## ");
         let is_fence = line.starts_with("```");
         if !line.is_empty() && heading.is_none() && !is_fence {
-            if !paragraph.is_empty() {
-                paragraph.push(' ');
+            if !sentences.is_empty() {
+                sentences.push(' ');
             }
-            paragraph.push_str(line);
+            sentences.push_str(line);
             continue;
         }
-        write_paragraph(out, &mut paragraph)?;
+        write_paragraph(out, &mut sentences)?;
         if let Some(heading) = heading {
             writeln!(out, "{}", Styled(HEADING, heading))?;
         } else if is_fence {
@@ -51,14 +44,13 @@ pub fn write(out: &mut dyn Write, contract: &Contract) -> io::Result<()> {
             writeln!(out)?;
         }
     }
-    write_paragraph(out, &mut paragraph)
+    write_paragraph(out, &mut sentences)
 }
 
 /// Writes a paragraph, if there is one, and empties it.
-fn write_paragraph(out: &mut dyn Write, paragraph: &mut String) -> io::Result<()> {
-    if paragraph.is_empty() {
+fn write_paragraph(out: &mut dyn Write, text: &mut String) -> io::Result<()> {
+    if text.is_empty() {
         return Ok(());
     }
-    let text = std::mem::take(paragraph);
-    writeln!(out, "{}", wrapped(&text, screen::width(), 0))
+    paragraph(out, &std::mem::take(text), 0)
 }

@@ -8,7 +8,7 @@ use super::numbers::counted;
 use super::screen;
 use super::style::{BAD, Styled};
 use super::syntax_error;
-use super::wrapping::wrapped;
+use super::wrapping::{paragraph, wrapped};
 use rolecall_core::problem::shown;
 use rolecall_io::syntax_error::SyntaxError;
 use rolecall_suite::conclusion::Failures;
@@ -46,5 +46,5 @@ pub fn write<'e>(
         outcome.kind(),
         shown(outcome.text())
     );
-    writeln!(out, "{}", wrapped(&text, screen::width(), 2))
+    paragraph(out, &text, 2)
 }

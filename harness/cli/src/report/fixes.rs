@@ -3,16 +3,18 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use serde::Serialize;
+use minijinja::{Value, context};
 
 use super::difference::write_hunks;
-use super::numbers::{counted, thousands};
+use super::json::document;
+use super::numbers::thousands;
 use super::screen;
-use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
-use super::wrapping::{paragraph, wrapped_command};
+use super::style::{BAD, GOOD, QUIET, Styled};
+use super::text::{text, written};
+use super::wrapping::paragraph;
 use rolecall_check::fix::{Fix, Fixes, Proof};
 use rolecall_core::diff::Diff;
-use rolecall_core::{invocation, patch};
+use rolecall_core::patch;
 
 /// How many conversations to name.
 const MOST_NAMES: usize = 3;
@@ -81,85 +83,65 @@ impl TemplateFixes {
     }
 }
 
-/// Writes the fixes of a template. Lines are cut on a narrow screen, unless everything is wanted or
-/// the patch is to be applied by hand.
+/// Writes the fixes of a template, and how to apply them. Lines are cut on a narrow screen, unless
+/// everything is wanted or the patch is to be applied by hand.
 pub fn write(out: &mut dyn Write, of: &TemplateFixes, is_all: bool) -> io::Result<()> {
     let fixes = &of.fixes.found;
     if fixes.is_empty() {
         return Ok(());
     }
     let width = screen::limit().filter(|_| !is_all && !matches!(of.fate, Fate::ByHand(_)));
-    for fix in fixes {
-        let verb = if of.is_applied(fix) {
-            Styled(GOOD, "fixed")
-        } else if fix.is_safe() {
-            Styled(GOOD, "a safe fix for")
-        } else {
-            Styled(NOTE, "an unsafe fix for")
+    let fix = |fix: &Fix| -> io::Result<Value> {
+        let (verb, style) = match (of.is_applied(fix), fix.is_safe()) {
+            (true, _) => ("fixed", "good"),
+            (false, true) => ("a safe fix for", "good"),
+            (false, false) => ("an unsafe fix for", "note"),
         };
-        let (id, file) = (Styled(HEADING, fix.contract.id), &of.file);
-        paragraph(out, &format!("{verb} {id} in {file}"), 2)?;
-        write_patch(out, file, fix, width)?;
-        write_proof(out, &fix.proof)?;
-    }
-    if width.is_some() {
-        let text = "`--all` shows patches as whole diffs, for `patch` and `git apply`";
-        paragraph(out, &Styled(QUIET, text).to_string(), 2)?;
-    }
-    write_advice(out, of)?;
-    writeln!(out)
+        Ok(context! {
+            verb,
+            style,
+            id => fix.contract.id,
+            patch => written(|out| write_patch(out, &of.file, fix, width))?,
+            same => fix.proof.same,
+            refused => fix.proof.refused,
+            failing => fix.proof.failing,
+            shown => conversations(&fix.proof.shown),
+            others => conversations(&fix.proof.others),
+        })
+    };
+    let shown: io::Result<Vec<Value>> = fixes.iter().map(fix).collect();
+    let safe = fixes.iter().filter(|fix| fix.is_safe()).count();
+    let mut is_left = fixes
+        .iter()
+        .filter(|fix| !fix.is_safe() && !of.is_applied(fix));
+    let by_hand = match &of.fate {
+        Fate::ByHand(ByHand::InOtherFile(key)) => context! { by_hand => "in another file", key },
+        Fate::ByHand(ByHand::StandardInput) => context! { by_hand => "standard input" },
+        Fate::ByHand(ByHand::Kept { owner, copy }) => {
+            context! { by_hand => "kept", owner => *owner, copy => copy.clone() }
+        }
+        Fate::ByHand(ByHand::NotWritten) => context! { by_hand => "not written" },
+        Fate::Offered | Fate::Shown | Fate::Applied => context! { by_hand => "" },
+    };
+    text!(out, include_str!("fixes.txt"), {
+        fixes => shown?,
+        file => &of.file,
+        typed => &of.typed,
+        is_cut => width.is_some(),
+        offered => if of.fate == Fate::Offered { safe } else { 0 },
+        has_unsafe => is_left.next().is_some() && of.fate != Fate::Shown,
+        ..by_hand
+    })
 }
 
-/// Writes how to apply the other fixes.
-fn write_advice(out: &mut dyn Write, of: &TemplateFixes) -> io::Result<()> {
-    let fixes = &of.fixes.found;
-    let safe = fixes.iter().filter(|fix| fix.is_safe()).count();
-    let left = fixes
-        .iter()
-        .any(|fix| !fix.is_safe() && !of.is_applied(fix));
-    let typed = &of.typed;
-    let them = if fixes.len() == 1 { "it" } else { "them" };
-    match &of.fate {
-        Fate::ByHand(ByHand::InOtherFile(key)) => {
-            let text = format!(
-                "the template is the text `{key}` in {}: apply {them} there by hand",
-                of.file
-            );
-            return paragraph(out, &text, 2);
-        }
-        Fate::ByHand(ByHand::StandardInput) => {
-            let text = format!("standard input has no file: apply {them} by hand");
-            return paragraph(out, &text, 2);
-        }
-        Fate::ByHand(ByHand::Kept { owner, copy }) => {
-            let text = format!("{} belongs to {owner}, which no command changes", of.file);
-            paragraph(out, &text, 2)?;
-            return match copy {
-                Some(copy) => {
-                    paragraph(out, "  to fix a copy:", 4)?;
-                    writeln!(out, "{}", wrapped_command(copy, screen::width(), 4))
-                }
-                None => paragraph(out, &format!("  apply {them} to a copy, by hand"), 4),
-            };
-        }
-        Fate::ByHand(ByHand::NotWritten) => {
-            let text = format!("nothing was written: apply {them} by hand");
-            return paragraph(out, &text, 2);
-        }
-        Fate::Offered if safe > 0 => {
-            let command = invocation::command(&format!("check {typed} --fix"));
-            let them = if safe == 1 { "it" } else { "them" };
-            paragraph(out, &format!("`{command}` applies {them} to the file"), 2)?;
-        }
-        Fate::Offered | Fate::Shown | Fate::Applied => {}
-    }
-    if left && of.fate != Fate::Shown {
-        let command = invocation::command(&format!("check {typed} --fix --unsafe-fixes"));
-        let text =
-            format!("`{command}` also applies what changes other prompts: look at them first");
-        paragraph(out, &Styled(QUIET, text).to_string(), 2)?;
-    }
-    Ok(())
+/// The number of some conversations, and the names of the first ones.
+fn conversations(names: &[String]) -> Value {
+    let more = match names.len().saturating_sub(MOST_NAMES) {
+        0 => String::new(),
+        more => format!(", and {} more", thousands(more)),
+    };
+    let first = &names[..names.len().min(MOST_NAMES)];
+    context! { count => names.len(), names => first.join(", ") + &more }
 }
 
 /// Writes a patch: within a width only what changes, otherwise as a unified diff.
@@ -195,104 +177,48 @@ fn line_feeds(source: &str) -> Cow<'_, str> {
     }
 }
 
-fn write_proof(out: &mut dyn Write, proof: &Proof) -> io::Result<()> {
-    let named = |names: &[String]| {
-        let first: Vec<&str> = names.iter().take(MOST_NAMES).map(String::as_str).collect();
-        let more = names.len().saturating_sub(MOST_NAMES);
-        let more = match more {
-            0 => String::new(),
-            more => format!(", and {} more", thousands(more)),
-        };
-        format!("{}{more}", first.join(", "))
-    };
-    let mut kept = vec![format!(
-        "{} byte for byte",
-        counted(proof.same, "prompt stays", "prompts stay")
-    )];
-    if proof.refused > 0 {
-        kept.push(counted(proof.refused, "refusal stays", "refusals stay"));
+document! {
+    /// A fix as JSON.
+    #[cfg_attr(feature = "schema", schemars(rename = "Fix"))]
+    pub(super) struct FixDocument<'f> from (of: &'f TemplateFixes, fix: &Fix) {
+        /// The template's name, as on its card.
+        template: &'f str = &of.template,
+        /// The file that holds the template.
+        file: &'f str = &of.file,
+        /// The contract that holds afterwards.
+        contract: &'static str = fix.contract.id,
+        /// Whether only prompts change that showed the defect.
+        is_safe: bool = fix.is_safe(),
+        /// Whether the file has the fix now.
+        applied: bool = of.is_applied(fix),
+        /// The change as a unified diff of the template's source. It starts from the source that the
+        /// safe fixes before it in the list leave, or with `--unsafe-fixes` all fixes before it.
+        diff: String = patch::unified(&of.file, &fix.before, &fix.after),
+        /// How many prompts stay, and how many change.
+        proof: ProofDocument = ProofDocument::of(&fix.proof),
     }
-    if proof.failing > 0 {
-        let failing = counted(proof.failing, "conversation fails", "conversations fail");
-        kept.push(format!("{failing} before and after"));
-    }
-    paragraph(out, &format!("  {}", kept.join("; ")), 4)?;
-    if proof.shown.is_empty() && proof.others.is_empty() {
-        let text = "  no conversation shows the defect, so nothing proves the patch";
-        paragraph(out, &Styled(BAD, text).to_string(), 4)?;
-    }
-    if !proof.shown.is_empty() {
-        let count = counted(proof.shown.len(), "prompt changes", "prompts change");
-        let text = format!("  {count} that showed the defect: {}", named(&proof.shown));
-        paragraph(out, &text, 4)?;
-    }
-    if !proof.others.is_empty() {
-        let count = counted(
-            proof.others.len(),
-            "other prompt changes",
-            "other prompts change",
-        );
-        let text = format!("  {}: {}", Styled(BAD, count), named(&proof.others));
-        paragraph(out, &text, 4)?;
-    }
-    Ok(())
-}
 
-/// A fix as JSON.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Fix"))]
-pub(super) struct FixDocument<'f> {
-    /// The template's name, as on its card.
-    template: &'f str,
-    /// The file that holds the template.
-    file: &'f str,
-    /// The contract that holds afterwards.
-    contract: &'static str,
-    /// Whether only prompts change that showed the defect.
-    is_safe: bool,
-    /// Whether the file has the fix now.
-    applied: bool,
-    /// The change as a unified diff of the template's source. It starts from the source that the
-    /// safe fixes before it in the list leave, or with `--unsafe-fixes` all fixes before it.
-    diff: String,
-    /// How many prompts stay, and how many change.
-    proof: ProofDocument,
-}
-
-/// How many conversations a fix changes. Each conversation counts once for every switch.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Proof"))]
-struct ProofDocument {
-    /// Prompts that stay byte for byte.
-    same: usize,
-    /// Refusals in the template's own words that stay.
-    refused: usize,
-    /// Conversations for which the engine fails, before and after.
-    failing: usize,
-    /// Conversations that showed the defect, and have another prompt now.
-    shown: usize,
-    /// Other conversations that have another prompt now.
-    others: usize,
+    /// How many conversations a fix changes. Each conversation counts once for every switch.
+    #[cfg_attr(feature = "schema", schemars(rename = "Proof"))]
+    struct ProofDocument from (proof: &Proof) {
+        /// Prompts that stay byte for byte.
+        same: usize = proof.same,
+        /// Refusals in the template's own words that stay.
+        refused: usize = proof.refused,
+        /// Conversations for which the engine fails, before and after.
+        failing: usize = proof.failing,
+        /// Conversations that showed the defect, and have another prompt now.
+        shown: usize = proof.shown.len(),
+        /// Other conversations that have another prompt now.
+        others: usize = proof.others.len(),
+    }
 }
 
 impl TemplateFixes {
     pub(super) fn documents(&self) -> impl Iterator<Item = FixDocument<'_>> {
-        self.fixes.found.iter().map(|fix| FixDocument {
-            template: &self.template,
-            file: &self.file,
-            contract: fix.contract.id,
-            is_safe: fix.is_safe(),
-            applied: self.is_applied(fix),
-            diff: patch::unified(&self.file, &fix.before, &fix.after),
-            proof: ProofDocument {
-                same: fix.proof.same,
-                refused: fix.proof.refused,
-                failing: fix.proof.failing,
-                shown: fix.proof.shown.len(),
-                others: fix.proof.others.len(),
-            },
-        })
+        self.fixes
+            .found
+            .iter()
+            .map(|fix| FixDocument::of(self, fix))
     }
 }

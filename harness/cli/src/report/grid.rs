@@ -104,7 +104,7 @@ impl<'s> Grid<'s> {
 
 fn cell(result: &Compared<'_>) -> Cell {
     let kind = result.rendered.outcome.kind();
-    let mut cell = Cell::new(style::of_outcome(kind), kind.name());
+    let mut cell = Cell::new(style::named(style::of_outcome(kind)), kind.name());
     match result.comparison {
         None | Some(SnapshotStatus::Same) => {}
         Some(SnapshotStatus::New) => cell.push(NOTE, " new"),

@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use rolecall_core::problem::{Location, shown, shown_path};
 use rolecall_response::{Finding, Level};
 use rolecall_suite::response_file::Inspected;
-use serde::Serialize;
 use serde_json::Value;
 
-use super::json::{self, VERSION};
+use super::json::{self, VERSION, document};
 use super::numbers::counted;
 use super::screen;
 use super::style::{BAD, NOTE, QUIET, Styled};
@@ -82,74 +81,50 @@ fn paragraph(out: &mut dyn Write, text: &str, hang: usize) -> io::Result<()> {
     writeln!(out, "{}", wrapped(text, screen::width(), hang))
 }
 
-/// The findings of `lint --format json`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Document"))]
-pub struct InspectionDocument {
-    /// The version of this format: 1.
-    rolecall: u32,
-    /// One for each response template.
-    response_templates: Vec<InspectionEntry>,
-}
+document! {
+    /// The findings of `lint --format json`.
+    #[cfg_attr(feature = "schema", schemars(rename = "Document"))]
+    pub struct InspectionDocument from (inspected: &[Inspected]) {
+        /// The version of this format: 1.
+        rolecall: u32 = VERSION,
+        /// One for each response template.
+        response_templates: Vec<InspectionEntry> =
+            inspected.iter().map(InspectionEntry::of).collect(),
+    }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct InspectionEntry {
-    /// The file.
-    path: PathBuf,
-    findings: Vec<FindingEntry>,
-    /// Fields for which no answer was found that is read.
-    untried: Vec<String>,
-}
+    struct InspectionEntry from (one: &Inspected) {
+        /// The file.
+        path: PathBuf = one.path.clone(),
+        findings: Vec<FindingEntry> =
+            one.findings.iter().map(|(place, one)| FindingEntry::of(*place, one)).collect(),
+        /// Fields for which no answer was found that is read.
+        untried: Vec<String> = one.untried.clone(),
+    }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct FindingEntry {
-    /// The line and the column in the file, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    column: Option<usize>,
-    /// The rule, such as `close-at-end`.
-    rule: &'static str,
-    /// `warning` or `note`.
-    level: &'static str,
-    /// Where it is in the response template: keys with points between them.
-    keys: String,
-    message: String,
-    help: String,
-    /// Two `readings` of texts, a text that is `held` back, or a `text` and the `steps` that it
-    /// takes; null for what is in the response template.
-    evidence: Value,
-}
-
-/// Writes the findings as a JSON document.
-pub fn write_json(out: &mut dyn Write, inspected: &[Inspected]) -> io::Result<()> {
-    let entry = |(place, finding): &(Option<Location>, Finding)| {
+    struct FindingEntry from (place: Option<Location>, finding: &Finding) with {
         let position = match place {
             Some(Location::Text(position)) => Some(position),
             _ => None,
         };
-        FindingEntry {
-            line: position.map(|position| position.line),
-            column: position.map(|position| position.column),
-            rule: finding.rule.id(),
-            level: finding.rule.level().name(),
-            keys: finding.path(),
-            message: finding.message.clone(),
-            help: finding.help.clone(),
-            evidence: finding.evidence.to_json(),
-        }
-    };
-    let entries = inspected.iter().map(|one| InspectionEntry {
-        path: one.path.clone(),
-        findings: one.findings.iter().map(entry).collect(),
-        untried: one.untried.clone(),
-    });
-    let document = InspectionDocument {
-        rolecall: VERSION,
-        response_templates: entries.collect(),
-    };
-    json::write(out, &document)
+    } {
+        /// The line and the column in the file, from 1.
+        line?: Option<usize> = position.map(|position| position.line),
+        column?: Option<usize> = position.map(|position| position.column),
+        /// The rule, such as `close-at-end`.
+        rule: &'static str = finding.rule.id(),
+        /// `warning` or `note`.
+        level: &'static str = finding.rule.level().name(),
+        /// Where it is in the response template: keys with points between them.
+        keys: String = finding.path(),
+        message: String = finding.message.clone(),
+        help: String = finding.help.clone(),
+        /// Two `readings` of texts, a text that is `held` back, or a `text` and the `steps` that it
+        /// takes; null for what is in the response template.
+        evidence: Value = finding.evidence.to_json(),
+    }
+}
+
+/// Writes the findings as a JSON document.
+pub fn write_json(out: &mut dyn Write, inspected: &[Inspected]) -> io::Result<()> {
+    json::write(out, &InspectionDocument::of(inspected))
 }

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use super::numbers::counted;
 use super::problems::write_shared;
-use super::screen;
-use super::wrapping::wrapped;
+use super::wrapping::paragraph;
 use rolecall_core::problem::Problem;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::suite::Suite;
@@ -39,5 +38,5 @@ pub fn write(
         counted(suite.families.len(), "family", "families"),
         counted(suite.pairs().count(), "snapshot", "snapshots"),
     );
-    writeln!(out, "{}", wrapped(&good, screen::width(), 2))
+    paragraph(out, &good, 2)
 }

@@ -5,21 +5,20 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 
+use minijinja::{Value, context};
 use rolecall_answers::mask::{Learned, Mask, MaskedTurn};
 use rolecall_check::tokenizer::Token;
 use rolecall_core::Template;
 use rolecall_explore::marking::{Blame, Marked};
 use rolecall_explore::masks::{CaseMask, TemplateMasks};
 use rolecall_io::template_file::place;
-use serde::Serialize;
 
 use super::assumed;
-use super::json::{self, VERSION};
-use super::numbers::{counted, thousands};
-use super::screen;
-use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
+use super::json::{self, VERSION, document};
+use super::style::{BAD, HEADING, Styled};
+use super::text::text;
 use super::trace::visible;
-use super::wrapping::wrapped;
+use super::wrapping::paragraph;
 
 /// The most cases that are named next to a count.
 const MOST_NAMED: usize = 3;
@@ -35,125 +34,83 @@ pub fn write_case(
     case: &CaseMask<'_>,
     tokens: Option<&[Token]>,
 ) -> io::Result<()> {
-    let width = screen::width();
-    let template = masks.template;
-    let name = Styled(HEADING, template.name.as_str());
-    let file = Styled(QUIET, place(template, None));
-    let title = format!("{name} {}  {file}", case.case.id);
-    writeln!(out, "{}", wrapped(&title, width, 2))?;
-    write_assumed(out, masks, width)?;
-    let mask = match &case.mask {
-        Ok(mask) => mask,
-        Err(why) => return writeln!(out, "{}", wrapped(&format!("  {why}"), width, 4)),
-    };
-    let learned = mask.ranges();
-    let bytes: usize = learned.iter().map(ExactSizeIterator::len).sum();
-    let turns = counted(mask.turns.len(), "turn", "turns");
-    let all = thousands(mask.prompt.len());
-    let line = format!(
-        "  the model writes {} of {all} bytes, in {turns}",
-        thousands(bytes)
-    );
-    writeln!(out, "{}", wrapped(&line, width, 4))?;
-    for turn in &mask.turns {
-        let line = format!("  {}", in_words(turn, &mask.prompt));
-        writeln!(out, "{}", wrapped(&line, width, 4))?;
-    }
-    if let Some(marked) = &case.marked {
-        let line = match case.agrees() {
-            Some(true) => format!("  {}", Styled(GOOD, "the template marks the same")),
-            _ => format!("  {}", Styled(NOTE, "the template marks something else")),
-        };
-        writeln!(out, "{}", wrapped(&line, width, 4))?;
-        for difference in differences(mask, marked) {
-            let line = format!("    {}", difference.in_words());
-            writeln!(out, "{}", wrapped(&line, width, 6))?;
-        }
-    }
-    writeln!(out)?;
-    match tokens {
-        Some(tokens) => write_tokens(out, mask, tokens),
-        None => write_stretches(out, mask, width),
+    let mask = case.mask.as_ref().ok();
+    let learned = mask.map(Mask::ranges).unwrap_or_default();
+    let turns = mask.map_or(&[][..], |mask| &mask.turns);
+    let prompt = mask.map_or("", |mask| mask.prompt.as_str());
+    let marked = mask.zip(case.marked.as_deref());
+    let differences = marked.map(|(mask, marked)| differences(mask, marked));
+    let id = |token: &Token| token.id.map_or_else(|| "-".to_owned(), |id| id.to_string());
+    let tokens_shown = tokens.unwrap_or_default();
+    let learned_tokens = token_mask(&learned, tokens_shown).into_iter();
+    let rows = tokens_shown
+        .iter()
+        .zip(learned_tokens)
+        .map(|(token, is_learned)| {
+            let text = visible(prompt.get(token.range.clone()).unwrap_or_default());
+            let (style, digit) = if is_learned {
+                ("good", 1)
+            } else {
+                ("quiet", 0)
+            };
+            context! { style, digit, id => id(token), text }
+        });
+    text!(out, include_str!("mask_case.txt"), {
+        name => masks.template.name.as_str(),
+        case => case.case.id.to_string(),
+        file => place(masks.template, None),
+        assumed => assumed::in_words("rendered", &masks.assumed),
+        refused => case.mask.as_ref().err().map(ToString::to_string),
+        learned => learned.iter().map(ExactSizeIterator::len).sum::<usize>(),
+        all => prompt.len(),
+        turns => turns.iter().map(|turn| turn_data(turn, prompt)).collect::<Value>(),
+        agrees => case.marked.is_some().then(|| case.agrees() == Some(true)),
+        differences => differences.iter().flatten().map(Difference::in_words).collect::<Value>(),
+        widest => tokens_shown.iter().map(|token| id(token).len()).max().unwrap_or_default(),
+        tokens => rows.collect::<Value>(),
+        stretches => match tokens {
+            Some(_) => Vec::new(),
+            None => stretches(prompt, &learned),
+        },
+    })
+}
+
+/// The learned part of a turn.
+fn turn_data(turn: &MaskedTurn, prompt: &str) -> Value {
+    let end = turn
+        .end
+        .as_ref()
+        .map(|end| format!("up to `{}`", visible(&prompt[end.clone()])));
+    let goes_on = turn
+        .is_begun
+        .then(|| "up to the end, where the model goes on".to_owned());
+    context! {
+        said => format!("messages[{}]", turn.message),
+        ranges => turn.ranges().map(|range| format!("{}..{}", range.start, range.end)).collect::<Value>(),
+        end => end.or(goes_on),
+        is_otherwise => matches!(turn.learned, Learned::Otherwise(_)),
     }
 }
 
-fn write_assumed(out: &mut dyn Write, masks: &TemplateMasks<'_>, width: usize) -> io::Result<()> {
-    match assumed::in_words("rendered", &masks.assumed) {
-        Some(line) => {
-            let line = format!("  {}", Styled(QUIET, line));
-            writeln!(out, "{}", wrapped(&line, width, 4))
-        }
-        None => Ok(()),
-    }
-}
-
-/// The learned part of a turn, in words.
-fn in_words(turn: &MaskedTurn, prompt: &str) -> String {
-    let said = format!("messages[{}]", turn.message);
-    let ranges: Vec<String> = turn
-        .ranges()
-        .map(|range| format!("{}..{}", range.start, range.end))
-        .collect();
-    if ranges.is_empty() {
-        return format!("{said}: {}", Styled(NOTE, "not in the prompt"));
-    }
-    let asked = match &turn.learned {
-        Learned::Otherwise(_) => {
-            let words = "the text before it is not the prompt that asks for it";
-            format!(", {}", Styled(NOTE, words))
-        }
-        _ => String::new(),
-    };
-    let end = match &turn.end {
-        Some(end) => format!("up to `{}`", visible(&prompt[end.clone()])),
-        None if turn.is_begun => "up to the end, where the model goes on".to_owned(),
-        None => Styled(NOTE, "no token ends it").to_string(),
-    };
-    format!("{said}: bytes {}, {end}{asked}", ranges.join(" and "))
-}
-
-/// Writes each stretch that the model writes or does not write.
-fn write_stretches(out: &mut dyn Write, mask: &Mask, width: usize) -> io::Result<()> {
+/// Each stretch that the model writes or does not write.
+fn stretches(prompt: &str, learned: &[Range<usize>]) -> Vec<Value> {
     let mut at = 0;
-    let mut write = |range: Range<usize>, is_learned: bool| -> io::Result<()> {
-        if range.is_empty() {
-            return Ok(());
-        }
-        let (style, word) = if is_learned {
-            (GOOD, "writes")
-        } else {
-            (QUIET, "reads")
-        };
-        let bytes = Styled(QUIET, format!("{}..{}", range.start, range.end));
-        let text = Styled(style, visible(&mask.prompt[range]));
-        let line = format!("{word:<6} {bytes}  {text}");
-        writeln!(out, "{}", wrapped(&line, width, 8))
-    };
-    for range in mask.ranges() {
-        write(at..range.start, false)?;
+    let mut all = Vec::new();
+    for range in learned
+        .iter()
+        .cloned()
+        .chain(std::iter::once(prompt.len()..prompt.len()))
+    {
+        all.push((at..range.start, "reads", "quiet"));
         at = range.end;
-        write(range, true)?;
+        all.push((range, "writes", "good"));
     }
-    write(at..mask.prompt.len(), false)
-}
-
-/// Writes each token with 1 before it if the model writes it, and 0 if it does not.
-fn write_tokens(out: &mut dyn Write, mask: &Mask, tokens: &[Token]) -> io::Result<()> {
-    let learned = token_mask(&mask.ranges(), tokens);
-    let number = |token: &Token| token.id.map_or_else(|| "-".to_owned(), |id| id.to_string());
-    let widest = tokens.iter().map(|token| number(token).len()).max();
-    let widest = widest.unwrap_or_default();
-    for (token, is_learned) in tokens.iter().zip(learned) {
-        let (style, digit) = if is_learned { (GOOD, 1) } else { (QUIET, 0) };
-        let number = Styled(QUIET, format!("{:>widest$}", number(token)));
-        let text = visible(mask.prompt.get(token.range.clone()).unwrap_or_default());
-        writeln!(
-            out,
-            "{digit}  {number}  {}",
-            Styled(style, format!("\"{text}\""))
-        )?;
-    }
-    Ok(())
+    let all = all.into_iter().filter(|(range, ..)| !range.is_empty());
+    let all = all.map(|(range, word, style)| {
+        let bytes = format!("{}..{}", range.start, range.end);
+        context! { word, style, bytes, text => visible(&prompt[range]) }
+    });
+    all.collect()
 }
 
 /// Which tokens the model writes: those with a byte in one of the ranges, as transformers decides.
@@ -223,124 +180,77 @@ fn shortened(text: &str) -> String {
     format!("{}…{}", visible(&head), visible(&tail))
 }
 
-/// Writes what the model writes in all cases: how many turns, and those that are not as they should
-/// be.
+/// Writes what the model writes in all cases: how many turns, those that are not as they should be,
+/// and in how many cases the template marks the same.
 pub fn write(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
-    let width = screen::width();
-    let template = masks.template;
-    let name = Styled(HEADING, template.name.as_str());
-    let file = Styled(QUIET, place(template, None));
-    writeln!(out, "{}", wrapped(&format!("{name}  {file}"), width, 2))?;
-    write_assumed(out, masks, width)?;
-    let found = |case: &&CaseMask<'_>| case.mask.is_ok();
-    let all = masks.cases.iter().filter(found).count();
-    let cases = counted(all, "case", "cases");
-    let refused = match masks.cases.len() - all {
-        0 => String::new(),
-        refused => format!(", and no prompt for {} more", thousands(refused)),
-    };
-    let line = format!("  {cases} with answers{refused}");
-    writeln!(out, "{}", wrapped(&line, width, 4))?;
-    for group in GROUPS {
+    let all = masks.cases.iter().filter(|case| case.mask.is_ok()).count();
+    let groups = GROUPS.iter().filter_map(|(words, is_good, holds)| {
         let turns = |case: &CaseMask<'_>| {
-            let mask = case.mask.as_ref().ok();
-            mask.map_or(0, |mask| {
-                let turns = mask.turns.iter();
-                turns.filter(|turn| (group.holds)(turn)).count()
-            })
+            let turns = case.mask.iter().flat_map(|mask| &mask.turns);
+            turns.filter(|turn| holds(turn)).count()
         };
-        let count: usize = masks.cases.iter().map(turns).sum();
-        if count == 0 {
-            continue;
-        }
-        let style = if group.is_good { GOOD } else { NOTE };
-        let count = Styled(style, counted(count, "turn", "turns"));
         let shown = masks.cases.iter().filter(|case| turns(case) > 0);
-        let shown: Vec<_> = shown.map(|case| case.case.id.to_string()).collect();
-        let names = if group.is_good {
-            String::new()
-        } else {
-            format!(
-                ", such as {}",
-                shown[..shown.len().min(MOST_NAMED)].join(", ")
-            )
-        };
-        let line = format!("  {count} {}{names}", group.words);
-        writeln!(out, "{}", wrapped(&line, width, 4))?;
-    }
-    write_marks(out, masks, width)
-}
-
-/// Turns that are counted together.
-struct Group {
-    words: &'static str,
-    is_good: bool,
-    holds: fn(&MaskedTurn) -> bool,
-}
-
-/// The groups of turns, in the order of a summary.
-const GROUPS: [Group; 4] = [
-    Group {
-        words: "as asked",
-        is_good: true,
-        holds: |turn| matches!(turn.learned, Learned::AsAsked(_)),
-    },
-    Group {
-        words: "after another text than the prompt that asks for them",
-        is_good: false,
-        holds: |turn| matches!(turn.learned, Learned::Otherwise(_)),
-    },
-    Group {
-        words: "not in the prompt",
-        is_good: false,
-        holds: |turn| matches!(turn.learned, Learned::Nothing),
-    },
-    Group {
-        words: "without a token that ends them",
-        is_good: false,
-        holds: |turn| !turn.is_begun && turn.end.is_none() && turn.learned.range().is_some(),
-    },
-];
-
-/// Writes in how many cases the template marks what the model writes, and the differences.
-fn write_marks(out: &mut dyn Write, masks: &TemplateMasks<'_>, width: usize) -> io::Result<()> {
-    if !masks.has_marks() {
-        return writeln!(out, "  the template has no `{{% generation %}}` marks");
-    }
-    let compared: Vec<_> = masks.cases.iter().filter_map(CaseMask::agrees).collect();
-    let same = compared.iter().filter(|same| **same).count();
-    let style = if same == compared.len() { GOOD } else { NOTE };
-    let (same, all) = (thousands(same), counted(compared.len(), "case", "cases"));
-    let line = format!(
-        "  its marks are the same in {} of {all}",
-        Styled(style, same)
-    );
-    writeln!(out, "{}", wrapped(&line, width, 4))?;
+        let names: Vec<_> = shown
+            .take(MOST_NAMED)
+            .map(|case| case.case.id.to_string())
+            .collect();
+        let count: usize = masks.cases.iter().map(turns).sum();
+        let names = names.join(", ");
+        (count > 0).then(|| context! { count, words => *words, is_good => *is_good, names })
+    });
     let mut differing: BTreeMap<Difference, Vec<String>> = BTreeMap::new();
     for case in &masks.cases {
         if let (Ok(mask), Some(marked)) = (&case.mask, &case.marked) {
             for difference in differences(mask, marked) {
-                differing
-                    .entry(difference)
-                    .or_default()
-                    .push(case.case.id.to_string());
+                let cases = differing.entry(difference).or_default();
+                cases.push(case.case.id.to_string());
             }
         }
     }
     let mut differing: Vec<_> = differing.into_iter().collect();
     differing.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
-    let more = differing.len().saturating_sub(MOST_DIFFERENCES);
-    for (difference, cases) in differing.iter().take(MOST_DIFFERENCES) {
-        let count = Styled(BAD, format!("{}×", thousands(cases.len())));
-        let line = format!("    {count} {}, in {}", difference.in_words(), cases[0]);
-        writeln!(out, "{}", wrapped(&line, width, 6))?;
-    }
-    if more > 0 {
-        let more = counted(more, "other difference", "other differences");
-        writeln!(out, "    and {more}")?;
-    }
-    Ok(())
+    let differences = differing
+        .iter()
+        .take(MOST_DIFFERENCES)
+        .map(|(difference, cases)| {
+            context! { count => cases.len(), words => difference.in_words(), case => &cases[0] }
+        });
+    let compared: Vec<_> = masks.cases.iter().filter_map(CaseMask::agrees).collect();
+    text!(out, include_str!("mask.txt"), {
+        name => masks.template.name.as_str(),
+        file => place(masks.template, None),
+        assumed => assumed::in_words("rendered", &masks.assumed),
+        cases => all,
+        refused => masks.cases.len() - all,
+        groups => groups.collect::<Value>(),
+        has_marks => masks.has_marks(),
+        same => compared.iter().filter(|same| **same).count(),
+        compared => compared.len(),
+        differences => differences.collect::<Value>(),
+        more => differing.len().saturating_sub(MOST_DIFFERENCES),
+    })
 }
+
+/// A kind of turns: in words, whether it is as it should be, and which turns it has.
+type TurnKind = (&'static str, bool, fn(&MaskedTurn) -> bool);
+
+/// The kinds of turns that are counted, in the order of a summary.
+const GROUPS: [TurnKind; 4] = [
+    ("as asked", true, |turn| {
+        matches!(turn.learned, Learned::AsAsked(_))
+    }),
+    (
+        "after another text than the prompt that asks for them",
+        false,
+        |turn| matches!(turn.learned, Learned::Otherwise(_)),
+    ),
+    ("not in the prompt", false, |turn| {
+        matches!(turn.learned, Learned::Nothing)
+    }),
+    ("without a token that ends them", false, |turn| {
+        !turn.is_begun && turn.end.is_none() && turn.learned.range().is_some()
+    }),
+];
 
 /// Writes that a template got marks, and their proof.
 pub fn write_marked(
@@ -349,125 +259,107 @@ pub fn write_marked(
     file: &Path,
     marked: &Marked,
 ) -> io::Result<()> {
-    let width = screen::width();
-    let name = Styled(HEADING, template.name.as_str());
-    let blocks = counted(
-        marked.blocks,
-        "`{% generation %}` block",
-        "`{% generation %}` blocks",
-    );
-    let line = format!("{name}: {} with {blocks}", file.display());
-    writeln!(out, "{}", wrapped(&line, width, 2))?;
-    let prompts = counted(marked.prompts, "prompt stays", "prompts stay");
-    let refusals = counted(marked.refusals, "refusal", "refusals");
-    let line = format!("  {prompts} byte for byte, and {refusals} as well");
-    writeln!(out, "{}", wrapped(&line, width, 4))?;
-    let answers = counted(marked.answers, "prompt", "prompts");
-    let line = format!("  the marks are what the model writes, in {answers} with answers");
-    writeln!(out, "{}", wrapped(&line, width, 4))
+    text!(out, include_str!("marked.txt"), {
+        name => template.name.as_str(),
+        file => file.display().to_string(),
+        blocks => marked.blocks,
+        prompts => marked.prompts,
+        refusals => marked.refusals,
+        answers => marked.answers,
+    })
 }
 
 /// Writes why a template gets no marks.
 pub fn write_blame(out: &mut dyn Write, template: &Template, blame: &Blame) -> io::Result<()> {
-    let width = screen::width();
     let name = Styled(HEADING, template.name.as_str());
     let none = Styled(BAD, "no marks are right in every case");
-    writeln!(out, "{}", wrapped(&format!("{name}: {none}"), width, 2))?;
-    writeln!(out, "{}", wrapped(&format!("  {blame}"), width, 4))
+    paragraph(out, &format!("{name}: {none}"), 2)?;
+    paragraph(out, &format!("  {blame}"), 4)
 }
 
-/// The masks of a template as JSON.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct MaskDocument<'m> {
-    /// The version of this format.
-    rolecall: u32,
-    /// The template's name.
-    template: &'m str,
-    /// The template's file, as it was given.
-    file: String,
-    /// The special tokens that are not set, each with the text that Rolecall used for it.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(default))]
-    assumed: BTreeMap<&'static str, &'static str>,
-    /// The cases. If none was named, those that have an assistant's message.
-    masks: Vec<MaskJson<'m>>,
-}
+document! {
+    /// The masks of a template as JSON.
+    pub struct MaskDocument<'m> from (masks: &'m TemplateMasks<'_>, tokens: Option<&[Token]>) {
+        /// The version of this format.
+        rolecall: u32 = VERSION,
+        /// The template's name.
+        template: &'m str = masks.template.name.as_str(),
+        /// The template's file, as it was given.
+        file: String = place(masks.template, None),
+        /// The special tokens that are not set, each with the text that Rolecall used for it.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(default))]
+        assumed: BTreeMap<&'static str, &'static str> = masks.assumed.clone(),
+        /// The cases. If none was named, those that have an assistant's message.
+        masks: Vec<MaskJson<'m>> =
+            masks.cases.iter().map(|case| MaskJson::of(case, tokens)).collect(),
+    }
 
-/// The mask of a prompt. Places are bytes of the prompt, from 0.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct MaskJson<'m> {
-    /// The case: `family/name`.
-    case: String,
-    /// The prompt. It is missing if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt: Option<&'m str>,
-    /// Why there is no mask.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refused: Option<String>,
-    /// The stretches that the model writes, in the order of the prompt. No two of them touch.
-    learned: Vec<BytesJson>,
-    /// What the template's own `{% generation %}` blocks mark. It is missing if the template has
-    /// none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    marked: Option<Vec<BytesJson>>,
-    /// The assistant's turns, in the order of the conversation.
-    turns: Vec<TurnJson>,
-    /// The tokens of the prompt, if they were asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tokens: Option<Vec<TokenJson>>,
-}
+    /// The mask of a prompt. Places are bytes of the prompt, from 0.
+    struct MaskJson<'m> from (case: &'m CaseMask<'_>, tokens: Option<&[Token]>) with {
+        let all = |ranges: &[Range<usize>]| ranges.iter().map(BytesJson::of).collect::<Vec<_>>();
+        let mask = case.mask.as_ref().ok();
+        let learned = mask.map(Mask::ranges).unwrap_or_default();
+        let turns = mask.map_or(&[][..], |mask| &mask.turns);
+    } {
+        /// The case: `family/name`.
+        case: String = case.case.id.to_string(),
+        /// The prompt. It is missing if there is none.
+        prompt?: Option<&'m str> = mask.map(|mask| mask.prompt.as_str()),
+        /// Why there is no mask.
+        refused?: Option<String> = case.mask.as_ref().err().map(ToString::to_string),
+        /// The stretches that the model writes, in the order of the prompt. No two of them touch.
+        learned: Vec<BytesJson> = all(&learned),
+        /// What the template's own `{% generation %}` blocks mark. It is missing if the template has
+        /// none.
+        marked?: Option<Vec<BytesJson>> = case.marked.as_deref().map(all),
+        /// The assistant's turns, in the order of the conversation.
+        turns: Vec<TurnJson> = turns.iter().map(TurnJson::of).collect(),
+        /// The tokens of the prompt, if they were asked for.
+        tokens?: Option<Vec<TokenJson>> = tokens.map(|tokens| {
+            let is_learned = token_mask(&learned, tokens);
+            let tokens = tokens.iter().zip(is_learned);
+            let tokens = tokens.map(|(token, learned)| TokenJson::of(token, learned));
+            tokens.collect()
+        }),
+    }
 
-/// An assistant's turn.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct TurnJson {
-    /// The index of its message.
-    message: usize,
-    /// `as-asked` if it comes after the very prompt that asks for it, `otherwise` if another text
-    /// comes before it, and `nothing` if the turn is not in the prompt.
-    kind: &'static str,
-    /// What the model writes of it, up to the results of its calls if more of it comes after them.
-    /// It is missing if that is nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    learned: Option<BytesJson>,
-    /// What the model writes of it after the results of its calls.
-    further: Vec<BytesJson>,
-    /// The token that ends it: the last bytes of the learned text. It is missing if no token does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    end: Option<BytesJson>,
-}
+    /// An assistant's turn.
+    struct TurnJson from (turn: &MaskedTurn) {
+        /// The index of its message.
+        message: usize = turn.message,
+        /// `as-asked` if it comes after the very prompt that asks for it, `otherwise` if another text
+        /// comes before it, and `nothing` if the turn is not in the prompt.
+        kind: &'static str = match turn.learned {
+            Learned::AsAsked(_) => "as-asked",
+            Learned::Otherwise(_) => "otherwise",
+            Learned::Nothing => "nothing",
+        },
+        /// What the model writes of it, up to the results of its calls if more of it comes after them.
+        /// It is missing if that is nothing.
+        learned?: Option<BytesJson> = turn.learned.range().as_ref().map(BytesJson::of),
+        /// What the model writes of it after the results of its calls.
+        further: Vec<BytesJson> = turn.further.iter().map(BytesJson::of).collect(),
+        /// The token that ends it: the last bytes of the learned text. It is missing if no token does.
+        end?: Option<BytesJson> = turn.end.as_ref().map(BytesJson::of),
+    }
 
-/// A token of a prompt.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct TokenJson {
-    /// Its number in the vocabulary, if that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<u32>,
-    /// The bytes that it represents.
-    prompt: BytesJson,
-    /// Whether the model writes it.
-    learned: bool,
-}
+    /// A token of a prompt.
+    struct TokenJson from (token: &Token, learned: bool) {
+        /// Its number in the vocabulary, if that is known.
+        id?: Option<u32> = token.id,
+        /// The bytes that it represents.
+        prompt: BytesJson = BytesJson::of(&token.range),
+        /// Whether the model writes it.
+        learned: bool = learned,
+    }
 
-/// Bytes of the prompt.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct BytesJson {
-    /// The first byte, from 0.
-    start: usize,
-    /// The byte after the last.
-    end: usize,
-}
-
-impl From<&Range<usize>> for BytesJson {
-    fn from(range: &Range<usize>) -> BytesJson {
-        BytesJson {
-            start: range.start,
-            end: range.end,
-        }
+    /// Bytes of the prompt.
+    struct BytesJson from (range: &Range<usize>) {
+        /// The first byte, from 0.
+        start: usize = range.start,
+        /// The byte after the last.
+        end: usize = range.end,
     }
 }
 
@@ -477,57 +369,5 @@ pub fn write_json(
     masks: &TemplateMasks<'_>,
     tokens: Option<&[Token]>,
 ) -> io::Result<()> {
-    let document = MaskDocument {
-        rolecall: VERSION,
-        template: masks.template.name.as_str(),
-        file: place(masks.template, None),
-        assumed: masks.assumed.clone(),
-        masks: masks
-            .cases
-            .iter()
-            .map(|case| mask_json(case, tokens))
-            .collect(),
-    };
-    json::write(out, &document)
-}
-
-fn mask_json<'m>(case: &'m CaseMask<'_>, tokens: Option<&[Token]>) -> MaskJson<'m> {
-    let all = |ranges: &[Range<usize>]| ranges.iter().map(BytesJson::from).collect::<Vec<_>>();
-    let mask = case.mask.as_ref().ok();
-    let learned = mask.map(Mask::ranges).unwrap_or_default();
-    let turns = mask.map_or(&[][..], |mask| &mask.turns);
-    MaskJson {
-        case: case.case.id.to_string(),
-        prompt: mask.map(|mask| mask.prompt.as_str()),
-        refused: case.mask.as_ref().err().map(ToString::to_string),
-        marked: case.marked.as_deref().map(all),
-        turns: turns.iter().map(TurnJson::of).collect(),
-        tokens: tokens.map(|tokens| {
-            let is_learned = token_mask(&learned, tokens);
-            let tokens = tokens.iter().zip(is_learned);
-            let tokens = tokens.map(|(token, learned)| TokenJson {
-                id: token.id,
-                prompt: BytesJson::from(&token.range),
-                learned,
-            });
-            tokens.collect()
-        }),
-        learned: all(&learned),
-    }
-}
-
-impl TurnJson {
-    fn of(turn: &MaskedTurn) -> TurnJson {
-        TurnJson {
-            message: turn.message,
-            kind: match turn.learned {
-                Learned::AsAsked(_) => "as-asked",
-                Learned::Otherwise(_) => "otherwise",
-                Learned::Nothing => "nothing",
-            },
-            learned: turn.learned.range().as_ref().map(BytesJson::from),
-            further: turn.further.iter().map(BytesJson::from).collect(),
-            end: turn.end.as_ref().map(BytesJson::from),
-        }
-    }
+    json::write(out, &MaskDocument::of(masks, tokens))
 }

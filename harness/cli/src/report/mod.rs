@@ -18,6 +18,8 @@ pub mod wrapping;
 
 pub mod columns;
 
+pub(crate) mod text;
+
 pub mod syntax_error;
 
 pub mod difference;
@@ -78,6 +80,8 @@ pub mod markdown;
 pub mod html;
 
 pub mod comparison;
+
+mod diagnostic;
 
 pub mod cards;
 pub mod checked;

@@ -3,20 +3,18 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
+use minijinja::{Value, context};
 use rolecall_core::diff::{Diff, DiffLine, Side};
 use rolecall_core::lines::{LineColumn, Lines};
 use rolecall_core::transcript::encode_text;
 use rolecall_explore::generation::fields;
 use rolecall_explore::mutation::{Mutant, Notice, TemplateMutants};
 use rolecall_io::template_file::{line_in_file, place};
-use serde::Serialize;
 
 use super::difference::write_lines;
-use super::json::{self, VERSION};
-use super::numbers::{counted, percent, thousands};
+use super::json::{self, VERSION, document};
 use super::screen;
-use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
-use super::wrapping::wrapped;
+use super::text::{text, written};
 
 /// Writes how many mutants of a template the cases notice, and those that no case notices.
 /// Those that no conversation tells apart are only counted, unless all are wanted.
@@ -25,77 +23,54 @@ pub fn write(
     mutants: &TemplateMutants<'_>,
     shows_all: bool,
 ) -> io::Result<()> {
-    let width = screen::width();
-    let template = mutants.template;
-    let name = Styled(HEADING, template.name.as_str());
-    let file = Styled(QUIET, place(template, None));
-    writeln!(out, "{}", wrapped(&format!("{name}  {file}"), width, 2))?;
-    let (noticed, alike) = (mutants.noticed(), mutants.alike());
-    let all = mutants.mutants.len() - alike;
-    let style = if noticed == all { GOOD } else { NOTE };
-    let line = format!(
-        "  {} of {} noticed by {} ({})",
-        Styled(style, thousands(noticed)),
-        counted(all, "mutant", "mutants"),
-        counted(mutants.cases, "case", "cases"),
-        percent(noticed, all)
-    );
-    writeln!(out, "{}", wrapped(&line, width, 4))?;
-    if alike > 0 {
-        let line = format!(
-            "  {} more that no conversation distinguishes, of {} tried at each place",
-            thousands(alike),
-            thousands(mutants.tries)
-        );
-        writeln!(out, "{}", wrapped(&line, width, 4))?;
-    }
-    let lines = Lines::of(&template.source);
-    for mutant in mutants.unnoticed() {
-        let is_alike = mutants.tries > 0 && mutant.notice == Notice::Nothing;
-        if shows_all || !is_alike {
-            write_unnoticed(out, mutants, (mutant, &lines), width)?;
-        }
-    }
-    Ok(())
+    let lines = Lines::of(&mutants.template.source);
+    let is_alike = |mutant: &Mutant| mutants.tries > 0 && mutant.notice == Notice::Nothing;
+    let shown = mutants
+        .unnoticed()
+        .filter(|mutant| shows_all || !is_alike(mutant));
+    let shown: io::Result<Vec<_>> = shown
+        .map(|mutant| unnoticed(mutants, mutant, &lines))
+        .collect();
+    text!(out, include_str!("mutation.txt"), {
+        name => mutants.template.name.as_str(),
+        file => place(mutants.template, None),
+        noticed => mutants.noticed(),
+        all => mutants.mutants.len() - mutants.alike(),
+        alike => mutants.alike(),
+        cases => mutants.cases,
+        tries => mutants.tries,
+        mutants => shown?,
+    })
 }
 
-fn write_unnoticed(
-    out: &mut dyn Write,
-    mutants: &TemplateMutants<'_>,
-    (mutant, lines): (&Mutant, &Lines),
-    width: usize,
-) -> io::Result<()> {
-    let template = mutants.template;
-    let span = mutant.mutation.span();
-    let LineColumn { line, column } = lines.position(&template.source, span.start);
-    let line = line_in_file(template, Some(line)).unwrap_or(line);
-    let kind = mutant.mutation.kind.name();
-    let reached = match mutant.reached_by {
-        Some(0) => ", no case reaches it",
-        _ => "",
-    };
-    let missing = Styled(BAD, format!("not noticed{reached}"));
-    let text = format!("  {line}:{column} {kind} {missing}");
-    writeln!(out, "\n{}", wrapped(&text, width, 4))?;
-    write_lines(out, &changed_lines(&template.source, mutant), "  ", width)?;
-    let Notice::Conversation(index) = mutant.notice else {
-        return Ok(());
+fn unnoticed(mutants: &TemplateMutants<'_>, mutant: &Mutant, lines: &Lines) -> io::Result<Value> {
+    let source = &mutants.template.source;
+    let LineColumn { line, column } = lines.position(source, mutant.mutation.span().start);
+    let index = match mutant.notice {
+        Notice::Conversation(index) => Some(index),
+        _ => None,
     };
     // One conversation is shown once, with the first mutant that it tells apart.
-    let own = Notice::Conversation(index);
-    let mut telling = mutants.mutants.iter().filter(|other| other.notice == own);
-    let case = mutants.conversations.get(index);
-    let case = case.filter(|_| {
-        telling
-            .next()
-            .is_some_and(|first| std::ptr::eq(first, mutant))
-    });
-    let number = index + 1;
-    let text = match case.map(fields).map(serde_json::Value::from) {
-        Some(case) => format!("  conversation {number} would notice it: {case}"),
-        None => format!("  conversation {number} would notice it"),
-    };
-    writeln!(out, "{}", wrapped(&text, width, 4))
+    let mut telling = mutants
+        .mutants
+        .iter()
+        .filter(|other| other.notice == mutant.notice);
+    let is_first = telling
+        .next()
+        .is_some_and(|first| std::ptr::eq(first, mutant));
+    let case = index
+        .filter(|_| is_first)
+        .and_then(|index| mutants.conversations.get(index));
+    let changed = changed_lines(source, mutant);
+    Ok(context! {
+        line => line_in_file(mutants.template, Some(line)).unwrap_or(line),
+        column,
+        kind => mutant.mutation.kind.name(),
+        is_unreached => mutant.reached_by == Some(0),
+        changed => written(|out| write_lines(out, &changed, "  ", screen::width()))?,
+        number => index.map(|index| index + 1),
+        case => case.map(|case| serde_json::Value::from(fields(case)).to_string()),
+    })
 }
 
 /// The lines that a mutant changes, as they were and as they are.
@@ -123,136 +98,91 @@ fn whole_lines(text: &str, span: Range<usize>) -> &str {
     text.get(start..end).unwrap_or_default()
 }
 
-/// The mutants of templates as JSON.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct MutationDocument<'m> {
-    /// The version of this format.
-    rolecall: u32,
-    /// One for each template.
-    templates: Vec<MutantsJson<'m>>,
-}
+document! {
+    /// The mutants of templates as JSON.
+    pub struct MutationDocument<'m> from (all: &'m [TemplateMutants<'_>]) {
+        /// The version of this format.
+        rolecall: u32 = VERSION,
+        /// One for each template.
+        templates: Vec<MutantsJson<'m>> = all.iter().map(MutantsJson::of).collect(),
+    }
 
-/// The mutants of a template: the template with one small change each.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct MutantsJson<'m> {
-    /// The template's name.
-    template: &'m str,
-    /// The template's file, as it was given.
-    file: String,
-    /// How many cases were rendered.
-    cases: usize,
-    /// How many mutants some case notices.
-    noticed: usize,
-    /// How many mutants no conversation tells apart, as far as the search tried.
-    alike: usize,
-    /// How many conversations the search tried at each place with mutants that no case notices.
-    tries: usize,
-    /// Conversations that would notice mutants which no case notices, as a case file has them.
-    conversations: Vec<serde_json::Map<String, serde_json::Value>>,
-    /// The mutants, in the order of their places.
-    mutants: Vec<MutantJson<'m>>,
-}
+    /// The mutants of a template: the template with one small change each.
+    struct MutantsJson<'m> from (mutants: &'m TemplateMutants<'_>) with {
+        let source = &mutants.template.source;
+        let lines = Lines::of(source);
+        let all = mutants.mutants.iter();
+    } {
+        /// The template's name.
+        template: &'m str = mutants.template.name.as_str(),
+        /// The template's file, as it was given.
+        file: String = place(mutants.template, None),
+        /// How many cases were rendered.
+        cases: usize = mutants.cases,
+        /// How many mutants some case notices.
+        noticed: usize = mutants.noticed(),
+        /// How many mutants no conversation tells apart, as far as the search tried.
+        alike: usize = mutants.alike(),
+        /// How many conversations the search tried at each place with mutants that no case notices.
+        tries: usize = mutants.tries,
+        /// Conversations that would notice mutants which no case notices, as a case file has them.
+        conversations: Vec<serde_json::Map<String, serde_json::Value>> =
+            mutants.conversations.iter().map(fields).collect(),
+        /// The mutants, in the order of their places.
+        mutants: Vec<MutantJson<'m>> =
+            all.map(|mutant| MutantJson::of(mutant, source, &lines, mutants.tries > 0)).collect(),
+    }
 
-/// A template with one small change.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct MutantJson<'m> {
-    /// The kind of change: `negation`, `logic`, `comparison`, `arithmetic`, `boolean`, `number`,
-    /// `text`, `white-space`, `filter`, `print`, `statement` or `loop-place`.
-    kind: &'static str,
-    /// The line of the template where the change begins, from 1.
-    line: usize,
-    /// The column where it begins, from 1, in characters.
-    column: usize,
-    /// The line where it ends.
-    end_line: usize,
-    /// The column after its end.
-    end_column: usize,
-    /// The text that is there in the template.
-    text: &'m str,
-    /// The text that is there in the mutant.
-    replacement: &'m str,
-    /// `noticed`, if the outcome of some case differs; `missing`, if only a conversation that the
-    /// search has made notices it; `alike`, if none does; `unnoticed`, if nothing was searched.
-    state: &'static str,
-    /// A case whose outcome differs. Absent if there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    noticed_by: Option<&'m str>,
-    /// The conversation that would notice it: its index among `conversations`, from 0. Absent if
-    /// there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    conversation: Option<usize>,
-    /// How many cases reach the statement or the condition around the change. Absent for plain text
-    /// and the marks of tags.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reached_by: Option<usize>,
+    /// A template with one small change.
+    struct MutantJson<'m> from (
+        mutant: &'m Mutant, source: &'m str, lines: &Lines, is_searched: bool,
+    ) with {
+        let span = mutant.mutation.span();
+        let (start, end) = (lines.position(source, span.start), lines.position(source, span.end));
+    } {
+        /// The kind of change: `negation`, `logic`, `comparison`, `arithmetic`, `boolean`, `number`,
+        /// `text`, `white-space`, `filter`, `print`, `statement` or `loop-place`.
+        kind: &'static str = mutant.mutation.kind.name(),
+        /// The line of the template where the change begins, from 1.
+        line: usize = start.line,
+        /// The column where it begins, from 1, in characters.
+        column: usize = start.column,
+        /// The line where it ends.
+        end_line: usize = end.line,
+        /// The column after its end.
+        end_column: usize = end.column,
+        /// The text that is there in the template.
+        text: &'m str = source.get(span).unwrap_or_default(),
+        /// The text that is there in the mutant.
+        replacement: &'m str = &mutant.mutation.replacement,
+        /// `noticed`, if the outcome of some case differs; `missing`, if only a conversation that the
+        /// search has made notices it; `alike`, if none does; `unnoticed`, if nothing was searched.
+        state: &'static str = match mutant.notice {
+            Notice::Case(_) => "noticed",
+            Notice::Conversation(_) => "missing",
+            Notice::Nothing if is_searched => "alike",
+            Notice::Nothing => "unnoticed",
+        },
+        /// A case whose outcome differs. Absent if there is none.
+        noticed_by?: Option<&'m str> = match &mutant.notice {
+            Notice::Case(case) => Some(case),
+            _ => None,
+        },
+        /// The conversation that would notice it: its index among `conversations`, from 0. Absent if
+        /// there is none.
+        conversation?: Option<usize> = match mutant.notice {
+            Notice::Conversation(index) => Some(index),
+            _ => None,
+        },
+        /// How many cases reach the statement or the condition around the change. Absent for plain text
+        /// and the marks of tags.
+        reached_by?: Option<usize> = mutant.reached_by,
+    }
 }
 
 /// Writes the mutants of templates as JSON.
 pub fn write_json(out: &mut dyn Write, all: &[TemplateMutants<'_>]) -> io::Result<()> {
-    let document = MutationDocument {
-        rolecall: VERSION,
-        templates: all.iter().map(MutantsJson::of).collect(),
-    };
-    json::write(out, &document)
-}
-
-impl<'m> MutantsJson<'m> {
-    fn of(mutants: &'m TemplateMutants<'_>) -> MutantsJson<'m> {
-        let source = &mutants.template.source;
-        let lines = Lines::of(source);
-        let all = mutants.mutants.iter();
-        MutantsJson {
-            template: mutants.template.name.as_str(),
-            file: place(mutants.template, None),
-            cases: mutants.cases,
-            noticed: mutants.noticed(),
-            alike: mutants.alike(),
-            tries: mutants.tries,
-            conversations: mutants.conversations.iter().map(fields).collect(),
-            mutants: all
-                .map(|mutant| MutantJson::of(mutant, (source, &lines), mutants.tries > 0))
-                .collect(),
-        }
-    }
-}
-
-impl<'m> MutantJson<'m> {
-    fn of(
-        mutant: &'m Mutant,
-        (source, lines): (&'m str, &Lines),
-        is_searched: bool,
-    ) -> MutantJson<'m> {
-        let span = mutant.mutation.span();
-        let start = lines.position(source, span.start);
-        let end = lines.position(source, span.end);
-        MutantJson {
-            kind: mutant.mutation.kind.name(),
-            line: start.line,
-            column: start.column,
-            end_line: end.line,
-            end_column: end.column,
-            text: source.get(span).unwrap_or_default(),
-            replacement: &mutant.mutation.replacement,
-            state: match mutant.notice {
-                Notice::Case(_) => "noticed",
-                Notice::Conversation(_) => "missing",
-                Notice::Nothing if is_searched => "alike",
-                Notice::Nothing => "unnoticed",
-            },
-            noticed_by: match &mutant.notice {
-                Notice::Case(case) => Some(case),
-                _ => None,
-            },
-            conversation: match mutant.notice {
-                Notice::Conversation(index) => Some(index),
-                _ => None,
-            },
-            reached_by: mutant.reached_by,
-        }
-    }
+    json::write(out, &MutationDocument::of(all))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::card::{one_line, write_asked};
 use super::screen;
 use super::style::{QUIET, Styled};
 use super::transcripts;
-use super::wrapping::wrapped;
+use super::wrapping::paragraph;
 use rolecall_check::contract::Render;
 use rolecall_check::probe::spaced;
 
@@ -17,7 +17,7 @@ pub fn write(out: &mut dyn Write, render: &Render) -> io::Result<()> {
     for (name, value) in entries.filter(|(name, _)| *name != "messages") {
         let line = format!("  {name}: {}", one_line(&spaced(value)));
         let line = Styled(QUIET, line).to_string();
-        writeln!(out, "{}", wrapped(&line, screen::width(), 4))?;
+        paragraph(out, &line, 4)?;
     }
     writeln!(out)?;
     transcripts::write(out, &render.outcome)

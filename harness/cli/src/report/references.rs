@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 
+use minijinja::{Value, context};
 use rolecall_core::Outcome;
 
 use super::numbers::{counted, thousands};
-use super::screen::{self, whose};
-use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
-use super::wrapping::wrapped;
+use super::screen::whose;
+use super::style::{BAD, GOOD, Styled};
+use super::text::text;
+use super::wrapping::paragraph;
 use rolecall_core::invocation;
 use rolecall_suite::divergence::pair_name;
 use rolecall_suite::record::RecordedAnswer;
@@ -23,40 +25,26 @@ pub fn write_updates<'u>(
     updates: impl Iterator<Item = &'u Update<'u>>,
 ) -> io::Result<()> {
     let mut same = 0;
-    for update in updates {
+    let updates = updates.map(|update| {
         same += update.same;
         let counts = [
             (update.added.len(), "new"),
             (update.changed.len(), "changed"),
             (update.removed.len(), "removed"),
         ];
-        let words: Vec<String> = counts
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, word)| format!("{} {word}", thousands(*count)))
-            .collect();
-        if !words.is_empty() {
-            let name = Styled(HEADING, &update.template.name);
-            writeln!(out, "{name}: {}", words.join(", "))?;
+        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+        let unanswered = update.unanswered.iter().take(MOST).map(|(id, outcome)| {
+            context! { kind => outcome.kind().name(), id => id.to_string(), text => outcome.text() }
+        });
+        context! {
+            name => update.template.name.as_str(),
+            words => counts.map(|(count, word)| format!("{} {word}", thousands(count))).collect::<Vec<_>>(),
+            changed => update.changed.iter().take(MOST).map(ToString::to_string).collect::<Vec<_>>(),
+            unanswered => unanswered.collect::<Value>(),
         }
-        // Neither the template nor the case changed, so somebody should look at this.
-        for id in update.changed.iter().take(MOST) {
-            writeln!(out, "  {} {id}", Styled(NOTE, "changed"))?;
-        }
-        for (id, outcome) in update.unanswered.iter().take(MOST) {
-            let kind = Styled(BAD, outcome.kind());
-            let text = format!("  {kind} {id}: {}", outcome.text());
-            writeln!(out, "{}", wrapped(&text, screen::width(), 4))?;
-        }
-    }
-    writeln!(
-        out,
-        "{}",
-        Styled(
-            QUIET,
-            counted(same, "record is unchanged", "records are unchanged")
-        )
-    )
+    });
+    let updates: Vec<Value> = updates.collect();
+    text!(out, include_str!("updates.txt"), { updates, same })
 }
 
 /// The comparison of records with the references' current results: counts, and the first records
@@ -86,7 +74,7 @@ impl RecordStandings {
             RecordStanding::Current => {}
             RecordStanding::Missing(why) => {
                 let text = format!("{} {name}: {why}", Styled(BAD, "no record"));
-                writeln!(out, "{}", wrapped(&text, screen::width(), 2))?;
+                paragraph(&mut out, &text, 2)?;
             }
             RecordStanding::Wrong { recorded } => {
                 writeln!(out, "{} {name}", Styled(BAD, "wrong record"))?;
@@ -95,7 +83,7 @@ impl RecordStandings {
                     format!("  recorded: {}", described(recorded)),
                     format!("  {} now: {now}", rendered.engine),
                 ] {
-                    writeln!(out, "{}", wrapped(&text, screen::width(), 4))?;
+                    paragraph(&mut out, &text, 4)?;
                 }
             }
         }

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
+use minijinja::{Value, context};
 use rolecall_core::{Outcome, OutcomeKind};
 
-use super::numbers::{counted, thousands};
-use super::screen::{self, whose};
-use super::style::{self, HEADING, Styled};
-use super::wrapping::wrapped;
+use super::numbers::thousands;
+use super::screen::whose;
+use super::style;
+use super::text::text;
 use rolecall_core::problem::shown;
 use rolecall_suite::cause;
 use rolecall_suite::run::Rendered;
@@ -81,35 +82,25 @@ impl RenderSummary {
     pub fn write(&self, out: &mut dyn Write, origin: &str, wrong: usize) -> io::Result<()> {
         let mut causes: Vec<_> = self.causes.iter().collect();
         causes.sort_by(|(_, a), (_, b)| b.count.cmp(&a.count).then(a.first.cmp(&b.first)));
-        for ((kind, at, _), one) in causes.iter().take(MOST) {
-            let count = format!("{} {kind}", thousands(one.count));
-            let (_, first) = &one.first;
-            let at = at.map_or_else(String::new, |at| format!("line {at}: "));
-            let text = format!(
-                "{}: {at}{}, such as {first}",
-                Styled(style::of_outcome(*kind), count),
-                shown(&one.message)
-            );
-            line(out, &text)?;
-        }
-        let left: usize = causes.iter().skip(MOST).map(|(_, one)| one.count).sum();
-        if left > 0 {
-            line(out, &format!("{} for other reasons", thousands(left)))?;
-        }
+        let shown = causes.iter().take(MOST).map(|((kind, line, _), one)| {
+            context! {
+                count => one.count,
+                kind => kind.name(),
+                style => style::of_outcome(*kind),
+                line => *line,
+                message => shown(&one.message),
+                first => &one.first.1,
+            }
+        });
         let outcomes = self.outcomes.iter();
-        let outcomes: Vec<String> = outcomes
-            .map(|(kind, count)| format!("{} {kind}", thousands(*count)))
-            .collect();
-        let all = Styled(HEADING, counted(self.all(), "pair", "pairs"));
-        let wrong = match wrong {
-            0 => String::new(),
-            count => format!("; {} with the input", counted(count, "problem", "problems")),
-        };
-        let text = format!("{}{all}: {}{wrong}", whose(origin), outcomes.join(", "));
-        line(out, &text)
+        let outcomes = outcomes.map(|(kind, count)| format!("{} {kind}", thousands(*count)));
+        text!(out, include_str!("render_summary.txt"), {
+            causes => shown.collect::<Value>(),
+            left => causes.iter().skip(MOST).map(|(_, one)| one.count).sum::<usize>(),
+            whose => whose(origin),
+            all => self.all(),
+            outcomes => outcomes.collect::<Vec<_>>(),
+            wrong,
+        })
     }
-}
-
-fn line(out: &mut dyn Write, text: &str) -> io::Result<()> {
-    writeln!(out, "{}", wrapped(text, screen::width(), 2))
 }

@@ -3,9 +3,8 @@
 use std::io::{self, Write};
 
 use super::numbers::counted;
-use super::screen;
 use super::style::{BAD, Styled};
-use super::wrapping::wrapped;
+use super::wrapping::paragraph;
 use rolecall_suite::repetition::Repeated;
 
 /// How many pairs to name.
@@ -28,9 +27,9 @@ pub fn write(out: &mut dyn Write, repeated: &Repeated) -> io::Result<()> {
     }
     let text = format!(
         "{} in a fresh process: {names}; of {} that differ, {asked} were asked again, each in its \
-         own process. Earlier requests change this engine's answers, so do not trust the figures",
+         own process. Earlier requests change this engine's answers, so do not trust the figures\n",
         Styled(BAD, format!("{pairs} answered differently")),
         counted(*differing, "pair", "pairs"),
     );
-    writeln!(out, "{}\n", wrapped(&text, screen::width(), 2))
+    paragraph(out, &text, 2)
 }

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use super::accepting::AcceptedCounts;
-use super::numbers::{counted, thousands};
-use super::style::{BAD, GOOD, NOTE, QUIET, Styled};
+use super::numbers::counted;
+use super::style::{QUIET, Styled};
+use super::text::text;
 use super::wrapping::paragraph;
 use rolecall_suite::checked_text::TextKind;
 
@@ -33,32 +34,14 @@ pub fn write(
     (left, unread): (usize, usize),
     questions: usize,
 ) -> io::Result<()> {
-    let pairs = counts.accepted.changed + counts.accepted.new;
-    let cards = counted(counts.cards, "report card", "report cards");
-    let readings = (counts.readings > 0).then(|| {
-        let kind = TextKind::Readings;
-        format!(
-            " and {}",
-            counted(counts.readings, kind.name(), kind.of_many())
-        )
-    });
-    let accepted = format!(
-        "accepted {} and {cards}{} in {}",
-        counted(pairs, "snapshot", "snapshots"),
-        readings.unwrap_or_default(),
-        counted(questions, "decision", "decisions"),
-    );
-    let left = match left {
-        0 => "nothing is left".to_owned(),
-        left => Styled(
-            BAD,
-            format!("{} left", counted(left, "result is", "results are")),
-        )
-        .to_string(),
-    };
-    let read = match unread {
-        0 => String::new(),
-        unread => Styled(NOTE, format!(", {} of them unread", thousands(unread))).to_string(),
-    };
-    paragraph(out, &format!("{}{read}; {left}", Styled(GOOD, accepted)), 2)
+    text!(out, include_str!("reviewing.txt"), {
+        pairs => counts.accepted.changed + counts.accepted.new,
+        cards => counts.cards,
+        readings => counts.readings,
+        one => TextKind::Readings.name(),
+        many => TextKind::Readings.of_many(),
+        questions,
+        left,
+        unread,
+    })
 }

@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-use anstyle::Style;
+use minijinja::{Value, context};
 use rolecall_answers::comparison::Difference;
 use rolecall_answers::recipient::Recipient;
 use rolecall_answers::returned::{Kind, KindCounts, Returned, ReturnedMessage, essence};
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::Value as Json;
 
-use super::numbers::{counted, thousands};
-use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
+use super::json::document;
+use super::numbers::thousands;
+use super::text::text;
 
 /// How many causes of wrong messages are shown for a template, each with its first message.
 const SHOWN: usize = 3;
@@ -28,62 +28,44 @@ pub fn write(
     is_whole: bool,
 ) -> io::Result<()> {
     let mut sum = KindCounts::default();
-    let mut streamed = 0;
-    for (template, messages) in all {
-        let counts = KindCounts::of(messages);
-        sum.add_all(&counts);
-        streamed += messages.iter().filter(|it| it.streamed.is_some()).count();
-        write_template(out, template, messages, &counts, is_whole)?;
+    for (_, messages) in all {
+        sum.add_all(&KindCounts::of(messages));
     }
-    let name = format!("{} {}", recipient.name(), recipient.version());
-    let words = sum.words();
-    let words: Vec<String> = words
-        .iter()
-        .map(|(kind, count)| format!("{} {}", thousands(*count), kind.name()))
-        .collect();
-    let otherwise = match streamed {
-        0 => String::new(),
-        count => format!(
-            "; {} otherwise when streamed",
-            counted(count, "comes", "come")
-        ),
-    };
-    writeln!(
-        out,
-        "{}, {origin}: {} of {}: {}{otherwise}",
-        name.trim(),
-        counted(sum.total(), "message", "messages"),
-        counted(all.len(), "template", "templates"),
-        words.join(", "),
-    )
+    let words = sum.words().into_iter();
+    let words = words.map(|(kind, count)| format!("{} {}", thousands(count), kind.name()));
+    let messages = all.iter().flat_map(|(_, messages)| messages);
+    text!(out, include_str!("roundtrip_servers.txt"), {
+        templates => all.iter().map(|(name, of)| template(name, of, is_whole)).collect::<Value>(),
+        name => format!("{} {}", recipient.name(), recipient.version()).trim(),
+        origin,
+        total => sum.total(),
+        words => words.collect::<Vec<_>>(),
+        streamed => messages.filter(|it| it.streamed.is_some()).count(),
+    })
 }
 
-fn write_template(
-    out: &mut dyn Write,
-    template: &str,
-    messages: &[ReturnedMessage],
-    counts: &KindCounts,
-    is_whole: bool,
-) -> io::Result<()> {
-    writeln!(out, "{}", Styled(HEADING, template))?;
-    for (kind, count) in counts.words() {
-        let count = Styled(style(kind), format!("{:>7}", thousands(count)));
-        writeln!(out, "{count} {}", kind.name())?;
-    }
-    let streamed = messages.iter().filter(|it| it.streamed.is_some()).count();
-    let prompts = messages
-        .iter()
-        .filter(|it| it.other_prompt.is_some())
-        .count();
-    for (count, words) in [
-        (streamed, "of all come otherwise when they are streamed"),
-        (prompts, "of all have another prompt than the reference's"),
-    ] {
-        if count > 0 {
-            let count = Styled(NOTE, format!("{:>7}", thousands(count)));
-            writeln!(out, "{count} {words}")?;
-        }
-    }
+fn template(name: &str, messages: &[ReturnedMessage], is_whole: bool) -> Value {
+    let counts = KindCounts::of(messages).words().into_iter();
+    let counts = counts.map(|(kind, count)| (count, kind.name(), style(kind)));
+    let count = |is: fn(&&ReturnedMessage) -> bool| messages.iter().filter(is).count();
+    let (streamed, prompts) = (
+        count(|it| it.streamed.is_some()),
+        count(|it| it.other_prompt.is_some()),
+    );
+    let others = [
+        (
+            streamed,
+            "of all come otherwise when they are streamed",
+            "note",
+        ),
+        (
+            prompts,
+            "of all have another prompt than the reference's",
+            "note",
+        ),
+    ];
+    let counts = counts.chain(others.into_iter().filter(|(count, ..)| *count > 0));
+    let counts = counts.map(|(count, words, style)| context! { count, words, style });
     let mut causes: Vec<(String, Vec<&ReturnedMessage>)> = Vec::new();
     for message in messages.iter().filter(|it| it.is_fault()) {
         let cause = message.cause();
@@ -92,38 +74,26 @@ fn write_template(
             None => causes.push((cause, vec![message])),
         }
     }
-    if !causes.is_empty() {
-        writeln!(out)?;
+    let most = if is_whole { usize::MAX } else { SHOWN };
+    let shown = causes.iter().take(most).map(|(_, messages)| {
+        let most = if is_whole { messages.len() } else { 1 };
+        let shown = messages.iter().take(most).map(|message| {
+            let head = format!("{}: {}", message.id, message.returned.kind().name());
+            context! { head, lines => lines(message) }
+        });
+        context! { messages => shown.collect::<Value>(), more => messages.len() - most }
+    });
+    context! {
+        name,
+        counts => counts.collect::<Value>(),
+        causes => shown.collect::<Value>(),
+        left => causes.iter().skip(most).map(|(_, it)| it.len()).sum::<usize>(),
     }
-    let shown = if is_whole { usize::MAX } else { SHOWN };
-    for (_, messages) in causes.iter().take(shown) {
-        let shown = if is_whole { messages.len() } else { 1 };
-        for message in messages.iter().take(shown) {
-            write_message(out, message)?;
-        }
-        if messages.len() > shown {
-            let others = messages.len() - shown;
-            let others = counted(others, "other message", "other messages");
-            writeln!(out, "  {}", Styled(QUIET, format!("and {others} likewise")))?;
-        }
-    }
-    let left: usize = causes.iter().skip(shown).map(|(_, it)| it.len()).sum();
-    if left > 0 {
-        let left = counted(left, "message", "messages");
-        writeln!(
-            out,
-            "{}",
-            Styled(QUIET, format!("… and {left}; --all shows all"))
-        )?;
-    }
-    writeln!(out)
 }
 
-fn write_message(out: &mut dyn Write, message: &ReturnedMessage) -> io::Result<()> {
-    let kind = message.returned.kind();
-    let line = format!("{}: {}", message.id, kind.name());
-    writeln!(out, "{}", Styled(NOTE, line))?;
-    let quiet = |out: &mut dyn Write, text: String| writeln!(out, "  {}", Styled(QUIET, text));
+/// What came back of a message.
+fn lines(message: &ReturnedMessage) -> Vec<String> {
+    let mut lines = Vec::new();
     match &message.returned {
         Returned::Message { differences, .. } => {
             for difference in differences {
@@ -133,36 +103,37 @@ fn write_message(out: &mut dyn Write, message: &ReturnedMessage) -> io::Result<(
                     ""
                 };
                 let change = difference.change.name();
-                quiet(out, format!("{}: {change}{not_written}", difference.part))?;
-                for (who, value) in [("meant", &difference.meant), ("came", &difference.read)] {
-                    if let Some(value) = value {
-                        quiet(out, format!("  {who} {}", short(&value.to_string())))?;
-                    }
-                }
+                lines.push(format!("{}: {change}{not_written}", difference.part));
+                let sides = [("meant", &difference.meant), ("came", &difference.read)];
+                let sides = sides
+                    .into_iter()
+                    .filter_map(|(who, side)| Some((who, side.as_ref()?)));
+                lines.extend(
+                    sides.map(|(who, side)| format!("  {who} {}", short(&side.to_string()))),
+                );
             }
         }
         Returned::Forbidden(written) => {
-            quiet(out, format!("came out {}", short(&json(written))))?;
+            lines.push(format!("came out {}", short(&json(written))));
         }
         Returned::Refused(words) | Returned::Failed(words) | Returned::NotAsked(words) => {
-            quiet(out, short(essence(words)))?;
+            lines.push(short(essence(words)));
         }
         Returned::Untested(_) | Returned::DoesNotContinue | Returned::WithoutPrompt(_) => {}
     }
-    if let Some(text) = message.text.as_deref().filter(|_| kind != Kind::Refused) {
-        quiet(out, format!("of the text {}", short(&json(text))))?;
-    }
-    if let Some(streamed) = &message.streamed {
-        quiet(out, format!("streamed {}", short(&streamed.to_string())))?;
-    }
+    let is_refused = message.returned.kind() == Kind::Refused;
+    let text = message.text.as_deref().filter(|_| !is_refused);
+    lines.extend(text.map(|text| format!("of the text {}", short(&json(text)))));
+    let streamed = message.streamed.as_ref();
+    lines.extend(streamed.map(|streamed| format!("streamed {}", short(&streamed.to_string()))));
     if message.other_prompt.is_some() {
-        quiet(out, "after another prompt than the reference's".to_owned())?;
+        lines.push("after another prompt than the reference's".to_owned());
     }
-    Ok(())
+    lines
 }
 
 fn json(text: &str) -> String {
-    Value::from(text).to_string()
+    Json::from(text).to_string()
 }
 
 /// The beginning of a long text.
@@ -173,77 +144,71 @@ fn short(text: &str) -> String {
     }
 }
 
-fn style(kind: Kind) -> Style {
+fn style(kind: Kind) -> &'static str {
     match kind {
-        Kind::ReadBack => GOOD,
-        _ if kind.is_fault() => BAD,
-        _ => NOTE,
+        Kind::ReadBack => "good",
+        _ if kind.is_fault() => "bad",
+        _ => "note",
     }
 }
 
-/// One line's object: what came back of a message.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "ReturnedMessage"))]
-pub struct ReturnedLine<'l> {
-    template: &'l str,
-    case: String,
-    /// The index of the message in its case.
-    index: usize,
-    /// Who read the answer.
-    recipient: &'l str,
-    /// The recipient's version.
-    version: &'l str,
-    /// What came back: `read-back`, `white-space`, `not-written`, `changed`, `forbidden`, `refused`,
-    /// `failed`, `not-asked`, `untested`, `not-continuing` or `without-prompt`.
-    returned: &'static str,
-    /// The text that the model had to write.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'l str>,
-    /// The message that came back.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'l Value>,
-    /// The differences from the intended message.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "schema", schemars(default))]
-    differences: Vec<DifferenceLine<'l>>,
-    /// The words of a refusal or a failure, or what the model wrote instead of the text.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    words: Option<&'l str>,
-    /// The message that comes back if it is streamed, if that is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    streamed: Option<&'l Value>,
-    /// The recipient's own prompt, if it is not that of the reference.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt: Option<&'l str>,
-}
+document! {
+    /// One line's object: what came back of a message.
+    #[cfg_attr(feature = "schema", schemars(rename = "ReturnedMessage"))]
+    pub struct ReturnedLine<'l> from (
+        template: &'l str, message: &'l ReturnedMessage, recipient: &'l dyn Recipient,
+    ) with {
+        let (back, differences, words) = match &message.returned {
+            Returned::Message { message, differences, .. } => {
+                (Some(message), differences.as_slice(), None)
+            }
+            Returned::Refused(words)
+            | Returned::Forbidden(words)
+            | Returned::Failed(words)
+            | Returned::NotAsked(words)
+            | Returned::Untested(words) => (None, &[][..], Some(words.as_str())),
+            Returned::DoesNotContinue => (None, &[][..], None),
+            Returned::WithoutPrompt(outcome) => (None, &[][..], Some(outcome.text())),
+        };
+    } {
+        template: &'l str = template,
+        case: String = message.id.case.to_string(),
+        /// The index of the message in its case.
+        index: usize = message.id.index,
+        /// Who read the answer.
+        recipient: &'l str = recipient.name(),
+        /// The recipient's version.
+        version: &'l str = recipient.version(),
+        /// What came back: `read-back`, `white-space`, `not-written`, `changed`, `forbidden`, `refused`,
+        /// `failed`, `not-asked`, `untested`, `not-continuing` or `without-prompt`.
+        returned: &'static str = message.returned.kind().key(),
+        /// The text that the model had to write.
+        text?: Option<&'l str> = message.text.as_deref(),
+        /// The message that came back.
+        message?: Option<&'l Json> = back,
+        /// The differences from the intended message.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(default))]
+        differences: Vec<DifferenceLine<'l>> = differences.iter().map(DifferenceLine::of).collect(),
+        /// The words of a refusal or a failure, or what the model wrote instead of the text.
+        words?: Option<&'l str> = words,
+        /// The message that comes back if it is streamed, if that is another one.
+        streamed?: Option<&'l Json> = message.streamed.as_ref(),
+        /// The recipient's own prompt, if it is not that of the reference.
+        prompt?: Option<&'l str> = message.other_prompt.as_deref(),
+    }
 
-/// A part of a message that is not as it was meant.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "ReturnedDifference"))]
-struct DifferenceLine<'l> {
-    part: String,
-    change: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    meant: Option<&'l Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    read: Option<&'l Value>,
-    /// Whether the template does not write what was meant.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "schema", schemars(default))]
-    not_written: bool,
-}
-
-impl<'l> DifferenceLine<'l> {
-    fn of(difference: &'l Difference) -> DifferenceLine<'l> {
-        DifferenceLine {
-            part: difference.part.to_string(),
-            change: difference.change.name(),
-            meant: difference.meant.as_ref(),
-            read: difference.read.as_ref(),
-            not_written: difference.is_not_written,
-        }
+    /// A part of a message that is not as it was meant.
+    #[cfg_attr(feature = "schema", schemars(rename = "ReturnedDifference"))]
+    struct DifferenceLine<'l> from (difference: &'l Difference) {
+        part: String = difference.part.to_string(),
+        change: &'static str = difference.change.name(),
+        meant?: Option<&'l Json> = difference.meant.as_ref(),
+        read?: Option<&'l Json> = difference.read.as_ref(),
+        /// Whether the template does not write what was meant.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "schema", schemars(default))]
+        not_written: bool = difference.is_not_written,
     }
 }
 
@@ -255,34 +220,7 @@ pub fn write_lines(
 ) -> io::Result<()> {
     for (template, messages) in all {
         for message in messages {
-            let (back, differences, words) = match &message.returned {
-                Returned::Message {
-                    message,
-                    differences,
-                    ..
-                } => (Some(message), differences.as_slice(), None),
-                Returned::Refused(words)
-                | Returned::Forbidden(words)
-                | Returned::Failed(words)
-                | Returned::NotAsked(words)
-                | Returned::Untested(words) => (None, &[][..], Some(words.as_str())),
-                Returned::DoesNotContinue => (None, &[][..], None),
-                Returned::WithoutPrompt(outcome) => (None, &[][..], Some(outcome.text())),
-            };
-            let line = ReturnedLine {
-                template,
-                case: message.id.case.to_string(),
-                index: message.id.index,
-                recipient: recipient.name(),
-                version: recipient.version(),
-                returned: message.returned.kind().key(),
-                text: message.text.as_deref(),
-                message: back,
-                differences: differences.iter().map(DifferenceLine::of).collect(),
-                words,
-                streamed: message.streamed.as_ref(),
-                prompt: message.other_prompt.as_deref(),
-            };
+            let line = ReturnedLine::of(template, message, recipient);
             serde_json::to_writer(&mut *out, &line)?;
             writeln!(out)?;
         }

@@ -81,50 +81,7 @@ impl RunReport<'_, '_> {
                 fault.of_many(count)
             ));
         }
-        let cards = &self.conclusion.cards;
-        for kind in TextKind::ALL {
-            let of_kind = cards.iter().filter(|checked| checked.kind == kind);
-            let changed = of_kind.filter(|checked| !checked.change.is_same()).count();
-            if changed > 0 {
-                let count = counted(changed, kind.name(), kind.of_many());
-                parts.push(format!("{count} not as accepted"));
-            }
-        }
-        let forbidden: usize = cards.iter().map(|checked| checked.forbidden.len()).sum();
-        if forbidden > 0 {
-            let count = counted(forbidden, "contract", "contracts");
-            parts.push(format!("{count} broken without a reason"));
-        }
-        let files = self.input.len() + self.conclusion.problems.len();
-        if files > 0 {
-            parts.push(counted(files, "problem with a file", "problems with files"));
-        }
-        let gone = self.conclusion.gone.len();
-        if gone > 0 {
-            let count = counted(gone, "listed divergence", "listed divergences");
-            parts.push(format!("{count} that agree now"));
-        }
-        let bases = self.conclusion.bases.len();
-        if bases > 0 {
-            let count = counted(bases, "template", "templates");
-            parts.push(format!("{count} not as the base"));
-        }
-        let roundtrip = &self.conclusion.roundtrip;
-        let differing = roundtrip.differing.len();
-        if differing > 0 {
-            let count = counted(differing, "answer", "answers");
-            parts.push(format!("{count} not read as by the reference"));
-        }
-        let unverified = roundtrip.unverified.len();
-        if unverified > 0 {
-            let count = counted(unverified, "template", "templates");
-            parts.push(format!("{count} without a record of the parsed answers"));
-        }
-        let unread = self.conclusion.failures.unread().count();
-        if unread > 0 {
-            let count = counted(unread, "template", "templates");
-            parts.push(format!("{count} that cannot be read"));
-        }
+        parts.extend(self.others_in_words());
         for EngineFault { engine, what } in &self.conclusion.engines {
             parts.push(match what {
                 EngineFailure::Died(deaths) => {
@@ -142,6 +99,72 @@ impl RunReport<'_, '_> {
             parts.push(format!("{count} not compared with anything"));
         }
         format!("Failed: {}", parts.join(", "))
+    }
+
+    /// How many of each thing besides pairs are not as expected.
+    fn others_in_words(&self) -> Vec<String> {
+        let conclusion = self.conclusion;
+        let cards = &conclusion.cards;
+        let texts = TextKind::ALL.map(|kind| {
+            let changed = cards
+                .iter()
+                .filter(|one| one.kind == kind && !one.change.is_same());
+            (
+                changed.count(),
+                kind.name(),
+                kind.of_many(),
+                " not as accepted",
+            )
+        });
+        let roundtrip = &conclusion.roundtrip;
+        let files = self.input.len() + conclusion.problems.len();
+        let forbidden = cards.iter().map(|checked| checked.forbidden.len()).sum();
+        let others = [
+            (
+                forbidden,
+                "contract",
+                "contracts",
+                " broken without a reason",
+            ),
+            (files, "problem with a file", "problems with files", ""),
+            (
+                conclusion.gone.len(),
+                "listed divergence",
+                "listed divergences",
+                " that agree now",
+            ),
+            (
+                conclusion.bases.len(),
+                "template",
+                "templates",
+                " not as the base",
+            ),
+            (
+                roundtrip.differing.len(),
+                "answer",
+                "answers",
+                " not read as by the reference",
+            ),
+            (
+                roundtrip.unverified.len(),
+                "template",
+                "templates",
+                " without a record of the parsed answers",
+            ),
+            (
+                conclusion.failures.unread().count(),
+                "template",
+                "templates",
+                " that cannot be read",
+            ),
+        ];
+        let counts = texts
+            .into_iter()
+            .chain(others)
+            .filter(|(count, ..)| *count > 0);
+        counts
+            .map(|(count, one, many, what)| counted(count, one, many) + what)
+            .collect()
     }
 
     /// How the run ends.

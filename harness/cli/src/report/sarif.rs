@@ -10,23 +10,18 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rolecall_core::{Template, TemplatePart};
 use serde_json::{Value, json};
 
+use super::diagnostic::{Diagnostic, level};
 use super::fixes::TemplateFixes;
 use super::json;
-use super::numbers::counted;
 use super::other_fault::{FaultKind, OtherFault};
-use super::place::lines;
 use super::run_report::{Ending, RunReport};
 use rolecall_check::card::Card;
-use rolecall_check::contract::{self, Finding, Severity};
+use rolecall_check::contract::{self, Severity};
 use rolecall_check::fix::Fix;
 use rolecall_core::patch;
-use rolecall_io::template_file::line_in_file;
 use rolecall_suite::checked_text::TextKind;
 use rolecall_suite::conclusion::Fault;
 use rolecall_suite::configuration;
-
-/// The rule for templates that cannot be read.
-const SYNTAX: &str = "syntax";
 
 /// The characters of a path that a URI has to escape.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
@@ -51,21 +46,21 @@ pub fn write(
     others: &[OtherFault],
     folder: &Path,
 ) -> io::Result<()> {
-    let mut results: Vec<Value> = cards
-        .iter()
-        .flat_map(|card| {
-            let mut templates = templates.iter();
-            let template = templates.find(|template| template.name.as_str() == card.template);
-            let mut results = results(card, template, folder);
-            let mut fixes = fixes.iter();
-            let fixes = fixes.find(|fixes| fixes.template == card.template);
-            if let (Some(template), Some(fixes)) = (template, fixes) {
-                add_fixes(&mut results, template, fixes, folder);
-            }
-            results
-        })
+    let of_card = |card: &Card| {
+        let mut templates = templates.iter();
+        let template = templates.find(|template| template.name.as_str() == card.template);
+        let broken = Diagnostic::of_card(card, template).into_iter();
+        let mut results: Vec<Value> = broken.map(|one| card_result(&one, folder)).collect();
+        let fixes = fixes.iter().find(|fixes| fixes.template == card.template);
+        if let (Some(template), Some(fixes)) = (template, fixes) {
+            add_fixes(&mut results, template, fixes, folder);
+        }
+        results
+    };
+    let of_cards = cards.iter().flat_map(of_card);
+    let results: Vec<Value> = of_cards
+        .chain(others.iter().map(|other| of_other(other, folder)))
         .collect();
-    results.extend(others.iter().map(|other| of_other(other, folder)));
     let mut rules = rules();
     // The rule for templates that cannot be read is among those for cards.
     let kinds = FaultKind::ALL.into_iter();
@@ -74,32 +69,74 @@ pub fn write(
     json::write(out, &log(&rules, &results))
 }
 
-fn run_result(rule: &str, message: &str, place: (&Path, &Path), line: usize, mark: &str) -> Value {
-    let (path, folder) = place;
+/// The result for something that belongs to no pair and no card. Without a file of its own, it is at
+/// the suite's.
+fn of_other(other: &OtherFault, folder: &Path) -> Value {
+    let mut one = Diagnostic {
+        column: None,
+        ..Diagnostic::of_other(other)
+    };
+    if one.path.as_os_str().is_empty() {
+        one.path = configuration::FILE.into();
+    }
+    run_result(&one, folder)
+}
+
+fn run_result(one: &Diagnostic, folder: &Path) -> Value {
     json!({
-        "ruleId": rule,
-        "level": "error",
-        "message": {"text": message},
-        "locations": [{"physicalLocation": {
-            "artifactLocation": {"uri": uri(path, folder)},
-            "region": {"startLine": line},
-        }}],
-        "partialFingerprints": {"primaryLocationLineHash": mark},
+        "ruleId": one.rule,
+        "level": one.level,
+        "message": {"text": one.message},
+        "locations": [{"physicalLocation": first_place(one, folder)}],
+        "partialFingerprints": {"primaryLocationLineHash": one.mark},
         "suppressions": [],
     })
 }
 
-/// The result for something that belongs to no pair and no card. Without a file of its own, it is at
-/// the suite's.
-fn of_other(other: &OtherFault, folder: &Path) -> Value {
-    let mark = format!("{}/{}", other.what, other.kind.name());
-    let line = other.line().unwrap_or(1);
-    let path = if other.path.as_os_str().is_empty() {
-        Path::new(configuration::FILE)
+fn first_place(one: &Diagnostic, folder: &Path) -> Value {
+    let line = one.lines.first().copied().or(one.begins).unwrap_or(1);
+    let mut place = place(one, line, folder);
+    if let Some(column) = one.column {
+        place["region"]["startColumn"] = column.into();
+    }
+    place
+}
+
+fn place(one: &Diagnostic, line: usize, folder: &Path) -> Value {
+    // Without a template there is no file.
+    let is_none = one.path.as_os_str().is_empty();
+    let uri = if is_none {
+        String::new()
     } else {
-        &other.path
+        uri(&one.path, folder)
     };
-    run_result(other.kind.name(), &other.what, (path, folder), line, &mark)
+    json!({"artifactLocation": {"uri": uri}, "region": {"startLine": line}})
+}
+
+/// The result for a broken contract. Its fingerprint stays the same while the same template breaks
+/// the same contract, even if lines are added or removed.
+fn card_result(one: &Diagnostic, folder: &Path) -> Value {
+    let at = contract::ALL.iter().position(|known| known.id == one.rule);
+    let mut result = json!({
+        "ruleId": one.rule,
+        "ruleIndex": at.unwrap_or(contract::ALL.len()),
+        "level": one.level,
+        "message": {"text": one.message},
+        "partialFingerprints": {"primaryLocationLineHash": one.mark},
+        "suppressions": [],
+        "locations": [{"physicalLocation": first_place(one, folder)}],
+    });
+    if let Some(why) = &one.known {
+        result["suppressions"] = json!([{"kind": "external", "justification": why}]);
+    }
+    if let Some((_, others @ [_, ..])) = one.lines.split_first() {
+        let others = others.iter().map(|line| {
+            let text = "It also fails here.";
+            json!({"physicalLocation": place(one, *line, folder), "message": {"text": text}})
+        });
+        result["relatedLocations"] = others.collect();
+    }
+    result
 }
 
 /// A rule of which there is nothing more to say than its meaning.
@@ -115,41 +152,12 @@ fn plain_rule(id: &str, about: &str) -> Value {
 
 /// Writes the results of a run: a rule for each way to be not as expected, a result for each cause.
 pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>, folder: &Path) -> io::Result<()> {
-    let mut results = Vec::new();
-    for group in report.groups {
-        let Some(first) = group.pairs.first() else {
-            continue;
-        };
-        let pair = &first.pair;
-        let name = format!("{} {}", pair.template.name, pair.case.id);
-        let mut message = name.clone();
-        if group.pairs.len() > 1 {
-            let others = counted(group.pairs.len() - 1, "other pair", "other pairs");
-            message = format!("{message} and {others}");
-        }
-        let difference = group.diff().and_then(|diff| diff.first.as_deref());
-        for what in difference.into_iter().chain(group.word()) {
-            message = format!("{message}\n{what}");
-        }
-        let line = line_in_file(pair.template, None).unwrap_or(1);
-        let rule = group.fault().name();
-        let mark = format!("{name}/{rule}");
-        let place = (&*pair.template.path, folder);
-        results.push(run_result(rule, &message, place, line, &mark));
-    }
-    for checked in &report.conclusion.cards {
-        let forbidden = checked.forbidden.iter().map(|found| found.contract.id);
-        let kind = checked.kind.name();
-        let mut message = format!("{}: the {kind} is not as demanded", checked.template);
-        for id in forbidden {
-            message = format!("{message}\n{id} is broken, and nothing gives the reason");
-        }
-        let mark = format!("{}/{kind}", checked.template);
-        let place = (&*checked.path, folder);
-        results.push(run_result(kind, &message, place, 1, &mark));
-    }
     let others = report.others();
-    results.extend(others.iter().map(|other| of_other(other, folder)));
+    let others = others.iter().map(|other| of_other(other, folder));
+    let results = Diagnostic::of_run(report)
+        .into_iter()
+        .map(|one| run_result(&one, folder));
+    let results: Vec<Value> = results.chain(others).collect();
     let faults = Fault::ALL.map(|fault| (fault.name(), fault.about()));
     let kinds = FaultKind::ALL.map(|kind| (kind.name(), kind.about()));
     let texts = TextKind::ALL.map(|kind| {
@@ -222,59 +230,14 @@ fn rules() -> Vec<Value> {
     let meaning = "the engine can read the template";
     let guards_against = "a template that gives no prompt for any conversation";
     let page = "# syntax\n\nThe engine cannot read the template. The message has its words.";
-    let syntax = rule(SYNTAX, meaning, guards_against, Severity::Error, page);
+    let syntax = rule(
+        FaultKind::Syntax.name(),
+        meaning,
+        guards_against,
+        Severity::Error,
+        page,
+    );
     contracts.chain([syntax]).collect()
-}
-
-fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Limitation | Severity::Note => "note",
-    }
-}
-
-/// The broken contracts, in their order. If the template cannot be read, only that.
-fn results(card: &Card, template: Option<&Template>, folder: &Path) -> Vec<Value> {
-    let uri = template.map_or_else(String::new, |template| uri(&template.path, folder));
-    let place = |line: usize, column: Option<usize>| {
-        let mut region = json!({"startLine": line});
-        if let Some(column) = column {
-            region["startColumn"] = column.into();
-        }
-        json!({"artifactLocation": {"uri": uri}, "region": region})
-    };
-    if let Some(error) = &card.syntax_error {
-        let first = template.and_then(|template| line_in_file(template, None));
-        let line = error.line.or(first).unwrap_or(1);
-        let message = format!("{}: {}", card.template, error.message);
-        let mut result = result(card, SYNTAX, "error", &message);
-        result["locations"] = json!([{"physicalLocation": place(line, error.column)}]);
-        return vec![result];
-    }
-    let broken = card.broken().map(|finding| {
-        let id = finding.contract.id;
-        let level = match &finding.deliberate {
-            Some(_) => "note",
-            None => level(finding.severity()),
-        };
-        let mut result = result(card, id, level, &message(card, finding));
-        if let Some(why) = &finding.deliberate {
-            result["suppressions"] = json!([{"kind": "external", "justification": why}]);
-        }
-        let lines = template.map_or_else(Vec::new, |template| lines(finding, template));
-        let (first, others) = lines.split_first().unwrap_or((&1, &[]));
-        result["locations"] = json!([{"physicalLocation": place(*first, None)}]);
-        if !others.is_empty() {
-            let others = others.iter().map(|line| {
-                let text = "It also fails here.";
-                json!({"physicalLocation": place(*line, None), "message": {"text": text}})
-            });
-            result["relatedLocations"] = others.collect();
-        }
-        result
-    });
-    broken.collect()
 }
 
 /// Adds to each result the fix of its contract that is not in the file yet.
@@ -345,30 +308,6 @@ fn replacements(file: &str, fix: &Fix) -> Option<Vec<Value>> {
         })
     };
     changes.iter().map(replacement).collect()
-}
-
-/// A result without its place. Its fingerprint stays the same while the same template breaks the
-/// same contract, even if lines are added or removed.
-fn result(card: &Card, rule: &str, level: &str, message: &str) -> Value {
-    let at = contract::ALL.iter().position(|known| known.id == rule);
-    json!({
-        "ruleId": rule,
-        "ruleIndex": at.unwrap_or(contract::ALL.len()),
-        "level": level,
-        "message": {"text": message},
-        "partialFingerprints": {"primaryLocationLineHash": format!("{}/{rule}", card.template)},
-        "suppressions": [],
-    })
-}
-
-/// The evidence as sentences, each on a line of its own.
-fn message(card: &Card, finding: &Finding) -> String {
-    let said: Vec<&str> = finding
-        .evidence()
-        .iter()
-        .map(|evidence| evidence.what.as_str())
-        .collect();
-    format!("{}: {}", card.template, said.join("\n"))
 }
 
 /// A path as a URI, relative to the folder if the path is below it.

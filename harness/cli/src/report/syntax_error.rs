@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::screen;
 use super::style::{BAD, QUIET, Styled};
-use super::wrapping::wrapped;
+use super::wrapping::paragraph;
 use rolecall_core::diff::DiffLine;
 use rolecall_core::problem::shown;
 use rolecall_core::transcript::encode_char;
@@ -16,9 +16,9 @@ use rolecall_io::syntax_error::SyntaxError;
 pub fn write(out: &mut dyn Write, error: &SyntaxError) -> io::Result<()> {
     let message = shown(&error.message);
     let text = format!("{} {}: {message}", Styled(BAD, "error"), error.place);
-    writeln!(out, "{}", wrapped(&text, screen::width(), 2))?;
+    paragraph(out, &text, 2)?;
     if let Some(help) = error.help {
-        writeln!(out, "{}", wrapped(&format!("  {help}"), screen::width(), 2))?;
+        paragraph(out, &format!("  {help}"), 2)?;
     }
     let Some(source) = &error.source else {
         return Ok(());

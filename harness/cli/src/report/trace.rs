@@ -16,7 +16,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::numbers::{percent, thousands};
 use super::screen;
 use super::style::{HEADING, PLAIN, QUIET, Styled};
-use super::wrapping::wrapped;
+use super::wrapping::paragraph;
 
 /// A prompt, and where its bytes come from.
 #[derive(Debug)]
@@ -198,8 +198,8 @@ pub fn write(out: &mut dyn Write, trace: &Trace<'_>) -> io::Result<()> {
     let name = Styled(HEADING, trace.template.name.as_str());
     let file = Styled(QUIET, place(trace.template, None));
     let title = format!("{name} {}  {file}", trace.case.id);
-    writeln!(out, "{}", wrapped(&title, width, 2))?;
-    write_legend(out, trace, width)?;
+    paragraph(out, &title, 2)?;
+    write_legend(out, trace)?;
     if screen::has_colours() {
         writeln!(out)?;
         write_prompt(out, trace, width)?;
@@ -209,7 +209,7 @@ pub fn write(out: &mut dyn Write, trace: &Trace<'_>) -> io::Result<()> {
 }
 
 /// `template 54.02 %  message 30.11 %`: which sources there are, each in its style.
-fn write_legend(out: &mut dyn Write, trace: &Trace<'_>, width: usize) -> io::Result<()> {
+fn write_legend(out: &mut dyn Write, trace: &Trace<'_>) -> io::Result<()> {
     let bytes = trace.bytes();
     let shares = Source::ALL.into_iter().filter_map(|source| {
         let bytes = bytes.get(&source)?;
@@ -221,7 +221,7 @@ fn write_legend(out: &mut dyn Write, trace: &Trace<'_>, width: usize) -> io::Res
     let shares: Vec<_> = std::iter::once(Styled(QUIET, all).to_string())
         .chain(shares)
         .collect();
-    writeln!(out, "{}", wrapped(&shares.join("  "), width, 2))
+    paragraph(out, &shares.join("  "), 2)
 }
 
 /// A line of the prompt in colours.
@@ -345,7 +345,7 @@ fn write_list(
         let range = Styled(QUIET, format!("{range:>wide$}"));
         if room < LEAST_TEXT {
             let indent = 2;
-            writeln!(out, "{}", wrapped(&format!("{range}  {source}"), width, 4))?;
+            paragraph(out, &format!("{range}  {source}"), 4)?;
             let text = shortened(trace.text(span), width - indent);
             writeln!(out, "{:indent$}{}", "", Styled(style, text))?;
             continue;

@@ -2,264 +2,163 @@
 
 use std::io::{self, Write};
 use std::ops::Range;
+use std::sync::Arc;
 
-use rolecall_core::decision::{Decisions, Look, Operand, OperandValue};
+use rolecall_core::Site;
+use rolecall_core::decision::{Decision, Decisions, Look, Operand, OperandValue};
 use rolecall_core::provenance::{Input, Origin, Span};
 use rolecall_io::template_file::place;
-use serde::Serialize;
 
-use super::json::{self, VERSION};
+use super::json::{self, VERSION, document};
 use super::trace::Trace;
 
-/// A prompt and where its bytes come from, as JSON.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TraceDocument<'t> {
-    /// The version of this format.
-    rolecall: u32,
-    /// The template's name.
-    template: &'t str,
-    /// The template's file, as it was given.
-    file: String,
-    /// The case: `family/name`.
-    case: String,
-    /// The prompt.
-    prompt: &'t str,
-    /// The stretches of the prompt, each with one origin. They have its order and cover it wholly.
-    spans: Vec<SpanJson<'t>>,
-    /// What each evaluation of a condition looked at, in the order of the render. Left out if nobody
-    /// asked for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    decisions: Option<Vec<DecisionJson<'t>>>,
-    /// What the render compared outside of all conditions. Left out if nobody asked for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    comparisons: Option<Vec<LookJson<'t>>>,
-}
-
-/// One evaluation of a condition, or of an operand of `and` or `or`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct DecisionJson<'t> {
-    /// Where the condition is in the template.
-    condition: LiteralJson,
-    /// Its text.
-    text: &'t str,
-    /// What it came to.
-    truth: bool,
-    /// What it looked at, with what the operands within it looked at.
-    looks: Vec<LookJson<'t>>,
-}
-
-/// One operation that read something that the template was given.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct LookJson<'t> {
-    /// The operation, by the template's own word for it, such as `==`, `in` or `startswith`; or
-    /// `truth` if a value is alone.
-    operation: &'static str,
-    /// What it read, in order.
-    operands: Vec<OperandJson<'t>>,
-    /// What it gave, if that is a truth or a number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'t str>,
-}
-
-/// A value that an operation read. It has one of the keys `text`, `plain` and `items`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct OperandJson<'t> {
-    /// A text. A long one is cut.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'t str>,
-    /// A value that is no text, as the template would print it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    plain: Option<&'t str>,
-    /// The items of a list, or the keys of a map, that the template made itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    items: Option<Vec<OperandJson<'t>>>,
-    /// Where it comes from, as far as that is known.
-    origins: Vec<OriginJson<'t>>,
-}
-
-/// An origin. It has one of the keys `template`, `input` and `made`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct OriginJson<'t> {
-    /// A text of the template.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    template: Option<LiteralJson>,
-    /// A piece of an input.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    input: Option<PieceJson<'t>>,
-    /// What an operation made from inputs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    made: Option<MadeJson<'t>>,
-}
-
-/// A stretch of a prompt. It has one of the keys `template`, `input` and `made`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SpanJson<'t> {
-    /// Where it is in the prompt.
-    prompt: BytesJson,
-    /// Its text.
-    text: &'t str,
-    /// Where it comes from.
-    #[serde(flatten)]
-    origin: OriginJson<'t>,
-    /// What was done on the way, in order, by the template's own words for it, such as `trim`.
-    operations: &'t [&'static str],
-}
-
-/// Bytes of a text.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct BytesJson {
-    /// The first byte, from 0.
-    start: usize,
-    /// The byte after the last.
-    end: usize,
-}
-
-/// A text of the template.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct LiteralJson {
-    /// Its line in the template, from 1.
-    line: usize,
-    /// Its column, from 1, in characters.
-    column: usize,
-    /// The first byte in the template's source, from 0.
-    start: usize,
-    /// The byte after its end. The text has its quotation marks if it contains escapes.
-    end: usize,
-}
-
-/// Something that the template was given.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct InputJson<'t> {
-    /// The kind of thing that it is a part of: `message`, `tool`, `document`, `variable`, `token` or
-    /// `clock`.
-    kind: &'static str,
-    /// How it is reached, such as `messages[2].content`.
-    path: &'t str,
-}
-
-/// A piece of something that the template was given.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct PieceJson<'t> {
-    /// What it is a piece of.
-    #[serde(flatten)]
-    input: InputJson<'t>,
-    /// The first byte of the piece, from 0.
-    start: usize,
-    /// The byte after its end. An escaped piece is shorter here than in the prompt.
-    end: usize,
-}
-
-/// What an operation made a text from.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct MadeJson<'t> {
-    /// The inputs, as far as they are known, each once.
-    from: Vec<InputJson<'t>>,
-}
-
-impl<'t> InputJson<'t> {
-    fn of(input: &'t Input) -> InputJson<'t> {
-        InputJson {
-            kind: input.kind.name(),
-            path: &input.path,
-        }
+document! {
+    /// A prompt and where its bytes come from, as JSON.
+    pub struct TraceDocument<'t> from (trace: &'t Trace<'_>) {
+        /// The version of this format.
+        rolecall: u32 = VERSION,
+        /// The template's name.
+        template: &'t str = trace.template.name.as_str(),
+        /// The template's file, as it was given.
+        file: String = place(trace.template, None),
+        /// The case: `family/name`.
+        case: String = trace.case.id.to_string(),
+        /// The prompt.
+        prompt: &'t str = trace.prompt,
+        /// The stretches of the prompt, each with one origin. They have its order and cover it wholly.
+        spans: Vec<SpanJson<'t>> =
+            trace.spans.iter().map(|span| SpanJson::of(trace, span)).collect(),
+        /// What each evaluation of a condition looked at, in the order of the render. Left out if nobody
+        /// asked for it.
+        decisions?: Option<Vec<DecisionJson<'t>>> = trace.decisions.map(|of| decisions(trace, of)),
+        /// What the render compared outside of all conditions. Left out if nobody asked for it.
+        comparisons?: Option<Vec<LookJson<'t>>> = trace.decisions.map(|of| comparisons(trace, of)),
     }
-}
 
-impl LiteralJson {
-    fn of(trace: &Trace<'_>, source: &Range<usize>) -> LiteralJson {
-        let position = trace.lines.position(&trace.template.source, source.start);
-        LiteralJson {
-            line: position.line,
-            column: position.column,
-            start: source.start,
-            end: source.end,
-        }
+    /// One evaluation of a condition, or of an operand of `and` or `or`.
+    struct DecisionJson<'t> from (
+        trace: &Trace<'t>, site: &Site, decision: &Decision, looks: &'t [Look],
+    ) {
+        /// Where the condition is in the template.
+        condition: LiteralJson = LiteralJson::of(trace, &site.span),
+        /// Its text.
+        text: &'t str = trace.template.source.get(site.span.clone()).unwrap_or_default(),
+        /// What it came to.
+        truth: bool = decision.truth,
+        /// What it looked at, with what the operands within it looked at.
+        looks: Vec<LookJson<'t>> = looks.iter().map(|look| LookJson::of(trace, look)).collect(),
     }
-}
 
-impl<'t> OriginJson<'t> {
-    fn of(trace: &Trace<'_>, origin: &'t Origin) -> OriginJson<'t> {
-        let mut json = OriginJson {
-            template: None,
-            input: None,
-            made: None,
-        };
-        match origin {
-            Origin::Literal { source } => json.template = Some(LiteralJson::of(trace, source)),
-            Origin::Input { input, bytes } => {
-                json.input = Some(PieceJson {
-                    input: InputJson::of(input),
-                    start: bytes.start,
-                    end: bytes.end,
-                });
-            }
-            Origin::Made { from } => {
-                let from = from.iter().map(|input| InputJson::of(input));
-                json.made = Some(MadeJson {
-                    from: from.collect(),
-                });
-            }
-        }
-        json
-    }
-}
-
-impl<'t> SpanJson<'t> {
-    fn of(trace: &Trace<'t>, span: &'t Span) -> SpanJson<'t> {
-        SpanJson {
-            prompt: BytesJson {
-                start: span.prompt.start,
-                end: span.prompt.end,
-            },
-            text: trace.prompt.get(span.prompt.clone()).unwrap_or_default(),
-            origin: OriginJson::of(trace, &span.origin),
-            operations: &span.operations,
-        }
-    }
-}
-
-impl<'t> OperandJson<'t> {
-    fn of(trace: &Trace<'t>, operand: &'t Operand) -> OperandJson<'t> {
-        let origins = operand.origins.iter();
-        let mut json = OperandJson {
-            text: None,
-            plain: None,
-            items: None,
-            origins: origins
-                .map(|origin| OriginJson::of(trace, origin))
-                .collect(),
-        };
-        match &operand.value {
-            OperandValue::Text(text) => json.text = Some(text),
-            OperandValue::Plain(text) => json.plain = Some(text),
-            OperandValue::Items(items) => {
-                let items = items.iter().map(|item| OperandJson::of(trace, item));
-                json.items = Some(items.collect());
-            }
-        }
-        json
-    }
-}
-
-impl<'t> LookJson<'t> {
-    fn of(trace: &Trace<'t>, look: &'t Look) -> LookJson<'t> {
+    /// One operation that read something that the template was given.
+    struct LookJson<'t> from (trace: &Trace<'t>, look: &'t Look) with {
         let operands = look.operands.iter();
-        LookJson {
-            operation: look.operation,
-            operands: operands.map(|one| OperandJson::of(trace, one)).collect(),
-            result: look.result.as_deref(),
+    } {
+        /// The operation, by the template's own word for it, such as `==`, `in` or `startswith`; or
+        /// `truth` if a value is alone.
+        operation: &'static str = look.operation,
+        /// What it read, in order.
+        operands: Vec<OperandJson<'t>> = operands.map(|one| OperandJson::of(trace, one)).collect(),
+        /// What it gave, if that is a truth or a number.
+        result?: Option<&'t str> = look.result.as_deref(),
+    }
+
+    /// A value that an operation read. It has one of the keys `text`, `plain` and `items`.
+    struct OperandJson<'t> from (trace: &Trace<'t>, operand: &'t Operand) with {
+        let (mut text, mut plain, mut items) = (None, None, None);
+        match &operand.value {
+            OperandValue::Text(value) => text = Some(&**value),
+            OperandValue::Plain(value) => plain = Some(&**value),
+            OperandValue::Items(all) => items = Some(all),
         }
+        let of = |item| OperandJson::of(trace, item);
+        let origins = operand.origins.iter();
+    } {
+        /// A text. A long one is cut.
+        text?: Option<&'t str> = text,
+        /// A value that is no text, as the template would print it.
+        plain?: Option<&'t str> = plain,
+        /// The items of a list, or the keys of a map, that the template made itself.
+        items?: Option<Vec<OperandJson<'t>>> = items.map(|items| items.iter().map(of).collect()),
+        /// Where it comes from, as far as that is known.
+        origins: Vec<OriginJson<'t>> = origins.map(|one| OriginJson::of(trace, one)).collect(),
+    }
+
+    /// An origin. It has one of the keys `template`, `input` and `made`.
+    struct OriginJson<'t> from (trace: &Trace<'_>, origin: &'t Origin) with {
+        let (mut template, mut input, mut made) = (None, None, None);
+        match origin {
+            Origin::Literal { source } => template = Some(LiteralJson::of(trace, source)),
+            Origin::Input { input: of, bytes } => input = Some(PieceJson::of(of, bytes)),
+            Origin::Made { from } => made = Some(MadeJson::of(from)),
+        }
+    } {
+        /// A text of the template.
+        template?: Option<LiteralJson> = template,
+        /// A piece of an input.
+        input?: Option<PieceJson<'t>> = input,
+        /// What an operation made from inputs.
+        made?: Option<MadeJson<'t>> = made,
+    }
+
+    /// A stretch of a prompt. It has one of the keys `template`, `input` and `made`.
+    pub struct SpanJson<'t> from (trace: &Trace<'t>, span: &'t Span) {
+        /// Where it is in the prompt.
+        prompt: BytesJson = BytesJson::of(&span.prompt),
+        /// Its text.
+        text: &'t str = trace.prompt.get(span.prompt.clone()).unwrap_or_default(),
+        /// Where it comes from.
+        #[serde(flatten)]
+        origin: OriginJson<'t> = OriginJson::of(trace, &span.origin),
+        /// What was done on the way, in order, by the template's own words for it, such as `trim`.
+        operations: &'t [&'static str] = &span.operations,
+    }
+
+    /// Bytes of a text.
+    struct BytesJson from (range: &Range<usize>) {
+        /// The first byte, from 0.
+        start: usize = range.start,
+        /// The byte after the last.
+        end: usize = range.end,
+    }
+
+    /// A text of the template.
+    struct LiteralJson from (trace: &Trace<'_>, source: &Range<usize>) with {
+        let position = trace.lines.position(&trace.template.source, source.start);
+    } {
+        /// Its line in the template, from 1.
+        line: usize = position.line,
+        /// Its column, from 1, in characters.
+        column: usize = position.column,
+        /// The first byte in the template's source, from 0.
+        start: usize = source.start,
+        /// The byte after its end. The text has its quotation marks if it contains escapes.
+        end: usize = source.end,
+    }
+
+    /// Something that the template was given.
+    struct InputJson<'t> from (input: &'t Input) {
+        /// The kind of thing that it is a part of: `message`, `tool`, `document`, `variable`, `token` or
+        /// `clock`.
+        kind: &'static str = input.kind.name(),
+        /// How it is reached, such as `messages[2].content`.
+        path: &'t str = &input.path,
+    }
+
+    /// A piece of something that the template was given.
+    struct PieceJson<'t> from (input: &'t Input, bytes: &Range<usize>) {
+        /// What it is a piece of.
+        #[serde(flatten)]
+        input: InputJson<'t> = InputJson::of(input),
+        /// The first byte of the piece, from 0.
+        start: usize = bytes.start,
+        /// The byte after its end. An escaped piece is shorter here than in the prompt.
+        end: usize = bytes.end,
+    }
+
+    /// What an operation made a text from.
+    struct MadeJson<'t> from (inputs: &'t [Arc<Input>]) {
+        /// The inputs, as far as they are known, each once.
+        from: Vec<InputJson<'t>> = inputs.iter().map(|input| InputJson::of(input)).collect(),
     }
 }
 
@@ -267,12 +166,7 @@ fn decisions<'t>(trace: &Trace<'t>, decisions: &'t Decisions) -> Vec<DecisionJso
     let decided = decisions.decisions.iter().filter_map(|decision| {
         let site = trace.sites.get(decision.site)?;
         let looks = decisions.looks.get(decision.looks.clone())?;
-        Some(DecisionJson {
-            condition: LiteralJson::of(trace, &site.span),
-            text: trace.template.source.get(site.span.clone())?,
-            truth: decision.truth,
-            looks: looks.iter().map(|look| LookJson::of(trace, look)).collect(),
-        })
+        Some(DecisionJson::of(trace, site, decision, looks))
     });
     decided.collect()
 }
@@ -284,21 +178,7 @@ fn comparisons<'t>(trace: &Trace<'t>, decisions: &'t Decisions) -> Vec<LookJson<
 }
 
 pub fn write(out: &mut dyn Write, trace: &Trace<'_>) -> io::Result<()> {
-    let document = TraceDocument {
-        rolecall: VERSION,
-        template: trace.template.name.as_str(),
-        file: place(trace.template, None),
-        case: trace.case.id.to_string(),
-        prompt: trace.prompt,
-        spans: trace
-            .spans
-            .iter()
-            .map(|span| SpanJson::of(trace, span))
-            .collect(),
-        decisions: trace.decisions.map(|of| decisions(trace, of)),
-        comparisons: trace.decisions.map(|of| comparisons(trace, of)),
-    };
-    json::write(out, &document)
+    json::write(out, &TraceDocument::of(trace))
 }
 
 #[cfg(test)]

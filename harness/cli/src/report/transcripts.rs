@@ -14,7 +14,11 @@ use rolecall_suite::run::Rendered;
 pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     let text = transcript::encode(outcome);
     let (header, body) = text.split_once('\n').unwrap_or((&text, ""));
-    writeln!(out, "{}", Styled(style::of_outcome(outcome.kind()), header))?;
+    writeln!(
+        out,
+        "{}",
+        Styled(style::named(style::of_outcome(outcome.kind())), header)
+    )?;
     for line in body.lines() {
         let (text, mark) = match line.char_indices().next_back() {
             Some((at, '␊' | transcript::END)) => line.split_at(at),

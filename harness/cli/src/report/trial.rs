@@ -4,44 +4,55 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use rolecall_core::Dialect;
-use serde::Serialize;
 
-use super::columns::{Cell, Columns};
-use super::json::{self, VERSION};
+use super::json::{self, VERSION, document};
 use super::numbers::counted;
-use super::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use super::text::{data, text};
 use rolecall_io::protocol::{Check, CheckResult, Trial};
 
-/// The document of `probe-engine --format json`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Document"))]
-pub struct TrialDocument {
-    /// The version of this format: 1.
-    rolecall: u32,
-    /// The name and the version of the engine, if it reported them.
-    engine: Option<String>,
-    /// `jinja` or `go`, if the engine reported which templates it renders.
-    dialect: Option<&'static str>,
-    /// The checks, in this order.
-    checks: Vec<CheckEntry>,
-}
+document! {
+    /// The document of `probe-engine --format json`.
+    #[cfg_attr(feature = "schema", schemars(rename = "Document"))]
+    pub struct TrialDocument from (trial: &Trial) {
+        /// The version of this format: 1.
+        rolecall: u32 = VERSION,
+        /// The name and the version of the engine, if it reported them.
+        engine: Option<String> = trial.engine.clone(),
+        /// `jinja` or `go`, if the engine reported which templates it renders.
+        dialect: Option<&'static str> = trial.dialect.map(Dialect::name),
+        /// The checks, in this order.
+        checks: Vec<CheckEntry> =
+            trial.checks.iter().map(|check| CheckEntry::of(trial, check)).collect(),
+    }
 
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Entry"))]
-struct CheckEntry {
-    name: &'static str,
-    /// The correct behaviour, in a few words.
-    about: &'static str,
-    /// `fine`, `wrong`, `note`, or `not tried` if the program no longer answered.
-    result: &'static str,
-    /// What the program did instead.
-    seen: Option<String>,
-    /// What to do about it.
-    help: Option<Cow<'static, str>>,
-    /// An earlier check with the same failure, so both probably have one cause.
-    same_as: Option<&'static str>,
+    #[cfg_attr(feature = "schema", schemars(rename = "Entry"))]
+    struct CheckEntry from (trial: &Trial, check: &Check) with {
+        let (seen, help) = match &check.finding {
+            CheckResult::Wrong { seen, .. } if same_as(trial, check).is_some() => {
+                (Some(seen.clone()), None)
+            }
+            CheckResult::Wrong { seen, help, .. } | CheckResult::Noted { seen, help } => {
+                let help = match others(trial, check) {
+                    0 => help.clone(),
+                    others => Cow::Owned(help_for_many(others)),
+                };
+                (Some(seen.clone()), Some(help))
+            }
+            CheckResult::Fine | CheckResult::NotTried => (None, None),
+        };
+    } {
+        name: &'static str = check.name,
+        /// The correct behaviour, in a few words.
+        about: &'static str = check.about,
+        /// `fine`, `wrong`, `note`, or `not tried` if the program no longer answered.
+        result: &'static str = result(&check.finding),
+        /// What the program did instead.
+        seen: Option<String> = seen,
+        /// What to do about it.
+        help: Option<Cow<'static, str>> = help,
+        /// An earlier check with the same failure, so both probably have one cause.
+        same_as: Option<&'static str> = same_as(trial, check),
+    }
 }
 
 /// The first check with the failure of this one, unless it is this one itself.
@@ -75,96 +86,15 @@ fn help_for_many(others: usize) -> String {
 
 /// Writes the document: `{"rolecall": 1, "engine": …, "checks": […]}`.
 pub fn write_json(out: &mut dyn Write, trial: &Trial) -> io::Result<()> {
-    let entry = |check: &Check| {
-        let (seen, help) = match &check.finding {
-            CheckResult::Wrong { seen, .. } if same_as(trial, check).is_some() => {
-                (Some(seen.clone()), None)
-            }
-            CheckResult::Wrong { seen, help, .. } | CheckResult::Noted { seen, help } => {
-                let help = match others(trial, check) {
-                    0 => help.clone(),
-                    others => Cow::Owned(help_for_many(others)),
-                };
-                (Some(seen.clone()), Some(help))
-            }
-            CheckResult::Fine | CheckResult::NotTried => (None, None),
-        };
-        CheckEntry {
-            name: check.name,
-            about: check.about,
-            result: result(&check.finding),
-            seen,
-            help,
-            same_as: same_as(trial, check),
-        }
-    };
-    let document = TrialDocument {
-        rolecall: VERSION,
-        engine: trial.engine.clone(),
-        dialect: trial.dialect.map(Dialect::name),
-        checks: trial.checks.iter().map(entry).collect(),
-    };
-    json::write(out, &document)
+    json::write(out, &TrialDocument::of(trial))
 }
 
-/// Writes a line for each check, and what to do about each mistake.
+/// Writes a line for each check, what to do about each mistake, and how many checks passed.
 pub fn write(out: &mut dyn Write, trial: &Trial) -> io::Result<()> {
-    if let (Some(engine), Some(dialect)) = (&trial.engine, trial.dialect) {
-        let seconds = format!("started in {:.1} s", trial.start.as_secs_f64());
-        let engine = Styled(HEADING, engine);
-        writeln!(out, "{engine} {dialect}, {}", Styled(QUIET, seconds))?;
-        writeln!(out)?;
-    }
-    let mut columns = Columns::default();
-    for check in &trial.checks {
-        let style = match check.finding {
-            CheckResult::Fine => GOOD,
-            CheckResult::Wrong { .. } => BAD,
-            CheckResult::Noted { .. } | CheckResult::NotTried => NOTE,
-        };
-        let text = match &check.finding {
-            CheckResult::Fine | CheckResult::NotTried => Cell::new(QUIET, check.about),
-            CheckResult::Wrong { seen, help, .. } | CheckResult::Noted { seen, help } => {
-                match (same_as(trial, check), others(trial, check)) {
-                    (Some(first), _) => Cell::new(QUIET, format!("the same as {first}")),
-                    (None, 0) => Cell::new(PLAIN, format!("{seen} — {help}")),
-                    (None, count) => Cell::new(PLAIN, format!("{seen} — {}", help_for_many(count))),
-                }
-            }
-        };
-        columns.row(vec![
-            Cell::new(style, result(&check.finding)),
-            Cell::new(PLAIN, check.name),
-            text,
-        ]);
-    }
-    columns.write(out)?;
-    write_close(out, trial)
-}
-
-/// Writes the last line: how many checks passed.
-fn write_close(out: &mut dyn Write, trial: &Trial) -> io::Result<()> {
-    let count = |wanted: &str| {
-        let checks = trial.checks.iter();
-        checks
-            .filter(|check| result(&check.finding) == wanted)
-            .count()
-    };
-    let mut parts = Vec::new();
-    for (name, style) in [("wrong", BAD), ("note", NOTE), ("not tried", NOTE)] {
-        match count(name) {
-            0 => {}
-            found => parts.push(Styled(style, format!("{found} {name}")).to_string()),
-        }
-    }
-    let fine = Styled(GOOD, format!("{} fine", count("fine")));
-    let parts = if parts.is_empty() {
-        String::new()
-    } else {
-        format!(", {}", parts.join(", "))
-    };
-    let all = counted(trial.checks.len(), "check", "checks");
-    writeln!(out, "\n{all}: {fine}{parts}")
+    text!(out, include_str!("trial.txt"), {
+        seconds => format!("{:.1}", trial.start.as_secs_f64()),
+        ..data(&TrialDocument::of(trial))
+    })
 }
 
 fn result(finding: &CheckResult) -> &'static str {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::style::{HEADING, QUIET, Styled};
+use minijinja::{Value, context};
+
+use super::text::text;
 use rolecall_core::problem::{shown, shown_path};
 
 /// The files that a command starts, and their content.
@@ -17,34 +19,22 @@ pub fn write<'c>(
     commands: impl Iterator<Item = (&'c str, &'c Files)>,
     kept: &Path,
 ) -> io::Result<()> {
-    let folder = name(folder);
-    writeln!(out, "{} may start from now on:", Styled(HEADING, folder))?;
-    for (command, files) in commands {
-        write_command(out, command, files)?;
-    }
-    let kept = format!(
-        "if a command or one of these files changes, you are asked again; what else the programs \
-         load or start is not compared\nkept in {}; `rolecall trust --forget` takes it back",
-        shown_path(kept)
-    );
-    for line in kept.lines() {
-        writeln!(out, "{}", Styled(QUIET, line))?;
-    }
-    Ok(())
+    let folder = context! { name => name(folder), is_new => true, commands => all(commands) };
+    text!(out, include_str!("trust.txt"), { folders => vec![folder], kept => shown_path(kept) })
 }
 
 /// How many files of a command are shown.
 const MOST_FILES: usize = 20;
 
-fn write_command(out: &mut dyn Write, command: &str, files: &Files) -> io::Result<()> {
-    writeln!(out, "  {}", shown(command))?;
-    for file in files.keys().take(MOST_FILES) {
-        writeln!(out, "    with {} as it is now", shown(file))?;
-    }
-    if files.len() > MOST_FILES {
-        writeln!(out, "    and with {} more files", files.len() - MOST_FILES)?;
-    }
-    Ok(())
+fn all<'c>(commands: impl Iterator<Item = (&'c str, &'c Files)>) -> Value {
+    let commands = commands.map(|(command, files)| {
+        context! {
+            name => shown(command),
+            files => files.keys().take(MOST_FILES).map(|file| shown(file)).collect::<Vec<_>>(),
+            more => files.len().saturating_sub(MOST_FILES),
+        }
+    });
+    commands.collect()
 }
 
 /// Writes that a folder names no command.
@@ -71,18 +61,14 @@ pub fn write_all<'t>(
     out: &mut dyn Write,
     folders: impl Iterator<Item = (&'t str, &'t BTreeMap<String, Files>)>,
 ) -> io::Result<()> {
-    let mut is_empty = true;
-    for (folder, commands) in folders {
-        is_empty = false;
-        writeln!(out, "{}", Styled(HEADING, shown(folder)))?;
-        for (command, files) in commands {
-            write_command(out, command, files)?;
-        }
-    }
-    if is_empty {
-        writeln!(out, "no folder is trusted")?;
-    }
-    Ok(())
+    let folders = folders.map(|(folder, commands)| {
+        let commands = commands
+            .iter()
+            .map(|(command, files)| (command.as_str(), files));
+        context! { name => shown(folder), is_new => false, commands => all(commands) }
+    });
+    let kept = None::<&str>;
+    text!(out, include_str!("trust.txt"), { folders => folders.collect::<Vec<_>>(), kept })
 }
 
 /// A folder's name; an empty path is the current folder.

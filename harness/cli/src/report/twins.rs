@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use minijinja::{Value, context};
+
 use super::difference::{write_diff, write_whole_diff};
-use super::numbers::{counted, thousands};
-use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
-use super::wrapping::paragraph;
+use super::text::{text, written};
 use rolecall_core::diff::Diff;
 use rolecall_core::problem::shown;
 use rolecall_core::transcript;
@@ -24,93 +24,50 @@ pub fn write(
     explanations: &Explanations,
     all: bool,
 ) -> io::Result<()> {
-    for (index, twins) in compared.iter().enumerate() {
-        if index > 0 {
-            writeln!(out)?;
-        }
-        write_twins(out, twins, explanations, all)?;
-    }
-    for stale in explanations.stale(compared) {
-        writeln!(out)?;
-        let label = Styled(BAD, "explained, but the same:");
-        paragraph(out, &format!("{label} {stale}"), 2)?;
-        let help = "  no twin differs there any more: remove it from snapshots/twins.json";
-        paragraph(out, help, 4)?;
-    }
-    write_close(out, compared, explanations.unexplained(compared))
+    let kept = || compared.iter().flat_map(|twins| twins.comparison.kept());
+    let twins = compared
+        .iter()
+        .map(|twins| twins_data(twins, explanations, all));
+    let twins: io::Result<Vec<Value>> = twins.collect();
+    text!(out, include_str!("twins.txt"), {
+        twins => twins?,
+        stale => explanations.stale(compared),
+        same => kept().filter(|kept| kept.relation == Relation::SamePrompt).count(),
+        all => kept().count(),
+        neither => kept().filter(|kept| is_neither(kept)).count(),
+        unexplained => explanations.unexplained(compared),
+    })
 }
 
-/// Writes the last line, with the result for all twins.
-fn write_close(
-    out: &mut dyn Write,
-    compared: &[TwinComparison<'_>],
-    unexplained: usize,
-) -> io::Result<()> {
-    let kept = || {
-        let compared = compared.iter();
-        compared.flat_map(|twins| twins.comparison.kept())
-    };
-    let all = counted(kept().count(), "case", "cases");
-    let is_prompt = |kept: &&KeptCase| kept.relation == Relation::SamePrompt;
-    let same = thousands(kept().filter(is_prompt).count());
-    let neither = kept().filter(|kept| is_same(kept) && kept.relation != Relation::SamePrompt);
-    let neither = match neither.count() {
-        0 => String::new(),
-        count => format!(", no prompt from either in {}", thousands(count)),
-    };
-    let rest = match unexplained {
-        0 => Styled(GOOD, "no difference is unexplained".to_owned()),
-        count => Styled(
-            BAD,
-            counted(
-                count,
-                "difference is not explained",
-                "differences are not explained",
-            ),
-        ),
-    };
-    let twins = counted(compared.len(), "twin", "twins");
-    paragraph(
-        out,
-        &format!("\n{twins}: the same prompt in {same} of {all}{neither}; {rest}"),
-        2,
-    )
+/// Whether both twins refuse, in the same way.
+fn is_neither(kept: &KeptCase) -> bool {
+    is_same(kept) && kept.relation != Relation::SamePrompt
 }
 
-fn write_twins(
-    out: &mut dyn Write,
+fn twins_data(
     twins: &TwinComparison<'_>,
     explanations: &Explanations,
     all: bool,
-) -> io::Result<()> {
-    let all_kept = twins.comparison.kept();
-    let prompts = twins.comparison.tally().same;
-    let neither: Vec<&KeptCase> = all_kept
-        .iter()
-        .filter(|kept| is_same(kept) && kept.relation != Relation::SamePrompt)
-        .collect();
-    let (first, other) = (&twins.first.name, &twins.other.name);
-    let family = Styled(HEADING, &twins.family);
-    paragraph(out, &format!("{family} {first} and {other}"), 2)?;
-    writeln!(
-        out,
-        "  {} in {} of {}",
-        Styled(if prompts == 0 { BAD } else { GOOD }, "the same prompt"),
-        thousands(prompts),
-        counted(all_kept.len(), "case", "cases")
-    )?;
-    if !neither.is_empty() {
-        let count = thousands(neither.len());
-        writeln!(
-            out,
-            "  {} in {count}",
-            Styled(NOTE, "no prompt from either")
-        )?;
-    }
+) -> io::Result<Value> {
+    let kept = twins.comparison.kept();
+    let neither: Vec<&KeptCase> = kept.iter().filter(|kept| is_neither(kept)).collect();
     // If there are few prompts, the reason comes first.
-    if neither.len() > all_kept.len() / 4 * 3 {
-        write_refusals(out, twins, &neither)?;
-    }
+    let has_few = neither.len() > kept.len() / 4 * 3;
+    let sides = [twins.first, twins.other].into_iter().enumerate();
+    let sides = sides.filter(|_| has_few).map(|(side, twin)| {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for kept in &neither {
+            *counts.entry(kept.outcomes[side].text()).or_default() += 1;
+        }
+        let most = counts.into_iter().max_by_key(|(_, count)| *count);
+        let unset = unset_tokens(twin);
+        context! {
+            name => twin.name.as_str(),
+            words => most.map(|(words, _)| shown(words)),
+            count => most.map(|(_, count)| count),
+            unset => unset.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>(),
+        }
+    });
     let mut by_reason: Vec<(Option<&str>, Vec<&KeptCase>)> = Vec::new();
     for kept in twins.differing() {
         let reason = explanations.reason(&twins.family, &kept.member.case);
@@ -119,61 +76,49 @@ fn write_twins(
             None => by_reason.push((reason, vec![kept])),
         }
     }
-    for (reason, cases) in by_reason {
-        let count = counted(cases.len(), "case", "cases");
-        if let Some(reason) = reason {
-            let label = Styled(NOTE, "explained");
-            paragraph(out, &format!("  {label} in {count}: {reason}"), 4)?;
-        } else {
-            writeln!(out, "  {} in {count}", Styled(BAD, "not explained"))?;
-        }
-        let shown = if all { usize::MAX } else { MOST_SHOWN };
-        for kept in cases.iter().take(shown) {
-            let [a, b] = &kept.outcomes;
-            let outcomes = if a.kind() == b.kind() {
-                String::new()
-            } else {
-                format!(" ({}, {})", a.kind(), b.kind())
-            };
-            let id = &kept.member.case;
-            paragraph(out, &format!("    {id}{}", Styled(QUIET, outcomes)), 6)?;
-            if all || reason.is_none() {
-                let [a, b] = [a, b].map(transcript::encode);
-                let write = if all { write_whole_diff } else { write_diff };
-                write(out, &Diff::new(&a, &b), "      ")?;
-            }
-        }
-        if let Some(rest @ [_, ..]) = cases.get(shown..) {
-            let more = counted(rest.len(), "more case", "more cases");
-            writeln!(out, "    … and {more}: --all shows them")?;
-        }
-    }
-    Ok(())
+    let most = if all { usize::MAX } else { MOST_SHOWN };
+    let reasons = by_reason.into_iter().map(|(why, cases)| {
+        let shown = cases
+            .iter()
+            .take(most)
+            .map(|kept| case(kept, all, all || why.is_none()));
+        let shown: io::Result<Vec<Value>> = shown.collect();
+        Ok(context! {
+            why,
+            count => cases.len(),
+            cases => shown?,
+            more => cases.len().saturating_sub(most),
+        })
+    });
+    let reasons: io::Result<Vec<Value>> = reasons.collect();
+    Ok(context! {
+        family => &twins.family,
+        first => twins.first.name.as_str(),
+        other => twins.other.name.as_str(),
+        prompts => twins.comparison.tally().same,
+        all => kept.len(),
+        neither => neither.len(),
+        refusals => sides.collect::<Value>(),
+        reasons => reasons?,
+    })
 }
 
-/// Writes why most cases give no prompt, in the words of the most frequent refusals.
-fn write_refusals(
-    out: &mut dyn Write,
-    twins: &TwinComparison<'_>,
-    refused: &[&KeptCase],
-) -> io::Result<()> {
-    for (side, twin) in [twins.first, twins.other].into_iter().enumerate() {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for kept in refused {
-            *counts.entry(kept.outcomes[side].text()).or_default() += 1;
-        }
-        if let Some((words, count)) = counts.into_iter().max_by_key(|(_, count)| *count) {
-            let count = counted(count, "case", "cases");
-            writeln!(out, "    {} in {count}: {}", twin.name, shown(words))?;
-        }
-        let unset: Vec<_> = unset_tokens(twin)
-            .iter()
-            .map(|name| format!("`{name}`"))
-            .collect();
-        if !unset.is_empty() {
-            let text = format!("it speaks of {}, which nothing sets", unset.join(" and "));
-            writeln!(out, "      {}", Styled(NOTE, text))?;
-        }
-    }
-    Ok(())
+/// A case in which twins differ.
+fn case(kept: &KeptCase, is_whole: bool, has_diff: bool) -> io::Result<Value> {
+    let [a, b] = &kept.outcomes;
+    let outcomes = (a.kind() != b.kind()).then(|| format!(" ({}, {})", a.kind(), b.kind()));
+    let write = if is_whole {
+        write_whole_diff
+    } else {
+        write_diff
+    };
+    let diff = || {
+        let [a, b] = [a, b].map(transcript::encode);
+        written(|out| write(out, &Diff::new(&a, &b), "      "))
+    };
+    Ok(context! {
+        id => &kept.member.case,
+        outcomes => outcomes.unwrap_or_default(),
+        diff => if has_diff { diff()? } else { String::new() },
+    })
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
 use super::screen;
+use super::style::{QUIET, Styled};
 
 /// A text in lines of at most `width` columns, except for wider words. A continued line begins with
 /// `hang` spaces. Escape codes of colours have no width.
@@ -31,6 +32,19 @@ pub fn wrapped(text: &str, width: usize, hang: usize) -> String {
 /// Writes a text in lines that fit the screen; see [`wrapped`].
 pub fn paragraph(out: &mut dyn Write, text: &str, hang: usize) -> io::Result<()> {
     writeln!(out, "{}", wrapped(text, screen::width(), hang))
+}
+
+/// A line of advice: the purpose and the command.
+pub(super) fn advice(what: &str, how: &str) -> String {
+    let width = screen::of_messages();
+    if !how.is_empty() && 3 + what.len() + how.len() <= width {
+        return format!("  {} {how}", Styled(QUIET, what));
+    }
+    let what = wrapped(&format!("  {}", Styled(QUIET, what)), screen::width(), 2);
+    if how.is_empty() {
+        return what;
+    }
+    format!("{what}\n{}", wrapped_command(how, width, 4))
 }
 
 /// A shell command in lines of at most `width` columns, each after `indent` spaces. All lines but

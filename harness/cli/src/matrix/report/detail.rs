@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use super::parts::{cell, heading, words, write_groups};
+use minijinja::{Value, context};
+
+use super::parts::{figure, words, write_groups};
 use super::table::write_remarks;
 use crate::matrix::engines::Matrix;
-use crate::matrix::measurement::{DifferenceGroup, Measurement, Share};
-use crate::report::columns::{Cell, Columns};
-use crate::report::numbers::{counted, thousands};
-use crate::report::screen;
-use crate::report::style::{BAD, HEADING, PLAIN, QUIET, Styled};
-use crate::report::wrapping::wrapped;
+use crate::matrix::measurement::{Measurement, Share};
+use crate::report::numbers::thousands;
+use crate::report::text::{text, written};
 use rolecall_suite::construct::Construct;
 
 /// How many families and constructs to show unless the user wants all.
@@ -25,106 +24,70 @@ pub fn write_detail(
     engine: &Measurement,
     all: bool,
 ) -> io::Result<()> {
-    heading(out, engine)?;
-    let lines = [
+    let shares = [
         ("templates that load", Some(engine.loaded())),
         ("prompts", Some(engine.prompts())),
         ("of those that load", Some(engine.prompts_of_loaded())),
         ("refusals", Some(engine.refusals())),
         ("constructs", engine.construct_share()),
     ];
-    for (name, share) in lines {
-        if let Some(share) = share {
-            writeln!(out, "  {name:<20}{}", words(share))?;
-        }
-    }
-    write_remarks(out, matrix, engine)?;
-    let templates = engine.templates.keys();
-    let templates = templates.map(|name| {
-        let refused = engine
-            .templates
-            .get(name)
-            .and_then(|one| one.refused.as_ref());
+    let shares = shares
+        .into_iter()
+        .filter_map(|(name, share)| Some(vec![name.to_owned(), words(share?)]));
+    let templates = engine.templates.iter().map(|(name, template)| {
         let share = engine.of_template(name).unwrap_or_default();
+        let refused = template.refused.as_ref();
         (
             name.to_string(),
             share,
             refused.map(|refused| refused.message.as_str()),
         )
     });
-    write_rows(out, "by template", templates.collect(), true)?;
-    let families = engine.families.keys();
-    let families = families.map(|name| {
-        let share = engine.of_family(name).unwrap_or_default();
-        (name.clone(), share, None)
+    let families = engine.families.keys().map(|name| {
+        (
+            name.clone(),
+            engine.of_family(name).unwrap_or_default(),
+            None,
+        )
     });
-    write_rows(out, "by family", families.collect(), all)?;
-    let constructs = by_construct(matrix, engine);
-    let constructs = constructs
-        .into_iter()
-        .map(|(name, share)| (name, share, None));
-    write_rows(out, "by construct", constructs.collect(), all)?;
-    let groups: Vec<(&DifferenceGroup, usize)> = engine
-        .by_size()
-        .into_iter()
-        .map(|group| (group, group.pairs.len()))
-        .collect();
-    if !groups.is_empty() {
-        let count = counted(groups.len(), "difference", "differences");
-        writeln!(
-            out,
-            "\n{}",
-            Styled(HEADING, format!("{count}, the most frequent first"))
-        )?;
-        write_groups(out, &groups, all)?;
-    }
-    writeln!(out)
+    let constructs = by_construct(matrix, engine).into_iter();
+    let constructs = constructs.map(|(name, share)| (name, share, None));
+    let parts = [
+        part("by template", templates.collect(), true),
+        part("by family", families.collect(), all),
+        part("by construct", constructs.collect(), all),
+    ];
+    let groups = engine.by_size().into_iter();
+    let groups: Vec<_> = groups.map(|group| (group, group.pairs.len())).collect();
+    text!(out, include_str!("detail.txt"), {
+        name => engine.engine.to_string(),
+        shares => shares.collect::<Value>(),
+        remarks => written(|out| write_remarks(out, matrix, engine))?,
+        parts => parts.into_iter().flatten().collect::<Value>(),
+        differences => groups.len(),
+        groups => written(|out| write_groups(out, &groups, all))?,
+    })
 }
 
-/// Writes an engine's results in parts of the suite, the worst first. It only counts the parts in
-/// which every pair agrees.
-fn write_rows(
-    out: &mut dyn Write,
-    heading: &str,
-    mut rows: Vec<(String, Share, Option<&str>)>,
-    all: bool,
-) -> io::Result<()> {
-    if rows.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "\n{}", Styled(HEADING, heading))?;
+/// An engine's results in parts of the suite, the worst first. The parts in which every pair agrees
+/// are only counted.
+fn part(heading: &str, mut rows: Vec<(String, Share, Option<&str>)>, all: bool) -> Option<Value> {
     let count = rows.len();
     rows.retain(|(_, share, _)| !share.is_whole());
-    let whole = count - rows.len();
     rows.sort_by(|(_, a, _), (_, b, _)| (a.agree * b.all.max(1)).cmp(&(b.agree * a.all.max(1))));
     let most = if all { usize::MAX } else { MOST };
-    let mut columns = Columns::right_aligned([1, 2]);
-    for (name, share, refused) in rows.iter().take(most) {
+    let shown = rows.iter().take(most).map(|(name, share, refused)| {
         let agree = format!("{} of {}", thousands(share.agree), thousands(share.all));
-        let mut cells = vec![
-            Cell::new(PLAIN, format!("  {name}")),
-            cell(*share),
-            Cell::new(QUIET, agree),
-        ];
-        if let Some(refused) = refused {
-            cells.push(Cell::new(BAD, format!("does not load: {refused}")));
+        context! { name, figure => figure(*share), agree, refused => *refused }
+    });
+    (count > 0).then(|| {
+        context! {
+            heading,
+            rows => shown.collect::<Value>(),
+            left => rows.len().saturating_sub(most),
+            whole => count - rows.len(),
         }
-        columns.row(cells);
-    }
-    columns.write(out)?;
-    let left = rows.len().saturating_sub(most);
-    let mut rest = Vec::new();
-    if left > 0 {
-        rest.push(format!("{left} more that differ: --all shows them"));
-    }
-    if whole > 0 {
-        rest.push(format!("{whole} in which everything agrees"));
-    }
-    if !rest.is_empty() {
-        let text = Styled(QUIET, format!("  {}", rest.join("; "))).to_string();
-        writeln!(out, "{}", wrapped(&text, screen::width(), 4))?;
-    }
-    Ok(())
+    })
 }
 
 /// An engine's results in the constructs that use each feature of the language, by the feature's

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use minijinja::{Value, context};
 use rolecall_core::{CaseId, TemplateName};
 
-use crate::matrix::measurement::{DifferenceGroup, Example, Measurement, Share};
-use crate::report::columns::Cell;
-use crate::report::difference;
+use crate::matrix::measurement::{DifferenceGroup, Measurement, Share};
+use crate::report::difference::write_hunks;
 use crate::report::numbers::{counted, percent, thousands};
 use crate::report::screen;
-use crate::report::style::{BAD, GOOD, HEADING, PLAIN, QUIET, Styled};
+use crate::report::style::{GOOD, PLAIN, QUIET, Styled};
+use crate::report::text::{text, written};
 use crate::report::wrapping::paragraph;
 use rolecall_core::diff::Diff;
 use rolecall_core::transcript;
@@ -23,19 +24,13 @@ pub(super) const MOST_GROUPS: usize = 5;
 /// How many templates to name below a group, and how many cases of each.
 const MOST_NAMES: usize = 6;
 
-/// Writes the engine with its version and its components.
-pub(super) fn heading(out: &mut dyn Write, measurement: &Measurement) -> io::Result<()> {
-    let text = Styled(HEADING, measurement.engine.to_string()).to_string();
-    paragraph(out, &text, 2)
-}
-
-/// A share in per cent.
-pub(super) fn cell(share: Share) -> Cell {
-    let style = if share.is_whole() { GOOD } else { PLAIN };
+/// A share in per cent, in its style.
+pub(super) fn figure(share: Share) -> String {
     if share.all == 0 {
-        return Cell::new(QUIET, "–");
+        return Styled(QUIET, "–").to_string();
     }
-    Cell::new(style, percent(share.agree, share.all))
+    let style = if share.is_whole() { GOOD } else { PLAIN };
+    Styled(style, percent(share.agree, share.all)).to_string()
 }
 
 pub(super) fn words(share: Share) -> String {
@@ -51,36 +46,31 @@ pub(super) fn deaths(measurement: &Measurement) -> Option<String> {
         .then(|| format!("died in {requests}, and answered only when it was asked again"))
 }
 
-/// Writes groups of differences, each with its example, those with the most pairs first.
+/// Writes groups of differences, those with the most pairs first, each with its smallest pair and
+/// the lines that differ in it.
 pub(super) fn write_groups(
     out: &mut dyn Write,
     groups: &[(&DifferenceGroup, usize)],
     all: bool,
 ) -> io::Result<()> {
     let most = if all { usize::MAX } else { MOST_GROUPS };
-    for (group, count) in groups.iter().take(most) {
-        let count = counted(*count, "pair", "pairs");
-        let text = format!("  {count}: {} {}", Styled(BAD, group.found), group.cause);
-        paragraph(out, &text, 4)?;
-        write_example(out, &group.example)?;
-    }
-    if groups.len() > most {
-        let rest = &groups[most..];
-        let pairs = rest.iter().map(|(_, count)| count).sum();
-        let more = counted(rest.len(), "more difference", "more differences");
-        let pairs = counted(pairs, "pair", "pairs");
-        let text = format!("  … and {more} in {pairs}: --all shows them");
-        paragraph(out, &Styled(QUIET, text).to_string(), 4)?;
-    }
-    Ok(())
-}
-
-/// Writes the smallest pair of a group, with the lines that differ.
-pub(super) fn write_example(out: &mut dyn Write, example: &Example) -> io::Result<()> {
-    let name = format!("    {} {}", example.template, example.case);
-    paragraph(out, &Styled(QUIET, name).to_string(), 6)?;
-    let diff = Diff::new(&example.expected, &example.found);
-    difference::write_hunks(out, &diff, "      ", screen::width())
+    let group = |(group, count): &(&DifferenceGroup, usize)| -> io::Result<Value> {
+        let example = &group.example;
+        let diff = Diff::new(&example.expected, &example.found);
+        Ok(context! {
+            count => *count,
+            found => group.found.name(),
+            cause => &group.cause,
+            name => format!("{} {}", example.template, example.case),
+            diff => written(|out| write_hunks(out, &diff, "      ", screen::width()))?,
+        })
+    };
+    let shown: io::Result<Vec<Value>> = groups.iter().take(most).map(group).collect();
+    text!(out, include_str!("groups.txt"), {
+        groups => shown?,
+        more => groups.len().saturating_sub(most),
+        pairs => groups.iter().skip(most).map(|(_, count)| count).sum::<usize>(),
+    })
 }
 
 /// The source of a construct, on one line with every byte visible.

@@ -1,20 +1,20 @@
 //! The reports on what comes back of answers: the table, for people and as Markdown, and the reports
 //! of `matrix update` and `matrix verify`.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::report::columns::{Cell, Columns};
+use minijinja::{Value, context};
+
 use crate::report::numbers::counted;
-use crate::report::style::{BAD, GOOD, HEADING, NOTE, PLAIN, QUIET, Styled};
+use crate::report::style::{HEADING, Styled};
+use crate::report::text::text;
 use crate::report::wrapping::paragraph;
-use rolecall_answers::returned::Kind;
 use rolecall_core::TemplateName;
 use rolecall_suite::conclusion::Share;
 
-use crate::matrix::roundtrip::{Cause, Counted, RoundtripMeasurement, Subject};
+use crate::matrix::roundtrip::{Counted, RoundtripMeasurement, Subject};
 
 pub(crate) fn templates(all: &[RoundtripMeasurement]) -> BTreeSet<&TemplateName> {
     all.iter().flat_map(|one| one.templates.keys()).collect()
@@ -34,51 +34,33 @@ pub fn write_roundtrip(
     all: &[RoundtripMeasurement],
     now: &[Subject<'_>],
 ) -> io::Result<()> {
-    let mut columns = Columns::right_aligned(1..=all.len());
-    let head = all
-        .iter()
-        .map(|one| Cell::new(HEADING, one.reader.engine.clone()));
-    columns.row([Cell::new(HEADING, "template")].into_iter().chain(head));
-    for name in templates(all) {
-        let cells = all.iter().map(|one| {
+    let rows = templates(all).into_iter().map(|name| {
+        let figures = all.iter().map(|one| {
             let counted = one.templates.get(name);
             let style = match counted.map(|it| it.share) {
-                Some(share) if share.agree == share.all => GOOD,
-                Some(_) if counted.is_some_and(|it| it.refusal().is_some()) => BAD,
-                _ => PLAIN,
+                Some(share) if share.agree == share.all => "good",
+                Some(_) if counted.is_some_and(|it| it.refusal().is_some()) => "bad",
+                _ => "plain",
             };
-            Cell::new(style, figure(counted))
+            vec![style.to_owned(), figure(counted)]
         });
-        columns.row(
-            [Cell::new(PLAIN, name.to_string())]
-                .into_iter()
-                .chain(cells),
-        );
-    }
-    columns.write(out)?;
-    writeln!(out)?;
-    let text = "Messages that come back as they were meant, but for white space at the ends of their \
-                texts, out of those that the template writes whole.";
-    paragraph(out, &Styled(QUIET, text).to_string(), 2)?;
-    for one in all {
+        context! { name => name.as_str(), figures => figures.collect::<Vec<_>>() }
+    });
+    let sums = all.iter().map(|one| {
         let share = one.share();
-        let stale = one.staleness(now);
-        let stale = stale.map_or_else(String::new, |what| {
-            format!(" {} measured before {what} changed", Styled(NOTE, "*"))
-        });
-        let text = format!("{}: {}/{}{stale}", one.reader, share.agree, share.all);
-        paragraph(out, &text, 2)?;
-    }
-    Ok(())
+        let sum = format!("{}: {}/{}", one.reader, share.agree, share.all);
+        context! { sum, stale => one.staleness(now) }
+    });
+    text!(out, include_str!("roundtrip.txt"), {
+        readers => all.iter().map(|one| one.reader.engine.clone()).collect::<Vec<_>>(),
+        columns => (1..=all.len()).collect::<Vec<_>>(),
+        rows => rows.collect::<Value>(),
+        sums => sums.collect::<Value>(),
+    })
 }
 
 pub fn roundtrip_markdown(all: &[RoundtripMeasurement]) -> String {
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let heads: Vec<String> = all.iter().map(|one| one.reader.to_string()).collect();
-    let _ = writeln!(text, "| template | {} |", heads.join(" | "));
-    let _ = writeln!(text, "|---|{}", "---:|".repeat(all.len()));
-    for name in templates(all) {
+    let rows = templates(all).into_iter().map(|name| {
         let cells = all.iter().map(|one| {
             let counted = one.templates.get(name);
             match counted.and_then(Counted::refusal) {
@@ -86,16 +68,17 @@ pub fn roundtrip_markdown(all: &[RoundtripMeasurement]) -> String {
                 None => figure(counted),
             }
         });
-        let cells: Vec<String> = cells.collect();
-        let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
-    }
-    let sums = all.iter().map(|one| {
-        let Share { agree, all } = one.share();
-        format!("**{agree}/{all}**")
+        context! { name => name.as_str(), cells => cells.collect::<Vec<_>>() }
     });
-    let sums: Vec<String> = sums.collect();
-    let _ = writeln!(text, "| **all** | {} |", sums.join(" | "));
-    text
+    let sums = all.iter().map(RoundtripMeasurement::share);
+    let mut text = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = text!(&mut text, include_str!("roundtrip.md"), {
+        readers => all.iter().map(|one| one.reader.to_string()).collect::<Vec<_>>(),
+        rows => rows.collect::<Value>(),
+        sums => sums.map(|Share { agree, all }| format!("**{agree}/{all}**")).collect::<Vec<_>>(),
+    });
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Writes a new measurement's result, and the path of its file.
@@ -107,13 +90,13 @@ pub fn write_roundtrip_updated(
 ) -> io::Result<()> {
     let how = if is_other { "written" } else { "as it was" };
     let Share { agree, all } = measurement.share();
-    let text = format!(
-        "{}: {agree} of {} come back; {} {how}",
-        Styled(HEADING, measurement.name()),
-        counted(all, "message", "messages"),
-        path.display(),
-    );
-    paragraph(out, &text, 2)
+    let all = counted(all, "message", "messages");
+    let (name, path) = (Styled(HEADING, measurement.name()), path.display());
+    paragraph(
+        out,
+        &format!("{name}: {agree} of {all} come back; {path} {how}"),
+        2,
+    )
 }
 
 /// Compares a new measurement with the kept one and writes what has changed. Returns whether nothing
@@ -123,59 +106,59 @@ pub fn write_roundtrip_verified(
     now: &RoundtripMeasurement,
     kept: Option<&RoundtripMeasurement>,
 ) -> io::Result<bool> {
-    let name = Styled(HEADING, now.name());
-    let Some(kept) = kept else {
-        let text = format!("{name}: {}", Styled(BAD, "no measurement of this version"));
-        paragraph(out, &text, 2)?;
-        return Ok(false);
-    };
-    if kept == now {
-        let all = now.templates.values().map(|it| it.counts.total()).sum();
-        let text = format!(
-            "{name}: {} in {}",
-            Styled(GOOD, "unchanged"),
-            counted(all, "message", "messages")
-        );
-        paragraph(out, &text, 2)?;
-        return Ok(true);
-    }
-    let text = format!("{name}: {}", Styled(BAD, "changed since its measurement"));
-    paragraph(out, &text, 2)?;
-    if kept.cases != now.cases {
-        paragraph(out, "  the cases have changed", 4)?;
-    }
-    let names: BTreeSet<&TemplateName> =
-        now.templates.keys().chain(kept.templates.keys()).collect();
-    for template in names {
-        let (before, after) = (kept.templates.get(template), now.templates.get(template));
-        if before == after {
-            continue;
-        }
-        let counts = |counted: Option<&Counted>| match counted {
-            None => "nothing".to_owned(),
-            Some(counted) => {
-                let words = counted.counts.words().into_iter();
-                let words =
-                    words.map(|(kind, count): (Kind, usize)| format!("{count} {}", kind.name()));
-                words.collect::<Vec<_>>().join(", ")
-            }
-        };
-        let text = format!("  {template}: was {}; is {}", counts(before), counts(after));
-        paragraph(out, &text, 4)?;
+    let is_same = kept == Some(now);
+    let before = kept.map(|kept| &kept.templates);
+    let names: BTreeSet<&TemplateName> = now
+        .templates
+        .keys()
+        .chain(before.into_iter().flat_map(BTreeMap::keys))
+        .collect();
+    let templates = names.into_iter().filter_map(|name| {
+        let (before, after) = (before?.get(name), now.templates.get(name));
         let causes = |counted: Option<&Counted>| {
-            let causes = counted.into_iter().flat_map(|counted| &counted.causes);
-            causes.cloned().collect::<Vec<Cause>>()
+            counted.map_or_else(Vec::new, |counted| counted.causes.clone())
         };
-        let (before, after) = (causes(before), causes(after));
-        for (sign, causes, others) in [("-", &before, &after), ("+", &after, &before)] {
-            for cause in causes.iter().filter(|cause| !others.contains(cause)) {
-                let text = format!(
-                    "    {sign} {} ({}, {})",
-                    cause.words, cause.count, cause.example
-                );
-                paragraph(out, &text, 8)?;
+        let (was, is) = (causes(before), causes(after));
+        let gone = was
+            .iter()
+            .filter(|cause| !is.contains(cause))
+            .map(|cause| ("-", cause));
+        let came = is
+            .iter()
+            .filter(|cause| !was.contains(cause))
+            .map(|cause| ("+", cause));
+        let causes = gone.chain(came).map(|(sign, cause)| {
+            format!(
+                "{sign} {} ({}, {})",
+                cause.words, cause.count, cause.example
+            )
+        });
+        (before != after).then(|| {
+            context! {
+                name => name.as_str(),
+                was => counts(before),
+                is => counts(after),
+                causes => causes.collect::<Vec<_>>(),
             }
-        }
-    }
-    Ok(false)
+        })
+    });
+    text!(out, include_str!("roundtrip_verified.txt"), {
+        name => now.name(),
+        is_known => kept.is_some(),
+        is_same,
+        messages => now.templates.values().map(|it| it.counts.total()).sum::<usize>(),
+        other_cases => kept.is_some_and(|kept| kept.cases != now.cases),
+        templates => templates.collect::<Value>(),
+    })?;
+    Ok(is_same)
+}
+
+/// What becomes of a template's messages, in words.
+fn counts(counted: Option<&Counted>) -> String {
+    let Some(counted) = counted else {
+        return "nothing".to_owned();
+    };
+    let words = counted.counts.words().into_iter();
+    let words = words.map(|(kind, count)| format!("{count} {}", kind.name()));
+    words.collect::<Vec<_>>().join(", ")
 }

@@ -2,68 +2,37 @@
 
 use std::io::{self, Write};
 
-use super::parts::{cell, deaths};
+use minijinja::{Value, context};
+
+use super::parts::{deaths, figure};
 use crate::matrix::engines::Matrix;
 use crate::matrix::measurement::{Measurement, Share};
-use crate::report::columns::{Cell, Columns};
-use crate::report::numbers::{counted, thousands};
-use crate::report::style::{BAD, HEADING, NOTE, PLAIN, QUIET, Styled};
-use crate::report::wrapping::paragraph;
-use rolecall_core::invocation;
+use crate::report::style::{QUIET, Styled};
+use crate::report::text::{text, written};
 
 /// Writes the table, one line for each engine, the best of each dialect first.
 pub fn write_table(out: &mut dyn Write, matrix: &Matrix) -> io::Result<()> {
-    let dialects = matrix.dialects();
-    for (at, dialect) in dialects.iter().enumerate() {
-        if at > 0 {
-            writeln!(out)?;
-        }
-        let mut engines: Vec<&Measurement> = matrix.of_dialect(*dialect).collect();
-        engines.sort_by(|a, b| {
-            let share = |one: &Measurement| one.prompts();
-            compared(share(b), share(a))
-        });
-        let mut columns = Columns::right_aligned(1..7);
-        let headings = [
-            "engine",
-            "loads",
-            "prompts",
-            "of loaded",
-            "refusals",
-            "constructs",
-            "pairs/s",
-        ];
-        columns.row(headings.map(|heading| Cell::new(HEADING, heading)));
-        for engine in &engines {
-            columns.row(row(matrix, engine));
-        }
-        columns.write(out)?;
-        writeln!(out)?;
-        let asked: Vec<_> = engines
-            .iter()
-            .map(|engine| {
-                (
-                    engine.templates.len(),
-                    engine.prompts().all,
-                    engine.refusals().all,
-                )
+    let dialects = matrix
+        .dialects()
+        .into_iter()
+        .map(|dialect| -> io::Result<Value> {
+            let mut engines: Vec<&Measurement> = matrix.of_dialect(dialect).collect();
+            engines.sort_by(|a, b| compared(b.prompts(), a.prompts()));
+            let first = engines.first();
+            Ok(context! {
+                name => dialect.name(),
+                rows => engines.iter().map(|engine| row(matrix, engine)).collect::<Value>(),
+                templates => first.map(|engine| engine.templates.len()),
+                prompts => first.map(|engine| engine.prompts().all),
+                refusals => first.map(|engine| engine.refusals().all),
+                reference => first.map(|engine| engine.suite.reference.to_string()),
+                remarks => written(|out| {
+                    engines.iter().try_for_each(|engine| write_remarks(out, matrix, engine))
+                })?,
             })
-            .collect();
-        if let Some((templates, prompts, refusals)) = asked.first() {
-            let text = format!(
-                "{dialect}: {}, {} and {}, judged by {}",
-                counted(*templates, "template", "templates"),
-                counted(*prompts, "prompt", "prompts"),
-                counted(*refusals, "refusal", "refusals"),
-                engines[0].suite.reference,
-            );
-            paragraph(out, &Styled(QUIET, text).to_string(), 2)?;
-        }
-        for engine in engines {
-            write_remarks(out, matrix, engine)?;
-        }
-    }
-    Ok(())
+        });
+    let dialects: io::Result<Vec<Value>> = dialects.collect();
+    text!(out, include_str!("table.txt"), { dialects => dialects? })
 }
 
 /// Compares by share, without rounding.
@@ -71,25 +40,22 @@ fn compared(a: Share, b: Share) -> std::cmp::Ordering {
     (a.agree * b.all.max(1)).cmp(&(b.agree * a.all.max(1)))
 }
 
-fn row(matrix: &Matrix, engine: &Measurement) -> [Cell; 7] {
-    let mut name = Cell::new(PLAIN, engine.engine.engine.clone());
+fn row(matrix: &Matrix, engine: &Measurement) -> Value {
     let versions = engine.engine.to_string();
     let versions = versions.strip_prefix(engine.engine.engine.as_str());
-    name.push(QUIET, versions.unwrap_or_default());
-    if !matrix.staleness(engine).is_none() {
-        name.push(NOTE, " *");
-    }
     let Share { agree, all } = engine.loaded();
     let constructs = engine.construct_share();
-    [
-        name,
-        Cell::new(PLAIN, format!("{agree}/{all}")),
-        cell(engine.prompts()),
-        cell(engine.prompts_of_loaded()),
-        cell(engine.refusals()),
-        constructs.map_or_else(|| Cell::new(QUIET, "–"), cell),
-        Cell::new(QUIET, thousands(engine.pairs_per_second)),
-    ]
+    context! {
+        name => &engine.engine.engine,
+        versions => versions.unwrap_or_default(),
+        is_stale => !matrix.staleness(engine).is_none(),
+        loads => format!("{agree}/{all}"),
+        prompts => figure(engine.prompts()),
+        of_loaded => figure(engine.prompts_of_loaded()),
+        refusals => figure(engine.refusals()),
+        constructs => constructs.map_or_else(|| Styled(QUIET, "–").to_string(), figure),
+        speed => engine.pairs_per_second,
+    }
 }
 
 /// Writes that an engine died while it was measured, and that the suite has changed since, where it is
@@ -99,21 +65,12 @@ pub(super) fn write_remarks(
     matrix: &Matrix,
     engine: &Measurement,
 ) -> io::Result<()> {
-    if let Some(deaths) = deaths(engine) {
-        let text = format!("{} {}", engine.name(), Styled(BAD, deaths));
-        paragraph(out, &text, 2)?;
-    }
     let staleness = matrix.staleness(engine);
-    if staleness.is_none() {
-        return Ok(());
-    }
-    // The name that the engine was set up under may differ from its own.
-    let update = invocation::command("matrix update ENGINE");
-    let text = format!(
-        "{} {} {}: measured before the suite changed ({staleness}); `{update}` measures it again",
-        Styled(NOTE, "*"),
-        engine.engine.engine,
-        engine.engine.version,
-    );
-    paragraph(out, &text, 2)
+    text!(out, include_str!("remarks.txt"), {
+        name => engine.name(),
+        deaths => deaths(engine),
+        engine => &engine.engine.engine,
+        version => &engine.engine.version,
+        staleness => (!staleness.is_none()).then(|| staleness.to_string()),
+    })
 }

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use minijinja::{Value, context};
+
 use super::parts::{deaths, source, words, write_names};
 use crate::matrix::measurement::{Changes, Measurement};
-use crate::report::numbers::{counted, thousands};
-use crate::report::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
-use crate::report::wrapping::paragraph;
+use crate::report::text::{text, written};
 use rolecall_suite::construct::ConstructTable;
 
 /// How many constructs to name.
@@ -20,20 +20,15 @@ pub fn write_updated(
     path: &Path,
     is_other: bool,
 ) -> io::Result<()> {
-    let how = if is_other { "written" } else { "as it was" };
-    let constructs = measurement.construct_share();
-    let constructs = constructs.map_or_else(String::new, |share| {
-        format!(", constructs {}", words(share))
-    });
-    let text = format!(
-        "{}: prompts {}, refusals {}{constructs}{}; {} {how}",
-        Styled(HEADING, measurement.name()),
-        words(measurement.prompts()),
-        words(measurement.refusals()),
-        deaths(measurement).map_or_else(String::new, |deaths| format!(", {deaths}")),
-        path.display(),
-    );
-    paragraph(out, &text, 2)
+    text!(out, include_str!("updated.txt"), {
+        name => measurement.name(),
+        prompts => words(measurement.prompts()),
+        refusals => words(measurement.refusals()),
+        constructs => measurement.construct_share().map(words),
+        deaths => deaths(measurement),
+        path => path.display().to_string(),
+        is_other,
+    })
 }
 
 /// Compares a new measurement with the engine's file and writes the changes. `versions` are all
@@ -45,103 +40,73 @@ pub fn write_verified(
     versions: &[&Measurement],
     table: Option<&ConstructTable>,
 ) -> io::Result<bool> {
-    let name = Styled(HEADING, now.name());
-    let Some(kept) = kept else {
-        let others: Vec<_> = versions.iter().map(|one| one.name()).collect();
-        let others = if others.is_empty() {
-            String::new()
-        } else {
-            format!(", only of {}", others.join(", "))
-        };
-        let text = format!(
-            "{name}: {}{others}",
-            Styled(BAD, "no measurement of this version")
-        );
-        paragraph(out, &text, 2)?;
-        return Ok(false);
-    };
-    if kept.is_same(now) {
-        let pairs = now.prompts().all + now.refusals().all;
-        let text = format!(
-            "{name}: {} in {}",
-            Styled(GOOD, "unchanged"),
-            counted(pairs, "pair", "pairs")
-        );
-        paragraph(out, &text, 2)?;
-        return Ok(true);
-    }
-    paragraph(
-        out,
-        &format!("{name}: {}", Styled(BAD, "changed since its measurement")),
-        2,
-    )?;
-    if now.engine != kept.engine {
-        paragraph(
-            out,
-            &format!("  it was {}, and is {}", kept.engine, now.engine),
-            4,
-        )?;
-    }
-    let staleness = now.suite.changes_since(&kept.suite);
-    if !staleness.is_none() {
-        paragraph(out, &format!("  changed since: {staleness}"), 4)?;
-    }
-    let changes = Changes::between(kept, now);
-    for (list, style, what) in [
-        (&changes.worse, BAD, "right before, wrong now"),
-        (&changes.better, GOOD, "wrong before, right now"),
-        (&changes.otherwise, NOTE, "still wrong, but differently"),
-    ] {
-        if !list.is_empty() {
-            let count = Styled(style, counted(list.len(), "pair", "pairs"));
-            paragraph(out, &format!("  {count}: {what}"), 4)?;
-            write_names(out, list.iter().map(|(pair, _)| pair), false)?;
-        }
-    }
-    for (names, what) in changes
-        .loads
-        .iter()
-        .zip(["does not load any more", "loads now"])
-    {
-        for name in names {
-            paragraph(out, &format!("  {name} {what}"), 4)?;
-        }
-    }
-    write_constructs(out, &changes, table)?;
-    if changes.is_none() && staleness.is_none() && now.engine == kept.engine {
-        let text = "  every pair is unchanged: only the messages of errors or their groups differ";
-        paragraph(out, &Styled(QUIET, text).to_string(), 4)?;
-    }
-    Ok(false)
+    let is_same = kept.is_some_and(|kept| kept.is_same(now));
+    let changed = kept.filter(|_| !is_same);
+    let others = versions.iter().map(|one| one.name());
+    text!(out, include_str!("verified.txt"), {
+        name => now.name(),
+        is_known => kept.is_some(),
+        is_same,
+        others => others.collect::<Vec<_>>(),
+        pairs => now.prompts().all + now.refusals().all,
+        changes => changed.map(|kept| changes(now, kept, table)).transpose()?,
+    })?;
+    Ok(is_same)
 }
 
-/// Writes how many constructs have another result, and the sources of the first ones.
-fn write_constructs(
-    out: &mut dyn Write,
-    changes: &Changes<'_>,
+/// What has changed since a measurement.
+fn changes(
+    now: &Measurement,
+    kept: &Measurement,
     table: Option<&ConstructTable>,
-) -> io::Result<()> {
-    let [better, worse] = &changes.constructs;
+) -> io::Result<Value> {
+    let staleness = now.suite.changes_since(&kept.suite);
+    let staleness = (!staleness.is_none()).then(|| staleness.to_string());
+    let changes = Changes::between(kept, now);
     let lists = [
-        (worse, BAD, "agreed before, and differ now"),
-        (better, GOOD, "differed before, and agree now"),
-        (&changes.constructs_otherwise, NOTE, "differ otherwise"),
+        (&changes.worse, "bad", "right before, wrong now"),
+        (&changes.better, "good", "wrong before, right now"),
+        (&changes.otherwise, "note", "still wrong, but differently"),
     ];
-    for (names, style, what) in lists {
-        if names.is_empty() {
-            continue;
+    let lists: io::Result<Vec<Value>> = lists
+        .into_iter()
+        .map(|(list, style, what)| {
+            let names = written(|out| write_names(out, list.iter().map(|(pair, _)| pair), false))?;
+            Ok(context! { count => list.len(), style, what, names })
+        })
+        .collect();
+    let loads = changes
+        .loads
+        .iter()
+        .zip(["does not load any more", "loads now"]);
+    let loads =
+        loads.flat_map(|(names, what)| names.iter().map(move |name| format!("{name} {what}")));
+    let [better, worse] = &changes.constructs;
+    let constructs = [
+        (worse, "bad", "agreed before, and differ now"),
+        (better, "good", "differed before, and agree now"),
+        (&changes.constructs_otherwise, "note", "differ otherwise"),
+    ];
+    let shown = |name: &String| {
+        let mut rows = table.iter().flat_map(|table| &table.rows);
+        rows.find(|row| row.id() == name)
+            .map_or_else(|| name.clone(), source)
+    };
+    let constructs = constructs.into_iter().map(|(names, style, what)| {
+        context! {
+            count => names.len(),
+            style,
+            what,
+            shown => names.iter().take(MOST).map(shown).collect::<Vec<_>>(),
+            more => names.len().saturating_sub(MOST),
         }
-        let count = Styled(style, counted(names.len(), "construct", "constructs"));
-        paragraph(out, &format!("  {count}: {what}"), 4)?;
-        for name in names.iter().take(MOST) {
-            let mut rows = table.iter().flat_map(|table| &table.rows);
-            let row = rows.find(|row| row.id() == name);
-            let shown = row.map_or_else(|| name.clone(), source);
-            paragraph(out, &format!("    {shown}"), 6)?;
-        }
-        if names.len() > MOST {
-            writeln!(out, "    … and {} more", thousands(names.len() - MOST))?;
-        }
-    }
-    Ok(())
+    });
+    Ok(context! {
+        engine => (now.engine != kept.engine).then(|| format!("was {}, and is {}", kept.engine, now.engine)),
+        is_none => changes.is_none() && staleness.is_none() && now.engine == kept.engine,
+        staleness,
+        lists => lists?,
+        loads => loads.collect::<Vec<_>>(),
+        constructs => constructs.collect::<Value>(),
+    })
 }

@@ -159,11 +159,7 @@ fn card(change: &CardChange) -> String {
     let mut list = String::new();
     for (verb, findings) in [("fixed", &change.fixed), ("broken", &change.broken)] {
         for finding in findings {
-            let alone = if finding.is_raw_only {
-                ", on servers that pass conversations to the template unchanged"
-            } else {
-                ""
-            };
+            let alone = words::alone(finding);
             let _ = writeln!(
                 list,
                 "- {verb} {} ({}{alone}): {}",

@@ -9,7 +9,9 @@ use super::super::numbers::{counted, thousands};
 use super::first_place::FirstPlace;
 use rolecall_core::problem::shown;
 use rolecall_core::transcript::encode_char;
-use rolecall_suite::comparison::{CaseGroup, CaseTally, Comparison, Meaning, Member, Relation};
+use rolecall_suite::comparison::{
+    CaseGroup, CaseTally, Comparison, FindingChange, Meaning, Member, Relation,
+};
 
 /// How many characters of a refusal's message to show.
 const MOST_OF_MESSAGE: usize = 400;
@@ -189,6 +191,15 @@ pub(super) fn warning(comparison: &Comparison) -> Option<String> {
         );
     }
     Some(sentence)
+}
+
+/// Where a contract is broken, if that is not everywhere.
+pub(super) fn alone(change: &FindingChange) -> &'static str {
+    if change.is_raw_only {
+        ", on servers that pass conversations to the template unchanged"
+    } else {
+        ""
+    }
 }
 
 /// How many edits to put on a line.

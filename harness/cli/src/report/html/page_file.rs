@@ -36,24 +36,34 @@ impl PageFile {
 
     /// Writes the page. The script reads the overview's data from the index.
     pub fn write(self, out: &mut dyn Write, title: &str, index: &Value) -> io::Result<()> {
-        // Each mark occurs once in the frame. Only the rest of the frame is searched for marks, so
-        // nothing that a template says is taken for one.
-        let mut rest = PAGE;
-        for (mark, text) in [
+        let parts = [
             ("{{TITLE}}", escaped(title)),
             ("{{STYLE}}", STYLE.trim_end().to_owned()),
             ("{{INDEX}}", in_script(index)),
             ("{{CHUNKS}}", self.chunks.concat()),
             ("{{SCRIPT}}", format!("{SIGNS}{}", SCRIPT.trim_end())),
-        ] {
-            if let Some((before, after)) = rest.split_once(mark) {
-                out.write_all(before.as_bytes())?;
-                out.write_all(text.as_bytes())?;
-                rest = after;
-            }
-        }
-        out.write_all(rest.as_bytes())
+        ];
+        write_frame(out, PAGE, &parts)
     }
+}
+
+/// Writes the frame of a page with its parts in the places of their marks.
+pub(super) fn write_frame(
+    out: &mut dyn Write,
+    frame: &str,
+    parts: &[(&str, String)],
+) -> io::Result<()> {
+    // Each mark occurs once in the frame. Only the rest of the frame is searched for marks, so
+    // nothing that a template says is taken for one.
+    let mut rest = frame;
+    for (mark, text) in parts {
+        if let Some((before, after)) = rest.split_once(mark) {
+            out.write_all(before.as_bytes())?;
+            out.write_all(text.as_bytes())?;
+            rest = after;
+        }
+    }
+    out.write_all(rest.as_bytes())
 }
 
 /// A diff in the page's form: lines with their side and their pieces.

@@ -54,41 +54,31 @@ pub fn of_cards(cards: &[Card], others: &[OtherFault], passes: bool) -> Value {
         counted(errors, "error", "errors"),
         counted(warnings, "warning", "warnings")
     );
-    let headline = match with_errors.count() {
-        0 => format!(
-            "{what} in {}",
-            counted(cards.len(), "template", "templates")
-        ),
-        some => format!(
-            "{what}; {some} of {} with errors",
-            counted(cards.len(), "template", "templates")
-        ),
+    let templates = counted(cards.len(), "template", "templates");
+    let mut headline = match with_errors.count() {
+        0 => format!("{what} in {templates}"),
+        some => format!("{what}; {some} of {templates} with errors"),
     };
-    let headline = match others.len() {
-        0 => headline,
-        count => format!(
+    if !others.is_empty() {
+        headline = format!(
             "{headline}; {}",
-            counted(count, "other problem", "other problems")
-        ),
-    };
+            counted(others.len(), "other problem", "other problems")
+        );
+    }
     let mut engines: Vec<&str> = cards.iter().map(|card| card.engine.as_str()).collect();
     engines.sort_unstable();
     engines.dedup();
-    json!({
-        "sign": sign(passing(passes)),
-        "headline": headline,
-        "facts": facts(&[&format!("Engine: {}.", engines.join(", "))]),
-        "causes": [],
-        "more": 0,
-        "cards": [],
-        "others": others.iter().map(OtherFault::sentence).collect::<Vec<_>>(),
-    })
+    let others: Vec<String> = others.iter().map(OtherFault::sentence).collect();
+    let mut verdict = of_comparison(&headline, passes);
+    verdict["facts"] = facts(&[&format!("Engine: {}.", engines.join(", "))]).into();
+    verdict["others"] = others.into();
+    verdict
 }
 
 /// The verdict of a comparison, in a sentence.
 pub fn of_comparison(sentence: &str, is_same: bool) -> Value {
     json!({
-        "sign": sign(passing(is_same)),
+        "sign": sign(if is_same { Ending::Passed } else { Ending::Failed }),
         "headline": sentence,
         "facts": facts(&[]),
         "causes": [],
@@ -96,15 +86,6 @@ pub fn of_comparison(sentence: &str, is_same: bool) -> Value {
         "cards": [],
         "others": [],
     })
-}
-
-/// The ending of what passes or fails.
-fn passing(passes: bool) -> Ending {
-    if passes {
-        Ending::Passed
-    } else {
-        Ending::Failed
-    }
 }
 
 /// The colour of a verdict, and the sign before it.
@@ -131,10 +112,8 @@ fn cause(report: &RunReport<'_, '_>, group: &FaultGroup<'_>) -> Option<Value> {
     let mut of_template: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for GroupedPair { pair, .. } in others {
         let name = pair.template.name.as_str();
-        of_template
-            .entry(name)
-            .or_default()
-            .push(pair.case.id.to_string());
+        let cases = of_template.entry(name).or_default();
+        cases.push(pair.case.id.to_string());
     }
     let case = pair.case;
     let messages = case.messages.iter().map(ToString::to_string);

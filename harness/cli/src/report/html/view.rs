@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::page_file::{SIGNS, STYLE, escaped, in_script};
+use super::page_file::{SIGNS, STYLE, escaped, in_script, write_frame};
 use crate::report::trace::visible;
 
 const FRAME: &str = include_str!("view.html");
@@ -18,10 +18,7 @@ pub(super) fn write(
     index: &Value,
     script: &str,
 ) -> io::Result<()> {
-    // Each mark occurs once in the frame. Only the rest of the frame is searched for marks, so
-    // nothing that a template says is taken for one.
-    let mut rest = FRAME;
-    for (mark, text) in [
+    let parts = [
         ("{{TITLE}}", escaped(title)),
         ("{{STYLE}}", format!("{STYLE}{}", OWN_STYLE.trim_end())),
         ("{{INDEX}}", in_script(index)),
@@ -29,14 +26,8 @@ pub(super) fn write(
             "{{SCRIPT}}",
             format!("{SIGNS}{SHARED_SCRIPT}\n{}", script.trim_end()),
         ),
-    ] {
-        if let Some((before, after)) = rest.split_once(mark) {
-            out.write_all(before.as_bytes())?;
-            out.write_all(text.as_bytes())?;
-            rest = after;
-        }
-    }
-    out.write_all(rest.as_bytes())
+    ];
+    write_frame(out, FRAME, &parts)
 }
 
 /// The pieces of a text between some of its bytes: each with its range. Places within a character
