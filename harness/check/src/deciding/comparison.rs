@@ -30,13 +30,19 @@ pub(crate) enum ComparedWith {
     Number(usize),
 }
 
+/// The operations that look for a text in a whole.
+const SEARCHES: [&str; 8] = [
+    "in", "not in", "find", "rfind", "index", "count", "==", "!=",
+];
+
 /// The comparisons in a look: each text that somebody wrote with each literal.
 pub(crate) fn comparisons(look: &Look) -> Vec<Comparison> {
     let mut found = Vec::new();
     for (at, operand) in look.operands.iter().enumerate() {
         let texts = match written(operand) {
             Some(one) if subject(&one.0).is_some() => vec![one],
-            _ => within_whole(operand),
+            _ if SEARCHES.contains(&look.operation) => within_whole(operand),
+            _ => continue,
         };
         let others = look.operands.iter().enumerate();
         let others = others.filter(|(place, _)| *place != at);
