@@ -15,8 +15,8 @@ use super::tally::Tally;
 use super::tokens::control_tokens_in;
 use crate::capability::GenerationPrompt;
 use crate::probe::catalogue::{
-    CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, IMAGE, PARALLEL, SYSTEM_USER, TWO_ROUNDS, TWO_TURNS,
-    USER_ASSISTANT, USER_PARTS, VIDEO,
+    CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, IMAGE, PARALLEL, SYSTEM_USER, TOOLS, TWO_ROUNDS,
+    TWO_TURNS, USER_ASSISTANT, USER_PARTS, VIDEO,
 };
 use crate::probe::{ProbeOutcome, Prober, words};
 
@@ -54,6 +54,7 @@ pub(super) static TAGS_PAIRED: Contract = Contract {
                 plain_tags_are_paired(&mut tally, prober, &seen, &text[question.end..], opening);
             }
         }
+        tags_around_tools(&mut tally, prober);
         marks_of_answers(&mut tally, prober);
         marks_of_media(&mut tally, prober);
         both_sides(&mut tally, prober);
@@ -107,6 +108,47 @@ fn tokens_are_paired(
                 format!("`{partner}` closes what no `{tag}` opens")
             };
             Evidence::one(what, seen).at(at())
+        });
+    }
+}
+
+/// Demands that the tags next to the list of tools, each alone on its line, come in pairs: `<tools>`
+/// before it, and `</tools>` after it.
+fn tags_around_tools(tally: &mut Tally, prober: &Prober<'_>) {
+    let seen = prober.see(TOOLS);
+    let Some(text) = seen.before(words::USER) else {
+        return;
+    };
+    let lower = text.to_ascii_lowercase();
+    let (Some(first), Some(last)) = (lower.find(words::TOOL), lower.rfind(words::SECOND_TOOL))
+    else {
+        return;
+    };
+    let names_of = |lines: &'_ str| -> Vec<(bool, String)> {
+        let tags = lines.lines().map(str::trim).filter_map(|line| {
+            let tag = line.strip_prefix('<')?.strip_suffix('>')?;
+            let name = tag.strip_prefix('/').unwrap_or(tag);
+            let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+            (is_name && !name.is_empty()).then(|| (name != tag, name.to_owned()))
+        });
+        tags.collect()
+    };
+    let opening = names_of(&text[..first]).pop().filter(|(closes, _)| !closes);
+    let closing = names_of(&text[last..])
+        .into_iter()
+        .next()
+        .filter(|(closes, _)| *closes);
+    for (closes, name) in opening.into_iter().chain(closing) {
+        let count = |tag: String| text.matches(&tag).count();
+        let (opened, closed) = (count(format!("<{name}")), count(format!("</{name}")));
+        let is_paired = if closes { opened > 0 } else { closed > 0 };
+        tally.demand(is_paired, || {
+            let what = if closes {
+                format!("`</{name}>` after the tools closes what no `<{name}>` opens")
+            } else {
+                format!("`<{name}>` before the tools is not closed by `</{name}>`")
+            };
+            Evidence::one(what, &seen).at(seen.find(&format!("{name}>")))
         });
     }
 }

@@ -358,7 +358,14 @@ const ABOUT: &str = "{\"name\": \"{{ tool.function.name }}\", \"description\": \
 const FLAT: &str = "{{ tool.function.name }} {{ tool.function.description }}{% for name, one in \
                 tool.function.parameters.properties.items() %} {{ name }}: {{ one.type }} {{ \
                 one.description }}{% endfor %}";
-const FAULTS: [Fault; 13] = [
+const FAULTS: [Fault; 14] = [
+    (
+        "tags-paired",
+        Severity::Error,
+        "<|system|>{% for",
+        "<|system|>\n<tools>\n{% for",
+        "`<tools>` before the tools",
+    ),
     (
         "calls-whole",
         Severity::Error,
