@@ -82,6 +82,9 @@ pub mod naming;
 pub mod reason;
 
 #[cfg(feature = "harness")]
+pub mod document;
+
+#[cfg(feature = "harness")]
 pub mod wildcard;
 
 #[cfg(feature = "harness")]

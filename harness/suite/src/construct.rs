@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::layout::Layout;
 use rolecall_core::file::read_text;
 use rolecall_core::fingerprint::Fingerprint;
-use rolecall_core::json::syntax_problem;
+use rolecall_core::json;
 use rolecall_core::problem::Problem;
 
 #[derive(Debug, Clone)]
@@ -99,8 +99,7 @@ impl ConstructTable {
     }
 
     fn parse(path: &Path, text: &str, dialect: Dialect) -> Result<ConstructTable, Problem> {
-        let TableFile { case, rows } =
-            serde_json::from_str(text).map_err(|error| syntax_problem(path, text, &error))?;
+        let TableFile { case, rows } = json::read(path, text, "a table of constructs")?;
         let rows = rows
             .into_iter()
             .map(|row| Construct::of(dialect, row))

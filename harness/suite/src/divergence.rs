@@ -6,17 +6,15 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use jsonc_parser::ast;
-use jsonc_parser::common::Ranged;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::suite::{Pair, Suite};
+use rolecall_core::document::{self, Document};
 use rolecall_core::fingerprint::Fingerprint;
-use rolecall_core::invocation;
-use rolecall_core::json::{self, JsonDocument};
+use rolecall_core::json::Node;
 use rolecall_core::problem::{Position, Problem};
-use rolecall_core::reason::is_reason;
 use rolecall_core::root::text_if_there;
 use rolecall_core::wildcard::Wildcard;
 
@@ -68,22 +66,14 @@ impl Divergences {
         let Some(text) = text_if_there(path).map_err(|problem| vec![problem])? else {
             return Ok(Divergences::default());
         };
-        let examined = json::examine(path, &text, |document, root| {
-            let entries = document.array(root, "the list of divergences")?;
-            let read = |entry: &ast::Value<'_>| {
-                let position = Position::of(&text, entry.start());
-                self::read(document, entry, position)
-            };
-            let entries: Vec<_> = entries.iter().map(read).collect();
-            entries.into_iter().collect::<Option<Vec<_>>>()
-        });
-        match examined.value {
-            Some(entries) if examined.problems.is_empty() => Ok(Divergences {
-                path: path.to_path_buf(),
-                entries,
-            }),
-            _ => Err(examined.problems),
-        }
+        let entries = document::read(path, &text, &RULES, "the list", |document, root| {
+            let entries = root.items().iter();
+            entries.filter_map(|entry| read(document, entry)).collect()
+        })?;
+        Ok(Divergences {
+            path: path.to_path_buf(),
+            entries,
+        })
     }
 
     /// All of them, in the order of the file.
@@ -181,107 +171,54 @@ pub fn draft(engine: &str, pair: &Pair<'_>, observed: Fingerprint) -> String {
     )
 }
 
-fn read(
-    document: &mut JsonDocument<'_>,
-    entry: &ast::Value<'_>,
-    position: Position,
-) -> Option<Divergence> {
-    let known = ["engine", "template", "case", "reason", "issue", "observed"].map(str::to_owned);
-    let fields = document.fields(entry, "a divergence", &known)?;
-    let mut text = |name: &str| {
-        let Some(value) = fields.get(name) else {
-            document.problem(entry, format!("the divergence has no `{name}`"));
-            return None;
-        };
-        let text = document.string(value, &format!("`{name}`"))?;
-        if !is_reason(&text) {
-            document.problem(value, format!("`{name}` is not filled in"));
-            return None;
+static RULES: LazyLock<Value> =
+    LazyLock::new(|| document::schema(include_str!("divergences.schema.json")));
+
+/// An entry of which the schema's problems are reported already.
+fn read(document: &mut Document<'_>, entry: &Node<'_>) -> Option<Divergence> {
+    let mut pattern = |key: &str| {
+        let (text, at) = (entry.get(key)?.text()?, entry.get(key)?.range.start);
+        let wildcard = Wildcard::new(text);
+        let wildcard = wildcard.map_err(|error| document.problem(at, error.to_string(), None));
+        Some((text.to_owned(), wildcard.ok()?))
+    };
+    let ((template, templates), (case, cases)) = (pattern("template")?, pattern("case")?);
+    let reason = entry.get("reason")?;
+    document.check_reason(reason, "`reason`");
+    let mut fingerprint = |value: &Node<'_>, of: &str| {
+        let hash = value.text()?.parse().map_err(|error| {
+            document.problem(value.range.start, format!("`{of}`: {error}"), None);
+        });
+        Some((of.to_owned(), hash.ok()?))
+    };
+    let value = entry.get("observed")?;
+    // One fingerprint for one pair, or an object from pairs to fingerprints.
+    let observed = if value.text().is_some() {
+        let name = format!("{template}:{case}");
+        let hash = fingerprint(value, "observed")?.1;
+        if name.contains(['*', '?', '[', '{', '\\']) {
+            let help = "for a glob, write an object: {\"template:family/name\": \"…\"}";
+            let message = "one `observed` for many pairs";
+            document.problem(value.range.start, message, Some(help.to_owned()));
         }
-        Some(text)
+        BTreeMap::from([(name, hash)])
+    } else {
+        let fields = value.fields().iter();
+        fields
+            .filter_map(|field| fingerprint(&field.value, &field.name))
+            .collect()
     };
-    let (engine, template, case, reason) = (
-        text("engine"),
-        text("template"),
-        text("case"),
-        text("reason"),
-    );
-    let issue = match fields.get("issue") {
-        Some(value) => Some(document.string(value, "`issue`")?),
-        None => None,
-    };
-    let (engine, template, case, reason) = (engine?, template?, case?, reason?);
-    let mut glob = |name: &str, pattern: &str| match Wildcard::new(pattern) {
-        Ok(wildcard) => Some(wildcard),
-        Err(error) => {
-            document.problem(fields.get(name)?, error.to_string());
-            None
-        }
-    };
-    let (templates, cases) = (glob("template", &template), glob("case", &case));
-    let Some(value) = fields.get("observed") else {
-        document.problem_with(
-            entry,
-            "the divergence has no `observed`",
-            Some(format!(
-                "`{}` prints the entry of a difference",
-                invocation::command("run")
-            )),
-        );
-        return None;
-    };
-    let observed = read_observed(document, value, &template, &case)?;
     Some(Divergence {
-        templates: templates?,
-        cases: cases?,
-        engine,
+        templates,
+        cases,
+        engine: entry.text_of("engine")?,
         template,
         case,
-        reason,
-        issue,
+        reason: reason.text()?.to_owned(),
+        issue: entry.text_of("issue"),
         observed,
-        position,
+        position: document.position(entry.range.start),
     })
-}
-
-/// One fingerprint for one pair, or an object from pairs to fingerprints.
-fn read_observed(
-    document: &mut JsonDocument<'_>,
-    value: &ast::Value<'_>,
-    template: &str,
-    case: &str,
-) -> Option<BTreeMap<String, Fingerprint>> {
-    let mut fingerprint = |value: &ast::Value<'_>| {
-        let text = document.string(value, "`observed`")?;
-        text.parse()
-            .map_err(|error| document.problem(value, format!("`observed`: {error}")))
-            .ok()
-    };
-    let is_glob = |text: &str| text.contains(['*', '?', '[', '{', '\\']);
-    if let ast::Value::Object(_) = value {
-        let entries = document.entries(value, "`observed`")?;
-        let mut observed = BTreeMap::new();
-        for (name, property) in entries {
-            let text = document.string(&property.value, &format!("`{name}`"))?;
-            match text.parse() {
-                Ok(hash) => {
-                    observed.insert(name.to_owned(), hash);
-                }
-                Err(error) => document.problem(&property.value, format!("`{name}`: {error}")),
-            }
-        }
-        return Some(observed);
-    }
-    let hash = fingerprint(value)?;
-    if is_glob(template) || is_glob(case) {
-        document.problem_with(
-            value,
-            "one `observed` for many pairs",
-            Some("for a glob, write an object: {\"template:family/name\": \"…\"}".to_owned()),
-        );
-        return None;
-    }
-    Some(BTreeMap::from([(format!("{template}:{case}"), hash)]))
 }
 
 #[cfg(test)]
@@ -384,11 +321,11 @@ mod tests {
             ),
             (
                 format!(r#"{{"engine": "e", "template": "t", "case": "c", "observed": "{hash}"}}"#),
-                "the divergence has no `reason`",
+                "`[0]` of the list has no `reason`",
             ),
             (
                 r#"{"engine": "e", "template": "t", "case": "c", "reason": "r"}"#.to_owned(),
-                "the divergence has no `observed`",
+                "`[0]` of the list has no `observed`",
             ),
             (
                 format!(

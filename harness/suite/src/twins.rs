@@ -10,16 +10,17 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::LazyLock;
 
-use jsonc_parser::ast;
 use rolecall_core::{CaseId, Dialect, Outcome, OutcomeKind, Template, TemplateName};
+use serde_json::Value;
 
 use crate::comparison::{Comparison, KeptCase, Pairing, Relation, SideKind};
 use crate::run::Rendered;
 use crate::suite::{Pair, Suite};
-use rolecall_core::json::{self, JsonDocument};
+use rolecall_core::document::{self, Document};
+use rolecall_core::json::Node;
 use rolecall_core::problem::Problem;
-use rolecall_core::reason::is_reason;
 use rolecall_core::root::text_if_there;
 use rolecall_core::wildcard::Wildcard;
 use rolecall_front::front::Front;
@@ -182,15 +183,11 @@ impl Explanations {
         let Some(text) = text_if_there(path).map_err(|problem| vec![problem])? else {
             return Ok(Explanations::default());
         };
-        let examined = json::examine(path, &text, |document, root| {
-            let entries = document.array(root, "the list of differences")?;
-            let entries: Vec<_> = entries.iter().map(|entry| read(document, entry)).collect();
-            entries.into_iter().collect::<Option<Vec<_>>>()
-        });
-        match examined.value {
-            Some(entries) if examined.problems.is_empty() => Ok(Explanations { entries }),
-            _ => Err(examined.problems),
-        }
+        let entries = document::read(path, &text, &RULES, "the list", |document, root| {
+            let entries = root.items().iter();
+            entries.map(|entry| read(document, entry)).collect()
+        })?;
+        Ok(Explanations { entries })
     }
 
     /// Only those about some families.
@@ -244,36 +241,27 @@ impl Explanations {
     }
 }
 
-fn read(document: &mut JsonDocument<'_>, entry: &ast::Value<'_>) -> Option<Explanation> {
-    let known = ["family", "cases", "reason"].map(str::to_owned);
-    let fields = document.fields(entry, "a difference", &known)?;
-    let mut required = |name: &str| {
-        let value = fields.get(name);
-        if value.is_none() {
-            document.problem(entry, format!("the difference has no `{name}`"));
-        }
-        value
-    };
-    let (family, cases, reason) = (required("family"), required("cases"), required("reason"));
-    let family = document.string(family?, "`family`")?;
-    let place = reason?;
-    let reason = document.string(place, "`reason`")?;
-    if !is_reason(&reason) {
-        document.problem(place, "`reason` is not filled in");
+static RULES: LazyLock<Value> =
+    LazyLock::new(|| document::schema(include_str!("twins.schema.json")));
+
+/// An entry of which the schema's problems are reported already.
+fn read(document: &mut Document<'_>, entry: &Node<'_>) -> Explanation {
+    if let Some(reason) = entry.get("reason") {
+        document.check_reason(reason, "`reason`");
     }
     let mut globs = Vec::new();
-    for value in document.array(cases?, "`cases`")? {
-        let text = document.string(value, "a glob")?;
-        match Wildcard::new(&text) {
-            Ok(wildcard) => globs.push((text, wildcard)),
-            Err(error) => document.problem(value, error.to_string()),
+    for glob in entry.get("cases").map_or(&[][..], Node::items) {
+        let text = glob.text().unwrap_or_default();
+        match Wildcard::new(text) {
+            Ok(wildcard) => globs.push((text.to_owned(), wildcard)),
+            Err(error) => document.problem(glob.range.start, error.to_string(), None),
         }
     }
-    Some(Explanation {
-        family,
+    Explanation {
+        family: entry.text_of("family").unwrap_or_default(),
         globs,
-        reason,
-    })
+        reason: entry.text_of("reason").unwrap_or_default(),
+    }
 }
 
 #[cfg(test)]
@@ -360,9 +348,9 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "unknown key `case` in a difference",
-                "the difference has no `cases`",
-                "the difference has no `reason`"
+                "`[0]` of the list has no `cases`",
+                "`[0]` of the list has no `reason`",
+                "unknown key `case` in `[0]` of the list",
             ]
         );
     }
