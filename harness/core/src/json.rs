@@ -90,7 +90,10 @@ pub fn read<T: DeserializeOwned>(path: &Path, text: &str, what: &str) -> Result<
         return Err(Problem::new(path, message));
     }
     serde_json::from_str(text).map_err(|error| {
-        // A text that breaks off is not another kind of file.
+        if !error.is_data() {
+            return syntax_problem(path, text, &error);
+        }
+        // A text that breaks off later is not another kind of file.
         if let Err(error) = serde_json::from_str::<Value>(text) {
             return syntax_problem(path, text, &error);
         }

@@ -9,6 +9,9 @@
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+#[macro_use]
+mod named;
+
 pub mod clock;
 pub mod float;
 pub mod limits;

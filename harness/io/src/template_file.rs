@@ -212,7 +212,7 @@ fn unreached(document: &mut Document<'_>, places: &[Field<'_>]) -> Vec<Unreached
     for place in places {
         for field in place.value.fields() {
             let why = document.reason_for(field);
-            let Some(branch) = Branch::by_name(&field.name) else {
+            let Some(branch) = Branch::named(&field.name) else {
                 let names = Branch::ALL.map(Branch::name).join("`, `");
                 let name = &field.name;
                 let message = format!("there is no branch `{name}`; expected one of `{names}`");

@@ -12,7 +12,7 @@ use rolecall_core::document::{self, Document};
 use rolecall_core::file::{MOST_CASES, is_there, read_text, read_text_of};
 use rolecall_core::json::{self, Node, NodeKind};
 use rolecall_core::naming::is_portable;
-use rolecall_core::problem::{Problem, did_you_mean};
+use rolecall_core::problem::{Position, Problem, did_you_mean};
 use rolecall_core::root::{Root, text_within};
 
 /// The JSON Schema of a case file.
@@ -269,7 +269,10 @@ fn tool_of(path: &Path, text: &str) -> Result<Value, Problem> {
     let tool = json::parse(path, text)?;
     match tool.kind {
         NodeKind::Object(_) => Ok(tool.value()),
-        _ => Err(Problem::new(path, "a tool file must be an object")),
+        _ => {
+            let at = Position::of(text, tool.range.start);
+            Err(Problem::new(path, "a tool file must be an object").at(at))
+        }
     }
 }
 

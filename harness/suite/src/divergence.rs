@@ -5,39 +5,18 @@
 //! one is gone, or if it has changed.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
+use crate::exception::{Exception, Exceptions};
 use crate::suite::{Pair, Suite};
 use rolecall_core::document::{self, Document};
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::json::Node;
-use rolecall_core::problem::{Position, Problem};
-use rolecall_core::root::text_if_there;
+use rolecall_core::problem::Problem;
 use rolecall_core::wildcard::Wildcard;
-
-#[derive(Debug, Default)]
-pub struct Divergences {
-    path: PathBuf,
-    entries: Vec<Divergence>,
-}
-
-#[derive(Debug)]
-pub struct Divergence {
-    pub engine: String,
-    pub template: String,
-    pub case: String,
-    /// Why they differ, and why that is left so.
-    pub reason: String,
-    pub issue: Option<String>,
-    /// The fingerprint of the engine's transcript at the review, by pair.
-    pub observed: BTreeMap<String, Fingerprint>,
-    templates: Wildcard,
-    cases: Wildcard,
-    position: Position,
-}
 
 /// Whether a difference is listed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -60,32 +39,20 @@ pub fn pair_name(pair: &Pair<'_>) -> String {
     format!("{}:{}", pair.template.name, pair.case.id)
 }
 
-impl Divergences {
-    /// Reads `snapshots/divergences.json`; without the file the list is empty.
-    pub fn read(path: &Path) -> Result<Divergences, Vec<Problem>> {
-        let Some(text) = text_if_there(path).map_err(|problem| vec![problem])? else {
-            return Ok(Divergences::default());
-        };
-        let entries = document::read(path, &text, &RULES, "the list", |document, root| {
-            let entries = root.items().iter();
-            entries.filter_map(|entry| read(document, entry)).collect()
-        })?;
-        Ok(Divergences {
-            path: path.to_path_buf(),
-            entries,
-        })
-    }
+/// The known differences from the references.
+pub type Divergences = Exceptions;
 
-    /// All of them, in the order of the file.
-    pub fn entries(&self) -> &[Divergence] {
-        &self.entries
-    }
+/// Reads `snapshots/divergences.json`; without the file the list is empty.
+pub fn read(path: &Path) -> Result<Divergences, Vec<Problem>> {
+    Exceptions::read(path, &RULES, |document, entry| {
+        read_entry(document, entry).into_iter().collect()
+    })
+}
 
+impl Exceptions {
     /// The entry about an engine and a pair.
-    pub fn about(&self, engine: &str, pair: &Pair<'_>) -> Option<&Divergence> {
-        self.entries
-            .iter()
-            .find(|entry| entry.engine == engine && entry.matches(pair))
+    pub(crate) fn about(&self, engine: &str, pair: &Pair<'_>) -> Option<&Exception> {
+        self.find(engine, &pair_name(pair))
     }
 
     /// Whether a difference is listed. `observed` is the fingerprint of the engine's
@@ -129,19 +96,19 @@ impl Divergences {
                         .help("remove the entry, or restore its engine, template or case"),
                 );
             };
-            if !engines.contains(&entry.engine.as_str()) {
-                complain(format!("no engine is named `{}`", entry.engine));
+            if !engines.contains(&entry.of.as_str()) {
+                complain(format!("no engine is named `{}`", entry.of));
                 continue;
             }
             let names: Vec<String> = suite
                 .pairs()
-                .filter(|pair| entry.matches(pair))
                 .map(|pair| pair_name(&pair))
+                .filter(|name| entry.covers(name))
                 .collect();
             if names.is_empty() {
+                let (template, case) = entry.place.split_once(':').unwrap_or_default();
                 complain(format!(
-                    "no template matching `{}` has a case matching `{}`",
-                    entry.template, entry.case
+                    "no template matching `{template}` has a case matching `{case}`"
                 ));
             }
             for name in entry.observed.keys().filter(|name| !names.contains(name)) {
@@ -149,14 +116,6 @@ impl Divergences {
             }
         }
         problems
-    }
-}
-
-impl Divergence {
-    /// Whether it is about a pair, whatever the engine.
-    pub fn matches(&self, pair: &Pair<'_>) -> bool {
-        self.templates.is_match(pair.template.name.as_str())
-            && self.cases.is_match(&pair.case.id.to_string())
     }
 }
 
@@ -174,50 +133,46 @@ pub fn draft(engine: &str, pair: &Pair<'_>, observed: Fingerprint) -> String {
 static RULES: LazyLock<Value> =
     LazyLock::new(|| document::schema(include_str!("divergences.schema.json")));
 
-/// An entry of which the schema's problems are reported already.
-fn read(document: &mut Document<'_>, entry: &Node<'_>) -> Option<Divergence> {
-    let mut pattern = |key: &str| {
-        let (text, at) = (entry.get(key)?.text()?, entry.get(key)?.range.start);
-        let wildcard = Wildcard::new(text);
-        let wildcard = wildcard.map_err(|error| document.problem(at, error.to_string(), None));
-        Some((text.to_owned(), wildcard.ok()?))
-    };
-    let ((template, templates), (case, cases)) = (pattern("template")?, pattern("case")?);
+fn read_entry(document: &mut Document<'_>, entry: &Node<'_>) -> Option<Exception> {
     let reason = entry.get("reason")?;
     document.check_reason(reason, "`reason`");
+    for key in ["template", "case"] {
+        let pattern = entry.get(key)?;
+        if let Err(error) = Wildcard::new(pattern.text()?) {
+            document.problem(pattern.range.start, error.to_string(), None);
+        }
+    }
+    let place = [entry.text_of("template")?, entry.text_of("case")?].join(":");
     let mut fingerprint = |value: &Node<'_>, of: &str| {
-        let hash = value.text()?.parse().map_err(|error| {
+        let hash = value.text()?.parse();
+        let hash = hash.map_err(|error| {
             document.problem(value.range.start, format!("`{of}`: {error}"), None);
         });
         Some((of.to_owned(), hash.ok()?))
     };
-    let value = entry.get("observed")?;
     // One fingerprint for one pair, or an object from pairs to fingerprints.
+    let value = entry.get("observed")?;
     let observed = if value.text().is_some() {
-        let name = format!("{template}:{case}");
         let hash = fingerprint(value, "observed")?.1;
-        if name.contains(['*', '?', '[', '{', '\\']) {
+        if place.contains(['*', '?', '[', '{', '\\']) {
             let help = "for a glob, write an object: {\"template:family/name\": \"…\"}";
             let message = "one `observed` for many pairs";
             document.problem(value.range.start, message, Some(help.to_owned()));
         }
-        BTreeMap::from([(name, hash)])
+        BTreeMap::from([(place.clone(), hash)])
     } else {
         let fields = value.fields().iter();
         fields
             .filter_map(|field| fingerprint(&field.value, &field.name))
             .collect()
     };
-    Some(Divergence {
-        templates,
-        cases,
-        engine: entry.text_of("engine")?,
-        template,
-        case,
-        reason: reason.text()?.to_owned(),
+    let reason = reason.text()?.to_owned();
+    let position = document.position(entry.range.start);
+    Some(Exception {
+        of: entry.text_of("engine")?,
         issue: entry.text_of("issue"),
         observed,
-        position: document.position(entry.range.start),
+        ..Exception::new(&place, reason, position).ok()?
     })
 }
 
@@ -230,7 +185,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("divergences.json");
         std::fs::write(&path, text).unwrap();
-        Divergences::read(&path).map_err(|problems| {
+        read(&path).map_err(|problems| {
             problems
                 .into_iter()
                 .map(|problem| problem.message)

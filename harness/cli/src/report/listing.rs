@@ -281,11 +281,11 @@ impl Listing {
     pub fn divergences(divergences: &Divergences) -> Listing {
         Listing {
             rows: divergences
-                .entries()
+                .entries
                 .iter()
                 .map(|entry| ListRow {
                     heading: None,
-                    name: format!("{} {}:{}", entry.engine, entry.template, entry.case),
+                    name: format!("{} {}", entry.of, entry.place),
                     dialect: None,
                     about: match &entry.issue {
                         Some(issue) => format!("{} ({issue})", entry.reason),
@@ -295,16 +295,17 @@ impl Listing {
                 .collect(),
             entries: Entries::Divergences(
                 divergences
-                    .entries()
+                    .entries
                     .iter()
                     .map(|entry| {
                         let observed = entry.observed.iter();
                         let observed =
                             observed.map(|(pair, hash)| (pair.clone(), hash.to_string()));
+                        let (template, case) = entry.place.split_once(':').unwrap_or_default();
                         DivergenceEntry {
-                            engine: entry.engine.clone(),
-                            template: entry.template.clone(),
-                            case: entry.case.clone(),
+                            engine: entry.of.clone(),
+                            template: template.to_owned(),
+                            case: case.to_owned(),
                             reason: entry.reason.clone(),
                             issue: entry.issue.clone(),
                             observed: observed.collect(),

@@ -13,19 +13,18 @@ use rolecall_core::{Dialect, Template, TemplateName, Variable};
 use serde_json::{Map, Value};
 
 use rolecall_check::contract;
-use rolecall_check::contract::Contract;
 use rolecall_core::document::{self, Document};
 use rolecall_core::file::{MOST_CONFIGURATION, is_there, read_text_of};
 use rolecall_core::json::{Field, Node, NodeKind};
 use rolecall_core::naming;
 use rolecall_core::problem::{Position, Problem, did_you_mean};
 use rolecall_core::root::Root;
-use rolecall_core::wildcard::Wildcard;
+use rolecall_core::wildcard::{InvalidWildcard, Wildcard};
 use rolecall_front::front::Front;
 use rolecall_io::template_file::{special_tokens, variables};
 
 use crate::card_rule::CardRule;
-use crate::known_difference::KnownDifference;
+use crate::exception::Exception;
 
 pub const FILE: &str = "rolecall.toml";
 
@@ -90,17 +89,9 @@ pub struct ConfiguredTemplate {
     variables: Vec<(String, Variable)>,
     front: Option<(Front, Position)>,
     family: Option<String>,
-    broken: Vec<Reason>,
+    broken: Vec<Exception>,
     /// The template that it is checked against.
     pub base: Option<ConfiguredBase>,
-}
-
-/// Why a template breaks a contract.
-#[derive(Debug, Clone)]
-struct Reason {
-    contract: &'static Contract,
-    why: String,
-    position: Position,
 }
 
 /// The base of a template, and how the template may differ from it.
@@ -113,7 +104,7 @@ pub struct ConfiguredBase {
     pub position: Position,
     /// Control tokens of the base, each with that of the template.
     pub tokens: Vec<(String, String)>,
-    pub differs: Vec<KnownDifference>,
+    pub differs: Vec<Exception>,
 }
 
 static RULES: LazyLock<Value> = LazyLock::new(|| document::schema(SCHEMA));
@@ -215,9 +206,9 @@ impl ConfiguredTemplate {
     }
 
     /// The contracts for which `broken` has a reason, each with the place of the reason.
-    pub fn reasons(&self) -> impl Iterator<Item = (&'static str, Position)> {
+    pub fn reasons(&self) -> impl Iterator<Item = (&str, Position)> {
         let reasons = self.broken.iter();
-        reasons.map(|reason| (reason.contract.id, reason.position))
+        reasons.map(|reason| (reason.place.as_str(), reason.position))
     }
 
     /// The names of the variables that it sets.
@@ -273,9 +264,9 @@ impl ConfiguredTemplate {
             template.family.clone_from(&self.family);
         }
         for reason in &self.broken {
-            let id = reason.contract.id;
-            template.broken.retain(|(known, _)| known != id);
-            template.broken.push((id.to_owned(), reason.why.clone()));
+            let Exception { place, reason, .. } = reason;
+            template.broken.retain(|(known, _)| known != place);
+            template.broken.push((place.clone(), reason.clone()));
         }
         // The same goes for the model's other templates.
         for (_, other) in &mut template.named {
@@ -399,19 +390,12 @@ impl ConfigurationReader<'_> {
             broken: Vec::new(),
             base: None,
         };
+        configured.broken = self.exceptions(entries(table, "broken"));
         for field in entries(table, "broken") {
-            let at = field.value.range.start;
-            let why = self.document.reason_for(field);
-            match contract::find(&field.name) {
-                Ok(contract) => configured.broken.push(Reason {
-                    contract,
-                    why,
-                    position: self.document.position(at),
-                }),
-                Err(message) => {
-                    let message = format!("`broken`: {message}");
-                    self.document.problem(at, message, None);
-                }
+            if let Err(message) = contract::find(&field.name) {
+                let message = format!("`broken`: {message}");
+                let at = field.value.range.start;
+                self.document.problem(at, message, None);
             }
         }
         configured.base = self.base(table, &configured);
@@ -446,17 +430,6 @@ impl ConfigurationReader<'_> {
             let help = "name the template that it was made from".to_owned();
             self.document.problem(at, message, Some(help));
         }
-        let mut differs = Vec::new();
-        for field in entries(table, "differs") {
-            let why = self.document.reason_for(field);
-            match KnownDifference::new(&field.name, why) {
-                Ok(known) => differs.push(known),
-                Err(error) => {
-                    let at = field.value.range.start;
-                    self.document.problem(at, error.to_string(), None);
-                }
-            }
-        }
         let tokens = entries(table, "base_tokens").iter();
         let tokens = tokens
             .filter_map(|field| Some((field.name.to_string(), field.value.text()?.to_owned())));
@@ -464,8 +437,22 @@ impl ConfigurationReader<'_> {
             source,
             position: self.document.position(at),
             tokens: tokens.collect(),
-            differs,
+            differs: self.exceptions(entries(table, "differs")),
         })
+    }
+
+    /// Reasons by what they are for.
+    fn exceptions(&mut self, fields: &[Field<'_>]) -> Vec<Exception> {
+        let exception = |field: &Field<'_>| {
+            let reason = self.document.reason_for(field);
+            let at = field.value.range.start;
+            let exception = Exception::new(&field.name, reason, self.document.position(at));
+            let problem = |error: InvalidWildcard| {
+                self.document.problem(at, error.to_string(), None);
+            };
+            exception.map_err(problem).ok()
+        };
+        fields.iter().filter_map(exception).collect()
     }
 
     fn front(&mut self, item: &Node<'_>) -> Option<(Front, Position)> {
