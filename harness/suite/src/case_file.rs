@@ -267,13 +267,11 @@ pub fn read_tool(path: &Path) -> Result<Value, Problem> {
 /// The tool of a file with a text.
 fn tool_of(path: &Path, text: &str) -> Result<Value, Problem> {
     let tool = json::parse(path, text)?;
-    match tool.kind {
-        NodeKind::Object(_) => Ok(tool.value()),
-        _ => {
-            let at = Position::of(text, tool.range.start);
-            Err(Problem::new(path, "a tool file must be an object").at(at))
-        }
+    if matches!(tool.kind, NodeKind::Object(_)) {
+        return Ok(tool.value());
     }
+    let at = Position::of(text, tool.range.start);
+    Err(Problem::new(path, "a tool file must be an object").at(at))
 }
 
 fn known_tools(folders: &[PathBuf]) -> Vec<String> {

@@ -155,11 +155,8 @@ impl ConstructTable {
 
 impl Construct {
     fn of(dialect: Dialect, row: TableRow) -> Result<Construct, String> {
-        let stage = match row.stage.as_deref() {
-            None | Some("render") => Stage::Render,
-            Some("parse") => Stage::Parse,
-            Some(other) => return Err(format!("no stage is named `{other}`")),
-        };
+        let stage = row.stage.as_deref().unwrap_or("render");
+        let stage = Stage::named(stage).ok_or_else(|| format!("no stage is named `{stage}`"))?;
         let expected = match row.outcome.as_str() {
             "rendered" => Outcome::Rendered { text: row.text },
             "raised" => Outcome::Raised {
