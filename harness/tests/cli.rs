@@ -223,7 +223,7 @@ fn bad_files_are_reported_and_the_rest_runs() {
     let err = ran.stderr();
     for expected in [
         "cases/conversations/broken.json:4:1: not JSON: EOF while parsing",
-        "cases/conversations/typo.json:1:32: unknown key `mesages` in case `a`\n  did you mean `messages`?",
+        "cases/conversations/typo.json:1:32: unknown key `mesages` in `cases.a`\n  did you mean `messages`?",
         "cases/templates/bad.json:1:2: unknown key `special_token` in the sidecar\n  did you mean `special_tokens`?",
     ] {
         assert!(err.contains(expected), "missing {expected:?} in\n{err}");
@@ -241,7 +241,7 @@ fn a_typo_in_a_case_makes_no_orphan_of_its_snapshot() {
     assert_eq!(ran.code(), 2);
     assert!(
         ran.stderr()
-            .contains("unknown key `mesages` in case `user`")
+            .contains("unknown key `mesages` in `cases.user`")
     );
     assert!(!ran.stdout().contains("orphan"), "{}", ran.stdout());
     // A case that was removed leaves a section behind.

@@ -207,7 +207,7 @@ fn everything_wrong_with_the_file_has_its_place() {
         assert_eq!(ran.code(), 2, "{text}\n{}", ran.stdout());
         has(&ran.stderr(), expected);
     };
-    wrong("", &["rolecall.toml:1:1: the file has no `templates`"]);
+    wrong("", &["rolecall.toml:1:1: this file has no `templates`"]);
     wrong("[templates\n", &["rolecall.toml:1:11: not TOML: "]);
     wrong(
         "[template]\na = \"b\"\n",
@@ -219,14 +219,12 @@ fn everything_wrong_with_the_file_has_its_place() {
     );
     wrong(
         "[templates]\na = 3\n",
-        &[
-            "rolecall.toml:2:5: the template `a`, unless it is a text, must be a table, not a number",
-        ],
+        &["rolecall.toml:2:5: `templates.a` must be a string or a table, not a number"],
     );
     wrong(
         "[templates.a]\nsorce = \"x\"\n",
         &[
-            "rolecall.toml:1:12: the template `a` has no `source`",
+            "rolecall.toml:1:12: `templates.a` has no `source`",
             ":2:1: unknown key `sorce`",
         ],
     );
@@ -244,7 +242,7 @@ fn everything_wrong_with_the_file_has_its_place() {
     );
     wrong(
         "[templates.a]\nsource = \"model/echo.jinja\"\nvariables = { x = nan }\n",
-        &["rolecall.toml:3:19: the variable `x` is a number that JSON cannot express"],
+        &["rolecall.toml:3:19: JSON cannot express the number nan"],
     );
     wrong(
         "[templates]\na = \"model/echo.jinja\"\n[cases]\nbuiltin = [\"[\"]\nown = [\"nowhere\"]\n",

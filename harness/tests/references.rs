@@ -313,7 +313,7 @@ fn one_changed_byte_is_noticed_and_named() {
     has(
         &ran.stderr(),
         &[
-            "snapshots/reference.json:2:115: does not say what the references were asked: unknown field `frond`",
+            "snapshots/reference.json:2:115: not the list of what the references were asked: unknown field `frond`",
         ],
     );
     folder.write(ASKED, asked);

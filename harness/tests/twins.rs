@@ -4,7 +4,7 @@ use rolecall_cli::report;
 use rolecall_front::engines::Engines;
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::Suite;
-use rolecall_suite::twins::{self, Explanations};
+use rolecall_suite::twins;
 
 use crate::folder::Folder;
 use crate::project::LAYOUT;
@@ -15,7 +15,7 @@ fn twins_agree_or_their_differences_are_explained() {
     twins::prepare(&mut suite);
     let families = twins::families(&suite);
     assert!(!families.is_empty());
-    let explanations = Explanations::read(&LAYOUT.twins()).unwrap();
+    let explanations = twins::read(&LAYOUT.twins()).unwrap();
     let engines = Engines::default();
     let runner = Runner::new(&engines, &[], None).unwrap();
     let run = runner.render(&twins::pairs(&suite, &families));

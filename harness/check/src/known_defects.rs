@@ -9,13 +9,14 @@ use std::path::{Component, Path, PathBuf};
 
 use rolecall_core::{Template, TemplatePart};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::card::Card;
 use crate::contract::{self, Judgement, Severity};
 use rolecall_core::file::read_text;
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::json;
-use rolecall_core::problem::{Note, Position, Problem};
+use rolecall_core::problem::{Note, Problem};
 use rolecall_io::template_file::sidecar;
 
 /// The version of the file format.
@@ -138,28 +139,16 @@ impl KnownDefects {
     pub fn read(path: &Path) -> Result<KnownDefects, Problem> {
         let help = "`rolecall check --write-baseline` writes such a file";
         let text = read_text(path)?;
-        if json::has_too_many(&text) {
-            let message = format!("more than {} values", json::MOST_VALUES);
-            return Err(Problem::new(path, message).help(help));
-        }
-        let version: Option<u64> = serde_json::from_str::<serde_json::Value>(&text)
-            .ok()
-            .and_then(|file| file.get("rolecall")?.as_u64());
+        let file: Value = json::read(path, &text, "JSON").map_err(|one| one.help(help))?;
+        let version = file.get("rolecall").and_then(Value::as_u64);
         if let Some(version) = version.filter(|version| *version != u64::from(VERSION)) {
             let message =
                 format!("has version {version}, but this program reads version {VERSION}");
             return Err(Problem::new(path, message)
                 .help("`rolecall check --write-baseline` writes it again"));
         }
-        let known: KnownDefects = serde_json::from_str(&text).map_err(|error| {
-            let position = Position {
-                line: error.line(),
-                column: error.column(),
-            };
-            Problem::new(path, error.to_string())
-                .at(position)
-                .help(help)
-        })?;
+        let known: KnownDefects =
+            json::read(path, &text, "a baseline").map_err(|one| one.help(help))?;
         for id in known.known.iter().flat_map(|one| one.contracts.keys()) {
             contract::find(id).map_err(|message| Problem::new(path, message))?;
         }

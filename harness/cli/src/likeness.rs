@@ -257,7 +257,10 @@ fn compare_one(
         let path = file.clone().unwrap_or_else(PathBuf::new);
         let problem = Problem::new(
             &path,
-            format!("`{}` in `differs` is no difference from the base", one.text),
+            format!(
+                "`{}` in `differs` is no difference from the base",
+                one.place
+            ),
         );
         match known {
             Some(known) => problem.at(known.position),

@@ -18,7 +18,7 @@ use rolecall_io::template_file::{dialect_of, sidecar};
 use rolecall_suite::accepting::families_of;
 use rolecall_suite::card_rule::CardRule;
 use rolecall_suite::configuration::Configuration;
-use rolecall_suite::divergence::Divergences;
+use rolecall_suite::divergence::{self, Divergences};
 use rolecall_suite::layout::Layout;
 use rolecall_suite::record::{RecordedAnswer, Unverified};
 use rolecall_suite::records::{AskedTemplates, Records};
@@ -32,7 +32,7 @@ use rolecall_suite::suite::{Pair, Suite};
 /// single files.
 pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     let mut findings = Vec::new();
-    let divergences = match Divergences::read(&layout.divergences()) {
+    let divergences = match divergence::read(&layout.divergences()) {
         Ok(divergences) => divergences,
         Err(problems) => {
             findings.extend(problems);
@@ -477,7 +477,7 @@ fn divergences(
 /// Whether a kept transcript of a reference is the recorded answer.
 fn is_of(kept: &str, answer: &RecordedAnswer) -> bool {
     transcript::decode(kept).is_ok_and(|outcome| {
-        answer.agrees(&outcome) && answer.outcome().is_none_or(|known| known == outcome)
+        answer.agrees(&outcome) && answer.outcome().is_none_or(|known| *known == outcome)
     })
 }
 

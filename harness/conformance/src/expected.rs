@@ -24,22 +24,15 @@ pub struct Test {
     pub failure: Option<String>,
 }
 
-/// The filters of pairs that are expected to fail.
-#[derive(Default)]
-pub(crate) struct ExpectedFailures {
-    rows: Vec<ExpectedFailure>,
-}
-
-/// A line of the list.
-struct ExpectedFailure {
+/// A line of the list of pairs that are expected to fail.
+pub(crate) struct ExpectedFailure {
     line: usize,
-    text: String,
     filter: Filter,
     is_used: bool,
 }
 
 /// Reads a list. A missing file is an empty list.
-pub(crate) fn read(path: &Path) -> Result<ExpectedFailures, ConformanceError> {
+pub(crate) fn read(path: &Path) -> Result<Vec<ExpectedFailure>, ConformanceError> {
     let text = read_text_if_there(path).map_err(ConformanceError::File)?;
     let mut rows = Vec::new();
     for (index, line) in text.unwrap_or_default().lines().enumerate() {
@@ -53,12 +46,11 @@ pub(crate) fn read(path: &Path) -> Result<ExpectedFailures, ConformanceError> {
         })?;
         rows.push(ExpectedFailure {
             line: index + 1,
-            text: text.to_owned(),
             filter,
             is_used: false,
         });
     }
-    Ok(ExpectedFailures { rows })
+    Ok(rows)
 }
 
 /// Writes the list of the pairs that fail.
@@ -72,42 +64,39 @@ pub(crate) fn write(path: &Path, engine: &str, judged: &[JudgedPair]) -> Result<
     write_whole(path, text)
 }
 
-impl ExpectedFailures {
-    /// The test of a pair. If the pair is expected to fail, the test passes when it fails.
-    pub(crate) fn test(&mut self, pair: JudgedPair) -> Test {
-        let mut is_expected_to_fail = false;
-        for row in &mut self.rows {
-            if row.filter.matches_names(&pair.template, &pair.case) {
-                row.is_used = true;
-                is_expected_to_fail = true;
-            }
-        }
-        let failure = match (pair.wrong, is_expected_to_fail) {
-            (Some(_), true) => None,
-            (None, true) => {
-                let words = "agrees, but is expected to fail: remove it from the list";
-                Some(words.to_owned())
-            }
-            (wrong, false) => wrong,
-        };
-        Test {
-            name: pair.name,
-            is_expected_to_fail,
-            failure,
+/// The test of a pair. If the pair is expected to fail, the test passes when it fails.
+pub(crate) fn test(rows: &mut [ExpectedFailure], pair: JudgedPair) -> Test {
+    let mut is_expected_to_fail = false;
+    for row in rows {
+        if row.filter.matches_names(&pair.template, &pair.case) {
+            row.is_used = true;
+            is_expected_to_fail = true;
         }
     }
-
-    /// The test that every line of the list matches some pair, after all pairs have had their
-    /// tests.
-    pub(crate) fn own_test(self, path: &Path) -> Test {
-        let place = path.display();
-        let unused = self.rows.iter().filter(|row| !row.is_used);
-        let words = unused.map(|row| format!("{place}:{}: no pair is `{}`", row.line, row.text));
-        let words: Vec<String> = words.collect();
-        Test {
-            name: "every line of the list of expected failures is of use".to_owned(),
-            is_expected_to_fail: false,
-            failure: (!words.is_empty()).then(|| words.join("\n")),
+    let failure = match (pair.wrong, is_expected_to_fail) {
+        (Some(_), true) => None,
+        (None, true) => {
+            let words = "agrees, but is expected to fail: remove it from the list";
+            Some(words.to_owned())
         }
+        (wrong, false) => wrong,
+    };
+    Test {
+        name: pair.name,
+        is_expected_to_fail,
+        failure,
+    }
+}
+
+/// The test that every line of the list matches some pair, after all pairs have had their tests.
+pub(crate) fn own_test(rows: &[ExpectedFailure], path: &Path) -> Test {
+    let place = path.display();
+    let unused = rows.iter().filter(|row| !row.is_used);
+    let words = unused.map(|row| format!("{place}:{}: no pair is `{}`", row.line, row.filter));
+    let words: Vec<String> = words.collect();
+    Test {
+        name: "every line of the list of expected failures is of use".to_owned(),
+        is_expected_to_fail: false,
+        failure: (!words.is_empty()).then(|| words.join("\n")),
     }
 }

@@ -27,7 +27,6 @@ use rolecall_suite::selection::Filter;
 use rolecall_suite::suite::{Pair, Suite, templates_of};
 
 pub use crate::error::ConformanceError;
-use crate::expected::ExpectedFailures;
 pub use crate::expected::{ACCEPT, Test};
 use crate::judged::name;
 
@@ -134,11 +133,11 @@ impl<'e> Conformance<'e> {
         if let Some(path) = path.filter(|_| is_whole && std::env::var_os(ACCEPT).is_some()) {
             expected::write(path, self.engine.name(), &judged).map_err(ConformanceError::File)?;
         }
-        let mut expected = path.map_or_else(|| Ok(ExpectedFailures::default()), expected::read)?;
+        let mut rows = path.map_or_else(|| Ok(Vec::new()), expected::read)?;
         let tests = judged.into_iter();
-        let mut tests: Vec<Test> = tests.map(|pair| expected.test(pair)).collect();
+        let mut tests: Vec<Test> = tests.map(|pair| expected::test(&mut rows, pair)).collect();
         if let Some(path) = path.filter(|_| is_whole) {
-            tests.push(expected.own_test(path));
+            tests.push(expected::own_test(&rows, path));
         }
         Ok(tests)
     }

@@ -30,33 +30,24 @@ impl Site {
     }
 }
 
-/// The kind of a place decides which branches it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum SiteKind {
-    /// A print, an assignment, a block, or another tag that does something.
-    Statement,
-    /// The condition of an `if`, a Go `with`, or the filter of a loop.
-    Condition,
-    /// An operand of `and` or `or`.
-    Operand,
-    /// A loop, by its iterations.
-    Loop,
-    /// The body of a macro, of a call block or of a named Go template.
-    Macro,
+named! {
+    /// The kind of a place decides which branches it has.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum SiteKind {
+        /// A print, an assignment, a block, or another tag that does something.
+        Statement = "statement",
+        /// The condition of an `if`, a Go `with`, or the filter of a loop.
+        Condition = "condition",
+        /// An operand of `and` or `or`.
+        Operand = "operand",
+        /// A loop, by its iterations.
+        Loop = "loop",
+        /// The body of a macro, of a call block or of a named Go template.
+        Macro = "macro",
+    }
 }
 
 impl SiteKind {
-    /// Its name in documents for programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            SiteKind::Statement => "statement",
-            SiteKind::Condition => "condition",
-            SiteKind::Operand => "operand",
-            SiteKind::Loop => "loop",
-            SiteKind::Macro => "macro",
-        }
-    }
-
     /// The branches of a place of this kind.
     pub fn branches(self) -> &'static [Branch] {
         match self {
@@ -67,51 +58,26 @@ impl SiteKind {
     }
 }
 
-/// One outcome that a place can have: coverage counts each of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Branch {
-    /// It is executed.
-    Reached,
-    /// The condition or the operand is true.
-    True,
-    /// The condition or the operand is false.
-    False,
-    /// The loop ends without an iteration.
-    Empty,
-    /// The loop ends after one iteration.
-    Once,
-    /// The loop begins a second iteration.
-    Several,
+named! {
+    /// One outcome that a place can have: coverage counts each of them.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Branch {
+        /// It is executed.
+        Reached = "reached",
+        /// The condition or the operand is true.
+        True = "true",
+        /// The condition or the operand is false.
+        False = "false",
+        /// The loop ends without an iteration.
+        Empty = "empty",
+        /// The loop ends after one iteration.
+        Once = "once",
+        /// The loop begins a second iteration.
+        Several = "several",
+    }
 }
 
 impl Branch {
-    /// All of them.
-    pub const ALL: [Branch; 6] = [
-        Branch::Reached,
-        Branch::True,
-        Branch::False,
-        Branch::Empty,
-        Branch::Once,
-        Branch::Several,
-    ];
-
-    /// The branch that a sidecar's `unreached` names, such as `false`.
-    pub fn by_name(name: &str) -> Option<Branch> {
-        Branch::ALL.into_iter().find(|branch| branch.name() == name)
-    }
-
-    /// Its name in documents for programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Branch::Reached => "reached",
-            Branch::True => "true",
-            Branch::False => "false",
-            Branch::Empty => "empty",
-            Branch::Once => "once",
-            Branch::Several => "several",
-        }
-    }
-
     fn bit(self) -> u8 {
         1 << self as u8
     }

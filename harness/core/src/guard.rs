@@ -61,10 +61,7 @@ pub fn column_of_refusal(engine: &dyn Engine, template: &Template) -> Option<usi
 impl LoadedTemplate {
     /// Takes the result of compiling; the outer error is a panic.
     fn of(compiled: Result<Result<Box<dyn Program>, Refusal>, String>) -> LoadedTemplate {
-        let program = compiled.map_or_else(
-            |message| Err(Outcome::Crashed { message }),
-            |compiled| compiled.map_err(Outcome::from),
-        );
+        let program = compiled.unwrap_or_else(|message| Err(Outcome::Crashed { message }));
         LoadedTemplate { program }
     }
 

@@ -9,6 +9,9 @@
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+#[macro_use]
+mod named;
+
 pub mod clock;
 pub mod float;
 pub mod limits;
@@ -80,6 +83,9 @@ pub mod naming;
 
 #[cfg(feature = "harness")]
 pub mod reason;
+
+#[cfg(feature = "harness")]
+pub mod document;
 
 #[cfg(feature = "harness")]
 pub mod wildcard;

@@ -16,33 +16,35 @@ pub struct Mutation {
     pub replacement: String,
 }
 
-/// What a mutation changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum MutationKind {
-    /// A condition or an operand of `and` or `or` becomes its contrary.
-    Negation,
-    /// `and` becomes `or`, or the other way round.
-    Logic,
-    /// A comparison becomes another one, such as `==` and `!=`, `<` and `<=`, `in` and `not in`.
-    Comparison,
-    /// A sign becomes another one, such as `+` and `-`.
-    Arithmetic,
-    /// True becomes false, or the other way round.
-    Boolean,
-    /// A number becomes greater by one.
-    Number,
-    /// A text or a part of it is gone, or a line break is added to it.
-    Text,
-    /// A tag takes away the white space next to it, or it no longer does.
-    WhiteSpace,
-    /// A filter is removed, and its input takes the place of its result.
-    Filter,
-    /// A print writes nothing.
-    Print,
-    /// A statement is removed, such as an assignment.
-    Statement,
-    /// A loop's variable becomes another one, such as `loop.first` and `loop.last`.
-    LoopPlace,
+named! {
+    /// What a mutation changes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum MutationKind {
+        /// A condition or an operand of `and` or `or` becomes its contrary.
+        Negation = "negation",
+        /// `and` becomes `or`, or the other way round.
+        Logic = "logic",
+        /// A comparison becomes another one, such as `==` and `!=`, `<` and `<=`, `in` and `not in`.
+        Comparison = "comparison",
+        /// A sign becomes another one, such as `+` and `-`.
+        Arithmetic = "arithmetic",
+        /// True becomes false, or the other way round.
+        Boolean = "boolean",
+        /// A number becomes greater by one.
+        Number = "number",
+        /// A text or a part of it is gone, or a line break is added to it.
+        Text = "text",
+        /// A tag takes away the white space next to it, or it no longer does.
+        WhiteSpace = "white-space",
+        /// A filter is removed, and its input takes the place of its result.
+        Filter = "filter",
+        /// A print writes nothing.
+        Print = "print",
+        /// A statement is removed, such as an assignment.
+        Statement = "statement",
+        /// A loop's variable becomes another one, such as `loop.first` and `loop.last`.
+        LoopPlace = "loop-place",
+    }
 }
 
 impl Mutation {
@@ -75,26 +77,6 @@ impl Mutation {
         source.get(self.span())?;
         let after = source.get(self.span.1..)?;
         Some([before, &self.replacement, after].concat())
-    }
-}
-
-impl MutationKind {
-    /// Its name in documents for programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            MutationKind::Negation => "negation",
-            MutationKind::Logic => "logic",
-            MutationKind::Comparison => "comparison",
-            MutationKind::Arithmetic => "arithmetic",
-            MutationKind::Boolean => "boolean",
-            MutationKind::Number => "number",
-            MutationKind::Text => "text",
-            MutationKind::WhiteSpace => "white-space",
-            MutationKind::Filter => "filter",
-            MutationKind::Print => "print",
-            MutationKind::Statement => "statement",
-            MutationKind::LoopPlace => "loop-place",
-        }
     }
 }
 

@@ -1,21 +1,22 @@
 //! What an engine did with a pair.
 
-use std::fmt;
-
 /// What an engine did with one template and one case.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Outcome {
     /// The template produced a prompt, perhaps an empty one.
+    #[error("a prompt")]
     Rendered {
         /// The prompt, byte for byte.
         text: String,
     },
     /// The template itself refused, with `raise_exception(message)`.
+    #[error("the template refused: {message}")]
     Raised {
         /// What the template said.
         message: String,
     },
     /// The engine could not render it: an undefined variable, a type error, a syntax error.
+    #[error("failed at {stage}{}: {message}", at(*line))]
     Failed {
         /// How far it came.
         stage: Stage,
@@ -25,54 +26,18 @@ pub enum Outcome {
         line: Option<usize>,
     },
     /// A limit ran out.
+    #[error("the limit on {limit} ran out")]
     Exceeded {
         /// Which one.
         limit: Limit,
     },
     /// The engine itself is at fault: a panic, a signal, a broken protocol.
-    Crashed {
-        /// What was seen.
-        message: String,
-    },
-    /// The engine had stopped before this pair, so it was not asked.
-    NotAsked {
-        /// Why it is gone.
-        message: String,
-    },
-}
-
-/// Why there is no prompt: an [`Outcome`] other than `Rendered`, as an error.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
-pub enum Refusal {
-    /// See [`Outcome::Raised`].
-    #[error("the template refused: {message}")]
-    Raised {
-        /// What the template said.
-        message: String,
-    },
-    /// See [`Outcome::Failed`].
-    #[error("failed at {stage}{}: {message}", at(*line))]
-    Failed {
-        /// How far the engine came.
-        stage: Stage,
-        /// What the engine said, in its own words.
-        message: String,
-        /// The line of the template, counted from 1, where the engine knows it.
-        line: Option<usize>,
-    },
-    /// See [`Outcome::Exceeded`].
-    #[error("the limit on {limit} ran out")]
-    Exceeded {
-        /// Which limit.
-        limit: Limit,
-    },
-    /// See [`Outcome::Crashed`].
     #[error("the engine crashed: {message}")]
     Crashed {
         /// What was seen.
         message: String,
     },
-    /// See [`Outcome::NotAsked`].
+    /// The engine had stopped before this pair, so it was not asked.
     #[error("the engine was not asked: {message}")]
     NotAsked {
         /// Why it is gone.
@@ -80,49 +45,58 @@ pub enum Refusal {
     },
 }
 
+/// Why there is no prompt: an [`Outcome`] other than `Rendered`, as an error.
+pub type Refusal = Outcome;
+
 fn at(line: Option<usize>) -> String {
     line.map_or_else(String::new, |line| format!(", line {line}"))
 }
 
-/// The stage at which an engine failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Stage {
-    /// The conversation was refused before the template saw it.
-    Input,
-    /// The template's source was refused.
-    Parse,
-    /// The template failed while it was running.
-    Render,
+named! {
+    /// The stage at which an engine failed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Stage {
+        /// The conversation was refused before the template saw it.
+        Input = "input",
+        /// The template's source was refused.
+        Parse = "parse",
+        /// The template failed while it was running.
+        Render = "render",
+    }
 }
 
-/// A limit that a render can run into.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Limit {
-    /// Too many instructions were executed.
-    Fuel,
-    /// Macros, loops or calls were nested too deeply.
-    Recursion,
-    /// Too much text was produced.
-    Output,
-    /// It took too long.
-    Time,
+named! {
+    /// A limit that a render can run into.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Limit {
+        /// Too many instructions were executed.
+        Fuel = "fuel",
+        /// Macros, loops or calls were nested too deeply.
+        Recursion = "recursion",
+        /// Too much text was produced.
+        Output = "output",
+        /// It took too long.
+        Time = "time",
+    }
 }
 
-/// The kind of an [`Outcome`], without its content: a column of a summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum OutcomeKind {
-    /// See [`Outcome::Rendered`].
-    Rendered,
-    /// See [`Outcome::Raised`].
-    Raised,
-    /// See [`Outcome::Failed`].
-    Failed,
-    /// See [`Outcome::Exceeded`].
-    Exceeded,
-    /// See [`Outcome::Crashed`].
-    Crashed,
-    /// See [`Outcome::NotAsked`].
-    NotAsked,
+named! {
+    /// The kind of an [`Outcome`], without its content: a column of a summary.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum OutcomeKind {
+        /// See [`Outcome::Rendered`].
+        Rendered = "rendered",
+        /// See [`Outcome::Raised`].
+        Raised = "raised",
+        /// See [`Outcome::Failed`].
+        Failed = "failed",
+        /// See [`Outcome::Exceeded`].
+        Exceeded = "exceeded",
+        /// See [`Outcome::Crashed`].
+        Crashed = "crashed",
+        /// See [`Outcome::NotAsked`].
+        NotAsked = "not asked",
+    }
 }
 
 impl Outcome {
@@ -144,6 +118,18 @@ impl Outcome {
             Outcome::Rendered { .. } | Outcome::Raised { .. } | Outcome::Exceeded { .. } => true,
             Outcome::Failed { stage, .. } => *stage == Stage::Render,
             Outcome::Crashed { .. } | Outcome::NotAsked { .. } => false,
+        }
+    }
+
+    /// Whether an engine's outcome agrees with the reference's: the same text, the same message of
+    /// `raise_exception`, or a failure where the reference failed, with any message. A crash agrees
+    /// with nothing.
+    pub fn agrees(&self, other: &Outcome) -> bool {
+        match self.kind() {
+            kind if kind != other.kind() => false,
+            OutcomeKind::Rendered | OutcomeKind::Raised => self.text() == other.text(),
+            OutcomeKind::Failed | OutcomeKind::Exceeded => true,
+            OutcomeKind::Crashed | OutcomeKind::NotAsked => false,
         }
     }
 
@@ -175,139 +161,16 @@ impl Outcome {
 impl Outcome {
     /// The prompt, or why there is none.
     pub fn into_prompt(self) -> Result<String, Refusal> {
-        Err(match self {
-            Outcome::Rendered { text } => return Ok(text),
-            Outcome::Raised { message } => Refusal::Raised { message },
-            Outcome::Failed {
-                stage,
-                message,
-                line,
-            } => Refusal::Failed {
-                stage,
-                message,
-                line,
-            },
-            Outcome::Exceeded { limit } => Refusal::Exceeded { limit },
-            Outcome::Crashed { message } => Refusal::Crashed { message },
-            Outcome::NotAsked { message } => Refusal::NotAsked { message },
-        })
-    }
-}
-
-impl From<Refusal> for Outcome {
-    fn from(refusal: Refusal) -> Outcome {
-        match refusal {
-            Refusal::Raised { message } => Outcome::Raised { message },
-            Refusal::Failed {
-                stage,
-                message,
-                line,
-            } => Outcome::Failed {
-                stage,
-                message,
-                line,
-            },
-            Refusal::Exceeded { limit } => Outcome::Exceeded { limit },
-            Refusal::Crashed { message } => Outcome::Crashed { message },
-            Refusal::NotAsked { message } => Outcome::NotAsked { message },
+        match self {
+            Outcome::Rendered { text } => Ok(text),
+            refusal => Err(refusal),
         }
     }
 }
 
 impl From<Result<String, Refusal>> for Outcome {
     fn from(prompt: Result<String, Refusal>) -> Outcome {
-        match prompt {
-            Ok(text) => Outcome::Rendered { text },
-            Err(refusal) => refusal.into(),
-        }
-    }
-}
-
-impl OutcomeKind {
-    /// All kinds, in the order in which summaries list them.
-    pub const ALL: [OutcomeKind; 6] = [
-        OutcomeKind::Rendered,
-        OutcomeKind::Raised,
-        OutcomeKind::Failed,
-        OutcomeKind::Exceeded,
-        OutcomeKind::Crashed,
-        OutcomeKind::NotAsked,
-    ];
-
-    /// The word for it in files and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            OutcomeKind::Rendered => "rendered",
-            OutcomeKind::Raised => "raised",
-            OutcomeKind::Failed => "failed",
-            OutcomeKind::Exceeded => "exceeded",
-            OutcomeKind::Crashed => "crashed",
-            OutcomeKind::NotAsked => "not asked",
-        }
-    }
-
-    /// The kind that a word represents.
-    pub fn named(name: &str) -> Option<OutcomeKind> {
-        OutcomeKind::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name)
-    }
-}
-
-impl Stage {
-    /// All stages, first to last.
-    pub const ALL: [Stage; 3] = [Stage::Input, Stage::Parse, Stage::Render];
-
-    /// The word for it in files and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Stage::Input => "input",
-            Stage::Parse => "parse",
-            Stage::Render => "render",
-        }
-    }
-
-    /// The stage that a word represents.
-    pub fn named(name: &str) -> Option<Stage> {
-        Stage::ALL.into_iter().find(|stage| stage.name() == name)
-    }
-}
-
-impl Limit {
-    /// All limits.
-    pub const ALL: [Limit; 4] = [Limit::Fuel, Limit::Recursion, Limit::Output, Limit::Time];
-
-    /// The word for it in files and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Limit::Fuel => "fuel",
-            Limit::Recursion => "recursion",
-            Limit::Output => "output",
-            Limit::Time => "time",
-        }
-    }
-
-    /// The limit that a word represents.
-    pub fn named(name: &str) -> Option<Limit> {
-        Limit::ALL.into_iter().find(|limit| limit.name() == name)
-    }
-}
-
-impl fmt::Display for OutcomeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl fmt::Display for Limit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        prompt.map_or_else(|refusal| refusal, |text| Outcome::Rendered { text })
     }
 }
 
@@ -352,7 +215,7 @@ mod tests {
         for (outcome, words) in outcomes {
             let refusal = outcome.clone().into_prompt().unwrap_err();
             assert_eq!(refusal.to_string(), words);
-            assert_eq!(Outcome::from(refusal), outcome);
+            assert_eq!(refusal, outcome);
         }
         let rendered = Outcome::Rendered { text: "a".into() };
         assert_eq!(rendered.into_prompt(), Ok("a".to_owned()));

@@ -108,34 +108,22 @@ impl Input {
     }
 }
 
-/// The kind of an input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum InputKind {
-    /// A field of a message.
-    Message,
-    /// A field of a tool's definition.
-    Tool,
-    /// A field of a document.
-    Document,
-    /// A variable of the case or of the template.
-    Variable,
-    /// A special token of the model, such as `bos_token`.
-    Token,
-    /// The time of the render, as `strftime_now` writes it.
-    Clock,
-}
-
-impl InputKind {
-    /// Its name in documents for programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            InputKind::Message => "message",
-            InputKind::Tool => "tool",
-            InputKind::Document => "document",
-            InputKind::Variable => "variable",
-            InputKind::Token => "token",
-            InputKind::Clock => "clock",
-        }
+named! {
+    /// The kind of an input.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum InputKind {
+        /// A field of a message.
+        Message = "message",
+        /// A field of a tool's definition.
+        Tool = "tool",
+        /// A field of a document.
+        Document = "document",
+        /// A variable of the case or of the template.
+        Variable = "variable",
+        /// A special token of the model, such as `bos_token`.
+        Token = "token",
+        /// The time of the render, as `strftime_now` writes it.
+        Clock = "clock",
     }
 }
 

@@ -9,13 +9,15 @@ use serde_json::{Map, Value};
 
 use crate::coverage::Branch;
 
-/// The language that a template is written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Dialect {
-    /// Jinja, as Hugging Face transformers runs it.
-    Jinja,
-    /// Go's `text/template`, as Ollama runs it.
-    Go,
+named! {
+    /// The language that a template is written in.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Dialect {
+        /// Jinja, as Hugging Face transformers runs it.
+        Jinja = "jinja",
+        /// Go's `text/template`, as Ollama runs it.
+        Go = "go",
+    }
 }
 
 /// A template's name: its file's name without the extension, or the name of its model.
@@ -118,35 +120,9 @@ pub enum Variable {
     },
 }
 
-impl Dialect {
-    /// Both dialects.
-    pub const ALL: [Dialect; 2] = [Dialect::Jinja, Dialect::Go];
-
-    /// The word for it in files and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Dialect::Jinja => "jinja",
-            Dialect::Go => "go",
-        }
-    }
-
-    /// The dialect that a word represents.
-    pub fn named(name: &str) -> Option<Dialect> {
-        Dialect::ALL
-            .into_iter()
-            .find(|dialect| dialect.name() == name)
-    }
-}
-
 impl Serialize for Dialect {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
-    }
-}
-
-impl fmt::Display for Dialect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

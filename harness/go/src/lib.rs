@@ -263,7 +263,7 @@ impl Program for GoProgram {
     fn render_with(&self, conversation: &Conversation<'_>, observer: &mut dyn Observer) -> Outcome {
         match self.roots(conversation) {
             Ok(roots) => self.render_roots(conversation, &roots, observer),
-            Err(refusal) => refusal.into(),
+            Err(refusal) => refusal,
         }
     }
 

@@ -3,16 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use jsonc_parser::ast;
 use rolecall_core::{
     Branch, Dialect, OllamaSetup, Template, TemplateName, TemplatePart, Unreached, Variable,
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use rolecall_core::document::{self, Document};
 use rolecall_core::file::{MOST_CASES, read_text_if_there};
-use rolecall_core::json::{self, JsonDocument};
+use rolecall_core::json::{Field, Node};
 use rolecall_core::problem::{Problem, did_you_mean, shown, shown_path};
-use rolecall_core::reason::is_reason;
 use rolecall_core::root::{Root, text_within};
 use rolecall_front::front::Front;
 
@@ -145,16 +144,7 @@ fn is_legacy_template(path: &Path, text: &str) -> bool {
             .is_ok_and(|object| object.contains_key("chat_template"))
 }
 
-static SIDECAR_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys(""));
-static SETUP_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys("/$defs/SetupObject"));
-static SETUP_MESSAGE_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys("/$defs/SetupMessage"));
-
-fn keys(pointer: &str) -> Vec<String> {
-    json::keys(SIDECAR_SCHEMA, pointer)
-}
-
-/// The roles of messages that a model can bring.
-const ROLES: [&str; 3] = ["system", "user", "assistant"];
+static RULES: LazyLock<Value> = LazyLock::new(|| document::schema(SIDECAR_SCHEMA));
 
 fn read_sidecar(
     bound: Option<&Root>,
@@ -170,134 +160,75 @@ fn read_sidecar(
         Ok(_) => return Ok(SidecarContent::default()),
         Err(problem) => return Err(vec![problem]),
     };
-    let examined = json::examine(path, &text, |document, root| {
-        let fields = document.fields(root, "the sidecar", &SIDECAR_KEYS)?;
-        let mut content = SidecarContent::default();
-        if let Some(value) = fields.get("about") {
-            content.about = document.string(value, "`about`");
+    document::read(path, &text, &RULES, "the sidecar", |document, root| {
+        let fields = |key: &str| root.get(key).map_or(&[][..], Node::fields);
+        let setup = root.get("setup");
+        let of_setup = |key: &str| setup?.text_of(key);
+        let messages = setup.and_then(|setup| setup.get("messages"));
+        let messages = messages.map_or(&[][..], Node::items).iter();
+        if let Some(variables) = root.get("variables") {
+            document.check_twice(variables, "`variables`");
         }
-        if let Some(value) = fields.get("origin") {
-            content.origin = document.string(value, "`origin`");
-        }
-        if let Some(value) = fields.get("family") {
-            content.family = document.string(value, "`family`");
-        }
-        if let Some(value) = fields.get("special_tokens") {
-            for (name, property) in document.entries(value, "`special_tokens`")? {
-                let token = document.string(&property.value, &format!("token `{name}`"))?;
-                content
-                    .special_tokens
-                    .insert(name.to_owned(), Value::String(token));
-            }
-        }
-        if let Some(value) = fields.get("variables") {
-            for (name, property) in document.entries(value, "`variables`")? {
-                let variable = read_variable(document, &property.value)?;
-                content.variables.push((name.to_owned(), variable));
-            }
-        }
-        if let Some(value) = fields.get("front") {
-            content.front = read_front(document, value, dialect);
-        }
-        if let Some(value) = fields.get("broken") {
-            for (name, property) in document.entries(value, "`broken`")? {
-                let why = document.string(&property.value, &format!("the reason for `{name}`"))?;
-                if !is_reason(&why) {
-                    let message = format!("the reason for `{name}` is not filled in");
-                    document.problem(&property.value, message);
-                }
-                content.broken.push((name.to_owned(), why));
-            }
-        }
-        if let Some(value) = fields.get("unreached") {
-            content.unreached = read_unreached(document, value)?;
-        }
-        if let Some(value) = fields.get("setup") {
-            content.setup = read_setup(document, value)?;
-        }
-        if let Some(value) = fields.get("response_template") {
+        SidecarContent {
+            about: root.text_of("about"),
+            origin: root.text_of("origin"),
+            family: root.text_of("family"),
+            special_tokens: special_tokens(fields("special_tokens")),
+            variables: variables(document, fields("variables")),
+            front: root
+                .get("front")
+                .and_then(|value| front(document, value, dialect)),
+            broken: fields("broken")
+                .iter()
+                .map(|field| (field.name.to_string(), document.reason_for(field)))
+                .collect(),
+            unreached: unreached(document, fields("unreached")),
+            setup: OllamaSetup {
+                model: of_setup("model"),
+                family: of_setup("family"),
+                parser: of_setup("parser"),
+                system: of_setup("system"),
+                messages: messages
+                    .filter_map(|one| Some((one.text_of("role")?, one.text_of("content")?)))
+                    .collect(),
+                ..OllamaSetup::default()
+            },
             // What is in it is checked where it is used: models have the same object.
-            let object = document.verbatim_object(value, "`response_template`")?;
-            content.response_template = Some(Value::Object(object));
+            response_template: root.get("response_template").map(Node::value),
         }
-        Some(content)
-    });
-    match examined.value {
-        Some(content) if examined.problems.is_empty() => Ok(content),
-        _ => Err(examined.problems),
-    }
+    })
 }
 
-fn read_unreached(
-    document: &mut JsonDocument<'_>,
-    value: &ast::Value<'_>,
-) -> Option<Vec<Unreached>> {
+/// Special tokens as sidecars and `rolecall.toml` have them.
+pub fn special_tokens(fields: &[Field<'_>]) -> Map<String, Value> {
+    let tokens = fields.iter();
+    tokens
+        .map(|field| (field.name.to_string(), field.value.value()))
+        .collect()
+}
+
+fn unreached(document: &mut Document<'_>, places: &[Field<'_>]) -> Vec<Unreached> {
     let mut all = Vec::new();
-    for (place, branches) in document.entries(value, "`unreached`")? {
-        let what = format!("what is not reached of `{place}`");
-        for (name, reason) in document.entries(&branches.value, &what)? {
-            let why = document.string(&reason.value, &format!("the reason for `{name}`"))?;
-            if !is_reason(&why) {
-                let message = format!("the reason for `{name}` is not filled in");
-                document.problem(&reason.value, message);
-            }
-            let Some(branch) = Branch::by_name(name) else {
+    for place in places {
+        for field in place.value.fields() {
+            let why = document.reason_for(field);
+            let Some(branch) = Branch::named(&field.name) else {
                 let names = Branch::ALL.map(Branch::name).join("`, `");
+                let name = &field.name;
                 let message = format!("there is no branch `{name}`; expected one of `{names}`");
-                document.problem(&reason.value, message);
+                document.problem(field.value.range.start, message, None);
                 continue;
             };
-            all.push(Unreached {
-                place: place.to_owned(),
-                branch,
-                why,
-            });
+            let place = place.name.to_string();
+            all.push(Unreached { place, branch, why });
         }
     }
-    Some(all)
-}
-
-fn read_setup(document: &mut JsonDocument<'_>, value: &ast::Value<'_>) -> Option<OllamaSetup> {
-    let fields = document.fields(value, "`setup`", &SETUP_KEYS)?;
-    let mut text = |name: &str| {
-        let value = fields.get(name)?;
-        document.string(value, &format!("`{name}`"))
-    };
-    let mut setup = OllamaSetup {
-        model: text("model"),
-        family: text("family"),
-        parser: text("parser"),
-        system: text("system"),
-        ..OllamaSetup::default()
-    };
-    if let Some(value) = fields.get("messages") {
-        for message in document.array(value, "`messages`")? {
-            let fields = document.fields(message, "a message of `setup`", &SETUP_MESSAGE_KEYS)?;
-            let mut text = |name: &str| {
-                let Some(value) = fields.get(name) else {
-                    document.problem(message, format!("a message of `setup` needs a `{name}`"));
-                    return None;
-                };
-                document.string(value, &format!("`{name}`"))
-            };
-            let (role, content) = (text("role")?, text("content")?);
-            if !ROLES.contains(&role.as_str()) {
-                let roles = ROLES.join(", ");
-                document.problem(message, format!("a model brings messages of {roles} only"));
-            }
-            setup.messages.push((role, content));
-        }
-    }
-    Some(setup)
+    all
 }
 
 /// A front that there is, and that is for templates of a dialect.
-fn read_front(
-    document: &mut JsonDocument<'_>,
-    value: &ast::Value<'_>,
-    dialect: Dialect,
-) -> Option<Front> {
-    let name = document.string(value, "`front`")?;
+fn front(document: &mut Document<'_>, value: &Node<'_>, dialect: Dialect) -> Option<Front> {
+    let name = value.text()?;
     let fitting = || Front::ALL.into_iter().filter(|front| front.is_for(dialect));
     let (message, question) = match name.parse::<Front>() {
         Ok(front) if front.is_for(dialect) => return Some(front),
@@ -307,43 +238,43 @@ fn read_front(
         ),
         Err(error) => (
             error.to_string(),
-            did_you_mean(&name, fitting().map(Front::name)),
+            did_you_mean(name, fitting().map(Front::name)),
         ),
     };
     let help = question.unwrap_or_else(|| {
         let names: Vec<_> = fitting().map(|front| format!("`{front}`")).collect();
         format!("fronts for {dialect} templates: {}", names.join(", "))
     });
-    document.problem_with(value, message, Some(help));
+    document.problem(value.range.start, message, Some(help));
     None
 }
 
-fn read_variable(document: &mut JsonDocument<'_>, value: &ast::Value<'_>) -> Option<Variable> {
-    let is_generated = matches!(value, ast::Value::Object(object) if object.get("$json").is_some());
-    if !is_generated {
-        return document.verbatim(value).map(Variable::Value);
-    }
-    let known = ["$json".to_owned(), "indent".to_owned()];
-    let fields = document.fields(value, "a generated variable", &known)?;
-    let source = fields.get("$json")?;
-    if document.string(source, "`$json`")? != "tools" {
-        document.problem(source, "`$json` can only stand for \"tools\"");
-    }
-    let indent = match fields.get("indent") {
-        None => None,
-        Some(value) => {
-            let indent = document
-                .verbatim(value)?
-                .as_u64()
-                .filter(|indent| *indent <= 16);
-            if indent.is_none() {
-                document.problem(value, "`indent` must be a number from 0 to 16");
-            }
-            indent.and_then(|indent| usize::try_from(indent).ok())
+/// Variables as sidecars and `rolecall.toml` have them. One with `$json` is generated.
+pub fn variables(document: &mut Document<'_>, fields: &[Field<'_>]) -> Vec<(String, Variable)> {
+    let variable = |field: &Field<'_>| {
+        let value = &field.value;
+        if value.entry("$json").is_none() {
+            return (field.name.to_string(), Variable::Value(value.value()));
         }
+        document.check(&GENERATED, &format!("the variable `{}`", field.name), value);
+        let indent = value.get("indent").map(Node::value);
+        let indent = indent.and_then(|indent| usize::try_from(indent.as_u64()?).ok());
+        (field.name.to_string(), Variable::ToolsJson { indent })
     };
-    Some(Variable::ToolsJson { indent })
+    fields.iter().map(variable).collect()
 }
+
+/// What a generated variable looks like.
+static GENERATED: LazyLock<Value> = LazyLock::new(|| {
+    json!({
+        "type": "object",
+        "properties": {
+            "$json": {"type": "string", "const": "tools"},
+            "indent": {"type": ["integer", "null"], "minimum": 0, "maximum": 16},
+        },
+        "additionalProperties": false,
+    })
+});
 
 /// Whether a template is written for Go. Such a template has no `{%`, without which Jinja has no
 /// statements, and some `{{` is followed by text that is an error in Jinja, such as `.Messages` or

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use jsonc_parser::common::Ranged as _;
-use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use serde_json::{Map, Value};
 
 use rolecall_check::probe::spaced;
+use rolecall_core::json::{self, NodeKind};
 use rolecall_core::problem::{Position, Problem};
 
 /// The text of a case file with one more case. `text` is the file's, if there is one.
@@ -26,32 +25,29 @@ pub fn with_case(
     };
     let entry = entry(name, case);
     let no_cases = || Problem::new(path, "the file is no case file: it has no `cases`");
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
-    let parsed = parsed.map_err(|error| {
-        Problem::new(path, format!("is not JSON: {error}"))
-            .at(Position::of(text, error.range().start))
-    })?;
-    let Some(ast::Value::Object(root)) = &parsed.value else {
+    let root = json::parse(path, text)?;
+    let cases = root.entry("cases").ok_or_else(no_cases)?;
+    let NodeKind::Object(fields) = &cases.kind else {
         return Err(no_cases());
     };
-    let cases = root.get_object("cases").ok_or_else(no_cases)?;
-    if let Some(known) = cases.get(name) {
+    if let Some(known) = fields.iter().find(|field| field.name == name) {
         let message = format!("a case named `{name}` is already there");
         return Err(Problem::new(path, message)
             .at(Position::of(text, known.range.start))
             .help("give the new one another name with --name"));
     }
     // After the last case, or as the first one.
-    let (at, new) = match cases.properties.last() {
+    let (at, new) = match fields.last() {
         Some(last) => (last.range.end, format!(",\n    {entry}")),
         None => (cases.range.start + 1, format!("\n    {entry}\n  ")),
     };
     let mut text = text.to_owned();
-    if cases.properties.is_empty() {
-        text.replace_range(at..cases.range().end - 1, &new);
+    let end = if fields.is_empty() {
+        cases.range.end - 1
     } else {
-        text.insert_str(at, &new);
-    }
+        at
+    };
+    text.replace_range(at..end, &new);
     Ok(text)
 }
 

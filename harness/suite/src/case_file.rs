@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use jsonc_parser::ast;
-use rolecall_core::{CONTENT, Case, CaseId, Dialect, Moment};
-use serde_json::Value;
+use rolecall_core::{CONTENT, Case, CaseId, Dialect};
+use serde_json::{Map, Value};
 use walkdir::WalkDir;
 
+use rolecall_core::document::{self, Document};
 use rolecall_core::file::{MOST_CASES, is_there, read_text, read_text_of};
-use rolecall_core::json::{self, JsonDocument};
+use rolecall_core::json::{self, Node, NodeKind};
 use rolecall_core::naming::is_portable;
-use rolecall_core::problem::{Problem, did_you_mean};
+use rolecall_core::problem::{Position, Problem, did_you_mean};
 use rolecall_core::root::{Root, text_within};
 
 /// The JSON Schema of a case file.
@@ -66,10 +66,11 @@ fn family_of(path: &Path, text: &str, tool_folders: &[PathBuf]) -> Family {
         tools: HashMap::new(),
         found: Family::default(),
     };
-    let examined = json::examine(path, text, |document, root| reader.file(document, root));
+    let read = document::read(path, text, &RULES, "the case file", |document, root| {
+        reader.file(document, root);
+    });
     let mut found = reader.found;
-    found.about = examined.value;
-    found.problems.extend(examined.problems);
+    found.problems.extend(read.err().into_iter().flatten());
     found
 }
 
@@ -82,8 +83,7 @@ impl Family {
     }
 }
 
-static FILE_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| json::keys(SCHEMA, ""));
-static ENTRY_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| json::keys(SCHEMA, "/$defs/CaseEntry"));
+static RULES: LazyLock<Value> = LazyLock::new(|| document::schema(SCHEMA));
 
 struct CaseFileReader<'r> {
     path: &'r Path,
@@ -95,148 +95,91 @@ struct CaseFileReader<'r> {
 }
 
 impl CaseFileReader<'_> {
-    fn file(&mut self, document: &mut JsonDocument<'_>, root: &ast::Value<'_>) -> Option<String> {
-        let fields = document.fields(root, "the case file", &FILE_KEYS)?;
-        let about = if let Some(value) = fields.get("about") {
-            document.string(value, "`about`")
-        } else {
-            document.problem(root, "the case file has no `about`");
-            None
+    fn file(&mut self, document: &mut Document<'_>, root: &Node<'_>) {
+        self.found.about = root.text_of("about");
+        let Some(cases) = root.get("cases") else {
+            return;
         };
-        let Some(cases) = fields.get("cases") else {
-            document.problem(root, "the case file has no `cases`");
-            return about;
-        };
-        let entries = document.entries(cases, "`cases`")?;
-        if entries.is_empty() {
-            document.problem(cases, "`cases` is empty, so the file tests nothing");
+        if matches!(&cases.kind, NodeKind::Object(cases) if cases.is_empty()) {
+            let message = "`cases` is empty, so the file tests nothing";
+            document.problem(cases.range.start, message, None);
         }
-        for (name, property) in entries {
+        for field in cases.fields() {
+            let name = &*field.name;
             if !CaseId::allows(name) {
-                document.problem_with(
-                    &property.name,
-                    format!("`{name}` is not a valid case name"),
-                    Some(format!("use {}", name_rule())),
-                );
+                let message = format!("`{name}` is not a valid case name");
+                let help = format!("use {}", name_rule());
+                document.problem(field.range.start, message, Some(help));
                 continue;
             }
-            let before = document.problem_count();
-            if let Some(case) = self.case(document, name, &property.value)
-                && document.problem_count() == before
-            {
+            let case = self.case(document, name, &field.value);
+            // One bad case leaves the others.
+            if document.is_sound(&field.range) {
                 self.found.cases.push(case);
             }
         }
-        about
     }
 
-    fn case(
-        &mut self,
-        document: &mut JsonDocument<'_>,
-        name: &str,
-        value: &ast::Value<'_>,
-    ) -> Option<Case> {
-        let what = format!("case `{name}`");
-        let fields = document.fields(value, &what, &ENTRY_KEYS)?;
-        let about = fields
-            .get("about")
-            .and_then(|value| document.string(value, "`about`"));
-        let messages = if let Some(value) = fields.get("messages") {
-            Self::objects(document, value, "`messages`", "a message")
-        } else {
-            document.problem(value, format!("{what} has no `messages`"));
-            None
-        };
-        let tools = fields
-            .get("tools")
-            .and_then(|value| self.tools(document, value));
-        let documents = fields
-            .get("documents")
-            .and_then(|value| Self::objects(document, value, "`documents`", "a document"));
-        let continue_final_message = fields
-            .get("continue_final_message")
-            .and_then(|value| continued(document, value));
-        let add_generation_prompt = match fields.get("add_generation_prompt") {
-            None => continue_final_message.is_none(),
-            Some(value) => document
-                .boolean(value, "`add_generation_prompt`")
-                .unwrap_or(true),
-        };
-        let variables = fields
-            .get("variables")
-            .and_then(|value| document.verbatim_object(value, "`variables`"))
-            .unwrap_or_default();
-        let now = match fields.get("now") {
-            None => Moment::default(),
-            Some(value) => match document.string(value, "`now`")?.parse() {
-                Ok(now) => now,
-                Err(error) => {
-                    document.problem(value, format!("`now`: {error}"));
-                    return None;
-                }
-            },
-        };
-        let dialects = match fields.get("dialects") {
-            None => Dialect::ALL.to_vec(),
-            Some(value) => dialects(document, value)?,
-        };
-        Some(Case {
+    /// A case, of which the schema's problems are reported already.
+    fn case(&mut self, document: &mut Document<'_>, name: &str, value: &Node<'_>) -> Case {
+        let list = |key: &str| Some(value.get(key)?.items().iter().map(Node::value).collect());
+        let tools = value.get("tools").map(|tools| {
+            let tools = tools.items().iter();
+            let tools = tools.filter_map(|tool| match tool.text() {
+                Some(name) => self.named_tool(document, tool.range.start, name),
+                None => Some(tool.value()),
+            });
+            tools.collect()
+        });
+        let continued = value.get("continue_final_message");
+        let continue_final_message = continued.and_then(|value| match &value.kind {
+            NodeKind::Boolean(true) => Some(CONTENT.to_owned()),
+            NodeKind::Text(field) => Some(field.to_string()),
+            _ => None,
+        });
+        let is_opened = value.get("add_generation_prompt").map(Node::value);
+        let variables = value.get("variables").map(Node::value);
+        let now = value.get("now").and_then(|value| {
+            let now = value.text()?.parse();
+            let now = now.map_err(|error| {
+                document.problem(value.range.start, format!("`now`: {error}"), None);
+            });
+            now.ok()
+        });
+        let dialects = value.get("dialects").map(|dialects| {
+            let dialects = dialects.items().iter();
+            let dialects = dialects.filter_map(|one| Dialect::named(one.text()?));
+            dialects.collect()
+        });
+        Case {
             id: CaseId::new(self.family, name),
             path: self.path.to_path_buf(),
-            about,
-            messages: messages?,
+            about: value.text_of("about"),
+            messages: list("messages").unwrap_or_default(),
             tools,
-            documents,
-            add_generation_prompt,
+            documents: list("documents"),
+            add_generation_prompt: is_opened.map_or(continue_final_message.is_none(), |is| {
+                is == Value::Bool(true)
+            }),
             continue_final_message,
-            variables,
-            now,
-            dialects,
+            variables: match variables {
+                Some(Value::Object(variables)) => variables,
+                _ => Map::new(),
+            },
+            now: now.unwrap_or_default(),
+            dialects: dialects.unwrap_or_else(|| Dialect::ALL.to_vec()),
             front: None,
-        })
+        }
     }
 
-    fn objects(
-        document: &mut JsonDocument<'_>,
-        value: &ast::Value<'_>,
-        what: &str,
-        one: &str,
-    ) -> Option<Vec<Value>> {
-        let elements = document.array(value, what)?;
-        all(elements
-            .iter()
-            .map(|element| document.verbatim_object(element, one).map(Value::Object)))
-    }
-
-    fn tools(
-        &mut self,
-        document: &mut JsonDocument<'_>,
-        value: &ast::Value<'_>,
-    ) -> Option<Vec<Value>> {
-        let elements = document.array(value, "`tools`")?;
-        all(elements.iter().map(|element| match element {
-            ast::Value::StringLit(literal) => self.named_tool(document, element, &literal.value),
-            ast::Value::Object(_) => document.verbatim(element),
-            _ => {
-                document.wrong_type(element, "a tool", "an object or the name of a tool file");
-                None
-            }
-        }))
-    }
-
-    fn named_tool(
-        &mut self,
-        document: &mut JsonDocument<'_>,
-        at: &ast::Value<'_>,
-        name: &str,
-    ) -> Option<Value> {
+    fn named_tool(&mut self, document: &mut Document<'_>, at: usize, name: &str) -> Option<Value> {
         let is_plain = !name.is_empty()
             && name
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
         if let Some(known) = self.tools.get(name).filter(|_| is_plain) {
             if known.is_none() {
-                document.problem(at, format!("tool file `{name}` cannot be used"));
+                document.problem(at, format!("tool file `{name}` cannot be used"), None);
             }
             return known.clone();
         }
@@ -252,38 +195,22 @@ impl CaseFileReader<'_> {
                 known => format!("there are {}", known.join(", ")),
             };
             let help = did_you_mean(name, &known).unwrap_or(listed);
-            document.problem_with(at, format!("no tool file is named `{name}`"), Some(help));
+            document.problem(at, format!("no tool file is named `{name}`"), Some(help));
             return None;
         };
         self.found.tool_files.push(file.clone());
         let text = Root::new(folder).and_then(|root| root.text(&file));
-        let text = text.map_err(|problem| vec![problem]);
         let tool = match text.and_then(|text| tool_of(&file, &text.unwrap_or_default())) {
             Ok(tool) => Some(tool),
-            Err(problems) => {
+            Err(problem) => {
                 // A tool file that several cases use is reported once.
-                self.found.problems.extend(problems);
-                document.problem(at, format!("tool file `{name}` cannot be used"));
+                self.found.problems.push(problem);
+                document.problem(at, format!("tool file `{name}` cannot be used"), None);
                 None
             }
         };
         self.tools.insert(name.to_owned(), tool.clone());
         tool
-    }
-}
-
-/// The field of the last message that the model should continue, if there is one.
-fn continued(document: &mut JsonDocument<'_>, value: &ast::Value<'_>) -> Option<String> {
-    match value {
-        ast::Value::BooleanLit(literal) => literal.value.then(|| CONTENT.to_owned()),
-        ast::Value::StringLit(literal) if !literal.value.is_empty() => {
-            Some(literal.value.to_string())
-        }
-        _ => {
-            let expected = "true, false or the name of a field";
-            document.wrong_type(value, "`continue_final_message`", expected);
-            None
-        }
     }
 }
 
@@ -333,20 +260,18 @@ const ENDINGS: [&str; 5] = ["json", "json5", "jsonc", "jsonl", "ndjson"];
 const MOST_LEVELS: usize = 8;
 
 /// Reads a tool file: one object, taken verbatim.
-pub fn read_tool(path: &Path) -> Result<Value, Vec<Problem>> {
-    let text = read_text(path).map_err(|problem| vec![problem])?;
-    tool_of(path, &text)
+pub fn read_tool(path: &Path) -> Result<Value, Problem> {
+    tool_of(path, &read_text(path)?)
 }
 
 /// The tool of a file with a text.
-fn tool_of(path: &Path, text: &str) -> Result<Value, Vec<Problem>> {
-    let examined = json::examine(path, text, |document, root| {
-        document.verbatim_object(root, "a tool file")
-    });
-    match examined.value {
-        Some(tool) if examined.problems.is_empty() => Ok(Value::Object(tool)),
-        _ => Err(examined.problems),
+fn tool_of(path: &Path, text: &str) -> Result<Value, Problem> {
+    let tool = json::parse(path, text)?;
+    if matches!(tool.kind, NodeKind::Object(_)) {
+        return Ok(tool.value());
     }
+    let at = Position::of(text, tool.range.start);
+    Err(Problem::new(path, "a tool file must be an object").at(at))
 }
 
 fn known_tools(folders: &[PathBuf]) -> Vec<String> {
@@ -364,29 +289,6 @@ fn known_tools(folders: &[PathBuf]) -> Vec<String> {
     names.sort();
     names.dedup();
     names
-}
-
-fn dialects(document: &mut JsonDocument<'_>, value: &ast::Value<'_>) -> Option<Vec<Dialect>> {
-    let elements = document.array(value, "`dialects`")?;
-    if elements.is_empty() {
-        document.problem(value, "`dialects` is empty: the case would never run");
-    }
-    all(elements.iter().map(|element| {
-        let name = document.string(element, "a dialect")?;
-        let dialect = Dialect::named(&name);
-        if dialect.is_none() {
-            let message = format!("`{name}` is not a dialect; there are `jinja` and `go`");
-            document.problem(element, message);
-        }
-        dialect
-    }))
-}
-
-/// All elements, or none if one is missing. Unlike `collect`, it evaluates every element,
-/// so that all problems are reported.
-fn all<T>(elements: impl Iterator<Item = Option<T>>) -> Option<Vec<T>> {
-    let elements: Vec<Option<T>> = elements.collect();
-    elements.into_iter().collect()
 }
 
 fn name_rule() -> String {
@@ -490,16 +392,16 @@ mod tests {
         let problems = problems(text);
         let expected = [
             "f.json:4:5: `Upper` is not a valid case name",
-            "f.json:5:14: unknown key `mesages` in case `typo`\n  did you mean `messages`?",
-            "f.json:5:13: case `typo` has no `messages`",
+            "f.json:5:14: unknown key `mesages` in `cases.typo`\n  did you mean `messages`?",
+            "f.json:5:13: `cases.typo` has no `messages`",
             "f.json:7:5: `twice` occurs twice in `cases`, first at 6:5",
-            "f.json:8:28: a message must be an object, not a string",
-            "f.json:8:60: `add_generation_prompt` must be true or false, not a string",
-            "f.json:8:80: `python` is not a dialect; there are `jinja` and `go`",
+            "f.json:8:28: `cases.types.messages[0]` must be an object, not a string",
+            "f.json:8:60: `cases.types.add_generation_prompt` must be true or false, not a string",
+            "f.json:8:80: `cases.types.dialects[0]` must be `jinja` or `go`, not `python`",
             "f.json:9:38: `now`: `today` is not a date and time such as 2026-01-02T03:04:05Z",
             "f.json:10:40: no tool file is named `nope`",
-            "f.json:11:59: `continue_final_message` must be true, false or the name of a field, not a number",
-            "f.json:10:48: a tool must be an object or the name of a tool file, not a number",
+            "f.json:11:59: `cases.goes-on.continue_final_message` must be true or false, or a string, not a number",
+            "f.json:10:48: `cases.tool.tools[1]` must be a string or an object, not a number",
         ];
         for expected in expected {
             assert!(

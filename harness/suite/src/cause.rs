@@ -92,7 +92,7 @@ impl Cause {
     pub fn of_difference(difference: &Difference, found: &Outcome) -> Cause {
         let transcript = difference.transcript.as_deref();
         let decoded = transcript.and_then(|transcript| decode(transcript).ok());
-        match decoded.or_else(|| difference.expected.outcome()) {
+        match decoded.or_else(|| difference.expected.outcome().cloned()) {
             Some(expected) => {
                 let sides = [&expected, found];
                 Cause::of(sides, &edits(sides))

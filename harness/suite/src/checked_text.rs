@@ -15,6 +15,7 @@ use crate::snapshot::{Snapshots, contents};
 use crate::suite::Suite;
 use rolecall_core::diff::Diff;
 use rolecall_core::file::{is_there, read_text};
+use rolecall_core::named;
 use rolecall_core::problem::Problem;
 
 /// A text about a template, compared with the accepted one.
@@ -37,25 +38,17 @@ pub struct CheckedText {
     pub sidecar: Option<PathBuf>,
 }
 
-/// The kinds of texts about a template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextKind {
-    Card,
-    /// Its parsed answers: the transcript of its readings.
-    Readings,
+named! {
+    /// The kinds of texts about a template.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum TextKind {
+        Card = "report card",
+        /// Its parsed answers: the transcript of its readings.
+        Readings = "transcript of readings",
+    }
 }
 
 impl TextKind {
-    pub const ALL: [TextKind; 2] = [TextKind::Card, TextKind::Readings];
-
-    /// The words for it in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            TextKind::Card => "report card",
-            TextKind::Readings => "transcript of readings",
-        }
-    }
-
     /// The words for several of them.
     pub fn of_many(self) -> &'static str {
         match self {

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use crate::layout::Layout;
 use rolecall_core::file::read_text;
 use rolecall_core::fingerprint::Fingerprint;
-use rolecall_core::json::syntax_problem;
+use rolecall_core::json;
 use rolecall_core::problem::Problem;
 
 #[derive(Debug, Clone)]
@@ -99,8 +99,7 @@ impl ConstructTable {
     }
 
     fn parse(path: &Path, text: &str, dialect: Dialect) -> Result<ConstructTable, Problem> {
-        let TableFile { case, rows } =
-            serde_json::from_str(text).map_err(|error| syntax_problem(path, text, &error))?;
+        let TableFile { case, rows } = json::read(path, text, "a table of constructs")?;
         let rows = rows
             .into_iter()
             .map(|row| Construct::of(dialect, row))
@@ -156,11 +155,8 @@ impl ConstructTable {
 
 impl Construct {
     fn of(dialect: Dialect, row: TableRow) -> Result<Construct, String> {
-        let stage = match row.stage.as_deref() {
-            None | Some("render") => Stage::Render,
-            Some("parse") => Stage::Parse,
-            Some(other) => return Err(format!("no stage is named `{other}`")),
-        };
+        let stage = row.stage.as_deref().unwrap_or("render");
+        let stage = Stage::named(stage).ok_or_else(|| format!("no stage is named `{stage}`"))?;
         let expected = match row.outcome.as_str() {
             "rendered" => Outcome::Rendered { text: row.text },
             "raised" => Outcome::Raised {

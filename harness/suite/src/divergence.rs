@@ -5,41 +5,18 @@
 //! one is gone, or if it has changed.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::LazyLock;
 
-use jsonc_parser::ast;
-use jsonc_parser::common::Ranged;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::exception::{Exception, Exceptions};
 use crate::suite::{Pair, Suite};
+use rolecall_core::document::{self, Document};
 use rolecall_core::fingerprint::Fingerprint;
-use rolecall_core::invocation;
-use rolecall_core::json::{self, JsonDocument};
-use rolecall_core::problem::{Position, Problem};
-use rolecall_core::reason::is_reason;
-use rolecall_core::root::text_if_there;
+use rolecall_core::json::Node;
+use rolecall_core::problem::Problem;
 use rolecall_core::wildcard::Wildcard;
-
-#[derive(Debug, Default)]
-pub struct Divergences {
-    path: PathBuf,
-    entries: Vec<Divergence>,
-}
-
-#[derive(Debug)]
-pub struct Divergence {
-    pub engine: String,
-    pub template: String,
-    pub case: String,
-    /// Why they differ, and why that is left so.
-    pub reason: String,
-    pub issue: Option<String>,
-    /// The fingerprint of the engine's transcript at the review, by pair.
-    pub observed: BTreeMap<String, Fingerprint>,
-    templates: Wildcard,
-    cases: Wildcard,
-    position: Position,
-}
 
 /// Whether a difference is listed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,40 +39,20 @@ pub fn pair_name(pair: &Pair<'_>) -> String {
     format!("{}:{}", pair.template.name, pair.case.id)
 }
 
-impl Divergences {
-    /// Reads `snapshots/divergences.json`; without the file the list is empty.
-    pub fn read(path: &Path) -> Result<Divergences, Vec<Problem>> {
-        let Some(text) = text_if_there(path).map_err(|problem| vec![problem])? else {
-            return Ok(Divergences::default());
-        };
-        let examined = json::examine(path, &text, |document, root| {
-            let entries = document.array(root, "the list of divergences")?;
-            let read = |entry: &ast::Value<'_>| {
-                let position = Position::of(&text, entry.start());
-                self::read(document, entry, position)
-            };
-            let entries: Vec<_> = entries.iter().map(read).collect();
-            entries.into_iter().collect::<Option<Vec<_>>>()
-        });
-        match examined.value {
-            Some(entries) if examined.problems.is_empty() => Ok(Divergences {
-                path: path.to_path_buf(),
-                entries,
-            }),
-            _ => Err(examined.problems),
-        }
-    }
+/// The known differences from the references.
+pub type Divergences = Exceptions;
 
-    /// All of them, in the order of the file.
-    pub fn entries(&self) -> &[Divergence] {
-        &self.entries
-    }
+/// Reads `snapshots/divergences.json`; without the file the list is empty.
+pub fn read(path: &Path) -> Result<Divergences, Vec<Problem>> {
+    Exceptions::read(path, &RULES, |document, entry| {
+        read_entry(document, entry).into_iter().collect()
+    })
+}
 
+impl Exceptions {
     /// The entry about an engine and a pair.
-    pub fn about(&self, engine: &str, pair: &Pair<'_>) -> Option<&Divergence> {
-        self.entries
-            .iter()
-            .find(|entry| entry.engine == engine && entry.matches(pair))
+    pub(crate) fn about(&self, engine: &str, pair: &Pair<'_>) -> Option<&Exception> {
+        self.find(engine, &pair_name(pair))
     }
 
     /// Whether a difference is listed. `observed` is the fingerprint of the engine's
@@ -139,19 +96,19 @@ impl Divergences {
                         .help("remove the entry, or restore its engine, template or case"),
                 );
             };
-            if !engines.contains(&entry.engine.as_str()) {
-                complain(format!("no engine is named `{}`", entry.engine));
+            if !engines.contains(&entry.of.as_str()) {
+                complain(format!("no engine is named `{}`", entry.of));
                 continue;
             }
             let names: Vec<String> = suite
                 .pairs()
-                .filter(|pair| entry.matches(pair))
                 .map(|pair| pair_name(&pair))
+                .filter(|name| entry.covers(name))
                 .collect();
             if names.is_empty() {
+                let (template, case) = entry.place.split_once(':').unwrap_or_default();
                 complain(format!(
-                    "no template matching `{}` has a case matching `{}`",
-                    entry.template, entry.case
+                    "no template matching `{template}` has a case matching `{case}`"
                 ));
             }
             for name in entry.observed.keys().filter(|name| !names.contains(name)) {
@@ -159,14 +116,6 @@ impl Divergences {
             }
         }
         problems
-    }
-}
-
-impl Divergence {
-    /// Whether it is about a pair, whatever the engine.
-    pub fn matches(&self, pair: &Pair<'_>) -> bool {
-        self.templates.is_match(pair.template.name.as_str())
-            && self.cases.is_match(&pair.case.id.to_string())
     }
 }
 
@@ -181,107 +130,50 @@ pub fn draft(engine: &str, pair: &Pair<'_>, observed: Fingerprint) -> String {
     )
 }
 
-fn read(
-    document: &mut JsonDocument<'_>,
-    entry: &ast::Value<'_>,
-    position: Position,
-) -> Option<Divergence> {
-    let known = ["engine", "template", "case", "reason", "issue", "observed"].map(str::to_owned);
-    let fields = document.fields(entry, "a divergence", &known)?;
-    let mut text = |name: &str| {
-        let Some(value) = fields.get(name) else {
-            document.problem(entry, format!("the divergence has no `{name}`"));
-            return None;
-        };
-        let text = document.string(value, &format!("`{name}`"))?;
-        if !is_reason(&text) {
-            document.problem(value, format!("`{name}` is not filled in"));
-            return None;
-        }
-        Some(text)
-    };
-    let (engine, template, case, reason) = (
-        text("engine"),
-        text("template"),
-        text("case"),
-        text("reason"),
-    );
-    let issue = match fields.get("issue") {
-        Some(value) => Some(document.string(value, "`issue`")?),
-        None => None,
-    };
-    let (engine, template, case, reason) = (engine?, template?, case?, reason?);
-    let mut glob = |name: &str, pattern: &str| match Wildcard::new(pattern) {
-        Ok(wildcard) => Some(wildcard),
-        Err(error) => {
-            document.problem(fields.get(name)?, error.to_string());
-            None
-        }
-    };
-    let (templates, cases) = (glob("template", &template), glob("case", &case));
-    let Some(value) = fields.get("observed") else {
-        document.problem_with(
-            entry,
-            "the divergence has no `observed`",
-            Some(format!(
-                "`{}` prints the entry of a difference",
-                invocation::command("run")
-            )),
-        );
-        return None;
-    };
-    let observed = read_observed(document, value, &template, &case)?;
-    Some(Divergence {
-        templates: templates?,
-        cases: cases?,
-        engine,
-        template,
-        case,
-        reason,
-        issue,
-        observed,
-        position,
-    })
-}
+static RULES: LazyLock<Value> =
+    LazyLock::new(|| document::schema(include_str!("divergences.schema.json")));
 
-/// One fingerprint for one pair, or an object from pairs to fingerprints.
-fn read_observed(
-    document: &mut JsonDocument<'_>,
-    value: &ast::Value<'_>,
-    template: &str,
-    case: &str,
-) -> Option<BTreeMap<String, Fingerprint>> {
-    let mut fingerprint = |value: &ast::Value<'_>| {
-        let text = document.string(value, "`observed`")?;
-        text.parse()
-            .map_err(|error| document.problem(value, format!("`observed`: {error}")))
-            .ok()
-    };
-    let is_glob = |text: &str| text.contains(['*', '?', '[', '{', '\\']);
-    if let ast::Value::Object(_) = value {
-        let entries = document.entries(value, "`observed`")?;
-        let mut observed = BTreeMap::new();
-        for (name, property) in entries {
-            let text = document.string(&property.value, &format!("`{name}`"))?;
-            match text.parse() {
-                Ok(hash) => {
-                    observed.insert(name.to_owned(), hash);
-                }
-                Err(error) => document.problem(&property.value, format!("`{name}`: {error}")),
-            }
+fn read_entry(document: &mut Document<'_>, entry: &Node<'_>) -> Option<Exception> {
+    let reason = entry.get("reason")?;
+    document.check_reason(reason, "`reason`");
+    for key in ["template", "case"] {
+        let pattern = entry.get(key)?;
+        if let Err(error) = Wildcard::new(pattern.text()?) {
+            document.problem(pattern.range.start, error.to_string(), None);
         }
-        return Some(observed);
     }
-    let hash = fingerprint(value)?;
-    if is_glob(template) || is_glob(case) {
-        document.problem_with(
-            value,
-            "one `observed` for many pairs",
-            Some("for a glob, write an object: {\"template:family/name\": \"…\"}".to_owned()),
-        );
-        return None;
-    }
-    Some(BTreeMap::from([(format!("{template}:{case}"), hash)]))
+    let place = [entry.text_of("template")?, entry.text_of("case")?].join(":");
+    let mut fingerprint = |value: &Node<'_>, of: &str| {
+        let hash = value.text()?.parse();
+        let hash = hash.map_err(|error| {
+            document.problem(value.range.start, format!("`{of}`: {error}"), None);
+        });
+        Some((of.to_owned(), hash.ok()?))
+    };
+    // One fingerprint for one pair, or an object from pairs to fingerprints.
+    let value = entry.get("observed")?;
+    let observed = if value.text().is_some() {
+        let hash = fingerprint(value, "observed")?.1;
+        if place.contains(['*', '?', '[', '{', '\\']) {
+            let help = "for a glob, write an object: {\"template:family/name\": \"…\"}";
+            let message = "one `observed` for many pairs";
+            document.problem(value.range.start, message, Some(help.to_owned()));
+        }
+        BTreeMap::from([(place.clone(), hash)])
+    } else {
+        let fields = value.fields().iter();
+        fields
+            .filter_map(|field| fingerprint(&field.value, &field.name))
+            .collect()
+    };
+    let reason = reason.text()?.to_owned();
+    let position = document.position(entry.range.start);
+    Some(Exception {
+        of: entry.text_of("engine")?,
+        issue: entry.text_of("issue"),
+        observed,
+        ..Exception::new(&place, reason, position).ok()?
+    })
 }
 
 #[cfg(test)]
@@ -293,7 +185,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("divergences.json");
         std::fs::write(&path, text).unwrap();
-        Divergences::read(&path).map_err(|problems| {
+        read(&path).map_err(|problems| {
             problems
                 .into_iter()
                 .map(|problem| problem.message)
@@ -384,11 +276,11 @@ mod tests {
             ),
             (
                 format!(r#"{{"engine": "e", "template": "t", "case": "c", "observed": "{hash}"}}"#),
-                "the divergence has no `reason`",
+                "`[0]` of the list has no `reason`",
             ),
             (
                 r#"{"engine": "e", "template": "t", "case": "c", "reason": "r"}"#.to_owned(),
-                "the divergence has no `observed`",
+                "`[0]` of the list has no `observed`",
             ),
             (
                 format!(

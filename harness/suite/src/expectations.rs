@@ -2,7 +2,7 @@
 
 use rolecall_core::Template;
 
-use crate::divergence::Divergences;
+use crate::divergence::{self, Divergences};
 use crate::layout::Layout;
 use crate::records::Records;
 use crate::snapshot::Snapshots;
@@ -30,7 +30,7 @@ impl Expectations {
         Ok(Expectations {
             records: Records::read(layout, &snapshots, templates),
             snapshots,
-            divergences: Divergences::read(&layout.divergences())?,
+            divergences: divergence::read(&layout.divergences())?,
         })
     }
 

@@ -1,7 +1,6 @@
 //! The first files of a suite of one's own.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::configuration;
@@ -35,43 +34,10 @@ pub struct Initial {
 }
 
 /// The first case file.
-const CASE: &str = r#"{
-  "about": "Conversations of our own. Every template of rolecall.toml is rendered with them.",
-  "cases": {
-    "follow-up": {
-      "about": "A second question after an answer, with a system text.",
-      "messages": [
-        {"role": "system", "content": "Answer in one word."},
-        {"role": "user", "content": "Which planet has rings?"},
-        {"role": "assistant", "content": "Saturn."},
-        {"role": "user", "content": "And which is the largest?"}
-      ]
-    }
-  }
-}
-"#;
+const CASE: &str = include_str!("initial/own.json");
 
 /// The workflow for GitHub, which checks the suite on every change.
-const WORKFLOW: &str = r#"# Checks the chat templates of rolecall.toml: every prompt and every report card is as accepted, and
-# no error on a card is without a reason in rolecall.toml.
-name: chat templates
-on: [push, pull_request]
-permissions:
-  contents: read
-jobs:
-  rolecall:
-    runs-on: ubuntu-latest
-FOLDER    steps:
-      - uses: actions/checkout@11d5960a326750d5838078e36cf38b85af677262 # v4.4.0
-      # Rolecall VERSION, as a wheel: its path in this repository, or its address. No package index has
-      # it: whoever takes the name there first would run their own program in this job. So say where
-      # yours is, in the repository's variable ROLECALL_WHEEL.
-      - run: pipx install "${WHEEL:?set the repository's variable ROLECALL_WHEEL}"
-        env:
-          WHEEL: ${{ vars.ROLECALL_WHEEL }}
-      - run: rolecall run
-      - run: rolecall lint
-"#;
+const WORKFLOW: &str = include_str!("initial/rolecall.yml");
 
 /// Folders that hold no templates of a project's own.
 const SKIPPED: [&str; 5] = ["cases", "node_modules", "snapshots", "target", "venv"];
@@ -274,46 +240,21 @@ fn plain(name: &str) -> String {
 }
 
 fn configuration(templates: &[(String, String)]) -> String {
-    let mut text = String::from(
-        "# Chat templates. `rolecall run` compares each prompt with the one that was accepted.\n\n\
-         # It also fails if a template breaks a contract of its report card, unless `broken` below\n\
-         # gives the reason: `errors` or `warnings` and worse; `off` asks for none.\n\
-         contracts = \"errors\"\n\n\
-         [templates]\n",
-    );
-    // Writing to a string cannot fail.
-    for (name, source) in templates {
-        let name = if name.contains('.') {
-            quoted(name)
-        } else {
-            name.clone()
-        };
-        let _ = writeln!(text, "{name} = {}", quoted(source));
-    }
-    if templates.is_empty() {
-        text.push_str(
+    let lines = templates.iter().map(|(name, source)| {
+        let is_plain = !name.contains('.');
+        let name = if is_plain { name.clone() } else { quoted(name) };
+        format!("{name} = {}\n", quoted(source))
+    });
+    let mut lines: String = lines.collect();
+    if lines.is_empty() {
+        lines.push_str(
             "# A file or folder below this one, a model of the Hugging Face hub, or one of Ollama:\n\
              # my-model = \"chat_template.jinja\"\n\
              # qwen3 = \"hf:Qwen/Qwen3-0.6B\"\n\
              # llama = \"ollama:llama3.2:1b\"\n",
         );
     }
-    text.push_str(
-        "\n# For more settings, write the template as a table:\n\
-         # [templates.my-model]\n\
-         # source = \"chat_template.jinja\"\n\
-         # special_tokens = { bos_token = \"<s>\", eos_token = \"</s>\" }\n\
-         # variables = { enable_thinking = false }\n\
-         # front = \"transformers\"\n\
-         # broken = { system-kept = \"The model was trained without a system text.\" }\n\
-         \n\
-         [cases]\n\
-         # The built-in families to use; `rolecall list cases` lists them.\n\
-         builtin = [\"*\"]\n\
-         # Files and folders with cases of your own.\n\
-         own = [\"cases\"]\n",
-    );
-    text
+    include_str!("initial/configuration.toml").replace("TEMPLATES", &lines)
 }
 
 /// A string in TOML: every JSON string is one, too.

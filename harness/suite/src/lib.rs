@@ -7,7 +7,7 @@ pub mod adding;
 pub mod card_rule;
 pub mod case_file;
 pub mod conversation;
-pub mod known_difference;
+pub mod exception;
 pub mod private;
 
 pub mod configuration;

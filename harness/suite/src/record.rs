@@ -57,20 +57,10 @@ pub struct RecordEntry {
 /// The reference's outcome as records keep it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordedAnswer {
-    /// A prompt, with the checksum of its text.
-    Rendered(Checksum),
-    /// A refusal by the template, with the checksum of its message.
-    Raised(Checksum),
-    /// The reference failed. Its message is kept, because other engines have other words.
-    Failed {
-        /// The stage at which it failed.
-        stage: Stage,
-        message: String,
-        /// The template's line, if it is known.
-        line: Option<usize>,
-    },
-    /// It ran into a limit.
-    Exceeded(Limit),
+    /// A prompt or a refusal by the template, with the checksum of its text.
+    Checked(OutcomeKind, Checksum),
+    /// A failure or a limit. The message is kept, because other engines have other words.
+    Whole(Outcome),
 }
 
 /// What a reference did with one case.
@@ -121,62 +111,40 @@ impl RecordedAnswer {
     /// The form in which records keep an outcome. None for a crash, or if the engine was
     /// not asked.
     pub fn of(outcome: &Outcome) -> Option<RecordedAnswer> {
-        Some(match outcome {
-            Outcome::Rendered { text } => RecordedAnswer::Rendered(Checksum::of(text)),
-            Outcome::Raised { message } => RecordedAnswer::Raised(Checksum::of(message)),
-            Outcome::Failed {
-                stage,
-                message,
-                line,
-            } => RecordedAnswer::Failed {
-                stage: *stage,
-                message: message.clone(),
-                line: *line,
-            },
-            Outcome::Exceeded { limit } => RecordedAnswer::Exceeded(*limit),
-            Outcome::Crashed { .. } | Outcome::NotAsked { .. } => return None,
-        })
+        match outcome.kind() {
+            kind @ (OutcomeKind::Rendered | OutcomeKind::Raised) => {
+                let checksum = Checksum::of(outcome.text());
+                Some(RecordedAnswer::Checked(kind, checksum))
+            }
+            OutcomeKind::Failed | OutcomeKind::Exceeded => {
+                Some(RecordedAnswer::Whole(outcome.clone()))
+            }
+            OutcomeKind::Crashed | OutcomeKind::NotAsked => None,
+        }
     }
 
     pub fn kind(&self) -> OutcomeKind {
         match self {
-            RecordedAnswer::Rendered(_) => OutcomeKind::Rendered,
-            RecordedAnswer::Raised(_) => OutcomeKind::Raised,
-            RecordedAnswer::Failed { .. } => OutcomeKind::Failed,
-            RecordedAnswer::Exceeded(_) => OutcomeKind::Exceeded,
+            RecordedAnswer::Checked(kind, _) => *kind,
+            RecordedAnswer::Whole(outcome) => outcome.kind(),
         }
     }
 
-    /// Whether an engine's outcome agrees with it: the same text, the same message of
-    /// `raise_exception`, or a failure where the reference failed, with any message.
+    /// Whether an engine's outcome agrees with it: see [`Outcome::agrees`].
     pub fn agrees(&self, outcome: &Outcome) -> bool {
-        match (self, outcome) {
-            (RecordedAnswer::Rendered(recorded), Outcome::Rendered { text }) => {
-                *recorded == Checksum::of(text)
+        match self {
+            RecordedAnswer::Checked(kind, checksum) => {
+                *kind == outcome.kind() && *checksum == Checksum::of(outcome.text())
             }
-            (RecordedAnswer::Raised(recorded), Outcome::Raised { message }) => {
-                *recorded == Checksum::of(message)
-            }
-            (RecordedAnswer::Failed { .. }, Outcome::Failed { .. })
-            | (RecordedAnswer::Exceeded(_), Outcome::Exceeded { .. }) => true,
-            _ => false,
+            RecordedAnswer::Whole(whole) => whole.agrees(outcome),
         }
     }
 
-    /// The whole outcome, unless the record holds only a fingerprint.
-    pub fn outcome(&self) -> Option<Outcome> {
+    /// The whole outcome, unless the record holds only a checksum.
+    pub fn outcome(&self) -> Option<&Outcome> {
         match self {
-            RecordedAnswer::Rendered(_) | RecordedAnswer::Raised(_) => None,
-            RecordedAnswer::Failed {
-                stage,
-                message,
-                line,
-            } => Some(Outcome::Failed {
-                stage: *stage,
-                message: message.clone(),
-                line: *line,
-            }),
-            RecordedAnswer::Exceeded(limit) => Some(Outcome::Exceeded { limit: *limit }),
+            RecordedAnswer::Checked(..) => None,
+            RecordedAnswer::Whole(outcome) => Some(outcome),
         }
     }
 }
@@ -322,17 +290,19 @@ impl RecordEntry {
         let input = self.input;
         // Writing to a string cannot fail.
         let _ = match &self.answer {
-            RecordedAnswer::Rendered(hash) => write!(line, "{input} {hash}"),
-            RecordedAnswer::Raised(hash) => write!(line, "{input} raised {hash}"),
-            RecordedAnswer::Exceeded(limit) => write!(line, "{input} exceeded {}", limit.name()),
-            RecordedAnswer::Failed {
+            RecordedAnswer::Checked(OutcomeKind::Rendered, hash) => write!(line, "{input} {hash}"),
+            RecordedAnswer::Checked(kind, hash) => write!(line, "{input} {kind} {hash}"),
+            RecordedAnswer::Whole(Outcome::Failed {
                 stage,
                 message,
                 line: at,
-            } => {
+            }) => {
                 let at = at.map_or_else(|| "-".to_owned(), |at| at.to_string());
                 let message = Value::from(message.as_str());
-                write!(line, "{input} failed {} {at} {message}", stage.name())
+                write!(line, "{input} failed {stage} {at} {message}")
+            }
+            RecordedAnswer::Whole(other) => {
+                write!(line, "{input} {} {}", other.kind(), other.text())
             }
         };
     }
@@ -342,19 +312,21 @@ impl RecordEntry {
         let (input, rest) = line.split_once(' ')?;
         let (kind, rest) = rest.split_once(' ').unwrap_or(("rendered", rest));
         let answer = match kind {
-            "rendered" => RecordedAnswer::Rendered(rest.parse().ok()?),
-            "raised" => RecordedAnswer::Raised(rest.parse().ok()?),
-            "exceeded" => RecordedAnswer::Exceeded(Limit::named(rest)?),
+            "rendered" => RecordedAnswer::Checked(OutcomeKind::Rendered, rest.parse().ok()?),
+            "raised" => RecordedAnswer::Checked(OutcomeKind::Raised, rest.parse().ok()?),
+            "exceeded" => RecordedAnswer::Whole(Outcome::Exceeded {
+                limit: Limit::named(rest)?,
+            }),
             "failed" => {
                 let mut parts = rest.splitn(3, ' ');
-                RecordedAnswer::Failed {
+                RecordedAnswer::Whole(Outcome::Failed {
                     stage: Stage::named(parts.next()?)?,
                     line: match parts.next()? {
                         "-" => None,
                         at => Some(at.parse().ok()?),
                     },
                     message: serde_json::from_str(parts.next()?).ok()?,
-                }
+                })
             }
             _ => return None,
         };

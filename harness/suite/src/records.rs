@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 use rolecall_core::{CaseId, Dialect, Template, TemplateName};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::layout::Layout;
 use crate::record::{Asked, CaseRecord, REFERENCE, Record, RecordedAnswer, Unverified};
@@ -16,7 +15,7 @@ use crate::suite::Pair;
 use rolecall_core::file::{is_there, read_text, write_below};
 use rolecall_core::fingerprint::{Checksum, Fingerprint};
 use rolecall_core::invocation;
-use rolecall_core::json::{has_too_many, syntax_problem};
+use rolecall_core::json;
 use rolecall_core::problem::{Position, Problem};
 use rolecall_core::root::text_below;
 use rolecall_core::rows::{self, Row};
@@ -63,30 +62,10 @@ impl AskedTemplates {
             "it is written by `{}`, never by hand",
             invocation::command("reference update")
         );
-        serde_json::from_str(&text).map_err(|error: serde_json::Error| {
-            // A file that breaks off is no list of another kind. Whole values would take more memory
-            // than a file with very many may take.
-            let whole = (!has_too_many(&text)).then(|| serde_json::from_str::<Value>(&text));
-            if let Some(Err(error)) = whole {
-                let problem = syntax_problem(&path, &text, &error);
-                return match problem.help {
-                    Some(_) => problem,
-                    None => problem.help(help),
-                };
-            }
-            let message = error.to_string();
-            let message = message
-                .rsplit_once(" at line ")
-                .map_or(message.as_str(), |(message, _)| message);
-            Problem::new(
-                &path,
-                format!("does not say what the references were asked: {message}"),
-            )
-            .at(Position {
-                line: error.line().max(1),
-                column: error.column().max(1),
-            })
-            .help(help)
+        let what = "the list of what the references were asked";
+        json::read(&path, &text, what).map_err(|problem| match problem.help {
+            Some(_) => problem,
+            None => problem.help(help),
         })
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rolecall_core::Template;
 use rolecall_core::file::{is_there, read_text};
-use rolecall_core::json::{place_of, syntax_problem};
+use rolecall_core::json::{self, place_of};
 use rolecall_core::problem::{Location, Problem};
 use rolecall_io::template_file::sidecar;
 use rolecall_response::{Finding, Inspection, ResponseTemplate, TemplateErrorKind};
@@ -141,8 +141,7 @@ impl ResponseFile<'_> {
 
     fn open(path: &Path) -> Result<ResponseFile<'_>, Problem> {
         let text = read_text(path)?;
-        let value: Value =
-            serde_json::from_str(&text).map_err(|error| syntax_problem(path, &text, &error))?;
+        let value: Value = json::read(path, &text, "JSON")?;
         let (below, response_template) = match value.get(KEY) {
             Some(inner) => (KEY, inner.clone()),
             None if value.get("fields").is_some() => ("", value.clone()),

@@ -6,11 +6,11 @@
 //! forms of this answer.
 
 use std::collections::HashSet;
-use std::fmt;
 
 use rayon::prelude::*;
 use rolecall_answers::reading::{MessageId, MessageReading, read_all};
 use rolecall_answers::transcript::Counts;
+use rolecall_core::named;
 use rolecall_core::problem::Problem;
 use rolecall_core::{AnswerReader, Engine, Template, TemplateName};
 
@@ -131,26 +131,17 @@ pub enum RoundtripTruth {
     NeverAsked,
 }
 
-/// How a reading differs from the reference's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReadingFault {
-    /// The template writes another answer.
-    Written,
-    /// Something else is read from the same answer.
-    Read,
-    NotRecorded,
-    /// The record's message is gone.
-    Gone,
-}
-
-impl fmt::Display for ReadingFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ReadingFault::Written => "the reference writes another answer",
-            ReadingFault::Read => "the reference reads something else from the same answer",
-            ReadingFault::NotRecorded => "the reference was not asked about it",
-            ReadingFault::Gone => "it is on record, but no case has it",
-        })
+named! {
+    /// How a reading differs from the reference's.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ReadingFault {
+        /// The template writes another answer.
+        Written = "the reference writes another answer",
+        /// Something else is read from the same answer.
+        Read = "the reference reads something else from the same answer",
+        NotRecorded = "the reference was not asked about it",
+        /// The record's message is gone.
+        Gone = "it is on record, but no case has it",
     }
 }
 

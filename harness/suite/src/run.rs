@@ -16,6 +16,7 @@ use crate::pair_mark::PairNames;
 use crate::record::Unverified;
 use crate::snapshot::{SnapshotStatus, Snapshots};
 use crate::suite::{Pair, Suite, templates_of};
+pub use crate::verdict::Rendered;
 use crate::verdict::{Truth, Verdict, by_accepted, by_outcome, by_record};
 use rolecall_check::card::{self, Card, Examiner};
 use rolecall_check::choice::ContractChoice;
@@ -104,14 +105,6 @@ impl<'p, 's> RenderPlan<'p, 's> {
         }
         RenderPlan { cases, of_pairs }
     }
-}
-
-/// A pair with an engine's outcome.
-#[derive(Debug)]
-pub struct Rendered<'s> {
-    pub pair: Pair<'s>,
-    pub engine: &'s str,
-    pub outcome: Outcome,
 }
 
 /// A pair with its outcome, compared with what is expected.
@@ -345,59 +338,42 @@ impl<'r> Runner<'r> {
             .accepted
             .map(|Acceptance { suite, snapshots }| Opened::new(snapshots, suite, pairs));
         let judge = |rendered: Rendered<'s>, input: &CaseInput<'_>| {
-            let Rendered {
-                pair,
-                engine,
-                outcome,
-            } = &rendered;
-            let name = (&pair.template.name, &pair.case.id);
-            let belongs = expected.belonging.is_none_or(|all| all.contains(&name));
-            let comparison = opened
+            let pair = &rendered.pair;
+            let belongs = expected
+                .belonging
+                .is_none_or(|all| all.contains(&pair.key()));
+            let mut comparison = opened
                 .as_ref()
                 .filter(|_| belongs)
-                .map(|opened| opened.compare(pair, outcome));
+                .map(|opened| opened.compare(pair, &rendered.outcome));
             let verdict = match expected.truth {
-                // Whoever could have judged it: there is nothing to judge.
-                _ if matches!(outcome, Outcome::NotAsked { .. }) => {
+                _ if matches!(rendered.outcome, Outcome::NotAsked { .. }) => {
                     Verdict::Unverified(Unverified::NotAsked)
                 }
-                Truth::Unknown => Verdict::Unverified(Unverified::Outside),
-                Truth::Records { .. } if !belongs => Verdict::Unverified(Unverified::Outside),
                 Truth::Records {
                     records,
                     divergences,
                     snapshots,
-                } => {
-                    let known = (records, divergences, snapshots);
-                    by_record(known, engine, pair, input.fingerprint(), outcome)
-                }
-                Truth::Engines { divergences, .. } => match others.of(pair.template) {
-                    Some(program) => {
-                        let expected = input.outcome(program);
-                        by_outcome(divergences, engine, pair, &expected, outcome)
+                } if belongs => {
+                    let input = input.fingerprint();
+                    match by_record(records, divergences, snapshots, &rendered, input) {
+                        // Where nobody asked a reference, what was accepted is the reference for
+                        // other engines, too.
+                        Verdict::Unverified(Unverified::NeverAsked) if comparison.is_none() => {
+                            let accepted = by_accepted(snapshots, divergences, &rendered);
+                            accepted.unwrap_or_else(|| {
+                                comparison = Some(SnapshotStatus::New);
+                                Verdict::Unverified(Unverified::NeverAsked)
+                            })
+                        }
+                        verdict => verdict,
                     }
+                }
+                Truth::Unknown | Truth::Records { .. } => Verdict::Unverified(Unverified::Outside),
+                Truth::Engines { divergences, .. } => match others.of(pair.template) {
+                    Some(program) => by_outcome(divergences, &rendered, &input.outcome(program)),
                     None => Verdict::Unverified(Unverified::Outside),
                 },
-            };
-            // Where nobody asked a reference, what was accepted is the reference for other engines,
-            // too.
-            let (comparison, verdict) = match (comparison, verdict, expected.truth) {
-                (
-                    None,
-                    Verdict::Unverified(Unverified::NeverAsked),
-                    Truth::Records {
-                        divergences,
-                        snapshots,
-                        ..
-                    },
-                ) => match by_accepted((snapshots, divergences), engine, pair, outcome) {
-                    Some(verdict) => (None, verdict),
-                    None => (
-                        Some(SnapshotStatus::New),
-                        Verdict::Unverified(Unverified::NeverAsked),
-                    ),
-                },
-                (comparison, verdict, _) => (comparison, verdict),
             };
             let mut compared = Compared::new(rendered, comparison, verdict);
             // Error messages are short, and reports may need them.
@@ -435,20 +411,15 @@ impl<'r> Runner<'r> {
         let verify = |reference: Rendered<'s>, input: &CaseInput<'_>| {
             let pair = reference.pair;
             let program = ours.of(pair.template)?;
-            let outcome = input.outcome(program);
-            let comparison = opened.compare(&pair, &outcome);
-            let expected = &reference.outcome;
-            let verdict = by_outcome(
-                divergences,
-                program.engine.name(),
-                &pair,
-                expected,
-                &outcome,
-            );
             let rendered = Rendered {
                 pair,
                 engine: program.engine.name(),
-                outcome,
+                outcome: input.outcome(program),
+            };
+            let comparison = opened.compare(&pair, &rendered.outcome);
+            let verdict = match rendered.outcome {
+                Outcome::NotAsked { .. } => Verdict::Unverified(Unverified::NotAsked),
+                _ => by_outcome(divergences, &rendered, &reference.outcome),
             };
             let compared = Compared::new(rendered, Some(comparison), verdict);
             Some((reference, compared))

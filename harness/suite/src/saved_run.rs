@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use crate::pair_mark::PairMark;
 use rolecall_core::file::open_file;
+use rolecall_core::json;
 use rolecall_core::problem::{Location, Position, Problem};
 
 /// The most bytes of a file: ten times a run of the suite. Two of them are in memory at a time.
@@ -145,10 +146,7 @@ impl SavedRun {
                 continue;
             }
             let no_line = |error: serde_json::Error| {
-                let message = error.to_string();
-                // Drop serde's position, which is within the line.
-                let message = message.split(" at line ").next().unwrap_or_default();
-                problem(error.column().max(1), message.to_owned()).help(HELP)
+                problem(error.column().max(1), json::words(&error)).help(HELP)
             };
             let written: SavedLine = serde_json::from_str(text).map_err(no_line)?;
             let outcome: OutcomeJson<'_> = serde_json::from_str(text).map_err(no_line)?;

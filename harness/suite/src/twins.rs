@@ -10,18 +10,18 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::LazyLock;
 
-use jsonc_parser::ast;
 use rolecall_core::{CaseId, Dialect, Outcome, OutcomeKind, Template, TemplateName};
+use serde_json::Value;
 
 use crate::comparison::{Comparison, KeptCase, Pairing, Relation, SideKind};
+use crate::exception::{Exception, Exceptions};
 use crate::run::Rendered;
 use crate::suite::{Pair, Suite};
-use rolecall_core::json::{self, JsonDocument};
+use rolecall_core::document;
+use rolecall_core::json::Node;
 use rolecall_core::problem::Problem;
-use rolecall_core::reason::is_reason;
-use rolecall_core::root::text_if_there;
-use rolecall_core::wildcard::Wildcard;
 use rolecall_front::front::Front;
 
 /// Templates that are meant to give the same prompts.
@@ -47,21 +47,7 @@ pub struct TwinComparison<'s> {
 }
 
 /// Known, explained differences between twins.
-#[derive(Debug, Default)]
-pub struct Explanations {
-    entries: Vec<Explanation>,
-}
-
-/// One known difference.
-#[derive(Debug)]
-pub struct Explanation {
-    /// The family that it is about.
-    pub family: String,
-    /// Which cases, as globs over case IDs.
-    globs: Vec<(String, Wildcard)>,
-    /// Why the twins cannot give the same.
-    pub reason: String,
-}
+pub type Explanations = Exceptions;
 
 /// Whether twins count as equal in a case: both gave the same prompt, or both refused.
 /// Messages may differ, because each template has its own.
@@ -176,57 +162,57 @@ impl TwinComparison<'_> {
     }
 }
 
-impl Explanations {
-    /// Reads `snapshots/twins.json`; without the file nothing is explained.
-    pub fn read(path: &Path) -> Result<Explanations, Vec<Problem>> {
-        let Some(text) = text_if_there(path).map_err(|problem| vec![problem])? else {
-            return Ok(Explanations::default());
-        };
-        let examined = json::examine(path, &text, |document, root| {
-            let entries = document.array(root, "the list of differences")?;
-            let entries: Vec<_> = entries.iter().map(|entry| read(document, entry)).collect();
-            entries.into_iter().collect::<Option<Vec<_>>>()
-        });
-        match examined.value {
-            Some(entries) if examined.problems.is_empty() => Ok(Explanations { entries }),
-            _ => Err(examined.problems),
+/// Reads `snapshots/twins.json`; without the file nothing is explained.
+pub fn read(path: &Path) -> Result<Explanations, Vec<Problem>> {
+    Exceptions::read(path, &RULES, |document, entry| {
+        if let Some(reason) = entry.get("reason") {
+            document.check_reason(reason, "`reason`");
         }
-    }
+        let mut exceptions = Vec::new();
+        for place in entry.get("cases").map_or(&[][..], Node::items) {
+            let at = place.range.start;
+            let reason = entry.text_of("reason").unwrap_or_default();
+            let position = document.position(at);
+            match Exception::new(place.text().unwrap_or_default(), reason, position) {
+                Ok(exception) => exceptions.push(Exception {
+                    of: entry.text_of("family").unwrap_or_default(),
+                    ..exception
+                }),
+                Err(error) => document.problem(at, error.to_string(), None),
+            }
+        }
+        exceptions
+    })
+}
 
+static RULES: LazyLock<Value> =
+    LazyLock::new(|| document::schema(include_str!("twins.schema.json")));
+
+impl Exceptions {
     /// Only those about some families.
     #[must_use]
-    pub fn about(mut self, families: &[Twins<'_>]) -> Explanations {
+    pub fn of_families(mut self, families: &[Twins<'_>]) -> Explanations {
         self.entries
-            .retain(|entry| families.iter().any(|twins| twins.family == entry.family));
+            .retain(|entry| families.iter().any(|twins| twins.family == entry.of));
         self
     }
 
     /// Why twins differ in a case, if that is listed.
     pub fn reason(&self, family: &str, case: &str) -> Option<&str> {
-        self.entries
-            .iter()
-            .find(|entry| {
-                entry.family == family && entry.globs.iter().any(|(_, glob)| glob.is_match(case))
-            })
-            .map(|entry| entry.reason.as_str())
+        self.find(family, case).map(|entry| entry.reason.as_str())
     }
 
     /// Listed differences that no longer exist: family, glob and reason.
     pub fn stale(&self, compared: &[TwinComparison<'_>]) -> Vec<String> {
-        let mut stale = Vec::new();
-        for entry in &self.entries {
-            for (text, glob) in &entry.globs {
-                let differs = compared
-                    .iter()
-                    .filter(|twins| twins.family == entry.family)
-                    .flat_map(TwinComparison::differing)
-                    .any(|kept| glob.is_match(&kept.member.case));
-                if !differs {
-                    stale.push(format!("{}: `{text}` ({})", entry.family, entry.reason));
-                }
-            }
-        }
+        let differs = |entry: &&Exception| {
+            let twins = compared.iter().filter(|twins| twins.family == entry.of);
+            let mut differing = twins.flat_map(TwinComparison::differing);
+            differing.any(|kept| entry.covers(&kept.member.case))
+        };
+        let stale = self.entries.iter().filter(|entry| !differs(entry));
         stale
+            .map(|entry| format!("{}: `{}` ({})", entry.of, entry.place, entry.reason))
+            .collect()
     }
 
     /// The number of failures: unexplained differences, twins without any prompt, and
@@ -242,38 +228,6 @@ impl Explanations {
         });
         unexplained.sum::<usize>() + self.stale(compared).len()
     }
-}
-
-fn read(document: &mut JsonDocument<'_>, entry: &ast::Value<'_>) -> Option<Explanation> {
-    let known = ["family", "cases", "reason"].map(str::to_owned);
-    let fields = document.fields(entry, "a difference", &known)?;
-    let mut required = |name: &str| {
-        let value = fields.get(name);
-        if value.is_none() {
-            document.problem(entry, format!("the difference has no `{name}`"));
-        }
-        value
-    };
-    let (family, cases, reason) = (required("family"), required("cases"), required("reason"));
-    let family = document.string(family?, "`family`")?;
-    let place = reason?;
-    let reason = document.string(place, "`reason`")?;
-    if !is_reason(&reason) {
-        document.problem(place, "`reason` is not filled in");
-    }
-    let mut globs = Vec::new();
-    for value in document.array(cases?, "`cases`")? {
-        let text = document.string(value, "a glob")?;
-        match Wildcard::new(&text) {
-            Ok(wildcard) => globs.push((text, wildcard)),
-            Err(error) => document.problem(value, error.to_string()),
-        }
-    }
-    Some(Explanation {
-        family,
-        globs,
-        reason,
-    })
 }
 
 #[cfg(test)]
@@ -311,7 +265,7 @@ mod tests {
         let suite = Suite::load_layout(&Layout::new(folder.path()));
         let path = folder.path().join("twins.json");
         std::fs::write(&path, list).unwrap();
-        let explanations = Explanations::read(&path).unwrap();
+        let explanations = read(&path).unwrap();
         let families = families(&suite);
         let engines = Engines::default();
         let runner = Runner::new(&engines, &[], Some(1)).unwrap();
@@ -352,7 +306,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("twins.json");
         std::fs::write(&path, "[{\"family\": \"f\", \"case\": []}]").unwrap();
-        let problems: Vec<_> = Explanations::read(&path)
+        let problems: Vec<_> = read(&path)
             .unwrap_err()
             .iter()
             .map(|problem| problem.message.clone())
@@ -360,9 +314,9 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "unknown key `case` in a difference",
-                "the difference has no `cases`",
-                "the difference has no `reason`"
+                "`[0]` of the list has no `cases`",
+                "`[0]` of the list has no `reason`",
+                "unknown key `case` in `[0]` of the list",
             ]
         );
     }

@@ -10,6 +10,14 @@ use crate::suite::Pair;
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::transcript;
 
+/// A pair with an engine's outcome.
+#[derive(Debug)]
+pub struct Rendered<'s> {
+    pub pair: Pair<'s>,
+    pub engine: &'s str,
+    pub outcome: Outcome,
+}
+
 /// The result of comparing an engine's outcome with the reference's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -72,52 +80,43 @@ impl Verdict {
 }
 
 /// Judges an outcome by a record. `input` is the fingerprint of the pair's case.
-pub fn by_record(
-    (records, divergences, snapshots): (&Records, &Divergences, &Snapshots),
-    engine: &str,
-    pair: &Pair<'_>,
+pub(crate) fn by_record(
+    records: &Records,
+    divergences: &Divergences,
+    snapshots: &Snapshots,
+    rendered: &Rendered<'_>,
     input: Fingerprint,
-    outcome: &Outcome,
 ) -> Verdict {
-    if matches!(outcome, Outcome::NotAsked { .. }) {
-        return Verdict::Unverified(Unverified::NotAsked);
+    match records.answer(&rendered.pair, input) {
+        Err(why) => Verdict::Unverified(why),
+        Ok(answer) if answer.agrees(&rendered.outcome) => Verdict::Agrees,
+        Ok(answer) => Verdict::Differs(Box::new(Difference {
+            transcript: snapshots.reference(&rendered.pair, answer),
+            listed: listed(divergences, rendered),
+            expected: answer.clone(),
+        })),
     }
-    let answer = match records.answer(pair, input) {
-        Ok(answer) => answer,
-        Err(why) => return Verdict::Unverified(why),
-    };
-    if answer.agrees(outcome) {
-        return Verdict::Agrees;
-    }
-    Verdict::Differs(Box::new(Difference {
-        transcript: snapshots.reference(pair, answer),
-        listed: listed(divergences, engine, pair, outcome),
-        expected: answer.clone(),
-    }))
 }
 
 /// Judges the outcome of another engine by the accepted transcript. Nothing if there is none.
 pub(crate) fn by_accepted(
-    (snapshots, divergences): (&Snapshots, &Divergences),
-    engine: &str,
-    pair: &Pair<'_>,
-    outcome: &Outcome,
+    snapshots: &Snapshots,
+    divergences: &Divergences,
+    rendered: &Rendered<'_>,
 ) -> Option<Verdict> {
-    let accepted = snapshots.family_of(pair);
-    let accepted = transcript::decode(accepted.transcript(pair)?).ok()?;
-    Some(by_outcome(divergences, engine, pair, &accepted, outcome))
+    let accepted = snapshots.family_of(&rendered.pair);
+    let accepted = transcript::decode(accepted.transcript(&rendered.pair)?).ok()?;
+    Some(by_outcome(divergences, rendered, &accepted))
 }
 
 /// Judges an outcome by another engine's outcome.
 pub(crate) fn by_outcome(
     divergences: &Divergences,
-    engine: &str,
-    pair: &Pair<'_>,
+    rendered: &Rendered<'_>,
     expected: &Outcome,
-    outcome: &Outcome,
 ) -> Verdict {
-    if matches!(outcome, Outcome::NotAsked { .. }) {
-        return Verdict::Unverified(Unverified::NotAsked);
+    if expected.agrees(&rendered.outcome) {
+        return Verdict::Agrees;
     }
     let Some(answer) = RecordedAnswer::of(expected) else {
         let why = expected.text().to_owned();
@@ -126,21 +125,19 @@ pub(crate) fn by_outcome(
             _ => Unverified::Crashed(why),
         });
     };
-    if answer.agrees(outcome) {
-        return Verdict::Agrees;
-    }
     Verdict::Differs(Box::new(Difference {
         transcript: Some(transcript::encode(expected)),
-        listed: listed(divergences, engine, pair, outcome),
+        listed: listed(divergences, rendered),
         expected: answer,
     }))
 }
 
-fn listed(divergences: &Divergences, engine: &str, pair: &Pair<'_>, outcome: &Outcome) -> Listed {
+fn listed(divergences: &Divergences, rendered: &Rendered<'_>) -> Listed {
+    let (engine, pair) = (rendered.engine, &rendered.pair);
     // The transcript is needed only for a listed pair.
     if divergences.about(engine, pair).is_none() {
         return Listed::No;
     }
-    let observed = Fingerprint::of(transcript::encode(outcome));
+    let observed = Fingerprint::of(transcript::encode(&rendered.outcome));
     divergences.listed(engine, pair, observed)
 }

@@ -8,10 +8,10 @@ use rolecall_cli::lint::lint;
 use rolecall_core::Outcome;
 use rolecall_core::problem::Problem;
 use rolecall_io::source;
-use rolecall_suite::divergence::Divergences;
+use rolecall_suite::divergence;
 use rolecall_suite::records::Records;
 use rolecall_suite::snapshot::{SnapshotStatus, Snapshots};
-use rolecall_suite::twins::Explanations;
+use rolecall_suite::twins;
 use sha2::{Digest, Sha256};
 
 use crate::extent::sample;
@@ -222,10 +222,10 @@ fn records_and_lists() {
         texts(&Records::read(&layout, &snapshots, &suite.templates).problems)
     });
     each(make, "snapshots/divergences.json", &[], |folder| {
-        texts(&Divergences::read(&layout(folder).divergences()).unwrap_err())
+        texts(&divergence::read(&layout(folder).divergences()).unwrap_err())
     });
     each(make, "snapshots/twins.json", &[], |folder| {
-        texts(&Explanations::read(&layout(folder).twins()).unwrap_err())
+        texts(&twins::read(&layout(folder).twins()).unwrap_err())
     });
 }
 

@@ -18,7 +18,7 @@ use rolecall_suite::roundtrip::{self, read_each};
 use rolecall_suite::run::{Acceptance, Expected, Runner};
 use rolecall_suite::snapshot::{Snapshots, contents};
 use rolecall_suite::suite::{Pair, Suite};
-use rolecall_suite::twins::{self, Explanations};
+use rolecall_suite::twins;
 
 /// A check, which may notice a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -177,7 +177,7 @@ impl<'e> Checks<'e> {
 
     /// The checks of the test `twins`.
     fn has_other_twins(&self, layout: &Layout) -> bool {
-        let Ok(explanations) = Explanations::read(&layout.twins()) else {
+        let Ok(explanations) = twins::read(&layout.twins()) else {
             return true;
         };
         let mut suite = Suite::load_layout(layout);

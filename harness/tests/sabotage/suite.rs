@@ -12,7 +12,7 @@ use rolecall_core::{Outcome, Stage, Template, TemplateName};
 use rolecall_front::engines::Engines;
 use rolecall_suite::accepting::{Changes, ReferenceTranscripts};
 use rolecall_suite::checked_text::CheckedText;
-use rolecall_suite::divergence::Divergences;
+use rolecall_suite::divergence;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::record::{Asked, Record, RecordedAnswer, RecordedReading};
 use rolecall_suite::records::{AskedTemplates, Records};
@@ -118,7 +118,7 @@ fn accept(from: &Layout, to: &Layout, suite: &Suite) {
         changes.add_readings(suite, template, &checked);
     }
     let now = diverge(to, suite, &mut records);
-    let divergences = Divergences::read(&to.divergences()).unwrap();
+    let divergences = divergence::read(&to.divergences()).unwrap();
     changes.references = Some(ReferenceTranscripts {
         divergences: &divergences,
         now: now

@@ -22,7 +22,7 @@ use rolecall_suite::records::{AskedTemplates, Records};
 use rolecall_suite::run::{Rendered, Runner};
 use rolecall_suite::snapshot::{FamilyFile, PairText, SnapshotStatus, Snapshots, contents};
 use rolecall_suite::suite::Suite;
-use rolecall_suite::twins::{self, Explanations};
+use rolecall_suite::twins;
 use serde_json::{Value, json};
 
 use super::changes::Extent;
@@ -413,7 +413,7 @@ impl Whole<'_> {
             let path = folder.path().join("twins.json");
             let noticed = |changed: &[u8]| {
                 std::fs::write(&path, changed).unwrap();
-                let explanations = Explanations::read(&path).ok();
+                let explanations = twins::read(&path).ok();
                 let unexplained = explanations.map(|known| known.unexplained(&compared));
                 (unexplained != Some(0)).then_some(Check::Twins)
             };

@@ -1,49 +1,35 @@
 //! What content decides in a template.
 
+use rolecall_core::named;
 use serde::Serialize;
 
 use super::outcome::Examined;
 
-/// The kind of a literal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum LiteralKind {
-    /// Nothing: the comparison asks whether there is a text.
-    Empty,
-    /// White space.
-    Space,
-    /// Signs without a letter or a digit.
-    Sign,
-    /// A tag of the format, such as `</think>`, `[INST]` or `{"name"`.
-    Tag,
-    /// A switch that users write into a question, such as `/no_think`.
-    Switch,
-    /// A word, or anything else that people write.
-    Word,
-    /// Words that the template writes itself, such as `thinking on`: it looks whether they are there
-    /// already.
-    Own,
-    /// A literal with which a name is compared.
-    Name,
-    /// A number: of characters, of words, or one that is in the text.
-    Number,
-}
-
-impl LiteralKind {
-    /// Its name on report cards.
-    pub fn name(self) -> &'static str {
-        match self {
-            LiteralKind::Empty => "nothing",
-            LiteralKind::Space => "white space",
-            LiteralKind::Sign => "a sign",
-            LiteralKind::Tag => "a tag",
-            LiteralKind::Switch => "a switch",
-            LiteralKind::Word => "a word",
-            LiteralKind::Own => "its own words",
-            LiteralKind::Name => "a name",
-            LiteralKind::Number => "a number",
-        }
+named! {
+    /// The kind of a literal.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "kebab-case")]
+    pub enum LiteralKind {
+        /// Nothing: the comparison asks whether there is a text.
+        Empty = "nothing",
+        /// White space.
+        Space = "white space",
+        /// Signs without a letter or a digit.
+        Sign = "a sign",
+        /// A tag of the format, such as `</think>`, `[INST]` or `{"name"`.
+        Tag = "a tag",
+        /// A switch that users write into a question, such as `/no_think`.
+        Switch = "a switch",
+        /// A word, or anything else that people write.
+        Word = "a word",
+        /// Words that the template writes itself, such as `thinking on`: it looks whether they are there
+        /// already.
+        Own = "its own words",
+        /// A literal with which a name is compared.
+        Name = "a name",
+        /// A number: of characters, of words, or one that is in the text.
+        Number = "a number",
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<
     let families = families(&suite, &arguments.operands)?;
     let explanations = match home::layout() {
         Ok(layout) if arguments.sources.templates.is_empty() => {
-            Explanations::read(&layout.twins()).map_err(Failure::Problems)?
+            twins::read(&layout.twins()).map_err(Failure::Problems)?
         }
         _ => Explanations::default(),
     };
@@ -41,7 +41,7 @@ pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<
     });
     let compared = twins::compare(&suite, &families, &rendered);
     // Only divergences between compared twins can be stale.
-    let explanations = explanations.about(&families);
+    let explanations = explanations.of_families(&families);
     report::twins::write(out, &compared, &explanations, arguments.all)?;
     let are_explained = explanations.unexplained(&compared) == 0;
     Ok(Status::of(is_sound, are_explained))

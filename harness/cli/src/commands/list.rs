@@ -5,7 +5,7 @@ use std::io::Write;
 use crate::report::format::Format;
 use crate::report::listing::Listing;
 use rolecall_front::engines::Engines;
-use rolecall_suite::divergence::Divergences;
+use rolecall_suite::divergence;
 use rolecall_suite::suite::Suite;
 
 use crate::args::{ListArguments, ListTopic};
@@ -34,7 +34,7 @@ pub(super) fn execute(arguments: &ListArguments, out: &mut dyn Write) -> Result<
             let layout = home::layout()?;
             home::tell_suite(&layout);
             let path = layout.divergences();
-            Listing::divergences(&Divergences::read(&path).map_err(Failure::Problems)?)
+            Listing::divergences(&divergence::read(&path).map_err(Failure::Problems)?)
         }
     };
     if arguments.format == Format::Json {

@@ -12,7 +12,7 @@ use crate::report::summary;
 use rolecall_core::Dialect;
 use rolecall_io::protocol::ProtocolEngine;
 use rolecall_suite::conclusion::Conclusion;
-use rolecall_suite::divergence::Divergences;
+use rolecall_suite::divergence::{self, Divergences};
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::recording::{Updates, standing};
@@ -45,7 +45,7 @@ fn suite(layout: &Layout) -> Result<Suite, Failure> {
 }
 
 fn read_divergences(layout: &Layout) -> Result<Divergences, Failure> {
-    Divergences::read(&layout.divergences()).map_err(Failure::Problems)
+    divergence::read(&layout.divergences()).map_err(Failure::Problems)
 }
 
 /// Starts the references for some pairs.

@@ -78,9 +78,7 @@ impl ReferenceOutcome {
             }
             Some(outcome) => reference.message = Some(outcome.text().to_owned()),
             None => {
-                if let RecordedAnswer::Rendered(hash) | RecordedAnswer::Raised(hash) =
-                    &difference.expected
-                {
+                if let RecordedAnswer::Checked(_, hash) = &difference.expected {
                     reference.sha256 = Some(hash.to_string());
                 }
             }

@@ -15,7 +15,8 @@ use rolecall_core::invocation;
 use rolecall_front::engines::Engines;
 use rolecall_front::front::Front;
 use rolecall_io::template_file::place;
-use rolecall_suite::divergence::{Divergence, Divergences};
+use rolecall_suite::divergence::Divergences;
+use rolecall_suite::exception::Exception;
 use rolecall_suite::reference::Reference;
 use rolecall_suite::suite::Suite;
 
@@ -112,15 +113,16 @@ document! {
         guards_against: &'static str = contract.guards_against,
     }
 
-    struct DivergenceEntry from (entry: &Divergence) with {
+    struct DivergenceEntry from (entry: &Exception) with {
+        let (template, case) = entry.place.split_once(':').unwrap_or_default();
         let observed = entry.observed.iter();
         let observed = observed.map(|(pair, hash)| (pair.clone(), hash.to_string()));
     } {
-        engine: String = entry.engine.clone(),
+        engine: String = entry.of.clone(),
         /// A template's name, or a pattern.
-        template: String = entry.template.clone(),
+        template: String = template.to_owned(),
         /// A case's name, or a pattern.
-        case: String = entry.case.clone(),
+        case: String = case.to_owned(),
         reason: String = entry.reason.clone(),
         issue: Option<String> = entry.issue.clone(),
         /// For each pair, the SHA-256 of the engine's transcript.
@@ -219,7 +221,7 @@ impl Listing {
 
     /// The listed divergences from the references.
     pub fn divergences(divergences: &Divergences) -> Listing {
-        let entries = divergences.entries().iter().map(DivergenceEntry::of);
+        let entries = divergences.entries.iter().map(DivergenceEntry::of);
         Listing::new(Entries::Divergences(entries.collect()))
     }
 

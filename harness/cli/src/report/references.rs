@@ -113,10 +113,11 @@ impl RecordStandings {
 /// How a message about a wrong record describes an outcome: its kind, and its words or its checksum.
 fn described(answer: &RecordedAnswer) -> String {
     match answer {
-        RecordedAnswer::Rendered(hash) => format!("rendered, SHA-256 {hash}…"),
-        RecordedAnswer::Raised(hash) => format!("raised, SHA-256 {hash}…"),
-        RecordedAnswer::Failed { stage, message, .. } => format!("failed at {stage}: {message}"),
-        RecordedAnswer::Exceeded(limit) => format!("exceeded {limit}"),
+        RecordedAnswer::Checked(kind, hash) => format!("{kind}, SHA-256 {hash}…"),
+        RecordedAnswer::Whole(Outcome::Failed { stage, message, .. }) => {
+            format!("failed at {stage}: {message}")
+        }
+        RecordedAnswer::Whole(other) => format!("{} {}", other.kind(), other.text()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::outcome_json::{InvalidOutcome, OutcomeJson};
-use rolecall_core::{Dialect, Outcome};
+use rolecall_core::{Dialect, Outcome, json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -233,24 +233,9 @@ impl Greeting {
 /// The most values in the JSON of a request. Each takes more memory than it takes bytes.
 const MOST_VALUES: usize = 1_000_000;
 
-/// About how many values a JSON text has, without reading it as JSON.
-fn values_in(line: &[u8]) -> usize {
-    let (mut count, mut is_string, mut is_escaped) = (0, false, false);
-    for byte in line {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if is_string => is_escaped = true,
-            b'"' => is_string = !is_string,
-            b',' | b'[' | b'{' if !is_string => count += 1,
-            _ => {}
-        }
-    }
-    count
-}
-
 impl ReceivedRequest {
     pub(super) fn read(line: &[u8]) -> Result<ReceivedRequest, String> {
-        if values_in(line) > MOST_VALUES {
+        if json::values_in(line) > MOST_VALUES {
             return Err(format!("it has more than {MOST_VALUES} values"));
         }
         let asked: ReceivedRequest = parse(line, "a request")?;

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rolecall_core::{Case, Conversation, Dialect, Moment, Outcome, Stage, Template};
+use rolecall_core::{Conversation, Dialect, Outcome, Stage, Template};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::input;
 use super::limits::ProtocolLimits;
 use super::message::{FrontRequest, Greeting, Meaning, Request, VERSION, shown};
 use super::process::Process;
-use super::question::{ELSEWHERE, NOW, RightAnswer, TrialQuestion, broken, namesakes};
+use super::question::{ELSEWHERE, RightAnswer, TrialQuestion, plain, questions};
 
 /// After this many crashes in a row, nothing more is asked.
 const MOST_CRASHES: usize = 3;
@@ -38,6 +39,8 @@ pub(super) struct TrialSession {
     dialect: Dialect,
     is_application: bool,
     id: u64,
+    /// How long an answer may take.
+    limit: Duration,
 }
 
 #[derive(Debug)]
@@ -113,17 +116,15 @@ impl<'c> Subject<'c> {
         Some(seen.map_or(Ok(()), Err))
     }
 
-    /// The current process, and its time limit.
-    fn session(&mut self) -> Result<(&mut TrialSession, Duration), CheckFailure> {
+    /// The current process.
+    fn session(&mut self) -> Result<&mut TrialSession, CheckFailure> {
         if self.session.is_none() {
             let (session, _) =
                 TrialSession::start(self.command, self.limits).map_err(CheckFailure::crash)?;
             self.session = Some(session);
         }
-        let limit = self.limits.time;
         let missing = || CheckFailure::crash("it is gone".to_owned());
-        let session = self.session.as_mut().ok_or_else(missing)?;
-        Ok((session, limit))
+        self.session.as_mut().ok_or_else(missing)
     }
 
     /// Asks a question. A program that fails at everything is not right where it should fail: so it
@@ -133,22 +134,23 @@ impl<'c> Subject<'c> {
         question: &TrialQuestion,
         plain: &TrialQuestion,
     ) -> Result<(), CheckFailure> {
-        let (session, limit) = self.session()?;
+        let session = self.session()?;
         if matches!(question.expected, RightAnswer::Failed) {
-            session.load(plain.name, plain.source, limit)?;
-            session.render(plain, limit)?;
+            session.answer(plain)?;
         }
-        session.load(question.name, question.source, limit)?;
-        session.render(question, limit)
+        session.answer(question)
     }
 
     /// A template that cannot be parsed is refused, and one that can is loaded.
     pub(super) fn refuses_broken(&mut self, plain: &TrialQuestion) -> Result<(), CheckFailure> {
-        let (session, limit) = self.session()?;
-        session.load(plain.name, plain.source, limit)?;
-        let (source, stage) = broken(session.dialect);
-        match session.ask_to_load("broken", source, None, limit)? {
-            Meaning::Outcome(Outcome::Failed { stage: found, .. }) if found == stage => Ok(()),
+        let session = self.session()?;
+        session.load(&plain.name, &plain.source)?;
+        let source = &questions(session.dialect).broken;
+        match session.ask_to_load("broken", source, None)? {
+            Meaning::Outcome(Outcome::Failed {
+                stage: Stage::Parse,
+                ..
+            }) => Ok(()),
             Meaning::Outcome(other) => {
                 let reported = |done: &str| format!("`{source}`: {done}");
                 Err(CheckFailure::by(&other, reported))
@@ -159,38 +161,28 @@ impl<'c> Subject<'c> {
 
     /// The program keeps templates by name; the last one of a name counts.
     pub(super) fn tells_apart(&mut self) -> Result<(), CheckFailure> {
-        let (session, limit) = self.session()?;
-        let [a, b, c] = namesakes(session.dialect);
-        session.load("one", a, limit)?;
-        session.load("two", b, limit)?;
-        session.load("one", c, limit)?;
+        let session = self.session()?;
+        let [a, b, c] = &questions(session.dialect).namesakes;
+        session.load("one", a)?;
+        session.load("two", b)?;
+        session.load("one", c)?;
         for (name, source, expected) in [("two", b, "bHi"), ("one", c, "cHi"), ("two", b, "bHi")] {
-            session.render(&plain(name, source, expected), limit)?;
+            session.render(&plain(name, source, expected), &[])?;
         }
         Ok(())
     }
 
     /// Fields that this version does not have change nothing.
     pub(super) fn ignores_more(&mut self, plain: &TrialQuestion) -> Result<(), CheckFailure> {
-        let (session, limit) = self.session()?;
-        session.load(plain.name, plain.source, limit)?;
-        let id = session.next();
-        let mut request = session.rendering(plain, id)?;
+        let session = self.session()?;
+        session.load(&plain.name, &plain.source)?;
         let more = serde_json::json!({"more": 1});
-        request.insert("of_a_later_version".to_owned(), more);
-        let line = session
-            .process
-            .ask(&request, limit)
-            .map_err(CheckFailure::crash)?;
-        compare(
-            Meaning::read(&line, id).map_err(CheckFailure::crash)?,
-            &plain.expected,
-        )
+        session.render(plain, &[("of_a_later_version", more)])
     }
 
     /// The program renders with each front that it says it has.
     pub(crate) fn has_fronts(&mut self, fronts: &[&str]) -> Result<(), CheckFailure> {
-        let (session, limit) = self.session()?;
+        let session = self.session()?;
         let tokens = Map::from_iter([("eos_token".to_owned(), Value::from("</s>"))]);
         let source = match session.dialect {
             Dialect::Jinja => "{{ messages[0].content }}{{ eos_token }}",
@@ -203,7 +195,7 @@ impl<'c> Subject<'c> {
                 setup: Map::new(),
                 templates: BTreeMap::new(),
             };
-            match session.ask_to_load(front, source, Some(front_request), limit)? {
+            match session.ask_to_load(front, source, Some(front_request))? {
                 Meaning::Loaded => {}
                 Meaning::Outcome(other) => {
                     let reported = |done: &str| format!("front `{front}`: {done}");
@@ -211,15 +203,8 @@ impl<'c> Subject<'c> {
                 }
             }
             let question = plain("fronts", source, "Hi</s>");
-            let id = session.next();
-            let mut request = session.rendering(&question, id)?;
-            request.insert("template".to_owned(), Value::from(*front));
-            let line = session
-                .process
-                .ask(&request, limit)
-                .map_err(CheckFailure::crash)?;
-            let meaning = Meaning::read(&line, id).map_err(CheckFailure::crash)?;
-            compare(meaning, &question.expected).map_err(|seen| CheckFailure {
+            let rendered = session.render(&question, &[("template", Value::from(*front))]);
+            rendered.map_err(|seen| CheckFailure {
                 words: format!("front `{front}`: {}", seen.words),
                 ..seen
             })?;
@@ -228,7 +213,7 @@ impl<'c> Subject<'c> {
     }
 
     pub(super) fn is_quiet(&mut self) -> Result<(), CheckFailure> {
-        let (session, _) = self.session()?;
+        let session = self.session()?;
         match session.process.overhear(UNASKED) {
             None => Ok(()),
             Some(line) => Err(CheckFailure::crash(format!(
@@ -240,15 +225,15 @@ impl<'c> Subject<'c> {
 
     pub(super) fn runs_twice(&mut self, plain: &TrialQuestion) -> Result<(), CheckFailure> {
         let (command, limits) = (self.command, self.limits);
-        let (first, limit) = self.session()?;
+        let first = self.session()?;
         let second = TrialSession::start(command, limits);
         let (mut second, _) =
             second.map_err(|words| CheckFailure::of(format!("the second: {words}")))?;
         for session in [&mut *first, &mut second] {
-            session.load(plain.name, plain.source, limit)?;
+            session.load(&plain.name, &plain.source)?;
         }
         for session in [&mut second, first] {
-            session.render(plain, limit)?;
+            session.render(plain, &[])?;
         }
         Ok(())
     }
@@ -270,19 +255,6 @@ impl<'c> Subject<'c> {
         Err(CheckFailure::of(
             "it was still running a second later, and was killed",
         ))
-    }
-}
-
-/// A template for one message that says `Hi`, and its prompt.
-fn plain(name: &'static str, source: &'static str, prompt: &'static str) -> TrialQuestion {
-    TrialQuestion {
-        name,
-        about: "",
-        source,
-        messages: r#"[{"role": "user", "content": "Hi"}]"#,
-        variables: "{}",
-        expected: RightAnswer::Text(prompt),
-        help: "",
     }
 }
 
@@ -309,6 +281,7 @@ impl TrialSession {
             dialect: greeting.dialect()?,
             is_application: !greeting.fronts.is_empty(),
             id: FIRST_ID,
+            limit: limits.time,
         };
         Ok((session, greeting))
     }
@@ -318,29 +291,30 @@ impl TrialSession {
         self.id
     }
 
+    /// Sends the current request, and reads its answer.
+    fn ask(&mut self, request: &impl Serialize) -> Result<Meaning, CheckFailure> {
+        let line = self.process.ask(request, self.limit);
+        line.and_then(|line| Meaning::read(&line, self.id))
+            .map_err(CheckFailure::crash)
+    }
+
     fn ask_to_load(
         &mut self,
         template: &str,
         source: &str,
         front_request: Option<FrontRequest<'_>>,
-        limit: Duration,
     ) -> Result<Meaning, CheckFailure> {
         let id = self.next();
-        let request = Request::Load {
+        self.ask(&Request::Load {
             id,
             template,
             source,
             front_request,
-        };
-        let line = self
-            .process
-            .ask(&request, limit)
-            .map_err(CheckFailure::crash)?;
-        Meaning::read(&line, id).map_err(CheckFailure::crash)
+        })
     }
 
-    fn load(&mut self, template: &str, source: &str, limit: Duration) -> Result<(), CheckFailure> {
-        match self.ask_to_load(template, source, None, limit)? {
+    fn load(&mut self, template: &str, source: &str) -> Result<(), CheckFailure> {
+        match self.ask_to_load(template, source, None)? {
             Meaning::Loaded => Ok(()),
             Meaning::Outcome(other) => {
                 let reported =
@@ -350,42 +324,37 @@ impl TrialSession {
         }
     }
 
-    fn render(&mut self, question: &TrialQuestion, limit: Duration) -> Result<(), CheckFailure> {
-        let id = self.next();
-        let request = self.rendering(question, id)?;
-        let line = self
-            .process
-            .ask(&request, limit)
-            .map_err(CheckFailure::crash)?;
-        compare(
-            Meaning::read(&line, id).map_err(CheckFailure::crash)?,
-            &question.expected,
-        )
+    /// Loads the template of a question, and asks it.
+    fn answer(&mut self, question: &TrialQuestion) -> Result<(), CheckFailure> {
+        self.load(&question.name, &question.source)?;
+        self.render(question, &[])
     }
 
-    /// The request for a question, as it would be sent in a run.
-    fn rendering(
-        &self,
+    /// Asks a question as it would be sent in a run, with other or further fields.
+    fn render(
+        &mut self,
         question: &TrialQuestion,
-        id: u64,
-    ) -> Result<Map<String, Value>, CheckFailure> {
+        fields: &[(&str, Value)],
+    ) -> Result<(), CheckFailure> {
+        let id = self.next();
         let said = |error: serde_json::Error| CheckFailure::of(error.to_string());
-        let mut case = Case::from_messages(serde_json::from_str(question.messages).map_err(said)?);
-        case.variables = serde_json::from_str(question.variables).map_err(said)?;
-        case.now = NOW.parse().unwrap_or_else(|_| Moment::default());
-        let template = Template::from_source(question.name, self.dialect, question.source);
+        let case = question.case();
+        let template = Template::from_source(&question.name, self.dialect, &question.source);
         let is_go = self.dialect == Dialect::Go && !self.is_application;
         let program = is_go.then(|| input::go_program(&template)).flatten();
         let conversation = Conversation::new(&case);
         let input = input::of(&conversation, &template, false, program.as_ref());
         let request = Request::Render {
             id,
-            template: question.name,
+            template: &question.name,
             input: &input,
         };
         // By way of its text: numbers stay as they are written.
         let text = serde_json::to_string(&request).map_err(said)?;
-        serde_json::from_str(&text).map_err(said)
+        let mut request: Map<String, Value> = serde_json::from_str(&text).map_err(said)?;
+        let fields = fields.iter().cloned();
+        request.extend(fields.map(|(name, value)| (name.to_owned(), value)));
+        compare(self.ask(&request)?, &question.expected)
     }
 }
 
@@ -432,7 +401,6 @@ mod tests {
     use rolecall_core::guard::load;
 
     use super::*;
-    use crate::protocol::question::questions;
     use rolecall_front::engines::Engines;
 
     /// The engines of this process give what every question expects, or the question is wrong:
@@ -442,23 +410,24 @@ mod tests {
         let engines = Engines::default();
         for dialect in Dialect::ALL {
             let engine = engines.for_dialect(dialect).unwrap();
-            for question in questions(dialect) {
-                let template = Template::from_source(question.name, dialect, question.source);
-                let messages: Value = serde_json::from_str(question.messages).unwrap();
-                let mut case = Case::from_messages(messages.as_array().unwrap().clone());
-                case.variables = serde_json::from_str(question.variables).unwrap();
-                case.now = NOW.parse().unwrap();
+            let asked = questions(dialect);
+            for question in &asked.all {
+                let template = Template::from_source(&question.name, dialect, &question.source);
+                let case = question.case();
                 let outcome = load(engine, &template).render(&Conversation::new(&case));
                 let found = compare(Meaning::Outcome(outcome), &question.expected);
                 let words = found.err().map(|seen| seen.words);
                 assert_eq!(words, None, "{dialect} {}", question.name);
             }
-            let (source, stage) = broken(dialect);
+            let source = &asked.broken;
             let template = Template::from_source("t", dialect, source);
             let loaded = load(engine, &template);
             let is_refused = matches!(
                 loaded.refusal(),
-                Some(Outcome::Failed { stage: found, .. }) if *found == stage
+                Some(Outcome::Failed {
+                    stage: Stage::Parse,
+                    ..
+                })
             );
             assert!(is_refused, "{source}");
         }

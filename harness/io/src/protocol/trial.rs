@@ -127,11 +127,11 @@ impl Trial {
 
     /// Asks everything that there is to ask after the first answer.
     fn ask_all(&mut self, subject: &mut Subject<'_>, dialect: Dialect, greeting: &Greeting) {
-        let all = questions(dialect);
+        let all = &questions(dialect).all;
         let Some(plain) = all.first() else { return };
         for question in all {
             let found = subject.check(|subject| subject.answers(question, plain));
-            self.judge(question.name, question.about, question.help, found);
+            self.judge(&question.name, &question.about, &question.help, found);
         }
         self.judge(
             "broken",

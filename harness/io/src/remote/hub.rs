@@ -12,16 +12,15 @@
 use std::path::{Path, PathBuf};
 
 use crate::http::{HeaderMap, without_password};
-use bytesize::ByteSize;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rolecall_core::file::MOST_TEXT;
+use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::problem::{Note, Problem};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use super::download::{Download, DownloadError, DownloadedFile, Downloader};
 use super::files::{CARD, MOST_OF_MARK, files_below, has_template, is_mark, is_wanted};
-use super::found::FoundModel;
+use super::found::{FetchCount, FoundModel};
 use super::header::{self, Header};
 use super::hub_cache::{Repository, is_commit};
 use super::hub_refusal;
@@ -244,12 +243,12 @@ impl<'m> HubModel<'m> {
             }
             let has_weights = choose(self.shown, self.name, &commit.files).is_ok();
             if !files.is_empty() && (!has_weights || has_template(&snapshot)) {
-                return Ok(fetched.found(self, commit, &snapshot));
+                return Ok(fetched.found(snapshot, &self.model(commit)));
             }
         }
         let (file, note) = choose(self.shown, self.name, &commit.files)?;
         let path = self.fetch_header(commit, file, &mut fetched)?;
-        let mut found = fetched.found(self, commit, &path);
+        let mut found = fetched.found(path, &self.model(commit));
         found.notes.extend(note);
         Ok(found)
     }
@@ -288,7 +287,7 @@ impl<'m> HubModel<'m> {
                 return Err(self.problem(message).help("try again"));
             }
             // The ETag of a large file is its SHA-256.
-            if etag.len() == 64 && sha256(bytes) != etag {
+            if etag.len() == 64 && Fingerprint::of(bytes).to_string() != etag {
                 let message = format!("{file} came damaged: its SHA-256 is not {etag}");
                 return Err(self.problem(message).help("try again"));
             }
@@ -338,37 +337,13 @@ impl<'m> HubModel<'m> {
         )
     }
 
+    /// The model at a commit, in words.
+    fn model(&self, commit: &Commit) -> String {
+        format!("hf:{} at {}", self.name.repository, &commit.hash[..7])
+    }
+
     fn problem(&self, message: impl Into<String>) -> Problem {
         Problem::new(self.shown, message)
-    }
-}
-
-/// The count of fetched files and bytes.
-#[derive(Default)]
-struct FetchCount {
-    files: usize,
-    bytes: u64,
-}
-
-impl FetchCount {
-    fn add(&mut self, bytes: u64) {
-        self.files += 1;
-        self.bytes += bytes;
-    }
-
-    fn found(&self, model: &HubModel<'_>, commit: &Commit, path: &Path) -> FoundModel {
-        let mut found = FoundModel::at(path);
-        if self.files > 0 {
-            let files = if self.files == 1 { "file" } else { "files" };
-            found.fetched = Some(format!(
-                "fetched {} {files} ({}) of hf:{} at {}",
-                self.files,
-                ByteSize::b(self.bytes).display().si(),
-                model.name.repository,
-                &commit.hash[..7]
-            ));
-        }
-        found
     }
 }
 
@@ -388,14 +363,4 @@ fn etag(headers: &HeaderMap) -> Option<String> {
 /// The size of a file, if the hub says it.
 fn linked_size(headers: &HeaderMap) -> Option<u64> {
     headers.get("X-Linked-Size")?.to_str().ok()?.parse().ok()
-}
-
-fn sha256(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }

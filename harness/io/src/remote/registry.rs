@@ -10,14 +10,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::source::ModelName;
-use bytesize::ByteSize;
 use rolecall_core::file::{MOST_TEXT, is_there, read_bytes, write_whole};
+use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::problem::{Note, Problem};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use super::download::{Download, DownloadError, Downloader};
-use super::found::FoundModel;
+use super::found::{FetchCount, FoundModel};
 use super::header::{self, Header};
 use super::settings;
 
@@ -39,7 +38,7 @@ struct RegistryModel<'m> {
     downloader: Downloader,
     /// The store in this program's cache.
     store: PathBuf,
-    fetched: (usize, u64),
+    fetched: FetchCount,
 }
 
 struct Layer<'l> {
@@ -86,7 +85,7 @@ pub(super) fn find(
         },
         downloader: Downloader::new(None),
         store,
-        fetched: (0, 0),
+        fetched: FetchCount::default(),
     };
     match model.get("manifests", name.tag(), MOST_TEXT) {
         Ok(text) => model.fetch(&text, &manifest),
@@ -139,17 +138,7 @@ impl RegistryModel<'_> {
         if read_bytes(path, MOST_TEXT).ok().as_deref() != Some(text) {
             write_whole(path, text)?;
         }
-        let mut found = FoundModel::at(path);
-        let (files, bytes) = self.fetched;
-        if files > 0 {
-            let parts = if files == 1 { "file" } else { "files" };
-            found.fetched = Some(format!(
-                "fetched {files} {parts} ({}) of ollama:{}",
-                ByteSize::b(bytes).display().si(),
-                self.name
-            ));
-        }
-        Ok(found)
+        Ok(self.fetched.found(path, &format!("ollama:{}", self.name)))
     }
 
     fn fetch_blob(&mut self, digest: &str) -> Result<(), Problem> {
@@ -160,11 +149,14 @@ impl RegistryModel<'_> {
         let bytes = self
             .get("blobs", digest, MOST_TEXT)
             .map_err(|error| self.refused(&error))?;
-        if Sha256::digest(&bytes).as_slice() != hash {
+        if !Fingerprint::of(&bytes)
+            .to_string()
+            .eq_ignore_ascii_case(hash)
+        {
             let message = format!("a layer came damaged: its SHA-256 is not {digest}");
             return Err(self.problem(message).help("try again"));
         }
-        self.count(bytes.len() as u64);
+        self.fetched.add(bytes.len() as u64);
         write_whole(&path, bytes)
     }
 
@@ -179,31 +171,18 @@ impl RegistryModel<'_> {
         match header.map_err(|error| self.refused(&error))? {
             Header::Broken(problem) => Err(problem),
             Header::Whole { file, fetched } => {
-                self.count(fetched);
+                self.fetched.add(fetched);
                 write_whole(&path, file)
             }
         }
     }
 
-    fn count(&mut self, bytes: u64) {
-        self.fetched.0 += 1;
-        self.fetched.1 += bytes;
-    }
-
     /// The path of a blob in the store, and its SHA-256.
-    fn blob(&self, digest: &str) -> Result<(PathBuf, Vec<u8>), Problem> {
-        let hex = digest.strip_prefix("sha256:").filter(|hex| hex.len() == 64);
-        let hash: Option<Vec<u8>> = hex.and_then(|hex| {
-            let pairs = (0..hex.len()).step_by(2);
-            pairs
-                .map(|at| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok())
-                .collect()
-        });
-        match (hex, hash) {
-            (Some(hex), Some(hash)) if hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
-                Ok((self.store.join("blobs").join(format!("sha256-{hex}")), hash))
-            }
-            _ => Err(self.problem(format!("the manifest has an invalid digest: {digest:?}"))),
+    fn blob<'d>(&self, digest: &'d str) -> Result<(PathBuf, &'d str), Problem> {
+        let is_hash = |hex: &&str| hex.len() == 64 && hex.bytes().all(|b| b.is_ascii_hexdigit());
+        match digest.strip_prefix("sha256:").filter(is_hash) {
+            Some(hex) => Ok((self.store.join("blobs").join(format!("sha256-{hex}")), hex)),
+            None => Err(self.problem(format!("the manifest has an invalid digest: {digest:?}"))),
         }
     }
 

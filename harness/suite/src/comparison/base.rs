@@ -7,11 +7,11 @@ use rolecall_core::{Outcome, OutcomeKind};
 use super::cards::FindingChange;
 use super::gathered::{CaseGroup, Comparison, Member};
 use super::meaning::Meaning;
-use crate::known_difference::KnownDifference;
+use crate::exception::Exception;
 
-fn is_of_contract(known: &KnownDifference, group: &CaseGroup) -> bool {
+fn is_of_contract(known: &Exception, group: &CaseGroup) -> bool {
     let meaning = group.meaning.as_ref();
-    meaning.is_some_and(|meaning| meaning.contracts().contains(&known.text.as_str()))
+    meaning.is_some_and(|meaning| meaning.contracts().contains(&known.place.as_str()))
 }
 
 /// Whether the base gives a prompt and the template does not. That fixes nothing.
@@ -24,10 +24,7 @@ impl Comparison {
     /// Finds out what each difference from the base A means, and marks those that are known.
     /// Differences that break something come first. Returns what was known and is no difference
     /// any more.
-    pub fn checked_against_base<'k>(
-        &mut self,
-        known: &'k [KnownDifference],
-    ) -> Vec<&'k KnownDifference> {
+    pub fn checked_against_base<'k>(&mut self, known: &'k [Exception]) -> Vec<&'k Exception> {
         let changes: Vec<_> = self
             .pairings
             .iter()
@@ -77,7 +74,7 @@ impl Comparison {
                 .find(|at| is_of_contract(&known[**at], group));
             if of_contract.is_some() || group.members.iter().all(is_known) {
                 let first = of_contract.or(of_group.first());
-                group.known = first.map(|at| known[*at].why.clone());
+                group.known = first.map(|at| known[*at].reason.clone());
             }
             used.extend(of_group);
         }
@@ -115,6 +112,7 @@ mod tests {
     use super::super::{CardChange, Pairing, SideKind};
     use super::*;
     use rolecall_check::side_by_side::compare_probes;
+    use rolecall_core::problem::Position;
 
     fn compared(base: &str, own: &str) -> Comparison {
         let engine = JinjaEngine::new();
@@ -180,14 +178,15 @@ mod tests {
 
     #[test]
     fn what_is_known_does_not_count_and_what_is_stale_is_reported() {
-        let known = |text: &str| KnownDifference::new(text, "so".to_owned()).unwrap();
+        let place = Position { line: 1, column: 1 };
+        let known = |text: &str| Exception::new(text, "so".to_owned(), place).unwrap();
         let all = [known("probe/*"), known("bad-roles/*")];
         let other = GOOD.replace("</s>", "<end>");
         let mut comparison = compared(GOOD, &other);
         let stale: Vec<_> = comparison
             .checked_against_base(&all)
             .iter()
-            .map(|one| one.text.clone())
+            .map(|one| one.place.clone())
             .collect();
         assert_eq!(stale, ["bad-roles/*"]);
         assert!(!comparison.deviates() && comparison.differs());

@@ -4,6 +4,7 @@ use rolecall_check::capability::{Capabilities, GenerationPrompt};
 use rolecall_check::card::Card;
 use rolecall_check::contract::{Contract, Finding, Judgement, Severity};
 use rolecall_check::probe::{Content, Requirement};
+use rolecall_core::named;
 use rolecall_core::transcript::encode_char;
 
 /// How the report card of B differs from that of A.
@@ -54,25 +55,16 @@ pub struct CapabilityChange {
     pub turn: Turn,
 }
 
-/// Whether something was gained or lost on the way from A to B.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
-    /// Only B can do it.
-    Gained,
-    /// Only A can do it.
-    Lost,
-    /// The two differ in another way.
-    Other,
-}
-
-impl Turn {
-    /// The word for it in files and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Turn::Gained => "gained",
-            Turn::Lost => "lost",
-            Turn::Other => "other",
-        }
+named! {
+    /// Whether something was gained or lost on the way from A to B.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Turn {
+        /// Only B can do it.
+        Gained = "gained",
+        /// Only A can do it.
+        Lost = "lost",
+        /// The two differ in another way.
+        Other = "other",
     }
 }
 

@@ -8,6 +8,7 @@ use super::meaning::Meaning;
 use super::relation::Relation;
 use crate::cause::{self, Cause, Groups};
 use rolecall_core::diff::{Diff, Edit};
+use rolecall_core::named;
 use rolecall_core::transcript::encode;
 
 /// The outcomes of two sides for the same cases.
@@ -41,17 +42,19 @@ pub struct KeptCase {
     pub outcomes: [Outcome; 2],
 }
 
-/// The kind of the two sides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SideKind {
-    /// Two templates, or two models with several.
-    Templates,
-    /// Two engines with the same templates.
-    Engines,
-    /// The same templates with two fronts.
-    Fronts,
-    /// Two runs that were saved.
-    Runs,
+named! {
+    /// The kind of the two sides.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum SideKind {
+        /// Two templates, or two models with several.
+        Templates = "templates",
+        /// Two engines with the same templates.
+        Engines = "engines",
+        /// The same templates with two fronts.
+        Fronts = "fronts",
+        /// Two runs that were saved.
+        Runs = "runs",
+    }
 }
 
 /// A template of A compared with one of B, or one template twice.
@@ -115,18 +118,6 @@ pub struct Member {
 struct CasesByCause {
     by_cause: Groups<([OutcomeKind; 2], Cause), Member, CaseGroup>,
     sorted: Vec<CaseGroup>,
-}
-
-impl SideKind {
-    /// The word for it in files and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            SideKind::Templates => "templates",
-            SideKind::Engines => "engines",
-            SideKind::Fronts => "fronts",
-            SideKind::Runs => "runs",
-        }
-    }
 }
 
 impl CaseTally {

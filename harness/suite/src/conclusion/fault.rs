@@ -6,40 +6,32 @@ use crate::run::Compared;
 use crate::snapshot::SnapshotStatus;
 use crate::verdict::Verdict;
 use rolecall_core::OutcomeKind;
+use rolecall_core::named;
 
-/// Why a pair is not as expected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fault {
-    /// Another transcript was accepted.
-    Changed,
-    /// Nothing was accepted yet.
-    New,
-    /// The accepted snapshot cannot be read.
-    Unreadable,
-    /// The reference did something else.
-    Differs,
-    /// A listed divergence has changed.
-    OtherDivergence,
-    /// The reference's outcome is unknown.
-    Unverified,
-    /// The engine crashed, and nobody has accepted that.
-    Crashed,
-    /// The engine was given up.
-    NotAsked,
+named! {
+    /// Why a pair is not as expected.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Fault {
+        /// Another transcript was accepted.
+        Changed = "changed",
+        /// Nothing was accepted yet.
+        New = "new",
+        /// The accepted snapshot cannot be read.
+        Unreadable = "unreadable",
+        /// The reference did something else.
+        Differs = "differs",
+        /// A listed divergence has changed.
+        OtherDivergence = "diverges otherwise",
+        /// The reference's outcome is unknown.
+        Unverified = "unverified",
+        /// The engine crashed, and nobody has accepted that.
+        Crashed = "crashed",
+        /// The engine was given up.
+        NotAsked = "not asked",
+    }
 }
 
 impl Fault {
-    pub const ALL: [Fault; 8] = [
-        Fault::Changed,
-        Fault::New,
-        Fault::Unreadable,
-        Fault::Differs,
-        Fault::OtherDivergence,
-        Fault::Unverified,
-        Fault::Crashed,
-        Fault::NotAsked,
-    ];
-
     /// What it means, in a sentence.
     pub fn about(self) -> &'static str {
         match self {
@@ -53,20 +45,6 @@ impl Fault {
             }
             Fault::Crashed => "the engine crashed",
             Fault::NotAsked => "the engine was not asked",
-        }
-    }
-
-    /// The word for it in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Fault::Changed => "changed",
-            Fault::New => "new",
-            Fault::Unreadable => "unreadable",
-            Fault::Differs => "differs",
-            Fault::OtherDivergence => "diverges otherwise",
-            Fault::Unverified => "unverified",
-            Fault::Crashed => "crashed",
-            Fault::NotAsked => "not asked",
         }
     }
 

@@ -3,31 +3,28 @@
 //! It lists the suite's templates and their sources, the built-in cases and the own cases that they
 //! are rendered with, and the engines that render them. Snapshots and records are next to it.
 
-mod document;
+mod values;
 
 use std::collections::BTreeMap;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::LazyLock;
 
 use rolecall_core::{Dialect, Template, TemplateName, Variable};
 use serde_json::{Map, Value};
-use toml::de::DeTable;
 
-use document::{Item, TomlDocument};
 use rolecall_check::contract;
-use rolecall_check::contract::Contract;
+use rolecall_core::document::{self, Document};
 use rolecall_core::file::{MOST_CONFIGURATION, is_there, read_text_of};
-use rolecall_core::json;
+use rolecall_core::json::{Field, Node, NodeKind};
 use rolecall_core::naming;
 use rolecall_core::problem::{Position, Problem, did_you_mean};
-use rolecall_core::reason::is_reason;
 use rolecall_core::root::Root;
-use rolecall_core::wildcard::Wildcard;
+use rolecall_core::wildcard::{InvalidWildcard, Wildcard};
 use rolecall_front::front::Front;
+use rolecall_io::template_file::{special_tokens, variables};
 
 use crate::card_rule::CardRule;
-use crate::known_difference::KnownDifference;
+use crate::exception::Exception;
 
 pub const FILE: &str = "rolecall.toml";
 
@@ -92,17 +89,9 @@ pub struct ConfiguredTemplate {
     variables: Vec<(String, Variable)>,
     front: Option<(Front, Position)>,
     family: Option<String>,
-    broken: Vec<Reason>,
+    broken: Vec<Exception>,
     /// The template that it is checked against.
     pub base: Option<ConfiguredBase>,
-}
-
-/// Why a template breaks a contract.
-#[derive(Debug, Clone)]
-struct Reason {
-    contract: &'static Contract,
-    why: String,
-    position: Position,
 }
 
 /// The base of a template, and how the template may differ from it.
@@ -115,18 +104,10 @@ pub struct ConfiguredBase {
     pub position: Position,
     /// Control tokens of the base, each with that of the template.
     pub tokens: Vec<(String, String)>,
-    pub differs: Vec<KnownDifference>,
+    pub differs: Vec<Exception>,
 }
 
-static KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys(""));
-static TEMPLATE_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys("/$defs/TemplateTable"));
-static CASES_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys("/$defs/CasesTable"));
-static ENGINES_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys("/$defs/EnginesTable"));
-static COVERAGE_KEYS: LazyLock<Vec<String>> = LazyLock::new(|| keys("/$defs/CoverageTable"));
-
-fn keys(pointer: &str) -> Vec<String> {
-    json::keys(SCHEMA, pointer)
-}
+static RULES: LazyLock<Value> = LazyLock::new(|| document::schema(SCHEMA));
 
 impl BuiltinCases {
     /// Whether there are no patterns at all, so that no built-in case was chosen.
@@ -195,23 +176,19 @@ impl Configuration {
     ///
     /// Everything that is wrong, each with line and column.
     pub fn read(path: &Path) -> Result<Configuration, Vec<Problem>> {
-        let text = read_text_of(path, MOST_CONFIGURATION).map_err(|problem| vec![problem])?;
-        let (document, table) =
-            TomlDocument::parse(path, &text).map_err(|problem| vec![problem])?;
-        let root = path.parent().unwrap_or(Path::new(""));
+        let alone = |problem| vec![problem];
+        let text = read_text_of(path, MOST_CONFIGURATION).map_err(alone)?;
+        let mut document = Document::new(path, &text, ["a table", "a list"]);
+        let root = values::parse(path, &text, &mut document).map_err(alone)?;
+        document.check(&RULES, "this file", &root);
         let mut reader = ConfigurationReader {
-            root,
+            root: path.parent().unwrap_or(Path::new("")),
             bound: Root::of_folder_of(path),
-            templates: Vec::new(),
+            templates: root.get("templates").map_or(&[], Node::fields),
             document,
         };
-        let configuration = reader.configuration(path, &table);
-        let problems = reader.document.into_problems();
-        if problems.is_empty() {
-            Ok(configuration)
-        } else {
-            Err(problems)
-        }
+        let configuration = reader.configuration(path, &root);
+        reader.document.finish().map(|()| configuration)
     }
 
     /// The folder that the file is in.
@@ -229,9 +206,9 @@ impl ConfiguredTemplate {
     }
 
     /// The contracts for which `broken` has a reason, each with the place of the reason.
-    pub fn reasons(&self) -> impl Iterator<Item = (&'static str, Position)> {
+    pub fn reasons(&self) -> impl Iterator<Item = (&str, Position)> {
         let reasons = self.broken.iter();
-        reasons.map(|reason| (reason.contract.id, reason.position))
+        reasons.map(|reason| (reason.place.as_str(), reason.position))
     }
 
     /// The names of the variables that it sets.
@@ -287,9 +264,9 @@ impl ConfiguredTemplate {
             template.family.clone_from(&self.family);
         }
         for reason in &self.broken {
-            let id = reason.contract.id;
-            template.broken.retain(|(known, _)| known != id);
-            template.broken.push((id.to_owned(), reason.why.clone()));
+            let Exception { place, reason, .. } = reason;
+            template.broken.retain(|(known, _)| known != place);
+            template.broken.push((place.clone(), reason.clone()));
         }
         // The same goes for the model's other templates.
         for (_, other) in &mut template.named {
@@ -298,12 +275,6 @@ impl ConfiguredTemplate {
         }
         Ok(())
     }
-}
-
-/// Whether a table has a table with a key.
-fn has_key(table: &DeTable<'_>, name: &str, key: &str) -> bool {
-    let inner = table.get(name).and_then(|item| item.get_ref().as_table());
-    inner.is_some_and(|inner| inner.get(key).is_some())
 }
 
 /// Whether a base, as it is written, is the template that it is the base of.
@@ -334,212 +305,107 @@ struct ConfigurationReader<'t> {
     root: &'t Path,
     /// The same folder, which bounds what the file may name.
     bound: Result<Root, Problem>,
-    /// The names of the suite's templates.
-    templates: Vec<String>,
-    document: TomlDocument<'t>,
+    /// The suite's templates.
+    templates: &'t [Field<'t>],
+    document: Document<'t>,
 }
 
-impl<'t> ConfigurationReader<'t> {
-    fn configuration(&mut self, path: &Path, table: &DeTable<'t>) -> Configuration {
-        self.document.check_keys(table, "this file", &KEYS);
-        let mut configuration = Configuration {
+/// The entries of a table in a table, if it is there.
+fn entries<'n, 't>(table: &'n Node<'t>, key: &str) -> &'n [Field<'t>] {
+    table.get(key).map_or(&[], Node::fields)
+}
+
+/// Reads what the schema allows, and reports what no schema can say.
+impl ConfigurationReader<'_> {
+    fn configuration(&mut self, path: &Path, root: &Node<'_>) -> Configuration {
+        let cases = root.get("cases");
+        let of_cases = |key: &str| cases?.get(key);
+        let start = self.document.position(0);
+        let patterns = of_cases("builtin").map(|list| self.patterns(list));
+        let without = of_cases("without").map(|list| self.patterns(list));
+        let coverage = root.get("coverage").and_then(|table| table.get("at_least"));
+        let coverage = coverage.and_then(|least| least.value().as_u64());
+        let contracts = root.text_of("contracts");
+        let engines = Dialect::ALL.into_iter().filter_map(|dialect| {
+            let engine = root.get("engines")?.text_of(dialect.name())?;
+            Some((dialect, engine))
+        });
+        Configuration {
             path: path.to_path_buf(),
+            templates: self.templates(),
             builtin: BuiltinCases {
-                with: everything(self.document.position(&(0..0))),
-                without: Vec::new(),
+                with: patterns.unwrap_or_else(|| everything(start)),
+                without: without.unwrap_or_default(),
             },
-            snapshots: self.root.join("snapshots"),
-            ..Configuration::default()
-        };
-        let cases = self.root.join("cases");
-        if cases.is_dir() && !has_key(table, "cases", "own") {
-            self.hold_below(&cases, "cases", &(0..0));
-            configuration.own.push(cases);
+            own: self.own(of_cases("own")),
+            engines: engines.collect(),
+            snapshots: match root.get("snapshots") {
+                Some(folder) => self.below(folder),
+                None => self.held("snapshots", 0),
+            },
+            contracts: contracts
+                .and_then(|name| CardRule::named(&name))
+                .unwrap_or_default(),
+            least_coverage: coverage.and_then(|least| u8::try_from(least).ok()),
         }
-        match table.get("templates") {
-            Some(item) => {
-                if let Some(templates) = self.document.table(item, "`templates`") {
-                    configuration.templates = self.templates(templates);
-                }
-            }
-            None => self.document.problem(
-                &(0..0),
-                "the file has no `templates`".to_owned(),
-                Some("write [templates], and below it: my-model = \"chat_template.jinja\"".into()),
-            ),
-        }
-        if let Some(item) = table.get("cases")
-            && let Some(cases) = self.document.table(item, "`cases`")
-        {
-            self.cases(cases, &mut configuration);
-        }
-        if let Some(item) = table.get("engines")
-            && let Some(engines) = self.document.table(item, "`engines`")
-        {
-            self.document
-                .check_keys(engines, "`engines`", &ENGINES_KEYS);
-            for dialect in Dialect::ALL {
-                if let Some(item) = engines.get(dialect.name())
-                    && let Some(engine) = self.document.string(item, "the engine of a dialect")
-                {
-                    configuration.engines.insert(dialect, engine);
-                }
-            }
-        }
-        if let Some(item) = table.get("contracts")
-            && let Some(name) = self.document.string(item, "`contracts`")
-        {
-            if let Some(rule) = CardRule::named(&name) {
-                configuration.contracts = rule;
-            } else {
-                let names = CardRule::ALL.map(CardRule::name);
-                let help = did_you_mean(&name, names)
-                    .unwrap_or_else(|| format!("there are {}", names.join(", ")));
-                let message = format!("`contracts` cannot be `{name}`");
-                self.document.problem(&item.span(), message, Some(help));
-            }
-        }
-        if let Some(item) = table.get("coverage")
-            && let Some(coverage) = self.document.table(item, "`coverage`")
-        {
-            self.document
-                .check_keys(coverage, "`coverage`", &COVERAGE_KEYS);
-            configuration.least_coverage = coverage
-                .get("at_least")
-                .and_then(|item| self.percent(item, "`at_least`"));
-        }
-        if let Some(item) = table.get("snapshots")
-            && let Some(folder) = self.document.string(item, "`snapshots`")
-        {
-            configuration.snapshots = self.below(&folder, item);
-        } else {
-            self.hold_below(&configuration.snapshots, "snapshots", &(0..0));
-        }
-        configuration
     }
 
-    /// A whole number from 0 to 100.
-    fn percent(&mut self, item: &Item<'t>, what: &str) -> Option<u8> {
-        let number = self.document.json(item, what)?;
-        let number = number.as_u64().and_then(|number| u8::try_from(number).ok());
-        let percent = number.filter(|number| *number <= 100);
-        if percent.is_none() {
-            let message = format!("{what} must be a whole number from 0 to 100");
-            self.document.problem(&item.span(), message, None);
+    fn templates(&mut self) -> Vec<ConfiguredTemplate> {
+        let count = self.templates.len();
+        if count > MOST_TEMPLATES {
+            let message = format!("{count} templates, where at most {MOST_TEMPLATES} are expected");
+            self.document.problem(0, message, None);
+            return Vec::new();
         }
-        percent
+        let templates = self.templates.iter();
+        templates.filter_map(|field| self.template(field)).collect()
     }
 
-    fn templates(&mut self, templates: &DeTable<'t>) -> Vec<ConfiguredTemplate> {
-        let mut configured = Vec::new();
-        if templates.len() > MOST_TEMPLATES {
-            let message = format!(
-                "{} templates, where at most {MOST_TEMPLATES} are expected",
-                templates.len()
+    fn template(&mut self, field: &Field<'_>) -> Option<ConfiguredTemplate> {
+        let name = TemplateName::new(&field.name);
+        if !naming::is_plain(&name) {
+            let message = format!("`{name}` cannot be the name of a folder on every system");
+            let help = format!(
+                "at most {} lower-case letters, digits, dots, dashes and underscores",
+                naming::MOST_CHARACTERS
             );
-            self.document.problem(&(0..0), message, None);
-            return configured;
+            self.document
+                .problem(field.range.start, message, Some(help));
         }
-        let names = templates.keys().map(|key| key.get_ref().to_string());
-        self.templates = names.collect();
-        for (key, item) in templates {
-            let name = TemplateName::new(key.get_ref());
-            if !naming::is_plain(&name) {
-                let message = format!("`{name}` cannot be the name of a folder on every system");
-                let help = format!(
-                    "at most {} lower-case letters, digits, dots, dashes and underscores",
-                    naming::MOST_CHARACTERS
-                );
-                self.document.problem(&key.span(), message, Some(help));
-            }
-            configured.extend(self.template(name, &key.span(), item));
-        }
-        configured
-    }
-
-    fn template(
-        &mut self,
-        name: TemplateName,
-        key: &Range<usize>,
-        item: &Item<'t>,
-    ) -> Option<ConfiguredTemplate> {
-        let what = format!("the template `{name}`");
-        if let Some(source) = item.get_ref().as_str() {
-            return Some(self.configured(name, source.to_owned(), &item.span()));
-        }
-        let table = self
-            .document
-            .table(item, &format!("{what}, unless it is a text,"))?;
-        self.document.check_keys(table, &what, &TEMPLATE_KEYS);
-        let Some(source) = table.get("source") else {
-            let message = format!("{what} has no `source`");
-            let help = "write where it is: source = \"chat_template.jinja\"";
-            self.document.problem(key, message, Some(help.to_owned()));
-            return None;
+        let table = &field.value;
+        let source = match table.kind {
+            NodeKind::Text(_) => table,
+            _ => table.get("source")?,
         };
-        let text = self.document.string(source, "`source`")?;
-        let mut configured = self.configured(name, text, &source.span());
-        for (name, item) in self.entries(table, "special_tokens") {
-            if let Some(token) = self.document.string(item, &format!("the token `{name}`")) {
-                configured.special_tokens.insert(name, Value::String(token));
-            }
-        }
-        for (name, item) in self.entries(table, "variables") {
-            if let Some(variable) = self.variable(item, &name) {
-                configured.variables.push((name, variable));
-            }
-        }
-        for (name, item) in self.entries(table, "broken") {
-            if let Some(why) = self.reason(item, &name) {
-                match contract::find(&name) {
-                    Ok(contract) => configured.broken.push(Reason {
-                        contract,
-                        why,
-                        position: self.document.position(&item.span()),
-                    }),
-                    Err(message) => {
-                        let message = format!("`broken`: {message}");
-                        self.document.problem(&item.span(), message, None);
-                    }
-                }
+        let (text, at) = (source.text()?, source.range.start);
+        let mut configured = ConfiguredTemplate {
+            name,
+            source: text.to_owned(),
+            local: Ok(self.held(text, at)),
+            position: self.document.position(at),
+            special_tokens: special_tokens(entries(table, "special_tokens")),
+            variables: variables(&mut self.document, entries(table, "variables")),
+            front: table.get("front").and_then(|item| self.front(item)),
+            family: table.text_of("family"),
+            broken: Vec::new(),
+            base: None,
+        };
+        configured.broken = self.exceptions(entries(table, "broken"));
+        for field in entries(table, "broken") {
+            if let Err(message) = contract::find(&field.name) {
+                let message = format!("`broken`: {message}");
+                let at = field.value.range.start;
+                self.document.problem(at, message, None);
             }
         }
         configured.base = self.base(table, &configured);
-        if let Some(item) = table.get("family") {
-            configured.family = self.document.string(item, "`family`");
-        }
-        if let Some(item) = table.get("front") {
-            configured.front = self.front(item);
-        }
         Some(configured)
-    }
-
-    fn configured(
-        &mut self,
-        name: TemplateName,
-        source: String,
-        span: &Range<usize>,
-    ) -> ConfiguredTemplate {
-        let local = self.root.join(&source);
-        self.hold_below(&local, &source, span);
-        ConfiguredTemplate {
-            name,
-            local: Ok(local),
-            source,
-            position: self.document.position(span),
-            special_tokens: Map::new(),
-            variables: Vec::new(),
-            front: None,
-            family: None,
-            broken: Vec::new(),
-            base: None,
-        }
     }
 
     /// The base of a template, and what belongs to it.
     fn base(
         &mut self,
-        table: &DeTable<'t>,
+        table: &Node<'_>,
         configured: &ConfiguredTemplate,
     ) -> Option<ConfiguredBase> {
         let Some(item) = table.get("base") else {
@@ -547,202 +413,132 @@ impl<'t> ConfigurationReader<'t> {
                 if let Some(item) = table.get(key) {
                     let message = format!("`{key}` says something about a base, and there is none");
                     let help = "write where it is: base = \"hf:ORG/NAME\"".to_owned();
-                    self.document.problem(&item.span(), message, Some(help));
+                    self.document.problem(item.range.start, message, Some(help));
                 }
             }
             return None;
         };
-        let text = self.document.string(item, "`base`")?;
-        let local = self.root.join(&text);
-        let source = if text.contains(':') {
-            PathBuf::from(&text)
-        } else if is_there(&local) || !self.templates.contains(&text) {
-            self.hold_below(&local, &text, &item.span());
-            if !is_there(&local) {
-                let message = format!("`base`: no such file or folder: {text}");
-                self.document.problem(&item.span(), message, None);
-            }
-            local
+        let (text, at) = (item.text()?, item.range.start);
+        let is_template = self.templates.iter().any(|field| field.name == text);
+        let source = if text.contains(':') || is_template && !is_there(&self.root.join(text)) {
+            PathBuf::from(text)
         } else {
-            PathBuf::from(&text)
+            self.there(text, at, "`base`: ")
         };
-        if is_itself(&source, &text, configured) {
+        if is_itself(&source, text, configured) {
             let message = format!("`base` is the template itself: {text}");
             let help = "name the template that it was made from".to_owned();
-            self.document.problem(&item.span(), message, Some(help));
+            self.document.problem(at, message, Some(help));
         }
-        let mut base = ConfiguredBase {
+        let tokens = entries(table, "base_tokens").iter();
+        let tokens = tokens
+            .filter_map(|field| Some((field.name.to_string(), field.value.text()?.to_owned())));
+        Some(ConfiguredBase {
             source,
-            position: self.document.position(&item.span()),
-            tokens: Vec::new(),
-            differs: Vec::new(),
-        };
-        for (token, item) in self.entries(table, "base_tokens") {
-            let what = format!("the token instead of `{token}`");
-            if let Some(own) = self.document.string(item, &what) {
-                base.tokens.push((token, own));
-            }
-        }
-        for (what, item) in self.entries(table, "differs") {
-            let Some(why) = self.reason(item, &what) else {
-                continue;
+            position: self.document.position(at),
+            tokens: tokens.collect(),
+            differs: self.exceptions(entries(table, "differs")),
+        })
+    }
+
+    /// Reasons by what they are for.
+    fn exceptions(&mut self, fields: &[Field<'_>]) -> Vec<Exception> {
+        let exception = |field: &Field<'_>| {
+            let reason = self.document.reason_for(field);
+            let at = field.value.range.start;
+            let exception = Exception::new(&field.name, reason, self.document.position(at));
+            let problem = |error: InvalidWildcard| {
+                self.document.problem(at, error.to_string(), None);
             };
-            match KnownDifference::new(&what, why) {
-                Ok(known) => base.differs.push(known),
-                Err(error) => self.document.problem(&item.span(), error.to_string(), None),
-            }
-        }
-        Some(base)
+            exception.map_err(problem).ok()
+        };
+        fields.iter().filter_map(exception).collect()
     }
 
-    /// The reason for something. Without words it is none.
-    fn reason(&mut self, item: &Item<'t>, of: &str) -> Option<String> {
-        let why = self
-            .document
-            .string(item, &format!("the reason for `{of}`"))?;
-        if !is_reason(&why) {
-            let message = format!("the reason for `{of}` is not filled in");
-            let help = "say why in a sentence".to_owned();
-            self.document.problem(&item.span(), message, Some(help));
-            return None;
-        }
-        Some(why)
-    }
-
-    /// The entries of a table in a table, if it is there.
-    fn entries<'a>(&mut self, table: &'a DeTable<'t>, key: &str) -> Vec<(String, &'a Item<'t>)> {
-        let Some(item) = table.get(key) else {
-            return Vec::new();
-        };
-        let Some(entries) = self.document.table(item, &format!("`{key}`")) else {
-            return Vec::new();
-        };
-        let entries = entries.iter();
-        entries
-            .map(|(key, item)| (key.get_ref().to_string(), item))
-            .collect()
-    }
-
-    fn variable(&mut self, item: &Item<'t>, name: &str) -> Option<Variable> {
-        let value = self
-            .document
-            .json(item, &format!("the variable `{name}`"))?;
-        let Some(source) = value.get("$json") else {
-            return Some(Variable::Value(value));
-        };
-        let indent = value.get("indent").map(Value::as_u64);
-        let is_known = |object: &Map<String, Value>| {
-            let mut keys = object.keys();
-            keys.all(|key| ["$json", "indent"].contains(&key.as_str()))
-        };
-        let indent = match indent {
-            None => None,
-            Some(Some(indent @ 0..=16)) => usize::try_from(indent).ok(),
-            Some(_) => {
-                let message = "`indent` must be a number from 0 to 16".to_owned();
-                self.document.problem(&item.span(), message, None);
-                return None;
-            }
-        };
-        if source != "tools" || !value.as_object().is_some_and(is_known) {
-            let message = "a generated variable is { \"$json\" = \"tools\", indent = 4 }, with or \
-                           without the indent"
-                .to_owned();
-            self.document.problem(&item.span(), message, None);
-            return None;
-        }
-        Some(Variable::ToolsJson { indent })
-    }
-
-    fn front(&mut self, item: &Item<'t>) -> Option<(Front, Position)> {
-        let name = self.document.string(item, "`front`")?;
+    fn front(&mut self, item: &Node<'_>) -> Option<(Front, Position)> {
+        let (name, at) = (item.text()?, item.range.start);
         match name.parse::<Front>() {
-            Ok(front) => Some((front, self.document.position(&item.span()))),
+            Ok(front) => Some((front, self.document.position(at))),
             Err(error) => {
                 let names = Front::ALL.map(Front::name);
-                let help = did_you_mean(&name, names)
+                let help = did_you_mean(name, names)
                     .unwrap_or_else(|| format!("there are {}", names.join(", ")));
-                self.document
-                    .problem(&item.span(), error.to_string(), Some(help));
+                self.document.problem(at, error.to_string(), Some(help));
                 None
             }
         }
     }
 
-    fn cases(&mut self, table: &DeTable<'t>, configuration: &mut Configuration) {
-        self.document.check_keys(table, "`cases`", &CASES_KEYS);
-        if let Some(item) = table.get("builtin") {
-            configuration.builtin.with = self.patterns(item, "`builtin`");
-        }
-        if let Some(item) = table.get("without") {
-            configuration.builtin.without = self.patterns(item, "`without`");
-        }
-        if let Some(item) = table.get("own") {
-            configuration.own.clear();
-            for (path, span) in self.document.strings(item, "`own`") {
-                let local = self.root.join(&path);
-                if is_there(&local) {
-                    self.hold_below(&local, &path, &span);
-                    configuration.own.push(local);
-                } else {
-                    let message = format!("no such file or folder: {path}");
-                    self.document.problem(&span, message, None);
-                }
+    /// The files and folders of one's own cases.
+    fn own(&mut self, list: Option<&Node<'_>>) -> Vec<PathBuf> {
+        match list {
+            Some(list) => {
+                let paths = list.items().iter();
+                let paths = paths.filter_map(|item| Some((item.text()?, item.range.start)));
+                paths.map(|(path, at)| self.there(path, at, "")).collect()
             }
+            None if self.root.join("cases").is_dir() => vec![self.held("cases", 0)],
+            None => Vec::new(),
         }
     }
 
-    fn patterns(&mut self, item: &Item<'t>, what: &str) -> Vec<CasePattern> {
+    fn patterns(&mut self, list: &Node<'_>) -> Vec<CasePattern> {
         let mut patterns = Vec::new();
-        for (text, span) in self.document.strings(item, what) {
-            match Wildcard::new(&text) {
+        for item in list.items() {
+            let (text, at) = (item.text().unwrap_or_default(), item.range.start);
+            match Wildcard::new(text) {
                 Ok(wildcard) => patterns.push(CasePattern {
                     wildcard,
-                    text,
-                    position: self.document.position(&span),
+                    text: text.to_owned(),
+                    position: self.document.position(at),
                 }),
-                Err(error) => self.document.problem(&span, error.to_string(), None),
+                Err(error) => self.document.problem(at, error.to_string(), None),
             }
         }
         patterns
     }
 
-    /// Reports a file or folder that is outside of the file's folder, also by a link. Nothing
-    /// outside is read or written because a file asks for it.
-    fn hold_below(&mut self, local: &Path, written: &str, span: &Range<usize>) {
+    /// A file or folder that has to be there. `key` comes before the message that it is not.
+    fn there(&mut self, written: &str, at: usize, key: &str) -> PathBuf {
+        let local = self.held(written, at);
+        if !is_there(&local) {
+            let message = format!("{key}no such file or folder: {written}");
+            self.document.problem(at, message, None);
+        }
+        local
+    }
+
+    /// The path of a file or folder. One that is outside of the file's folder, also by a link, is
+    /// reported. Nothing outside is read or written because a file asks for it.
+    fn held(&mut self, written: &str, at: usize) -> PathBuf {
+        let path = self.root.join(written);
         // A folder that will be made may be below a link.
-        let Some(local) = local.ancestors().find(|path| is_there(path)) else {
-            return;
+        let Some(local) = path.ancestors().find(|path| is_there(path)) else {
+            return path;
         };
         let bound = self.bound.as_ref().map_err(Clone::clone);
-        let Err(problem) = bound.and_then(|bound| bound.has(local)) else {
-            return;
-        };
-        let message = if local.canonicalize().is_ok() {
-            format!("`{written}` is outside of the folder of this file")
-        } else {
-            format!("`{written}`: {}", problem.message)
-        };
-        let help = "a suite uses what is in its own folder: move it there, or move this file to a \
-                    folder above both";
-        self.document.problem(span, message, Some(help.to_owned()));
+        if let Err(problem) = bound.and_then(|bound| bound.has(local)) {
+            let message = if local.canonicalize().is_ok() {
+                format!("`{written}` is outside of the folder of this file")
+            } else {
+                format!("`{written}`: {}", problem.message)
+            };
+            let help = "a suite uses what is in its own folder: move it there, or move this file \
+                        to a folder above both";
+            self.document.problem(at, message, Some(help.to_owned()));
+        }
+        path
     }
 
     /// A folder below the file's folder: nothing is written elsewhere.
-    fn below(&mut self, folder: &str, item: &Item<'t>) -> PathBuf {
-        let path = Path::new(folder);
-        let is_plain = |part: std::path::Component<'_>| {
-            matches!(
-                part,
-                std::path::Component::Normal(_) | std::path::Component::CurDir
-            )
-        };
-        if folder.is_empty() || !path.components().all(is_plain) {
+    fn below(&mut self, item: &Node<'_>) -> PathBuf {
+        let (folder, at) = (item.text().unwrap_or_default(), item.range.start);
+        let is_plain =
+            |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+        if folder.is_empty() || !Path::new(folder).components().all(is_plain) {
             let message = format!("`{folder}` is not a folder below this one");
-            self.document.problem(&item.span(), message, None);
+            self.document.problem(at, message, None);
         }
-        let path = self.root.join(path);
-        self.hold_below(&path, folder, &item.span());
-        path
+        self.held(folder, at)
     }
 }

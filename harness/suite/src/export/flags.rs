@@ -2,36 +2,39 @@
 
 use std::collections::BTreeSet;
 
+use rolecall_core::named;
 use rolecall_core::{Case, Moment};
 use serde::Serialize;
 use serde_json::{Number, Value};
 
-/// Something that is easily lost on the way from JSON to a template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Flag {
-    /// The case sets the clock to another moment than most.
-    Clock,
-    /// The last message is to be continued. Applications do that, and no template sees it.
-    Continued,
-    /// A text has control characters other than line breaks and tabs.
-    ControlCharacters,
-    /// A number loses something where it becomes a double: `1.0`, `1e3` and integers beyond
-    /// 2^53.
-    ExactNumbers,
-    /// A key of a message is there and null, which is not the same as one that is not there.
-    ExplicitNulls,
-    /// An object has keys such as `10`, which JavaScript puts before all others.
-    KeyOrder,
-    /// A text has characters beyond U+FFFF, which UTF-16 holds as two surrogates.
-    Surrogates,
-    /// The arguments of a call are neither an object nor the JSON text of one.
-    UnknownArguments,
-    /// A message has keys that most clients do not know: not those of the chat completions API.
-    UnknownFields,
-    /// The case gives the template variables of its own.
-    Variables,
+named! {
+    /// Something that is easily lost on the way from JSON to a template.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Flag {
+        /// The case sets the clock to another moment than most.
+        Clock = "clock",
+        /// The last message is to be continued. Applications do that, and no template sees it.
+        Continued = "continued",
+        /// A text has control characters other than line breaks and tabs.
+        ControlCharacters = "control-characters",
+        /// A number loses something where it becomes a double: `1.0`, `1e3` and integers beyond
+        /// 2^53.
+        ExactNumbers = "exact-numbers",
+        /// A key of a message is there and null, which is not the same as one that is not there.
+        ExplicitNulls = "explicit-nulls",
+        /// An object has keys such as `10`, which JavaScript puts before all others.
+        KeyOrder = "key-order",
+        /// A text has characters beyond U+FFFF, which UTF-16 holds as two surrogates.
+        Surrogates = "surrogates",
+        /// The arguments of a call are neither an object nor the JSON text of one.
+        UnknownArguments = "unknown-arguments",
+        /// A message has keys that most clients do not know: not those of the chat completions API.
+        UnknownFields = "unknown-fields",
+        /// The case gives the template variables of its own.
+        Variables = "variables",
+    }
 }
 
 /// The keys of a message that typed clients know.
@@ -49,34 +52,6 @@ const FIELDS: [&str; 7] = [
 const EXACT: u64 = 1 << 53;
 
 impl Flag {
-    pub const ALL: [Flag; 10] = [
-        Flag::Clock,
-        Flag::Continued,
-        Flag::ControlCharacters,
-        Flag::ExactNumbers,
-        Flag::ExplicitNulls,
-        Flag::KeyOrder,
-        Flag::Surrogates,
-        Flag::UnknownArguments,
-        Flag::UnknownFields,
-        Flag::Variables,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Flag::Clock => "clock",
-            Flag::Continued => "continued",
-            Flag::ControlCharacters => "control-characters",
-            Flag::ExactNumbers => "exact-numbers",
-            Flag::ExplicitNulls => "explicit-nulls",
-            Flag::KeyOrder => "key-order",
-            Flag::Surrogates => "surrogates",
-            Flag::UnknownArguments => "unknown-arguments",
-            Flag::UnknownFields => "unknown-fields",
-            Flag::Variables => "variables",
-        }
-    }
-
     /// What it means, for whoever reads the files.
     pub fn meaning(self) -> &'static str {
         match self {

@@ -160,7 +160,7 @@ impl Snapshots {
     /// the accepted snapshot if it agrees, or from the one that is kept for a divergence.
     pub fn reference(&self, pair: &Pair<'_>, answer: &RecordedAnswer) -> Option<String> {
         if let Some(outcome) = answer.outcome() {
-            return Some(transcript::encode(&outcome));
+            return Some(transcript::encode(outcome));
         }
         let file = self.family_of(pair);
         let agrees =

@@ -21,12 +21,12 @@ use rolecall_io::protocol::{read_answer, serve};
 use rolecall_io::source;
 use rolecall_io::template_file::{place, read_template};
 use rolecall_suite::case_file;
-use rolecall_suite::divergence::Divergences;
+use rolecall_suite::divergence;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::records::AskedTemplates;
 use rolecall_suite::snapshot::{FamilyFile, PairText, Snapshots};
 use rolecall_suite::suite::Suite;
-use rolecall_suite::twins::Explanations;
+use rolecall_suite::twins;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -178,14 +178,14 @@ pub fn cases(input: &[u8]) {
             }
             family.problems
         }
-        "tool.json" => case_file::read_tool(&path).err().unwrap_or_default(),
+        "tool.json" => case_file::read_tool(&path).err().into_iter().collect(),
         "sidecar.json" => {
             let template = folder.path().join("sidecar.jinja");
             fs::write(&template, "x").unwrap();
             read_template(&template).err().unwrap_or_default()
         }
-        "divergences.json" => Divergences::read(&path).err().unwrap_or_default(),
-        "twins.json" => Explanations::read(&path).err().unwrap_or_default(),
+        "divergences.json" => divergence::read(&path).err().unwrap_or_default(),
+        "twins.json" => twins::read(&path).err().unwrap_or_default(),
         _ => {
             let snapshots = Snapshots::of(&Layout::new(folder.path()));
             fs::create_dir(snapshots.root()).unwrap();

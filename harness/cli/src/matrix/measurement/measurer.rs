@@ -15,7 +15,7 @@ use rolecall_core::invocation;
 use rolecall_core::transcript;
 use rolecall_suite::cause::{self, Cause, Groups, cut};
 use rolecall_suite::construct;
-use rolecall_suite::record::{RecordedAnswer, Unverified};
+use rolecall_suite::record::Unverified;
 use rolecall_suite::reference::Identity;
 use rolecall_suite::run::{Compared, per_second};
 use rolecall_suite::verdict::Verdict;
@@ -142,8 +142,7 @@ impl Measurer {
         let mut differ = BTreeMap::new();
         for outcomes in rounds {
             for (row, outcome) in table.rows.iter().zip(outcomes) {
-                let answer = RecordedAnswer::of(&row.expected);
-                if !answer.is_some_and(|answer| answer.agrees(outcome)) {
+                if !row.expected.agrees(outcome) {
                     differ
                         .entry(row.id().to_owned())
                         .or_insert_with(|| found(outcome));

@@ -154,9 +154,8 @@ fn tell<T: Ord + std::fmt::Display>(
 /// The part of an answer that decides a verdict.
 fn of_answer(answer: &RecordedAnswer) -> String {
     match answer {
-        RecordedAnswer::Rendered(text) => format!("rendered {text}"),
-        RecordedAnswer::Raised(message) => format!("raised {message}"),
-        RecordedAnswer::Failed { .. } | RecordedAnswer::Exceeded(_) => answer.kind().to_string(),
+        RecordedAnswer::Checked(kind, hash) => format!("{kind} {hash}"),
+        RecordedAnswer::Whole(outcome) => outcome.kind().to_string(),
     }
 }
 

@@ -18,9 +18,9 @@ use super::results::{
 use super::suite_version::SuiteVersion;
 use rolecall_core::file::{read_text, write_below};
 use rolecall_core::fingerprint::Fingerprint;
-use rolecall_core::json::syntax_problem;
+use rolecall_core::json;
 use rolecall_core::naming::is_portable;
-use rolecall_core::problem::{Position, Problem};
+use rolecall_core::problem::Problem;
 use rolecall_core::rows::{self, Row};
 use rolecall_suite::conclusion::Share;
 use rolecall_suite::layout::Layout;
@@ -68,21 +68,8 @@ pub fn problems(layout: &Layout) -> Vec<Problem> {
 
 pub fn read(path: &Path) -> Result<Measurement, Problem> {
     let text = read_text(path)?;
-    let file: File = serde_json::from_str(&text).map_err(|error: serde_json::Error| {
-        if !error.is_data() {
-            return syntax_problem(path, &text, &error);
-        }
-        let message = error.to_string();
-        let message = message
-            .rsplit_once(" at line ")
-            .map_or(&*message, |(words, _)| words);
-        Problem::new(path, format!("not the measurement of an engine: {message}"))
-            .at(Position {
-                line: error.line().max(1),
-                column: error.column().max(1),
-            })
-            .help(help())
-    })?;
+    let what = "the measurement of an engine";
+    let file: File = json::read(path, &text, what).map_err(|problem| problem.help(help()))?;
     let measurement = file.into_measurement();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if file_name(&measurement.engine).as_deref() == Some(&*name) {

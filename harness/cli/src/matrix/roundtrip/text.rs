@@ -7,8 +7,8 @@ use rolecall_answers::returned::{Kind, KindCounts};
 use rolecall_core::TemplateName;
 use rolecall_core::file::read_text;
 use rolecall_core::fingerprint::Fingerprint;
-use rolecall_core::json::syntax_problem;
-use rolecall_core::problem::{Position, Problem};
+use rolecall_core::json;
+use rolecall_core::problem::Problem;
 use rolecall_core::rows::{self, Row};
 use rolecall_suite::conclusion::Share;
 use rolecall_suite::layout::Layout;
@@ -169,15 +169,8 @@ pub fn read(path: &Path) -> Result<RoundtripMeasurement, Problem> {
     let wrong = |message: String| {
         Problem::new(path, format!("not the measurement of a reader: {message}")).help(help())
     };
-    let file: File = serde_json::from_str(&text).map_err(|error: serde_json::Error| {
-        if !error.is_data() {
-            return syntax_problem(path, &text, &error);
-        }
-        wrong(error.to_string()).at(Position {
-            line: error.line().max(1),
-            column: error.column().max(1),
-        })
-    })?;
+    let what = "the measurement of a reader";
+    let file: File = json::read(path, &text, what).map_err(|problem| problem.help(help()))?;
     let mut templates = BTreeMap::new();
     for (name, lines) in file.templates {
         let counted = lines.into_counted().map_err(wrong)?;

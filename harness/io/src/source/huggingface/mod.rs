@@ -35,6 +35,7 @@ use super::paths::stem;
 use super::remarks::{byte_order_mark, is_same_template, missing_tokens};
 use crate::template_file::{EXTENSIONS, dialect_of};
 use named::{NamedTemplates, TemplateText};
+use rolecall_core::json::Node;
 use rolecall_core::naming;
 use rolecall_core::problem::{Note, Problem};
 use rolecall_core::root::Root;
@@ -203,9 +204,7 @@ impl ModelFolder<'_> {
                 Ok((
                     NamedTemplates::of_value(document, object)?,
                     SpecialTokens::of_config(document, object),
-                    object::value(object, RESPONSE_KEY)
-                        .and_then(|value| document.verbatim(value))
-                        .filter(|value| !value.is_null()),
+                    object.get(RESPONSE_KEY).map(Node::value),
                 ))
             })?,
             None => (NamedTemplates::default(), SpecialTokens::default(), None),

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use jsonc_parser::ast::{self, Object};
 use rolecall_core::TemplatePart;
+use rolecall_core::json::{Node, NodeKind};
 
-use crate::source::object::{JsonFile, string, value};
+use crate::source::object::{JsonFile, string};
 use rolecall_core::problem::Problem;
 
 /// More templates than any model has.
@@ -37,42 +37,41 @@ impl NamedTemplates {
     /// What `chat_template` of an object holds: a string, named templates, or nothing.
     pub(super) fn of_value(
         document: &JsonFile<'_>,
-        object: &Object<'_>,
+        object: &Node<'_>,
     ) -> Result<NamedTemplates, Problem> {
         let mut named = NamedTemplates::default();
         let source = |text: &str, key: String| {
             TemplateText::new(document.path, TemplatePart::Key(key), text.to_owned())
         };
-        let Some(value) = value(object, "chat_template") else {
+        let Some(value) = object.get("chat_template") else {
             return Ok(named);
         };
-        match value {
-            ast::Value::NullKeyword(_) => {}
-            ast::Value::StringLit(text) => {
-                let source = source(&text.value, "chat_template".to_owned());
+        match &value.kind {
+            NodeKind::Text(text) => {
+                let source = source(text, "chat_template".to_owned());
                 named.set("default", source, document.path)?;
             }
-            ast::Value::Array(array) => {
-                for element in &array.elements {
+            NodeKind::List(items) => {
+                for element in items {
                     let (name, text) = named_template(document, element)?;
                     let source = source(text, format!("chat_template, {name}"));
                     named.set(name, source, document.path)?;
                 }
             }
-            ast::Value::Object(object) => {
-                for property in &object.properties {
-                    let name = property.name.as_str();
-                    let ast::Value::StringLit(text) = &property.value else {
+            NodeKind::Object(fields) => {
+                for field in fields {
+                    let name = &*field.name;
+                    let Some(text) = field.value.text() else {
                         let message = format!("the template {name:?} must be a string");
-                        return Err(document.problem(&property.value, message));
+                        return Err(document.problem(&field.value, message));
                     };
-                    let source = source(&text.value, format!("chat_template, {name}"));
+                    let source = source(text, format!("chat_template, {name}"));
                     named.set(name, source, document.path)?;
                 }
             }
-            other => {
+            _ => {
                 return Err(document.problem(
-                    other,
+                    value,
                     "`chat_template` must be a string or a list of named templates",
                 ));
             }
@@ -132,13 +131,9 @@ impl NamedTemplates {
 /// The name and the text of an element of a list of templates.
 fn named_template<'a>(
     document: &JsonFile<'_>,
-    element: &'a ast::Value<'a>,
+    element: &'a Node<'_>,
 ) -> Result<(&'a str, &'a str), Problem> {
-    let text = |key: &str| match element {
-        ast::Value::Object(object) => string(object, key),
-        _ => None,
-    };
-    match (text("name"), text("template")) {
+    match (string(element, "name"), string(element, "template")) {
         (Some(name), Some(text)) => Ok((name, text)),
         (Some(name), None) => {
             let message = format!("the named template {name:?} has no string `template`");

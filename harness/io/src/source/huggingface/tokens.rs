@@ -16,12 +16,11 @@
 //!
 //! Tokens that a tokenizer's class sets by itself are not known here.
 
-use jsonc_parser::ast::{self, Object};
-use jsonc_parser::common::Ranged;
+use rolecall_core::json::{Field, Node, NodeKind};
 use serde_json::{Map, Value};
 
 use crate::source::content::SourceContent;
-use crate::source::object::{JsonFile, string, value};
+use crate::source::object::{JsonFile, string};
 use rolecall_core::problem::{Location, Note, Problem};
 
 const STANDARD: [&str; 7] = [
@@ -61,18 +60,13 @@ enum TokenValue<'a> {
 }
 
 impl<'a> TokenValue<'a> {
-    fn of(written: &'a ast::Value<'a>) -> TokenValue<'a> {
-        match written {
-            ast::Value::NullKeyword(_) => TokenValue::Null,
-            ast::Value::StringLit(text) => TokenValue::Text(&text.value),
-            ast::Value::Object(object) => {
-                let is_typed = string(object, "__type") == Some("AddedToken");
-                match string(object, "content") {
-                    Some(text) if is_typed => TokenValue::Typed(text),
-                    Some(text) => TokenValue::Plain(text),
-                    None => TokenValue::Other,
-                }
-            }
+    fn of(written: &'a Node<'_>) -> TokenValue<'a> {
+        let is_typed = string(written, "__type") == Some("AddedToken");
+        match (&written.kind, string(written, "content")) {
+            (NodeKind::Null, _) => TokenValue::Null,
+            (NodeKind::Text(text), _) => TokenValue::Text(text),
+            (_, Some(text)) if is_typed => TokenValue::Typed(text),
+            (_, Some(text)) => TokenValue::Plain(text),
             _ => TokenValue::Other,
         }
     }
@@ -80,14 +74,14 @@ impl<'a> TokenValue<'a> {
 
 impl SpecialTokens {
     /// What `tokenizer_config.json` says.
-    pub(super) fn of_config(document: &JsonFile<'_>, config: &Object<'_>) -> SpecialTokens {
+    pub(super) fn of_config(document: &JsonFile<'_>, config: &Node<'_>) -> SpecialTokens {
         let mut tokens = SpecialTokens {
-            has_decoder: value(config, "added_tokens_decoder").is_some(),
+            has_decoder: config.entry("added_tokens_decoder").is_some(),
             ..SpecialTokens::default()
         };
         let mut own = Map::new();
-        for property in &config.properties {
-            let key = property.name.as_str();
+        for property in config.fields() {
+            let key = &*property.name;
             if !key.ends_with("_token") {
                 continue;
             }
@@ -107,19 +101,14 @@ impl SpecialTokens {
                 TokenValue::Plain(_) | TokenValue::Other => tokens.refuse(document, property),
             }
         }
-        let is_set = |value: &&ast::Value<'_>| match value {
-            ast::Value::Object(object) => !object.properties.is_empty(),
-            ast::Value::Array(array) => !array.elements.is_empty(),
-            _ => false,
-        };
-        let extra = value(config, "extra_special_tokens")
-            .filter(is_set)
-            .or_else(|| value(config, "additional_special_tokens"));
-        if let Some(ast::Value::Object(extra)) = extra {
+        let is_set = |value: &&Node<'_>| !value.fields().is_empty() || !value.items().is_empty();
+        let extra = config.entry("extra_special_tokens").filter(is_set);
+        let extra = extra.or_else(|| config.entry("additional_special_tokens"));
+        if let Some(extra) = extra {
             tokens.read_own(document, extra, &mut own);
         }
         if own.is_empty()
-            && let Some(ast::Value::Object(saved)) = value(config, "model_specific_special_tokens")
+            && let Some(saved) = config.entry("model_specific_special_tokens")
         {
             tokens.read_own(document, saved, &mut own);
         }
@@ -133,7 +122,7 @@ impl SpecialTokens {
     }
 
     /// Reads `special_tokens_map.json`, and notes where it disagrees.
-    pub(super) fn meet_map(&mut self, document: &JsonFile<'_>, map: &Object<'_>) {
+    pub(super) fn meet_map(&mut self, document: &JsonFile<'_>, map: &Node<'_>) {
         let mut other = SpecialTokens::default();
         other.add_map(document, map);
         for key in STANDARD {
@@ -159,13 +148,13 @@ impl SpecialTokens {
     }
 
     /// Adds what `special_tokens_map.json` says.
-    fn add_map(&mut self, document: &JsonFile<'_>, map: &Object<'_>) {
-        for property in &map.properties {
-            let key = property.name.as_str();
+    fn add_map(&mut self, document: &JsonFile<'_>, map: &Node<'_>) {
+        for property in map.fields() {
+            let key = &*property.name;
             if key == "extra_special_tokens" {
-                if let ast::Value::Object(extra) = &property.value {
+                if let NodeKind::Object(_) = &property.value.kind {
                     let mut own = self.own.take().unwrap_or_default();
-                    self.read_own(document, extra, &mut own);
+                    self.read_own(document, &property.value, &mut own);
                     self.own = Some(own);
                 }
                 continue;
@@ -205,16 +194,16 @@ impl SpecialTokens {
     fn read_own(
         &mut self,
         document: &JsonFile<'_>,
-        object: &Object<'_>,
+        object: &Node<'_>,
         own: &mut Map<String, Value>,
     ) {
-        for property in &object.properties {
+        for property in object.fields() {
             match TokenValue::of(&property.value) {
                 TokenValue::Text(text) | TokenValue::Typed(text) => {
-                    own.insert(property.name.as_str().to_owned(), text.into());
+                    own.insert(property.name.to_string(), text.into());
                 }
                 TokenValue::Plain(text) => {
-                    own.insert(property.name.as_str().to_owned(), text.into());
+                    own.insert(property.name.to_string(), text.into());
                     self.note_plain(document, property);
                 }
                 TokenValue::Null | TokenValue::Other => self.refuse(document, property),
@@ -230,27 +219,26 @@ impl SpecialTokens {
         self.keyed.insert(key.to_owned(), Value::Null);
     }
 
-    fn refuse(&mut self, document: &JsonFile<'_>, property: &ast::ObjectProp<'_>) {
+    fn refuse(&mut self, document: &JsonFile<'_>, property: &Field<'_>) {
         if self.wrong.is_none() {
             let message = format!(
                 "the token {:?} must be a string, or an object with a string `content`",
-                property.name.as_str()
+                &*property.name
             );
             self.wrong = Some(document.problem(&property.value, message));
         }
     }
 
-    fn note_plain(&mut self, document: &JsonFile<'_>, property: &ast::ObjectProp<'_>) {
+    fn note_plain(&mut self, document: &JsonFile<'_>, property: &Field<'_>) {
         if std::mem::replace(&mut self.has_plain, true) {
             return;
         }
-        let Location::Text(position) = document.place(property.start()) else {
+        let Location::Text(position) = document.place(property.range.start) else {
             return;
         };
         let message = format!(
             "line {}: the token {:?} is an object without \"__type\": \"AddedToken\"; transformers 5.24 refuses it, its `content` is taken here",
-            position.line,
-            property.name.as_str()
+            position.line, &*property.name
         );
         self.notes.push(Note::new(document.path, message));
     }

@@ -22,17 +22,16 @@ mod name;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use jsonc_parser::ast::{self, Object};
 use rolecall_core::{Dialect, OllamaSetup, Template, TemplatePart};
 
 use super::content::SourceContent;
 use super::gguf;
-use super::object::{JsonFile, read_object, string, value};
+use super::object::{JsonFile, read_object};
 use super::remarks::byte_order_mark;
 pub use name::ModelName;
 use rolecall_core::file::{is_there, read_text};
 use rolecall_core::fingerprint::Fingerprint;
-use rolecall_core::json;
+use rolecall_core::json::{self, Node, NodeKind};
 use rolecall_core::naming;
 use rolecall_core::problem::{Note, Problem, closest};
 use rolecall_core::root::Root;
@@ -372,7 +371,7 @@ impl Store {
         let path = self.blob(manifest, digest)?;
         let text = read_text(&path)?;
         read_object(&path, &text, |_, object| {
-            let text = |key| string(object, key).unwrap_or_default().to_owned();
+            let text = |key| object.text_of(key).unwrap_or_default();
             Ok(ModelConfig {
                 format: text("model_format"),
                 family: text("model_family"),
@@ -448,11 +447,7 @@ fn stops(path: &Path) -> Result<Vec<String>, Problem> {
 /// The value of a small JSON file.
 fn parsed<T: serde::de::DeserializeOwned>(path: &Path, what: &str) -> Result<T, Problem> {
     let text = read_text(path)?;
-    if json::has_too_many(&text) {
-        let message = format!("more than {} values", json::MOST_VALUES);
-        return Err(Problem::new(path, message));
-    }
-    serde_json::from_str(&text).map_err(|error| Problem::new(path, format!("not {what}: {error}")))
+    json::read(path, &text, what)
 }
 
 fn messages(path: &Path) -> Result<Vec<(String, String)>, Problem> {
@@ -470,30 +465,27 @@ fn messages(path: &Path) -> Result<Vec<(String, String)>, Problem> {
     Ok(messages.iter().map(message).collect())
 }
 
-fn manifest(document: &JsonFile<'_>, object: &Object<'_>) -> Result<Manifest, Problem> {
-    let config = match value(object, "config") {
-        Some(ast::Value::Object(config)) => string(config, "digest")
-            .filter(|digest| !digest.is_empty())
-            .map(str::to_owned),
-        _ => None,
+fn manifest(document: &JsonFile<'_>, object: &Node<'_>) -> Result<Manifest, Problem> {
+    let config = object
+        .entry("config")
+        .and_then(|config| config.text_of("digest"));
+    let no_layers = Node {
+        range: 0..0,
+        kind: NodeKind::List(Vec::new()),
     };
-    let layers = match value(object, "layers") {
-        Some(ast::Value::Array(array)) => array.elements.as_slice(),
-        Some(ast::Value::NullKeyword(_)) | None => &[],
-        Some(other) => return Err(document.problem(other, "`layers` must be an array")),
+    let layers = object.get("layers").unwrap_or(&no_layers);
+    let NodeKind::List(items) = &layers.kind else {
+        return Err(document.problem(layers, "`layers` must be an array"));
     };
-    let layers = layers.iter().map(|element| match element {
-        ast::Value::Object(layer) => match (string(layer, "mediaType"), string(layer, "digest")) {
-            (Some(media_type), Some(digest)) => Ok(Layer {
-                media_type: media_type.to_owned(),
-                digest: digest.to_owned(),
-            }),
-            _ => Err(document.problem(element, "a layer needs a `mediaType` and a `digest`")),
-        },
-        other => Err(document.problem(other, "a layer must be an object")),
-    });
+    let layers =
+        items.iter().map(
+            |layer| match (layer.text_of("mediaType"), layer.text_of("digest")) {
+                (Some(media_type), Some(digest)) => Ok(Layer { media_type, digest }),
+                _ => Err(document.problem(layer, "a layer needs a `mediaType` and a `digest`")),
+            },
+        );
     Ok(Manifest {
-        config,
+        config: config.filter(|digest| !digest.is_empty()),
         layers: layers.collect::<Result<_, _>>()?,
     })
 }
