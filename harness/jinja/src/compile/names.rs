@@ -1,25 +1,21 @@
 //! The names that a template reads and writes. They show which arguments and outer variables its
 //! macros need.
 
-use std::collections::BTreeSet;
+use minijinja::machinery::ast::{Expr, Macro, Stmt};
 
-use minijinja::machinery::Span;
-use minijinja::machinery::ast::{Expr, IfCond, Macro, Spanned, Stmt};
-
-use crate::compile::nodes::{all_within, bodies, constant, emit, expressions, given, variable};
+use crate::compile::nodes::{all_within, given};
 use crate::operators::macros::Signature;
 
 /// The signature of a macro whose defaults and body use these names. The macro gets the special
 /// arguments `caller`, `kwargs` and `varargs` if its body uses them. In a default they are ordinary
 /// variables (Jinja2's compiler.py, `macro_body`).
-pub(super) fn signature(node: &Macro<'_>, seen: &Names<'_>) -> Signature {
+pub(super) fn signature(node: &Macro<'_>) -> Signature {
     let arguments: Vec<String> = argument_names(node).map(str::to_owned).collect();
     let reads = |name: &str| matches!(first_use(&node.body, name), Some(Use::Read));
     let uses = |name: &str| reads(name) && !arguments.iter().any(|a| a == name);
     Signature {
         name: node.name.to_owned(),
         required: node.args.len() - node.defaults.len(),
-        enclosed: seen.loaded.len() + seen.namespaces.len(),
         reads_caller: reads("caller"),
         takes_kwargs: uses("kwargs"),
         takes_varargs: uses("varargs"),
@@ -120,103 +116,5 @@ fn writes(target: &Expr<'_>, name: &str) -> bool {
         Expr::Var(variable) => variable.id == name,
         Expr::List(list) => list.items.iter().any(|item| writes(item, name)),
         _ => false,
-    }
-}
-
-/// The names that a piece of a template reads and writes.
-#[derive(Debug, Default)]
-pub(super) struct Names<'s> {
-    loaded: BTreeSet<&'s str>,
-    stored: BTreeSet<&'s str>,
-    /// The names with an assigned attribute. minijinja overlooks that such an assignment reads
-    /// them.
-    namespaces: BTreeSet<&'s str>,
-}
-
-impl<'s> Names<'s> {
-    /// A statement that reads the names that are both read and written, and never runs.
-    ///
-    /// If a macro writes a name, minijinja treats it as the macro's own from the beginning. In
-    /// Jinja2 the macro sees the outer name until it writes its own. With this statement minijinja
-    /// keeps the outer name too.
-    pub(super) fn enclosed(&self, span: Span) -> Option<Stmt<'s>> {
-        let changed = self.loaded.intersection(&self.stored);
-        let names: Vec<&'s str> = changed.chain(&self.namespaces).copied().collect();
-        if names.is_empty() {
-            return None;
-        }
-        Some(Stmt::IfCond(Spanned::new(
-            IfCond {
-                expr: constant(false, span),
-                true_body: names
-                    .into_iter()
-                    .map(|name| emit(variable(name, span), span))
-                    .collect(),
-                false_body: Vec::new(),
-            },
-            span,
-        )))
-    }
-
-    /// Adds the names in a macro's defaults and body.
-    pub(super) fn of_macro(&mut self, node: &Macro<'s>) {
-        for default in &node.defaults {
-            self.expression(default);
-        }
-        self.statements(&node.body);
-    }
-
-    fn statements(&mut self, statements: &[Stmt<'s>]) {
-        for statement in statements {
-            self.statement(statement);
-        }
-    }
-
-    fn statement(&mut self, statement: &Stmt<'s>) {
-        match statement {
-            Stmt::Extends(_) | Stmt::Include(_) | Stmt::Import(_) | Stmt::FromImport(_) => return,
-            Stmt::Set(node) => self.target(&node.target),
-            Stmt::SetBlock(node) => self.target(&node.target),
-            Stmt::Macro(node) => {
-                self.stored.insert(node.name);
-            }
-            _ => {}
-        }
-        for expression in expressions(statement) {
-            self.expression(expression);
-        }
-        for body in bodies(statement) {
-            self.statements(body);
-        }
-    }
-
-    fn target(&mut self, target: &Expr<'s>) {
-        match target {
-            Expr::Var(name) => {
-                self.stored.insert(name.id);
-            }
-            Expr::List(list) => {
-                for item in &list.items {
-                    self.target(item);
-                }
-            }
-            Expr::GetAttr(attribute) => {
-                if let Expr::Var(name) = &attribute.expr {
-                    self.namespaces.insert(name.id);
-                }
-                self.expression(&attribute.expr);
-            }
-            other => self.expression(other),
-        }
-    }
-
-    fn expression(&mut self, expression: &Expr<'s>) {
-        if let Expr::Var(name) = expression {
-            self.loaded.insert(name.id);
-        }
-        all_within(expression, |inner| {
-            self.expression(inner);
-            true
-        });
     }
 }

@@ -94,50 +94,6 @@ fn has_splat(arguments: &[CallArg<'_>]) -> bool {
         .any(|argument| matches!(argument, CallArg::PosSplat(_) | CallArg::KwargSplat(_)))
 }
 
-/// Whether it makes no difference how often an expression is evaluated.
-pub(super) fn is_repeatable(expression: &Expr<'_>) -> bool {
-    let is_itself = match expression {
-        Expr::Var(_)
-        | Expr::Const(_)
-        | Expr::GetAttr(_)
-        | Expr::GetItem(_)
-        | Expr::UnaryOp(_)
-        | Expr::BinOp(_)
-        | Expr::Slice(_)
-        | Expr::List(_)
-        | Expr::Map(_)
-        | Expr::Tuple(_) => true,
-        Expr::Filter(node) => {
-            REPEATABLE_FILTERS.contains(&node.name) && node.expr.is_some() && !has_splat(&node.args)
-        }
-        Expr::Call(node) => match &node.expr {
-            Expr::GetAttr(method) => {
-                // A generator that is joined is used up.
-                is_method(method.name) && method.name != "join" && !has_splat(&node.args)
-            }
-            _ => false,
-        },
-        _ => false,
-    };
-    is_itself && all_within(expression, is_repeatable)
-}
-
-/// Filters that give the same each time, even when they are given a generator.
-const REPEATABLE_FILTERS: [&str; 12] = [
-    "abs",
-    "capitalize",
-    "count",
-    "default",
-    "float",
-    "int",
-    "length",
-    "lower",
-    "round",
-    "string",
-    "trim",
-    "upper",
-];
-
 /// Whether a text is so short that the work of comparing it, or of looking for it, need not
 /// be counted.
 fn is_short(text: &str) -> bool {

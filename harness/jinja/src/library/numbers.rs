@@ -14,10 +14,10 @@ use crate::python::numbers::{
     too_large, whole,
 };
 use crate::refusal::invalid;
-use crate::registry::Registry;
+use crate::library::vocabulary::Registry;
 
 /// Adds the filters to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
+pub(super) fn add(registry: &mut Registry) {
     vocabulary::add_filter(registry, "int", int);
     vocabulary::add_filter(registry, "float", float);
     vocabulary::add_filter(registry, "abs", abs);

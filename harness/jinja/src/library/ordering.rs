@@ -19,10 +19,10 @@ use crate::python::kinds::is_dictionary;
 use crate::python::sorting;
 use crate::python::undefined::undefined;
 use crate::refusal::invalid;
-use crate::registry::Registry;
+use crate::library::vocabulary::Registry;
 
 /// Adds the filters to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
+pub(super) fn add(registry: &mut Registry) {
     vocabulary::add_filter(registry, "sort", sort);
     vocabulary::add_filter(registry, "dictsort", dict_sort);
     vocabulary::add_filter(registry, "groupby", group_by);

@@ -9,17 +9,17 @@ use minijinja::{Error, ErrorKind, State};
 use crate::decisions;
 use crate::library::path::{Path, attribute_of};
 use crate::library::tests;
-use crate::library::vocabulary;
+use crate::library::vocabulary::{self, Callable};
 use crate::meter::{ITEM, SLOT, called, produce, work};
 use crate::operator::Operator;
 use crate::operators::comparison::holds;
 use crate::python::generator::Generator;
 use crate::python::iteration::list;
 use crate::python::text;
-use crate::registry::Registry;
+use crate::library::vocabulary::Registry;
 
 /// Adds the filters to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
+pub(super) fn add(registry: &mut Registry) {
     vocabulary::add_filter(registry, "map", map);
     for (name, by_attribute, wanted) in [
         ("select", false, true),
@@ -113,13 +113,13 @@ fn map(
         let rest = with_kwargs(rest, &kwargs)?;
         Ok(move |item| {
             // A name that there is not matters where there is an item.
-            let name = name
+            let filter = name
                 .as_str()
                 .and_then(vocabulary::filter)
                 .ok_or_else(|| Error::new(ErrorKind::UnknownFilter, text::repr(name)))?;
             work(ITEM + ITEM / 4 * rest.len())?;
             let args: Vec<Value> = std::iter::once(item).chain(rest.iter().cloned()).collect();
-            called(|| state.apply_filter(name, &args))?.map(Some)
+            called(|| filter.call(state, &args))?.map(Some)
         })
     })
 }
@@ -163,8 +163,8 @@ struct Choice {
 
 /// A test with the arguments after the item.
 struct ItemTest {
-    /// The name under which minijinja knows it, or the name that no test has.
-    name: Result<String, String>,
+    /// The test, or the name that no test has.
+    test: Result<&'static Callable, String>,
     /// The arguments. The first one is for the item.
     args: Vec<Value>,
     /// The operator that the test is, if it is one.
@@ -186,7 +186,7 @@ impl Choice {
                 let known = name.as_str().and_then(vocabulary::test);
                 let args = std::iter::once(Value::UNDEFINED).chain(with_kwargs(rest, kwargs)?);
                 Some(ItemTest {
-                    name: known.map(str::to_owned).ok_or_else(|| text::repr(name)),
+                    test: known.ok_or_else(|| text::repr(name)),
                     args: args.collect(),
                     comparison: name.as_str().and_then(tests::comparison),
                 })
@@ -207,12 +207,12 @@ impl Choice {
             decisions::compared(operator, &asked, other, is_true);
             return Ok(is_true);
         }
-        let name = test
-            .name
+        let known = test
+            .test
             .as_ref()
             .map_err(|name| Error::new(ErrorKind::UnknownTest, name.clone()))?;
         test.args[0] = asked;
         work(ITEM)?;
-        state.perform_test(name, &test.args)
+        known.call(state, &test.args).map(|value| value.is_true())
     }
 }

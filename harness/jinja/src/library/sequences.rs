@@ -1,12 +1,13 @@
 //! Filters that take or give sequences (Jinja2 3.1.6, `filters.py`).
 
 use minijinja::value::{Kwargs, Rest, Tuple, Value};
-use minijinja::{Error, ErrorKind, State};
+use minijinja::{Error, ErrorKind};
 
 use crate::library::path::{Path, attribute_of};
 use crate::library::vocabulary;
 use crate::meter::{ENTRY, OBJECT, SLOT, produce, work};
 use crate::operator::Operator;
+use crate::operators::calculated;
 use crate::python::arguments::{AllArguments, Arguments};
 use crate::python::attributes::{attribute, is_method};
 use crate::python::dictionaries::{self, entry};
@@ -18,10 +19,10 @@ use crate::python::numbers::{Number, number, whole};
 use crate::python::text;
 use crate::python::undefined::undefined;
 use crate::refusal::invalid;
-use crate::registry::Registry;
+use crate::library::vocabulary::Registry;
 
 /// Adds the filters to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
+pub(super) fn add(registry: &mut Registry) {
     vocabulary::add_filter(registry, "length", length);
     vocabulary::add_filter(registry, "count", length);
     vocabulary::add_filter(registry, "items", items);
@@ -210,12 +211,7 @@ fn join(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error
 }
 
 /// `sum(iterable, attribute=None, start=0)`.
-fn sum(
-    state: &mut State<'_, '_>,
-    value: &Value,
-    args: Rest<Value>,
-    kwargs: Kwargs,
-) -> Result<Value, Error> {
+fn sum(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["attribute", "start"], &args, &kwargs)?;
     let path = args.some(0).map(Path::of).transpose()?;
     let mut total = args.get(1).cloned().unwrap_or_else(|| Value::from(0));
@@ -224,7 +220,7 @@ fn sum(
     }
     for item in each(value)? {
         let item = attribute_of(path.as_ref(), item)?;
-        total = state.apply_filter(Operator::Add.name(), &[total, item])?;
+        total = calculated(Operator::Add, &[total, item])?;
     }
     Ok(total)
 }

@@ -19,10 +19,10 @@ use crate::python::numbers::{Number, big_digits, modulo, number};
 use crate::python::printf::printf;
 use crate::python::text;
 use crate::refusal::invalid;
-use crate::registry::Registry;
+use crate::library::vocabulary::Registry;
 
 /// Adds the tests to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
+pub(super) fn add(registry: &mut Registry) {
     vocabulary::add_test(registry, "defined", |value: &Value| !value.is_undefined());
     vocabulary::add_test(registry, "undefined", Value::is_undefined);
     vocabulary::add_test(registry, "none", Value::is_none);
@@ -127,7 +127,7 @@ pub(super) fn comparison(test: &str) -> Option<Operator> {
 /// Whether `iter(value)` would work.
 fn is_iterable(value: &Value) -> bool {
     match value.kind() {
-        ValueKind::Plain => is_template(value),
+        ValueKind::Plain => is_template(value) || is_loop(value),
         ValueKind::None | ValueKind::Bool | ValueKind::Number => false,
         ValueKind::Undefined
         | ValueKind::String

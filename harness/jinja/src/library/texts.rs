@@ -22,10 +22,10 @@ use crate::python::printf::printf;
 use crate::python::strings::{self, replaced, trimmed};
 use crate::python::text;
 use crate::refusal::invalid;
-use crate::registry::Registry;
+use crate::library::vocabulary::Registry;
 
 /// Adds the filters to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
+pub(super) fn add(registry: &mut Registry) {
     vocabulary::add_filter(registry, "string", |value: &Value| {
         like(value, text::str(value))
     });

@@ -3,10 +3,11 @@
 use std::cmp::Ordering;
 
 use minijinja::value::{Kwargs, Rest, Value};
-use minijinja::{Error, State};
+use minijinja::Error;
 
 use crate::library::sequences;
 use crate::operator::Operator;
+use crate::operators::calculated;
 use crate::python::arguments::Arguments;
 use crate::python::markup::like;
 use crate::python::numbers::{self, Number, number};
@@ -18,7 +19,6 @@ use crate::refusal::invalid;
 /// The checks are the same as in Jinja2 (`do_truncate`): it only compares lengths, so floats are
 /// allowed, and the end may be anything with a length.
 pub(super) fn truncate(
-    state: &mut State<'_, '_>,
     value: &Value,
     args: Rest<Value>,
     kwargs: Kwargs,
@@ -59,7 +59,7 @@ pub(super) fn truncate(
             None => start,
         },
     };
-    state.apply_filter(Operator::Add.name(), &[start, end])
+    calculated(Operator::Add, &[start, end])
 }
 
 /// Whether a number is not smaller than a length.

@@ -1,12 +1,14 @@
 //! The names of the filters and tests that a template may use, and their costs.
 
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
 use minijinja::functions::Function;
 use minijinja::value::{FunctionArgs, FunctionResult, Value};
 use minijinja::{Error, State};
 
 use crate::meter::{Cost, LETTER};
-use crate::python::arguments::AllArguments;
-use crate::registry::Registry;
+use crate::watch;
 
 /// Jinja2 3.1.6, `filters.py` (`FILTERS`), and transformers' `tojson`.
 const FILTERS: [(&str, Cost); 54] = [
@@ -115,31 +117,48 @@ const TESTS: [(&str, Cost); 39] = [
     ("upper", Cost::KNOWS),
 ];
 
-/// Other names for the filters and tests that templates use most. minijinja looks names up in
-/// ordered maps, and these names come first. No template can spell them. The filters share the map
-/// with the [operators](crate::operator), so each has a letter that no operator has.
-const USUAL_FILTERS: [(&str, &str); 3] = [("trim", "!!c"), ("default", "!!m"), ("tojson", "!!n")];
-const USUAL_TESTS: [(&str, &str); 4] = [
-    ("string", "!!a"),
-    ("defined", "!!b"),
-    ("mapping", "!!c"),
-    ("none", "!!d"),
-];
-
-/// The name under which minijinja knows a filter, if Jinja2 has one of this name.
-pub(crate) fn filter(name: &str) -> Option<&str> {
-    is_filter(name).then(|| first(&USUAL_FILTERS, name))
+/// A filter or a test.
+pub(crate) struct Callable {
+    name: &'static str,
+    cost: Cost,
+    function: Value,
 }
 
-/// The name under which minijinja knows a test, if Jinja2 has one of this name.
-pub(crate) fn test(name: &str) -> Option<&str> {
-    is_test(name).then(|| first(&USUAL_TESTS, name))
+impl Callable {
+    pub(crate) fn call(&self, state: &mut State<'_, '_>, args: &[Value]) -> Result<Value, Error> {
+        watch::call(self.name, args, |args| {
+            self.cost.charge(args)?;
+            self.function.call(state, args)
+        })
+    }
 }
 
-/// The name that comes first in minijinja's map, for those that are used most.
-fn first<'n>(usual: &[(&str, &'static str)], name: &'n str) -> &'n str {
-    let found = usual.iter().find(|(known, _)| *known == name);
-    found.map_or(name, |(_, first)| first)
+/// All filters and tests, by their names.
+#[derive(Default)]
+pub(crate) struct Registry {
+    filters: BTreeMap<&'static str, Callable>,
+    tests: BTreeMap<&'static str, Callable>,
+}
+
+static REGISTRY: OnceLock<Registry> = OnceLock::new();
+
+/// Makes the filters and tests known, once.
+pub(super) fn register(add: impl FnOnce(&mut Registry)) {
+    REGISTRY.get_or_init(|| {
+        let mut registry = Registry::default();
+        add(&mut registry);
+        registry
+    });
+}
+
+/// A filter of Jinja2's.
+pub(crate) fn filter(name: &str) -> Option<&'static Callable> {
+    REGISTRY.get()?.filters.get(name)
+}
+
+/// A test of Jinja2's.
+pub(crate) fn test(name: &str) -> Option<&'static Callable> {
+    REGISTRY.get()?.tests.get(name)
 }
 
 /// Whether Jinja2 has a filter of this name.
@@ -153,46 +172,32 @@ pub(crate) fn is_test(name: &str) -> bool {
 }
 
 /// Adds a filter. Each call counts its cost before it runs.
-pub(super) fn add_filter<F, Rv, Args>(registry: &mut Registry<'_>, name: &'static str, filter: F)
+pub(super) fn add_filter<F, Rv, Args>(registry: &mut Registry, name: &'static str, filter: F)
 where
     F: Function<Rv, Args>,
     Rv: FunctionResult,
     Args: for<'a> FunctionArgs<'a>,
 {
-    let first = first(&USUAL_FILTERS, name);
-    match cost(&FILTERS, name) {
-        Cost::NOTHING => registry.add_filter(first, name, filter),
-        cost => registry.add_filter(first, name, counted(cost, Value::from_function(filter))),
-    }
+    let callable = callable(&FILTERS, name, Value::from_function(filter));
+    registry.filters.insert(name, callable);
 }
 
 /// Adds a test. Each call counts its cost before it runs.
-pub(super) fn add_test<F, Rv, Args>(registry: &mut Registry<'_>, name: &'static str, test: F)
+pub(super) fn add_test<F, Rv, Args>(registry: &mut Registry, name: &'static str, test: F)
 where
     F: Function<Rv, Args>,
     Rv: FunctionResult,
     Args: for<'a> FunctionArgs<'a>,
 {
-    let first = first(&USUAL_TESTS, name);
-    match cost(&TESTS, name) {
-        Cost::NOTHING => registry.add_test(first, name, test),
-        cost => registry.add_test(first, name, counted(cost, Value::from_function(test))),
-    }
+    let callable = callable(&TESTS, name, Value::from_function(test));
+    registry.tests.insert(name, callable);
 }
 
-/// The cost of a filter or a test in its list.
-fn cost(known: &[(&str, Cost)], name: &str) -> Cost {
+fn callable(known: &[(&str, Cost)], name: &'static str, function: Value) -> Callable {
     let found = known.iter().find(|(known, _)| *known == name);
-    found.map_or(Cost::SPELLS, |(_, cost)| *cost)
-}
-
-/// A function that counts a cost and then calls another.
-fn counted(
-    cost: Cost,
-    function: Value,
-) -> impl Fn(&mut State<'_, '_>, AllArguments<'_>) -> Result<Value, Error> + Send + Sync + 'static {
-    move |state, args| {
-        cost.charge(args.0)?;
-        function.call(state, args.0)
+    Callable {
+        name,
+        cost: found.map_or(Cost::SPELLS, |(_, cost)| *cost),
+        function,
     }
 }

@@ -14,10 +14,10 @@ use crate::python::kinds::is_dictionary;
 use crate::python::markup::escaped;
 use crate::python::text;
 use crate::refusal::invalid;
-use crate::registry::Registry;
+use crate::library::vocabulary::Registry;
 
 /// Adds the filters to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
+pub(super) fn add(registry: &mut Registry) {
     vocabulary::add_filter(registry, "urlencode", url_encode);
     vocabulary::add_filter(registry, "xmlattr", attributes);
 }

@@ -14,11 +14,13 @@ use crate::python::comparisons::is_item;
 use crate::python::dictionaries::{self, dictionary, entry, hashable, hashed};
 use crate::python::iteration::iterate;
 use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple};
+use crate::python::loops::Loop;
 use crate::python::markup::like;
 use crate::python::numbers::number;
 use crate::python::numerals;
 use crate::python::strings::{self, or_not_found};
 use crate::python::undefined;
+use crate::refusal::invalid;
 
 /// Calls a method of a value, where minijinja knows of none.
 pub(crate) fn call(
@@ -93,6 +95,28 @@ pub(crate) fn call(
                     pairs.push((key, item.clone()));
                 }
                 return Ok(dictionary(pairs));
+            }
+            _ => {}
+        }
+    }
+    if let Some(turns) = value.downcast_object::<Loop>() {
+        match method {
+            "cycle" | "changed" if args.iter().any(Value::is_kwargs) => {
+                return Err(Error::from(ErrorKind::TooManyArguments));
+            }
+            "cycle" => {
+                let at = (turns.attribute("index0")?.as_usize().unwrap_or(0)).checked_rem(args.len());
+                let at = at.ok_or_else(|| invalid("no items for cycling have been given"))?;
+                return Ok(args[at].clone());
+            }
+            "changed" => {
+                produce(OBJECT + SLOT * args.len())?;
+                let last = turns.change(args.to_vec());
+                let is_same = last.is_some_and(|last| {
+                    let mut pairs = last.iter().zip(args);
+                    last.len() == args.len() && pairs.all(|(a, b)| is_item(a, b).unwrap_or(false))
+                });
+                return Ok(Value::from(!is_same));
             }
             _ => {}
         }

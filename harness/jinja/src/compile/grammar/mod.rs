@@ -18,7 +18,7 @@ mod statements;
 
 use minijinja::Error;
 
-pub(crate) use statements::{Parsed, Rarities};
+pub(crate) use statements::Parsed;
 
 /// Parses a template whose lines are [`lexer::normalised`].
 pub(crate) fn parse(source: &str) -> Result<Parsed<'_>, Error> {

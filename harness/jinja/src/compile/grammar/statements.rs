@@ -26,8 +26,8 @@ pub(crate) struct Parsed<'s> {
     pub(crate) source: &'s str,
     /// The syntax tree.
     pub(crate) template: Stmt<'s>,
-    /// The work of looking for a name among the variables of a scope.
-    pub(crate) lookup: usize,
+    /// The names of the blocks that see the variables around them.
+    pub(crate) scoped: Vec<&'s str>,
     /// The template's rare features.
     pub(crate) rarities: Rarities,
 }
@@ -49,6 +49,7 @@ pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
         tags: Vec::new(),
         ends: Vec::new(),
         blocks: Vec::new(),
+        scoped: Vec::new(),
         rarities: Rarities::default(),
         can_break: false,
         in_loop: false,
@@ -59,7 +60,7 @@ pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
     Ok(Parsed {
         source,
         template: Stmt::Template(Spanned::new(Template { children }, span)),
-        lookup: parser.stream.lookup(),
+        scoped: parser.scoped,
         rarities: Rarities {
             has_infinity: parser.stream.has_infinity(),
             ..parser.rarities
@@ -74,6 +75,7 @@ struct Parser<'s> {
     ends: Vec<&'static [&'static str]>,
     /// The names of the blocks until now.
     blocks: Vec<&'s str>,
+    scoped: Vec<&'s str>,
     /// The rare features until now.
     rarities: Rarities,
     /// Whether `break` and `continue` have a loop to leave.
@@ -509,7 +511,9 @@ impl<'s> Parser<'s> {
     /// `{% block name scoped required %}`
     fn block(&mut self, span: Span) -> Result<Stmt<'s>, Error> {
         let name = self.stream.expect_name()?;
-        self.stream.skip_name("scoped")?;
+        if self.stream.skip_name("scoped")? {
+            self.scoped.push(name);
+        }
         let required = self.stream.skip_name("required")?;
         if self.blocks.contains(&name) {
             let message = format!("block '{name}' defined twice");

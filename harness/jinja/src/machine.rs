@@ -1,0 +1,918 @@
+//! Walks the tree of a template.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+
+use minijinja::value::{Kwargs, Object, ObjectRepr, Value};
+use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
+
+use crate::code::{
+    Arg, Args, Body, Code, Expr, For, Function, Kind, NamedArg, Place, Stmt, Target, Variable,
+};
+use crate::context::Context;
+use crate::coverage;
+use crate::decisions;
+use crate::explanation;
+use crate::generation;
+use crate::library::functions;
+use crate::meter::{ENTRY, OBJECT, SLOT, Nesting, produce, step};
+use crate::operator::Operator;
+use crate::operators::comparison::holds;
+use crate::operators::literals::{keyword_splat, list, map, splat, tuple};
+use crate::operators::macros::Macro;
+use crate::operators::{calculated, joined, negated};
+use crate::provenance;
+use crate::python::attributes::attribute;
+use crate::python::items::item;
+use crate::python::iteration::{iterate, iterate_lazily};
+use crate::python::loops::{Items, Loop};
+use crate::python::markup::{escaped, escapes, set_escapes};
+use crate::python::slices::{slice, slice_constant};
+use crate::python::undefined::{self, found_at};
+use crate::python::{namespaces, text};
+use crate::refusal::invalid;
+use crate::release::{Release, at_end};
+use crate::watch;
+
+/// How much deeper a call of a macro is than a loop.
+const MACRO: usize = 5;
+
+/// The environment of all renders. It only knows the methods of values.
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut environment = Environment::empty();
+    environment.set_undefined_behavior(UndefinedBehavior::Lenient);
+    environment.set_unknown_method_callback(watch::method);
+    environment
+});
+
+/// What the functions of a render share.
+struct Render {
+    code: Arc<Code>,
+    context: Arc<Context>,
+    globals: Vec<OnceLock<Value>>,
+    /// The slots of the template, for its named blocks.
+    cells: OnceLock<Vec<Value>>,
+    /// The line of the failure. Zero if nothing has failed.
+    line: AtomicUsize,
+}
+
+impl Render {
+    fn global(&self, at: usize) -> &Value {
+        self.globals[at].get_or_init(|| {
+            let name = &self.code.globals[at];
+            let value = self.context.get_value_by_str(name);
+            value
+                .or_else(|| functions::global(name))
+                .unwrap_or_default()
+        })
+    }
+}
+
+/// Renders a template. A failure has a line, if it is known.
+pub(crate) fn render(
+    code: &Arc<Code>,
+    context: Context,
+) -> Result<String, (Error, Option<usize>)> {
+    let out = String::with_capacity(code.text_len + context.text_len());
+    let render = Arc::new(Render {
+        code: Arc::clone(code),
+        context: Arc::new(context),
+        globals: (0..code.globals.len()).map(|_| OnceLock::new()).collect(),
+        cells: OnceLock::new(),
+        line: AtomicUsize::new(0),
+    });
+    set_escapes(false);
+    let mut state = ENVIRONMENT.empty_state();
+    let mut machine = Machine::new(&render, 0, &[], &mut state);
+    machine.out = out;
+    if !code.blocks.is_empty() {
+        let _ = render.cells.set(machine.slots.clone());
+    }
+    let outcome = machine.body(&render.code.functions[0].body);
+    let out = machine.out;
+    outcome.map(|_| out).map_err(|error| {
+        let line = render.line.load(Ordering::Relaxed);
+        (error, Some(line).filter(|line| *line > 0))
+    })
+}
+
+/// A variable that several functions use.
+#[derive(Debug, Default)]
+struct Cell(Mutex<Value>);
+
+impl Cell {
+    fn value() -> Value {
+        let cell = Arc::new(Cell::default());
+        // A macro that calls itself is in its own cell.
+        at_end(&cell);
+        Value::from_dyn_object(cell)
+    }
+
+    fn replace(&self, value: Value) -> Value {
+        let mut own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut own, value)
+    }
+}
+
+impl Release for Cell {
+    fn release(&self) {
+        drop(self.replace(Value::UNDEFINED));
+    }
+}
+
+impl Object for Cell {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Plain
+    }
+}
+
+fn load(cell: &Value) -> Value {
+    let cell = cell.downcast_object_ref::<Cell>();
+    cell.map_or_else(Value::default, |cell| {
+        cell.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    })
+}
+
+fn store(cell: &Value, value: Value) {
+    if let Some(cell) = cell.downcast_object_ref::<Cell>() {
+        drop(cell.replace(value));
+    }
+}
+
+/// How a loop is left before its body ends.
+enum Leave {
+    Break,
+    Continue,
+}
+
+type Flow = Result<ControlFlow<Leave>, Error>;
+
+const NEXT: Flow = Ok(ControlFlow::Continue(()));
+
+/// A function that runs.
+struct Machine<'m, 't, 'e> {
+    render: &'m Arc<Render>,
+    function: &'m Function,
+    state: &'m mut State<'t, 'e>,
+    slots: Vec<Value>,
+    captures: &'m [Value],
+    /// The arguments of the calls that are being prepared.
+    stack: Vec<Value>,
+    out: String,
+    /// The recursive loops around.
+    loops: Vec<&'m For>,
+    /// Whether what is written goes to the prompt.
+    is_prompt: bool,
+    is_watched: bool,
+}
+
+impl<'m, 't, 'e> Machine<'m, 't, 'e> {
+    fn new(
+        render: &'m Arc<Render>,
+        function: usize,
+        captures: &'m [Value],
+        state: &'m mut State<'t, 'e>,
+    ) -> Machine<'m, 't, 'e> {
+        let function = &render.code.functions[function];
+        let mut slots = vec![Value::UNDEFINED; function.slots];
+        for at in &function.cells {
+            slots[*at] = Cell::value();
+        }
+        Machine {
+            render,
+            function,
+            state,
+            slots,
+            captures,
+            stack: Vec::new(),
+            out: String::new(),
+            loops: Vec::new(),
+            is_prompt: true,
+            is_watched: watch::is_on(),
+        }
+    }
+
+    /// An error at a line. The first one is where the render failed.
+    #[cold]
+    fn at(&self, line: u16, error: Error) -> Error {
+        let line = usize::from(line);
+        let _ = (self.render.line).compare_exchange(0, line, Ordering::Relaxed, Ordering::Relaxed);
+        error
+    }
+
+    fn load(&self, place: Place) -> Value {
+        match place {
+            Place::Slot(at) => self.slots[at].clone(),
+            Place::Cell(at) => load(&self.slots[at]),
+            Place::Capture(at) => load(&self.captures[at]),
+            Place::Global(at) => self.render.global(at).clone(),
+        }
+    }
+
+    fn store(&mut self, place: Place, value: Value) {
+        match place {
+            Place::Slot(at) => self.slots[at] = value,
+            Place::Cell(at) => store(&self.slots[at], value),
+            Place::Capture(at) => store(&self.captures[at], value),
+            Place::Global(_) => {}
+        }
+    }
+
+    /// Begins a scope, and runs its statements.
+    fn body(&mut self, body: &'m Body) -> Flow {
+        self.inherit(body);
+        self.statements(&body.statements)
+    }
+
+    fn inherit(&mut self, body: &'m Body) {
+        for (place, from) in &body.inherited {
+            let value = self.load(*from);
+            self.store(*place, value);
+        }
+    }
+
+    fn statements(&mut self, statements: &'m [Stmt]) -> Flow {
+        for statement in statements {
+            let flow = self.statement(statement)?;
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        NEXT
+    }
+
+    fn statement(&mut self, statement: &'m Stmt) -> Flow {
+        step()?;
+        match statement {
+            Stmt::Text(text) => self.write_text(text)?,
+            Stmt::Write(expr) => self.write_expr(expr)?,
+            Stmt::If(condition, yes, no) => {
+                let chosen = if self.truth(condition)? { yes } else { no };
+                return self.statements(chosen);
+            }
+            Stmt::For(node) => {
+                let items = self.eval(&node.iter)?;
+                return self.repeat(node, items);
+            }
+            Stmt::Set(target, expr) => {
+                let mut value = self.eval(expr)?;
+                if self.is_watched && matches!(target, Target::Several(_)) {
+                    value = watch::call("for", &[value], |value| iterate(value[0].clone()))?;
+                }
+                self.assign(target, value)
+                    .map_err(|error| self.at(expr.line, error))?;
+            }
+            Stmt::With(assignments, body) => {
+                let values = assignments.iter().map(|(_, expr)| self.eval(expr));
+                let values = values.collect::<Result<Vec<_>, _>>()?;
+                let _nesting = Nesting::deeper(1)?;
+                self.inherit(body);
+                for ((target, expr), value) in assignments.iter().zip(values) {
+                    self.assign(target, value)
+                        .map_err(|error| self.at(expr.line, error))?;
+                }
+                return self.statements(&body.statements);
+            }
+            Stmt::SetBlock(place, body, target, expr) => {
+                let (flow, text) = self.capture(|inner| inner.body(body))?;
+                if flow.is_break() {
+                    return Ok(flow);
+                }
+                self.store(*place, text);
+                let value = self.eval(expr)?;
+                self.assign(target, value)
+                    .map_err(|error| self.at(expr.line, error))?;
+            }
+            Stmt::FilterBlock(place, body, expr) => {
+                let (flow, text) = self.capture(|inner| inner.body(body))?;
+                if flow.is_break() {
+                    return Ok(flow);
+                }
+                self.store(*place, text);
+                self.write_only_text(expr)?;
+            }
+            Stmt::AutoEscape(expr, body) => {
+                let outer = set_escapes(self.truth(expr)?);
+                let flow = self.body(body);
+                set_escapes(outer);
+                return flow;
+            }
+            Stmt::Macro(function, place) => {
+                let function = self.function(*function)?;
+                self.store(*place, function);
+            }
+            Stmt::CallBlock(function, place, call) => {
+                let caller = self.function(*function)?;
+                self.store(*place, caller);
+                self.write_only_text(call)?;
+            }
+            Stmt::Generation(function) => {
+                let text = self.function(*function)?.call(self.state, &[])?;
+                let text = generation::block(text);
+                self.write(&text)?;
+            }
+            Stmt::Block(function) => self.block(*function)?,
+            Stmt::Break => return Ok(ControlFlow::Break(Leave::Break)),
+            Stmt::Continue => return Ok(ControlFlow::Break(Leave::Continue)),
+            Stmt::Reach(site) => coverage::record(|recorder| recorder.reach(*site)),
+        }
+        NEXT
+    }
+
+    /// Runs the iterations of a loop.
+    fn repeat(&mut self, node: &'m For, items: Value) -> Flow {
+        let _nesting = Nesting::deeper(1)?;
+        let line = |machine: &Self, error| machine.at(node.iter.line, error);
+        let items = watch::call("for", &[items], |items| iterate_lazily(items[0].clone()));
+        let mut items = items.map_err(|error| line(self, error))?;
+        let report = |event: fn(&mut rolecall_core::Recorder, usize)| {
+            if let Some(site) = node.site {
+                coverage::record(|recorder| event(recorder, site));
+            }
+        };
+        report(rolecall_core::Recorder::begin_loop);
+        let mut condition = node.condition.as_ref();
+        if let (Some(_), Some(asked)) = (node.object, condition.take_if(|_| node.object.is_some()))
+        {
+            items = self.chosen(node, &items, asked)?;
+        }
+        let mut turns = match node.object {
+            Some(place) => {
+                let same = self.loops.iter().filter(|other| std::ptr::eq(**other, node));
+                let turns = Loop::over(&items, same.count()).map_err(|error| line(self, error))?;
+                self.store(place, Value::from_dyn_object(Arc::clone(&turns)));
+                Turns::Loop(turns)
+            }
+            None => Turns::Items(Items::of(&items).map_err(|error| line(self, error))?),
+        };
+        if node.is_recursive {
+            self.loops.push(node);
+        }
+        let mut has_arrived = false;
+        while let Some(item) = turns.next().map_err(|error| line(self, error))? {
+            step()?;
+            self.assign(&node.target, item)
+                .map_err(|error| line(self, error))?;
+            if let Some(condition) = condition
+                && !self.truth(condition)?
+            {
+                continue;
+            }
+            report(rolecall_core::Recorder::iteration);
+            match self.body(&node.body)? {
+                ControlFlow::Continue(()) => has_arrived = true,
+                ControlFlow::Break(Leave::Continue) => {}
+                ControlFlow::Break(Leave::Break) => break,
+            }
+        }
+        if node.is_recursive {
+            self.loops.pop();
+        }
+        let mut flow = NEXT;
+        // It runs if no iteration reached its end (Jinja2's compiler.py, `visit_For`).
+        if !has_arrived && !node.otherwise.statements.is_empty() {
+            report(rolecall_core::Recorder::begin_else);
+            flow = self.body(&node.otherwise);
+        }
+        report(rolecall_core::Recorder::end_loop);
+        flow
+    }
+
+    /// The items of a loop that its condition chooses.
+    fn chosen(&mut self, node: &'m For, items: &Value, condition: &'m Expr) -> Result<Value, Error> {
+        let mut items = Items::of(items).map_err(|error| self.at(node.iter.line, error))?;
+        let mut chosen = Vec::new();
+        while let Some(item) = items.next()? {
+            step()?;
+            self.assign(&node.target, item.clone())?;
+            if self.truth(condition)? {
+                chosen.push(item);
+            }
+        }
+        produce(OBJECT + SLOT * chosen.len())?;
+        Ok(Value::from(chosen))
+    }
+
+    /// `loop(items)`
+    fn recurse(&mut self, items: Value) -> Result<Value, Error> {
+        let Some(node) = self.loops.last().copied() else {
+            return Err(invalid("cannot recurse outside of recursive loop"));
+        };
+        let items = watch::call("for", &[items], |items| iterate(items[0].clone()))?;
+        let outer = self.slots[node.slots.clone()].to_vec();
+        let cells = self.function.cells.iter().copied();
+        for at in cells.filter(|at| node.slots.contains(at)) {
+            self.slots[at] = Cell::value();
+        }
+        let captured = self.capture(|inner| inner.repeat(node, items));
+        for (at, value) in node.slots.clone().zip(outer) {
+            self.slots[at] = value;
+        }
+        Ok(captured?.1)
+    }
+
+    /// Captures what statements write.
+    fn capture(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Flow,
+    ) -> Result<(ControlFlow<Leave>, Value), Error> {
+        let _nesting = Nesting::deeper(1)?;
+        let outer = std::mem::take(&mut self.out);
+        let was_prompt = std::mem::replace(&mut self.is_prompt, false);
+        provenance::begin();
+        let flow = run(self);
+        let text = std::mem::replace(&mut self.out, outer);
+        self.is_prompt = was_prompt;
+        let flow = flow?;
+        provenance::end();
+        Ok((flow, provenance::captured(captured(text))))
+    }
+
+    /// The value of a macro or a call block.
+    fn function(&mut self, at: usize) -> Result<Value, Error> {
+        let function = &self.render.code.functions[at];
+        let Some(signature) = &function.signature else {
+            return Ok(Value::UNDEFINED);
+        };
+        let (arguments, captures) = (function.parameters.len(), function.captures.len());
+        produce(2 * OBJECT + SLOT * arguments + ENTRY * captures)?;
+        let captures = captures_of(function, &self.slots, self.captures);
+        let render = Arc::clone(self.render);
+        Ok(Value::from_object(Macro {
+            signature: Arc::clone(signature),
+            body: Box::new(move |state, args| {
+                let _nesting = Nesting::deeper(MACRO)?;
+                let mut machine = Machine::new(&render, at, &captures, state);
+                machine.is_prompt = false;
+                machine.call(args)?;
+                Ok(captured(machine.out))
+            }),
+        }))
+    }
+
+    /// Runs a macro with arguments.
+    fn call(&mut self, args: Vec<Option<Value>>) -> Result<(), Error> {
+        let parameters = &self.function.parameters;
+        let mut missing = Vec::new();
+        for ((parameter, default), arg) in parameters.iter().zip(args) {
+            if let (None, Some(default)) = (&arg, default) {
+                missing.push((parameter.place, default));
+            }
+            self.store(parameter.place, arg.unwrap_or_default());
+        }
+        for (place, default) in missing {
+            let value = self.eval(default)?;
+            self.store(place, value);
+        }
+        if let Some(site) = self.function.site {
+            coverage::record(|recorder| recorder.reach(site));
+        }
+        self.body(&self.function.body).map(drop)
+    }
+
+    /// Runs a named block.
+    fn block(&mut self, at: usize) -> Result<(), Error> {
+        let _nesting = Nesting::deeper(MACRO)?;
+        let cells = self.render.cells.get().map_or(&[][..], Vec::as_slice);
+        let captures = captures_of(&self.render.code.functions[at], cells, &[]);
+        let mut machine = Machine::new(self.render, at, &captures, self.state);
+        machine.out = std::mem::take(&mut self.out);
+        machine.is_prompt = self.is_prompt;
+        let flow = machine.body(&machine.function.body);
+        self.out = machine.out;
+        flow.map(drop)
+    }
+
+    fn assign(&mut self, target: &'m Target, value: Value) -> Result<(), Error> {
+        match target {
+            Target::Variable(place) => self.store(*place, value),
+            Target::Attribute(of, name) => {
+                let of = self.eval(of)?;
+                namespaces::set(&of, name, &value)?;
+            }
+            Target::Several(targets) => {
+                let value = iterate(value)?;
+                let items: Vec<Value> = value.try_iter()?.take(targets.len() + 1).collect();
+                if items.len() != targets.len() {
+                    let message = format!("expected {} values to unpack", targets.len());
+                    return Err(Error::new(ErrorKind::CannotUnpack, message));
+                }
+                for (target, item) in targets.iter().zip(items) {
+                    self.assign(target, item)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Plain text of the template.
+    fn write_text(&mut self, text: &str) -> Result<(), Error> {
+        produce(text.len())?;
+        if self.is_prompt {
+            generation::before_write(self.out.len());
+        }
+        self.out.push_str(text);
+        Ok(())
+    }
+
+    fn write_expr(&mut self, expr: &'m Expr) -> Result<(), Error> {
+        if let Kind::Join(operator, operands) = &expr.kind
+            && !self.is_watched
+            && !escapes()
+        {
+            let base = self.push_all(operands)?;
+            let texts = &self.stack[base..];
+            if texts
+                .iter()
+                .all(|text| text.as_str().is_some() && !text.is_safe())
+            {
+                let len: usize = texts.iter().filter_map(Value::as_str).map(str::len).sum();
+                produce(2 * len)?;
+                if self.is_prompt {
+                    generation::before_write(self.out.len());
+                }
+                self.out.extend(texts.iter().filter_map(Value::as_str));
+                self.stack.truncate(base);
+                return Ok(());
+            }
+            let value = joined(*operator, texts);
+            self.stack.truncate(base);
+            let value = value.map_err(|error| self.at(expr.line, error))?;
+            return self.write(&value);
+        }
+        let value = self.eval(expr)?;
+        self.write(&value)
+            .map_err(|error| self.at(expr.line, error))
+    }
+
+    /// What a filter block or a call block writes. Jinja2 writes it without `str()`, so only a text
+    /// can be joined with the rest of the prompt.
+    fn write_only_text(&mut self, expr: &'m Expr) -> Result<(), Error> {
+        let value = self.eval(expr)?;
+        if value.as_str().is_none() {
+            let error = invalid(format!("expected a text, found {}", value.kind()));
+            return Err(self.at(expr.line, error));
+        }
+        self.write(&value)
+    }
+
+    /// Writes `str(value)`, and counts it. Within `{% autoescape true %}` it is escaped, unless it
+    /// is a `Markup`.
+    fn write(&mut self, value: &Value) -> Result<(), Error> {
+        let text = text::str(value);
+        if escapes() && !value.is_safe() {
+            let escaped = escaped(&text)?;
+            if provenance::is_traced() {
+                provenance::write(&explanation::written_escaped(value, &text, &escaped));
+            }
+            return self.write_text(&escaped);
+        }
+        if provenance::is_traced() {
+            provenance::write(&explanation::written(value, &text));
+        }
+        self.write_text(&text)
+    }
+
+    /// Does something with the value of an expression, which need not be copied.
+    fn with<T>(&mut self, expr: &'m Expr, act: impl FnOnce(&Value) -> T) -> Result<T, Error> {
+        match &expr.kind {
+            Kind::Constant(value) => Ok(act(value)),
+            Kind::Variable(Variable {
+                place: Place::Slot(at),
+                ..
+            }) if !self.is_watched => Ok(act(&self.slots[*at])),
+            Kind::Variable(Variable {
+                place: Place::Global(at),
+                ..
+            }) if !self.is_watched => Ok(act(self.render.global(*at))),
+            _ => self.eval(expr).map(|value| act(&value)),
+        }
+    }
+
+    fn truth(&mut self, expr: &'m Expr) -> Result<bool, Error> {
+        match &expr.kind {
+            Kind::Not(inner) if !self.is_watched => self.truth(inner).map(|truth| !truth),
+            Kind::And(both) => Ok(self.truth(&both[0])? && self.truth(&both[1])?),
+            Kind::Or(both) => Ok(self.truth(&both[0])? || self.truth(&both[1])?),
+            _ => self.with(expr, Value::is_true),
+        }
+    }
+
+    fn eval(&mut self, expr: &'m Expr) -> Result<Value, Error> {
+        step()?;
+        self.kind(&expr.kind)
+            .map_err(|error| self.at(expr.line, error))
+    }
+
+    fn kind(&mut self, kind: &'m Kind) -> Result<Value, Error> {
+        Ok(match kind {
+            Kind::Constant(value) => value.clone(),
+            Kind::Variable(variable) => {
+                undefined::variable(self.load(variable.place), &variable.name)
+            }
+            Kind::Attribute(of, name) | Kind::Turn(of, name) if undefined::is_named() => {
+                let of = self.eval(of)?;
+                return member(&of, name);
+            }
+            Kind::Attribute(of, name) => return self.with(of, |of| of.get_attr(name))?,
+            Kind::Turn(of, name) => {
+                return self.with(of, |of| match Loop::of(of) {
+                    Some(turns) => turns.attribute(name),
+                    None => of.get_attr(name),
+                })?;
+            }
+            Kind::Member(of, name) => return self.with(of, |of| member(of, name))?,
+            Kind::Item(both) => {
+                let operands = [self.eval(&both[0])?, self.eval(&both[1])?];
+                return watch::call("[]", &operands, |operands| {
+                    let [of, key] = operands else {
+                        return Ok(Value::UNDEFINED);
+                    };
+                    item(of, key).map(|found| found_at(found, of, key))
+                });
+            }
+            Kind::Slice(parts, is_constant) => {
+                let base = self.push_all(&parts[..])?;
+                let slice = if *is_constant { slice_constant } else { slice };
+                let value = watch::call("[:]", &self.stack[base..], |parts| {
+                    slice(&parts[0], &parts[1], &parts[2], &parts[3])
+                });
+                self.stack.truncate(base);
+                return value;
+            }
+            Kind::Not(inner) => {
+                let value = self.eval(inner)?;
+                decisions::truth(&value);
+                Value::from(!value.is_true())
+            }
+            Kind::Negate(inner) => {
+                let value = self.eval(inner)?;
+                return negated(&value);
+            }
+            Kind::And(both) => {
+                let left = self.eval(&both[0])?;
+                if !left.is_true() {
+                    return Ok(left);
+                }
+                return self.eval(&both[1]);
+            }
+            Kind::Or(both) => {
+                let left = self.eval(&both[0])?;
+                if left.is_true() {
+                    return Ok(left);
+                }
+                return self.eval(&both[1]);
+            }
+            Kind::Choice(parts) => {
+                let chosen = if self.truth(&parts[0])? { 1 } else { 2 };
+                return self.eval(&parts[chosen]);
+            }
+            Kind::Binary(operator, both) => {
+                let operands = [self.eval(&both[0])?, self.eval(&both[1])?];
+                return calculated(*operator, &operands);
+            }
+            Kind::Join(operator, operands) => {
+                let base = self.push_all(operands)?;
+                let value = joined(*operator, &self.stack[base..]);
+                self.stack.truncate(base);
+                return value;
+            }
+            Kind::Compare(first, rest) => {
+                let mut left = self.eval(first)?;
+                for (operator, right) in rest {
+                    let right = self.eval(right)?;
+                    if !self.compared(*operator, &left, &right)? {
+                        return Ok(Value::from(false));
+                    }
+                    left = right;
+                }
+                Value::from(true)
+            }
+            Kind::Equal(both, is_equal) if !self.is_watched => {
+                let equal = match &both[1].kind {
+                    Kind::Constant(right) => self.with(&both[0], |left| left == right)?,
+                    _ => {
+                        let left = self.eval(&both[0])?;
+                        self.with(&both[1], |right| left == *right)?
+                    }
+                };
+                Value::from(equal == *is_equal)
+            }
+            Kind::Equal(both, is_equal) => {
+                let [left, right] = [self.eval(&both[0])?, self.eval(&both[1])?];
+                let operator = if *is_equal {
+                    Operator::Equal
+                } else {
+                    Operator::NotEqual
+                };
+                Value::from(self.compared(operator, &left, &right)?)
+            }
+            Kind::OneOf(item, texts, _, is_in) if !self.is_watched => {
+                let found = self.with(item, |item| {
+                    let text = item.as_str();
+                    text.is_some_and(|text| texts.iter().any(|other| **other == *text))
+                })?;
+                Value::from(found == *is_in)
+            }
+            Kind::OneOf(item, _, list, is_in) => {
+                let [item, list] = [self.eval(item)?, self.eval(list)?];
+                let operator = if *is_in {
+                    Operator::In
+                } else {
+                    Operator::NotIn
+                };
+                Value::from(self.compared(operator, &item, &list)?)
+            }
+            Kind::Filter(filter, args) => {
+                let base = self.push_args(args)?;
+                let value = filter.call(self.state, &self.stack[base..]);
+                self.stack.truncate(base);
+                return value;
+            }
+            Kind::Test(test, args) => {
+                let base = self.push_args(args)?;
+                let value = test.call(self.state, &self.stack[base..]);
+                self.stack.truncate(base);
+                Value::from(value?.is_true())
+            }
+            Kind::Call(of, args) => {
+                let of = self.eval(of)?;
+                let base = self.push_args(args)?;
+                let value = of.call(self.state, &self.stack[base..]);
+                self.stack.truncate(base);
+                return value;
+            }
+            Kind::Method(of, name, args) => {
+                let of = self.eval(of)?;
+                let base = self.push_args(args)?;
+                let args = &self.stack[base..];
+                let value = if of.as_str().is_some() {
+                    watch::method(self.state, &of, name, args)
+                } else {
+                    of.call_method(self.state, name, args)
+                };
+                self.stack.truncate(base);
+                return value;
+            }
+            Kind::Recurse(items) => {
+                let items = self.eval(items)?;
+                return self.recurse(items);
+            }
+            Kind::Block(name) => {
+                let Some(at) = self.render.code.blocks.get(name) else {
+                    return Err(undefined::error(format!(
+                        "'jinja2.runtime.TemplateReference object' has no attribute '{name}'"
+                    )));
+                };
+                let written = self.capture(|inner| {
+                    inner.block(*at)?;
+                    NEXT
+                });
+                written?.1
+            }
+            Kind::List(items) => {
+                let base = self.push_all(items)?;
+                return list(self.stack.split_off(base));
+            }
+            Kind::Tuple(items) => {
+                let base = self.push_all(items)?;
+                return tuple(self.stack.split_off(base));
+            }
+            Kind::Map(entries) => {
+                let mut pairs = Vec::with_capacity(entries.len());
+                for (key, value) in entries {
+                    pairs.push((self.eval(key)?, self.eval(value)?));
+                }
+                return map(pairs);
+            }
+            Kind::Missing(line) => undefined::undefined(|| {
+                format!(
+                    "the inline if-expression on line {line} evaluated to false and no else \
+                     section was defined."
+                )
+            }),
+            Kind::Fail(kind, message, args) => {
+                self.push_args(args)?;
+                return Err(Error::new(*kind, message.clone()));
+            }
+            Kind::Decide(site, inner) => {
+                decisions::begin();
+                let value = self.eval(inner)?;
+                coverage::record(|recorder| recorder.decide(*site, value.is_true()));
+                decisions::end(*site, &value);
+                value
+            }
+        })
+    }
+
+    fn compared(&self, operator: Operator, left: &Value, right: &Value) -> Result<bool, Error> {
+        if !self.is_watched {
+            return holds(operator, left, right);
+        }
+        let operands = [left.clone(), right.clone()];
+        let held = watch::call(operator.label(), &operands, |operands| {
+            holds(operator, &operands[0], &operands[1]).map(Value::from)
+        });
+        held.map(|value| value.is_true())
+    }
+
+    /// Puts values on the stack. It gives the place of the first one.
+    fn push_all(&mut self, items: &'m [Expr]) -> Result<usize, Error> {
+        let base = self.stack.len();
+        for item in items {
+            let value = self.eval(item)?;
+            self.stack.push(value);
+        }
+        Ok(base)
+    }
+
+    /// Puts the arguments of a call on the stack. It gives the place of the first one.
+    fn push_args(&mut self, args: &'m Args) -> Result<usize, Error> {
+        let base = self.stack.len();
+        for arg in &args.positional {
+            match arg {
+                Arg::One(expr) => {
+                    let value = self.eval(expr)?;
+                    self.stack.push(value);
+                }
+                Arg::Splat(expr) => {
+                    let items = self.eval(expr)?;
+                    let items = watch::call("", &[items], |items| splat(items[0].clone()))?;
+                    self.stack.extend(items.try_iter()?);
+                }
+            }
+        }
+        if args.named.is_empty() {
+            return Ok(base);
+        }
+        let mut named: Vec<(String, Value)> = Vec::new();
+        for arg in &args.named {
+            match arg {
+                NamedArg::One(name, expr) => {
+                    let value = self.eval(expr)?;
+                    named.push((name.to_string(), value));
+                }
+                NamedArg::Splat(expr, taken) => {
+                    let mapping = self.eval(expr)?;
+                    undefined::nameless(std::slice::from_ref(&mapping), |mapping| {
+                        keyword_splat(&mapping[0], taken)
+                    })?;
+                    for name in mapping.try_iter()? {
+                        let value = mapping.get_item(&name)?;
+                        named.extend(name.as_str().map(|name| (name.to_owned(), value)));
+                    }
+                }
+            }
+        }
+        let named = named.into_iter().collect::<Kwargs>();
+        self.stack.push(Value::from(named));
+        Ok(base)
+    }
+}
+
+/// What a function uses of the function around it, given the slots and captures of that one.
+fn captures_of(function: &Function, slots: &[Value], captures: &[Value]) -> Vec<Value> {
+    let captures = function.captures.iter().map(|place| match place {
+        Place::Cell(at) | Place::Slot(at) => slots[*at].clone(),
+        Place::Capture(at) => captures[*at].clone(),
+        Place::Global(_) => Value::UNDEFINED,
+    });
+    captures.collect()
+}
+
+/// `value.name`, where a method may have this name.
+fn member(of: &Value, name: &str) -> Result<Value, Error> {
+    let operands = [of.clone(), Value::from(name)];
+    watch::call(".", &operands, |operands| {
+        let of = &operands[0];
+        attribute(of, name).map(|found| found_at(found, of, &operands[1]))
+    })
+}
+
+/// A captured text. Where everything is escaped, it is escaped already.
+fn captured(text: String) -> Value {
+    if escapes() {
+        Value::from_safe_string(text)
+    } else {
+        Value::from(text)
+    }
+}
+
+/// The items of a loop, with or without the variable `loop`.
+enum Turns {
+    Items(Items),
+    Loop(Arc<Loop>),
+}
+
+impl Turns {
+    fn next(&mut self) -> Result<Option<Value>, Error> {
+        match self {
+            Turns::Items(items) => items.next(),
+            Turns::Loop(turns) => turns.advance(),
+        }
+    }
+}
