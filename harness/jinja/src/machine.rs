@@ -246,8 +246,13 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
     }
 
     fn statement(&mut self, statement: &'m Stmt) -> Flow {
+        if let Stmt::Reach(site) = statement {
+            coverage::record(|recorder| recorder.reach(*site));
+            return NEXT;
+        }
         step()?;
         match statement {
+            Stmt::Reach(_) => {}
             Stmt::Text(text) => self.write_text(text)?,
             Stmt::Write(expr) => self.write_expr(expr)?,
             Stmt::If(condition, yes, no) => {
@@ -318,7 +323,6 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
             Stmt::Block(function) => self.block(*function)?,
             Stmt::Break => return Ok(ControlFlow::Break(Leave::Break)),
             Stmt::Continue => return Ok(ControlFlow::Break(Leave::Continue)),
-            Stmt::Reach(site) => coverage::record(|recorder| recorder.reach(*site)),
         }
         NEXT
     }
@@ -334,7 +338,12 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                 coverage::record(|recorder| event(recorder, site));
             }
         };
-        report(rolecall_core::Recorder::begin_loop);
+        let same = self.loops.iter().filter(|other| std::ptr::eq(**other, node));
+        let depth = same.count();
+        // A loop that calls itself is one loop.
+        if depth == 0 {
+            report(rolecall_core::Recorder::begin_loop);
+        }
         let mut condition = node.condition.as_ref();
         if let (Some(_), Some(asked)) = (node.object, condition.take_if(|_| node.object.is_some()))
         {
@@ -342,8 +351,7 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         }
         let mut turns = match node.object {
             Some(place) => {
-                let same = self.loops.iter().filter(|other| std::ptr::eq(**other, node));
-                let turns = Loop::over(&items, same.count()).map_err(|error| line(self, error))?;
+                let turns = Loop::over(&items, depth).map_err(|error| line(self, error))?;
                 self.store(place, Value::from_dyn_object(Arc::clone(&turns)));
                 Turns::Loop(turns)
             }
@@ -375,10 +383,14 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         let mut flow = NEXT;
         // It runs if no iteration reached its end (Jinja2's compiler.py, `visit_For`).
         if !has_arrived && !node.otherwise.statements.is_empty() {
-            report(rolecall_core::Recorder::begin_else);
+            if depth == 0 {
+                report(rolecall_core::Recorder::begin_else);
+            }
             flow = self.body(&node.otherwise);
         }
-        report(rolecall_core::Recorder::end_loop);
+        if depth == 0 {
+            report(rolecall_core::Recorder::end_loop);
+        }
         flow
     }
 
@@ -544,7 +556,10 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
             let value = value.map_err(|error| self.at(expr.line, error))?;
             return self.write(&value);
         }
-        let value = self.eval(expr)?;
+        let value = match &expr.kind {
+            Kind::Constant(value) => return self.write(value),
+            _ => self.eval(expr)?,
+        };
         self.write(&value)
             .map_err(|error| self.at(expr.line, error))
     }
@@ -596,6 +611,11 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
     fn truth(&mut self, expr: &'m Expr) -> Result<bool, Error> {
         match &expr.kind {
             Kind::Not(inner) if !self.is_watched => self.truth(inner).map(|truth| !truth),
+            Kind::Decide(site, inner) if !self.is_watched => {
+                let truth = self.truth(inner)?;
+                coverage::record(|recorder| recorder.decide(*site, truth));
+                Ok(truth)
+            }
             Kind::And(both) => Ok(self.truth(&both[0])? && self.truth(&both[1])?),
             Kind::Or(both) => Ok(self.truth(&both[0])? || self.truth(&both[1])?),
             _ => self.with(expr, Value::is_true),
@@ -603,9 +623,21 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
     }
 
     fn eval(&mut self, expr: &'m Expr) -> Result<Value, Error> {
+        if let Kind::Decide(site, inner) = &expr.kind {
+            return self.decide(*site, inner);
+        }
         step()?;
         self.kind(&expr.kind)
             .map_err(|error| self.at(expr.line, error))
+    }
+
+    /// Evaluates a condition with a site. It takes no step of its own.
+    fn decide(&mut self, site: usize, condition: &'m Expr) -> Result<Value, Error> {
+        decisions::begin();
+        let value = self.eval(condition)?;
+        coverage::record(|recorder| recorder.decide(site, value.is_true()));
+        decisions::end(site, &value);
+        Ok(value)
     }
 
     fn kind(&mut self, kind: &'m Kind) -> Result<Value, Error> {
@@ -799,13 +831,7 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                 self.push_args(args)?;
                 return Err(Error::new(*kind, message.clone()));
             }
-            Kind::Decide(site, inner) => {
-                decisions::begin();
-                let value = self.eval(inner)?;
-                coverage::record(|recorder| recorder.decide(*site, value.is_true()));
-                decisions::end(*site, &value);
-                value
-            }
+            Kind::Decide(site, inner) => return self.decide(*site, inner),
         })
     }
 

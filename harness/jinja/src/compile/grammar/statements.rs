@@ -39,8 +39,6 @@ pub(crate) struct Rarities {
     pub(crate) assigns_self: bool,
     /// Whether there is a number that is too large for a float, or a text that may become one.
     pub(crate) has_infinity: bool,
-    /// Whether a loop is left from within a scope of it.
-    pub(crate) leaves_scopes: bool,
 }
 
 pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
@@ -536,14 +534,10 @@ impl<'s> Parser<'s> {
     }
 
     /// `{% break %}` or `{% continue %}`
-    fn loop_control(&mut self, statement: Stmt<'s>) -> Result<Stmt<'s>, Error> {
+    fn loop_control(&self, statement: Stmt<'s>) -> Result<Stmt<'s>, Error> {
         if !self.can_break {
             return Err(self.stream.error("there is no loop to leave here"));
         }
-        // The last tag is this one.
-        let mut around = self.tags.iter().rev().skip(1);
-        let innermost = around.find(|tag| **tag != "if");
-        self.rarities.leaves_scopes |= innermost != Some(&"for");
         Ok(statement)
     }
 
