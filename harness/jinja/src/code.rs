@@ -27,7 +27,7 @@ pub(crate) struct Code {
 pub(crate) struct Function {
     pub(crate) signature: Option<Arc<Signature>>,
     /// Where the arguments of a call go, each with its default.
-    pub(crate) parameters: Vec<(Variable, Option<Expr>)>,
+    pub(crate) parameters: Vec<(Place, Option<Expr>)>,
     /// How many variables there are.
     pub(crate) slots: usize,
     /// The slots whose variables functions within this one use, too.
@@ -69,14 +69,12 @@ pub(crate) enum Stmt {
     For(Box<For>),
     Set(Target, Expr),
     With(Vec<(Target, Expr)>, Body),
-    /// Captures a text and assigns what the expression makes of the text in the slot.
-    SetBlock(Place, Body, Target, Expr),
-    /// Captures a text and writes what the expression makes of the text in the slot.
-    FilterBlock(Place, Body, Expr),
+    /// Captures a text.
+    Capture(Place, Body),
+    /// Writes what has to be a text.
+    WriteText(Expr),
     AutoEscape(Expr, Body),
     Macro(usize, Place),
-    /// A call that is given the function as `caller`.
-    CallBlock(usize, Place, Expr),
     Generation(usize),
     Block(usize),
     Break,
@@ -130,10 +128,6 @@ pub(crate) enum Kind {
     Join(Operator, Vec<Expr>),
     /// `a < b == c`
     Compare(Box<Expr>, Vec<(Operator, Expr)>),
-    /// `a == b`, where one of them is a short text or a number
-    Equal(Box<[Expr; 2]>, bool),
-    /// `a in ['b', 'c']`
-    OneOf(Box<Expr>, Vec<Box<str>>, Box<Expr>, bool),
     Filter(&'static Callable, Args),
     Test(&'static Callable, Args),
     Call(Box<Expr>, Args),

@@ -13,7 +13,6 @@ use rolecall_core::decision::{DecisionLog, Decisions, Look, Operand, OperandValu
 use rolecall_core::provenance::Input;
 
 use crate::explanation;
-use crate::operator::Operator;
 use crate::provenance::{self, spans_of};
 use crate::python::dictionaries::entries;
 use crate::python::kinds::{is_dictionary, is_list, is_tuple};
@@ -140,14 +139,6 @@ pub(crate) fn watched_method(name: &str, args: &[Value], result: Value) -> Value
     let name = known.copied().find(|known| *known == name);
     look(name.unwrap_or("a method"), args, &result);
     result
-}
-
-/// Two values were compared without a call.
-pub(crate) fn compared(operator: Operator, one: &Value, other: &Value, is_true: bool) {
-    if IS_NOTED.get() {
-        let operands = [one.clone(), other.clone()];
-        look(operator.label(), &operands, &Value::from(is_true));
-    }
 }
 
 /// Notes a call, if it reads something that the template was given.

@@ -209,7 +209,6 @@ impl JinjaEngine {
 
     /// With limits of one's own.
     pub fn with_limits(limits: Limits) -> JinjaEngine {
-        library::add();
         JinjaEngine {
             limits: Arc::new(limits),
         }
@@ -496,8 +495,7 @@ impl JinjaProgram {
         {
             return plain;
         }
-        let rendered =
-            undefined::with_names(|| self.run(&self.template.code, root, conversation));
+        let rendered = undefined::with_names(|| self.run(&self.template.code, root, conversation));
         match rendered {
             Err(named @ Refusal::Failed { line: other, .. }) if *line == other => named,
             _ => plain,

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use minijinja::value::{Kwargs, Object, ObjectRepr, Value};
 use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
+use rolecall_core::Recorder;
 
 use crate::code::{
     Arg, Args, Body, Code, Expr, For, Function, Kind, NamedArg, Place, Stmt, Target, Variable,
@@ -16,7 +17,7 @@ use crate::decisions;
 use crate::explanation;
 use crate::generation;
 use crate::library::functions;
-use crate::meter::{ENTRY, OBJECT, SLOT, Nesting, produce, step};
+use crate::meter::{ENTRY, Nesting, OBJECT, SLOT, produce, step};
 use crate::operator::Operator;
 use crate::operators::comparison::holds;
 use crate::operators::literals::{keyword_splat, list, map, splat, tuple};
@@ -49,7 +50,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
 /// What the functions of a render share.
 struct Render {
     code: Arc<Code>,
-    context: Arc<Context>,
+    context: Context,
     globals: Vec<OnceLock<Value>>,
     /// The slots of the template, for its named blocks.
     cells: OnceLock<Vec<Value>>,
@@ -61,7 +62,7 @@ impl Render {
     fn global(&self, at: usize) -> &Value {
         self.globals[at].get_or_init(|| {
             let name = &self.code.globals[at];
-            let value = self.context.get_value_by_str(name);
+            let value = self.context.value(name);
             value
                 .or_else(|| functions::global(name))
                 .unwrap_or_default()
@@ -70,14 +71,11 @@ impl Render {
 }
 
 /// Renders a template. A failure has a line, if it is known.
-pub(crate) fn render(
-    code: &Arc<Code>,
-    context: Context,
-) -> Result<String, (Error, Option<usize>)> {
+pub(crate) fn render(code: &Arc<Code>, context: Context) -> Result<String, (Error, Option<usize>)> {
     let out = String::with_capacity(code.text_len + context.text_len());
     let render = Arc::new(Render {
         code: Arc::clone(code),
-        context: Arc::new(context),
+        context,
         globals: (0..code.globals.len()).map(|_| OnceLock::new()).collect(),
         cells: OnceLock::new(),
         line: AtomicUsize::new(0),
@@ -268,8 +266,7 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                 if self.is_watched && matches!(target, Target::Several(_)) {
                     value = watch::call("for", &[value], |value| iterate(value[0].clone()))?;
                 }
-                self.assign(target, value)
-                    .map_err(|error| self.at(expr.line, error))?;
+                self.assign(target, value, expr.line)?;
             }
             Stmt::With(assignments, body) => {
                 let values = assignments.iter().map(|(_, expr)| self.eval(expr));
@@ -277,29 +274,16 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                 let _nesting = Nesting::deeper(1)?;
                 self.inherit(body);
                 for ((target, expr), value) in assignments.iter().zip(values) {
-                    self.assign(target, value)
-                        .map_err(|error| self.at(expr.line, error))?;
+                    self.assign(target, value, expr.line)?;
                 }
                 return self.statements(&body.statements);
             }
-            Stmt::SetBlock(place, body, target, expr) => {
+            Stmt::Capture(place, body) => {
                 let (flow, text) = self.capture(|inner| inner.body(body))?;
-                if flow.is_break() {
-                    return Ok(flow);
-                }
                 self.store(*place, text);
-                let value = self.eval(expr)?;
-                self.assign(target, value)
-                    .map_err(|error| self.at(expr.line, error))?;
+                return Ok(flow);
             }
-            Stmt::FilterBlock(place, body, expr) => {
-                let (flow, text) = self.capture(|inner| inner.body(body))?;
-                if flow.is_break() {
-                    return Ok(flow);
-                }
-                self.store(*place, text);
-                self.write_only_text(expr)?;
-            }
+            Stmt::WriteText(expr) => self.write_only_text(expr)?,
             Stmt::AutoEscape(expr, body) => {
                 let outer = set_escapes(self.truth(expr)?);
                 let flow = self.body(body);
@@ -309,11 +293,6 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
             Stmt::Macro(function, place) => {
                 let function = self.function(*function)?;
                 self.store(*place, function);
-            }
-            Stmt::CallBlock(function, place, call) => {
-                let caller = self.function(*function)?;
-                self.store(*place, caller);
-                self.write_only_text(call)?;
             }
             Stmt::Generation(function) => {
                 let text = self.function(*function)?.call(self.state, &[])?;
@@ -333,20 +312,22 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         let line = |machine: &Self, error| machine.at(node.iter.line, error);
         let items = watch::call("for", &[items], |items| iterate_lazily(items[0].clone()));
         let mut items = items.map_err(|error| line(self, error))?;
-        let report = |event: fn(&mut rolecall_core::Recorder, usize)| {
+        let report = |event: fn(&mut Recorder, usize)| {
             if let Some(site) = node.site {
                 coverage::record(|recorder| event(recorder, site));
             }
         };
-        let same = self.loops.iter().filter(|other| std::ptr::eq(**other, node));
+        let same = self
+            .loops
+            .iter()
+            .filter(|other| std::ptr::eq(**other, node));
         let depth = same.count();
         // A loop that calls itself is one loop.
         if depth == 0 {
-            report(rolecall_core::Recorder::begin_loop);
+            report(Recorder::begin_loop);
         }
         let mut condition = node.condition.as_ref();
-        if let (Some(_), Some(asked)) = (node.object, condition.take_if(|_| node.object.is_some()))
-        {
+        if let Some(asked) = condition.take_if(|_| node.object.is_some()) {
             items = self.chosen(node, &items, asked)?;
         }
         let mut turns = match node.object {
@@ -363,14 +344,13 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         let mut has_arrived = false;
         while let Some(item) = turns.next().map_err(|error| line(self, error))? {
             step()?;
-            self.assign(&node.target, item)
-                .map_err(|error| line(self, error))?;
+            self.assign(&node.target, item, node.iter.line)?;
             if let Some(condition) = condition
                 && !self.truth(condition)?
             {
                 continue;
             }
-            report(rolecall_core::Recorder::iteration);
+            report(Recorder::iteration);
             match self.body(&node.body)? {
                 ControlFlow::Continue(()) => has_arrived = true,
                 ControlFlow::Break(Leave::Continue) => {}
@@ -384,23 +364,28 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         // It runs if no iteration reached its end (Jinja2's compiler.py, `visit_For`).
         if !has_arrived && !node.otherwise.statements.is_empty() {
             if depth == 0 {
-                report(rolecall_core::Recorder::begin_else);
+                report(Recorder::begin_else);
             }
             flow = self.body(&node.otherwise);
         }
         if depth == 0 {
-            report(rolecall_core::Recorder::end_loop);
+            report(Recorder::end_loop);
         }
         flow
     }
 
     /// The items of a loop that its condition chooses.
-    fn chosen(&mut self, node: &'m For, items: &Value, condition: &'m Expr) -> Result<Value, Error> {
+    fn chosen(
+        &mut self,
+        node: &'m For,
+        items: &Value,
+        condition: &'m Expr,
+    ) -> Result<Value, Error> {
         let mut items = Items::of(items).map_err(|error| self.at(node.iter.line, error))?;
         let mut chosen = Vec::new();
         while let Some(item) = items.next()? {
             step()?;
-            self.assign(&node.target, item.clone())?;
+            self.assign(&node.target, item.clone(), node.iter.line)?;
             if self.truth(condition)? {
                 chosen.push(item);
             }
@@ -468,13 +453,13 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
 
     /// Runs a macro with arguments.
     fn call(&mut self, args: Vec<Option<Value>>) -> Result<(), Error> {
-        let parameters = &self.function.parameters;
+        self.inherit(&self.function.body);
         let mut missing = Vec::new();
-        for ((parameter, default), arg) in parameters.iter().zip(args) {
+        for ((place, default), arg) in self.function.parameters.iter().zip(args) {
             if let (None, Some(default)) = (&arg, default) {
-                missing.push((parameter.place, default));
+                missing.push((*place, default));
             }
-            self.store(parameter.place, arg.unwrap_or_default());
+            self.store(*place, arg.unwrap_or_default());
         }
         for (place, default) in missing {
             let value = self.eval(default)?;
@@ -483,7 +468,7 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         if let Some(site) = self.function.site {
             coverage::record(|recorder| recorder.reach(site));
         }
-        self.body(&self.function.body).map(drop)
+        self.statements(&self.function.body.statements).map(drop)
     }
 
     /// Runs a named block.
@@ -499,26 +484,23 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         flow.map(drop)
     }
 
-    fn assign(&mut self, target: &'m Target, value: Value) -> Result<(), Error> {
-        match target {
-            Target::Variable(place) => self.store(*place, value),
+    /// Assigns a value in a line.
+    fn assign(&mut self, target: &'m Target, value: Value, line: u16) -> Result<(), Error> {
+        let assigned = match target {
+            Target::Variable(place) => {
+                self.store(*place, value);
+                return Ok(());
+            }
             Target::Attribute(of, name) => {
                 let of = self.eval(of)?;
-                namespaces::set(&of, name, &value)?;
+                namespaces::set(&of, name, &value)
             }
-            Target::Several(targets) => {
-                let value = iterate(value)?;
-                let items: Vec<Value> = value.try_iter()?.take(targets.len() + 1).collect();
-                if items.len() != targets.len() {
-                    let message = format!("expected {} values to unpack", targets.len());
-                    return Err(Error::new(ErrorKind::CannotUnpack, message));
-                }
-                for (target, item) in targets.iter().zip(items) {
-                    self.assign(target, item)?;
-                }
-            }
-        }
-        Ok(())
+            Target::Several(targets) => unpacked(value, targets.len()).and_then(|items| {
+                let mut all = targets.iter().zip(items);
+                all.try_for_each(|(target, item)| self.assign(target, item, line))
+            }),
+        };
+        assigned.map_err(|error| self.at(line, error))
     }
 
     /// Plain text of the template.
@@ -714,6 +696,13 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                 return value;
             }
             Kind::Compare(first, rest) => {
+                if let [(operator, right)] = rest.as_slice()
+                    && let Kind::Constant(right) = &right.kind
+                    && !self.is_watched
+                {
+                    let held = self.with(first, |left| holds(*operator, left, right))?;
+                    return held.map(Value::from);
+                }
                 let mut left = self.eval(first)?;
                 for (operator, right) in rest {
                     let right = self.eval(right)?;
@@ -723,41 +712,6 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                     left = right;
                 }
                 Value::from(true)
-            }
-            Kind::Equal(both, is_equal) if !self.is_watched => {
-                let equal = match &both[1].kind {
-                    Kind::Constant(right) => self.with(&both[0], |left| left == right)?,
-                    _ => {
-                        let left = self.eval(&both[0])?;
-                        self.with(&both[1], |right| left == *right)?
-                    }
-                };
-                Value::from(equal == *is_equal)
-            }
-            Kind::Equal(both, is_equal) => {
-                let [left, right] = [self.eval(&both[0])?, self.eval(&both[1])?];
-                let operator = if *is_equal {
-                    Operator::Equal
-                } else {
-                    Operator::NotEqual
-                };
-                Value::from(self.compared(operator, &left, &right)?)
-            }
-            Kind::OneOf(item, texts, _, is_in) if !self.is_watched => {
-                let found = self.with(item, |item| {
-                    let text = item.as_str();
-                    text.is_some_and(|text| texts.iter().any(|other| **other == *text))
-                })?;
-                Value::from(found == *is_in)
-            }
-            Kind::OneOf(item, _, list, is_in) => {
-                let [item, list] = [self.eval(item)?, self.eval(list)?];
-                let operator = if *is_in {
-                    Operator::In
-                } else {
-                    Operator::NotIn
-                };
-                Value::from(self.compared(operator, &item, &list)?)
             }
             Kind::Filter(filter, args) => {
                 let base = self.push_args(args)?;
@@ -917,6 +871,16 @@ fn member(of: &Value, name: &str) -> Result<Value, Error> {
         let of = &operands[0];
         attribute(of, name).map(|found| found_at(found, of, &operands[1]))
     })
+}
+
+/// The items of a value that is assigned to so many targets.
+fn unpacked(value: Value, count: usize) -> Result<Vec<Value>, Error> {
+    let items: Vec<Value> = iterate(value)?.try_iter()?.take(count + 1).collect();
+    if items.len() == count {
+        return Ok(items);
+    }
+    let message = format!("expected {count} values to unpack");
+    Err(Error::new(ErrorKind::CannotUnpack, message))
 }
 
 /// A captured text. Where everything is escaped, it is escaped already.

@@ -41,13 +41,11 @@ thread_local! {
     static OUTPUT: Cell<usize> = const { Cell::new(usize::MAX) };
     /// The work that it may still do.
     static WORK: Cell<u64> = const { Cell::new(u64::MAX) };
-    /// How many filters may still be called from within filters.
-    static CALLS: Cell<usize> = const { Cell::new(Limits::DEEPEST) };
     /// How many levels may still be gone down into a value.
     static DEPTH: Cell<usize> = const { Cell::new(DEEPEST) };
     /// The steps that may still be taken.
     static STEPS: Cell<u64> = const { Cell::new(u64::MAX) };
-    /// How many levels loops, macros and captured texts may still nest.
+    /// How many levels loops, macros, captured texts and filters in filters may still nest.
     static NESTING: Cell<usize> = const { Cell::new(Limits::DEEPEST) };
     /// The moment at which the render happens.
     static NOW: Cell<Option<Moment>> = const { Cell::new(None) };
@@ -118,7 +116,6 @@ fn begin(limits: &Limits) {
     let levels = limits.recursion.min(Limits::DEEPEST);
     OUTPUT.set(limits.output);
     WORK.set(limits.work);
-    CALLS.set(levels);
     DEPTH.set(DEEPEST);
     STEPS.set(limits.fuel);
     NESTING.set(levels);
@@ -159,7 +156,7 @@ pub(crate) fn step() -> Result<(), Error> {
     }
 }
 
-/// Levels of loops, macros and captured texts. They end when this is dropped.
+/// Levels of loops, macros and whatever else nests. They end when this is dropped.
 pub(crate) struct Nesting(usize);
 
 impl Nesting {
@@ -208,26 +205,13 @@ pub(crate) fn work(amount: usize) -> Result<(), Error> {
 
 /// Goes a level down into a value, or fails where the value is nested too deeply for Python.
 pub(crate) fn nested<T>(within: impl FnOnce() -> T) -> Result<T, Error> {
-    level(&DEPTH, StopReason::TooDeep, within)
-}
-
-/// Calls a filter from within a filter, or fails at the limit on recursion.
-pub(crate) fn called<T>(within: impl FnOnce() -> T) -> Result<T, Error> {
-    level(&CALLS, StopReason::Limit(Limit::Recursion), within)
-}
-
-fn level<T>(
-    left: &'static std::thread::LocalKey<Cell<usize>>,
-    failure: StopReason,
-    within: impl FnOnce() -> T,
-) -> Result<T, Error> {
-    let here = left.get();
+    let here = DEPTH.get();
     let Some(below) = here.checked_sub(1) else {
-        return Err(fail(failure));
+        return Err(fail(StopReason::TooDeep));
     };
-    left.set(below);
+    DEPTH.set(below);
     let result = within();
-    left.set(here);
+    DEPTH.set(here);
     Ok(result)
 }
 

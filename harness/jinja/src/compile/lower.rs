@@ -17,17 +17,16 @@ use crate::code::{
 };
 use crate::compile::grammar::Parsed;
 use crate::compile::grammar::expressions::is_keyword;
-use crate::compile::names::{parameters, signature};
 use crate::compile::nodes::given;
 use crate::compile::properties::{
-    is_constant, is_loop_variable, is_plain, is_plain_key, is_self, is_short_list, is_silent,
-    literal_truth, unknown_number,
+    is_constant, is_loop_variable, is_plain_key, is_self, is_silent, literal_truth, unknown_number,
 };
 use crate::compile::scopes::{Functions, targets};
 use crate::compile::sites::Sites;
 use crate::library::functions::GENERATION;
 use crate::library::vocabulary;
 use crate::operator::Operator;
+use crate::operators::macros::Signature;
 use crate::operators::{literals, negated};
 use crate::provenance::{self, Texts};
 use crate::python::attributes::is_method;
@@ -36,6 +35,9 @@ use crate::refusal::syntax_error;
 
 /// The name under which a call is given its block.
 const CALLER: &str = "caller";
+
+/// The arguments that a macro gets besides its own.
+const SPECIAL: [&str; 3] = [CALLER, "kwargs", "varargs"];
 
 /// A template that is ready to be rendered.
 pub(crate) struct Lowered {
@@ -59,6 +61,7 @@ pub(crate) fn lower(parsed: &Parsed<'_>, is_instrumented: bool) -> Result<Lowere
             functions,
             is_soft: false,
             is_constant: false,
+            blocks: Vec::new(),
             captured: None,
         };
         lowering.template()?;
@@ -88,6 +91,8 @@ struct Lowering<'p, 's> {
     is_soft: bool,
     /// Within a printed expression that Jinja2 evaluates when it compiles.
     is_constant: bool,
+    /// The named blocks that are not lowered yet, with their functions.
+    blocks: Vec<(usize, &'p [Statement<'s>])>,
     /// Where the text is that the filters of a block are given.
     captured: Option<Place>,
 }
@@ -101,15 +106,32 @@ impl<'p, 's> Lowering<'p, 's> {
         };
         self.code.functions.push(Function::default());
         self.functions.open(0);
-        let body = self.scope(&[], &template.children)?;
+        self.functions.enter(&[], &template.children, false);
+        let statements = self.statements(&template.children)?;
+        // A named block only sees the variables of the template itself.
+        while let Some((number, block)) = self.blocks.pop() {
+            self.functions.open(number);
+            let body = self.scope(&[], block)?;
+            self.code.functions[number] = self.close(body);
+        }
+        let inherited = self.functions.leave();
+        self.code.functions[0] = self.close(Body {
+            inherited,
+            statements,
+        });
+        Ok(())
+    }
+
+    /// The function that is open, which has only a body.
+    fn close(&mut self, body: Body) -> Function {
         let closed = self.functions.close();
-        self.code.functions[0] = Function {
+        Function {
             slots: closed.slots,
             cells: closed.cells,
+            captures: closed.captures,
             body,
             ..Function::default()
-        };
-        Ok(())
+        }
     }
 
     /// Statements whose variables are their own (Jinja2's compiler.py, `frame.inner()`). Some names
@@ -148,14 +170,14 @@ impl<'p, 's> Lowering<'p, 's> {
         let mut lowered = Vec::with_capacity(statements.len());
         for statement in statements {
             lowered.extend(self.site(statement).map(Stmt::Reach));
-            let statement = self.statement(statement)?;
+            let statement = self.statement(statement, &mut lowered)?;
             lowered.push(statement);
         }
         Ok(lowered)
     }
 
     #[allow(clippy::too_many_lines)] // one arm for each statement of the language
-    fn statement(&mut self, statement: &'p Statement<'s>) -> Lower<Stmt> {
+    fn statement(&mut self, statement: &'p Statement<'s>, before: &mut Vec<Stmt>) -> Lower<Stmt> {
         Ok(match statement {
             Statement::EmitRaw(node) => {
                 self.code.text_len += node.raw.len();
@@ -186,18 +208,18 @@ impl<'p, 's> Lowering<'p, 's> {
             }
             Statement::WithBlock(node) => self.with_block(&node.assignments, &node.body)?,
             Statement::SetBlock(node) => {
-                let body = self.scope(&[], &node.body)?;
                 let place = self.slot();
+                before.push(Stmt::Capture(place, self.scope(&[], &node.body)?));
                 let value = match &node.filter {
                     Some(filter) => self.filtered(filter, place)?,
                     None => at(node.span(), variable("", place)),
                 };
-                Stmt::SetBlock(place, body, self.target(&node.target)?, value)
+                Stmt::Set(self.target(&node.target)?, value)
             }
             Statement::FilterBlock(node) => {
-                let body = self.scope(&[], &node.body)?;
                 let place = self.slot();
-                Stmt::FilterBlock(place, body, self.filtered(&node.filter, place)?)
+                before.push(Stmt::Capture(place, self.scope(&[], &node.body)?));
+                Stmt::WriteText(self.filtered(&node.filter, place)?)
             }
             Statement::AutoEscape(node) => {
                 let enabled = self.hard(|inner| inner.expr(&node.enabled))?;
@@ -207,30 +229,17 @@ impl<'p, 's> Lowering<'p, 's> {
                 let place = self.functions.assigned(node.name);
                 Stmt::Macro(self.function(node, node.name)?, place)
             }
-            Statement::CallBlock(node) => self.call_block(node)?,
+            Statement::CallBlock(node) => self.call_block(node, before)?,
             Statement::Block(node) => {
-                let mut scoped = None;
                 let number = self.code.functions.len();
                 self.code.functions.push(Function::default());
                 self.code.blocks.insert(node.name.into(), number);
-                let outer = self.functions.suspend();
-                self.functions.open(number);
-                let body = self.scope(&[], &node.body);
-                let closed = self.functions.close();
-                self.functions.resume(outer);
-                let body = body?;
+                self.blocks.push((number, &node.body));
                 if self.parsed.scoped.contains(&node.name) {
-                    let around = self.scope(&[], &node.body)?;
-                    scoped = Some(Stmt::With(Vec::new(), around));
+                    Stmt::With(Vec::new(), self.scope(&[], &node.body)?)
+                } else {
+                    Stmt::Block(number)
                 }
-                self.code.functions[number] = Function {
-                    slots: closed.slots,
-                    cells: closed.cells,
-                    captures: closed.captures,
-                    body,
-                    ..Function::default()
-                };
-                scoped.unwrap_or(Stmt::Block(number))
             }
             Statement::Break(_) => Stmt::Break,
             Statement::Continue(_) => Stmt::Continue,
@@ -299,18 +308,18 @@ impl<'p, 's> Lowering<'p, 's> {
         let condition = self.hard(|inner| inner.optional(node.filter_expr.as_ref()));
         self.functions.leave();
         self.functions.enter(&names, &node.body, node.recursive);
-        let slot = self.functions.declare("loop");
+        self.functions.declare("loop");
         let target = self.target(&node.target);
         let statements = self.hard(|inner| inner.statements(&node.body));
-        let is_read = self.functions.is_read("loop");
-        let place = self.functions.place(slot);
+        let object = self.functions.take_read("loop");
+        let object = object.map(|slot| self.functions.place(slot));
         self.functions.is_given("loop");
         let inherited = self.functions.leave();
         let slots = first..self.functions.slots();
         Ok(For {
             iter,
             target: target?,
-            object: is_read.then_some(place),
+            object,
             condition: condition?,
             is_recursive: node.recursive,
             body: Body {
@@ -352,63 +361,98 @@ impl<'p, 's> Lowering<'p, 's> {
         Ok(Stmt::With(targets.into_iter().zip(values).collect(), body))
     }
 
-    /// The function of a macro or a call block.
+    /// The function of a macro or a call block. It gets the special arguments `caller`, `kwargs` and
+    /// `varargs` if its body uses them. In a default they are ordinary variables (Jinja2's compiler.py,
+    /// `macro_body`).
     fn function(&mut self, node: &'p Spanned<Macro<'s>>, name: &str) -> Lower<usize> {
         let span = node.span();
-        let mut signature = signature(node);
-        let required = &signature.arguments[..signature.required];
-        if signature.reads_caller && required.iter().any(|argument| argument == CALLER) {
+        let required = node.args.len() - node.defaults.len();
+        let number = self.code.functions.len();
+        self.code.functions.push(Function::default());
+        self.functions.open(number);
+        let mut names: Vec<(&'s str, usize)> = Vec::new();
+        for argument in &node.args {
+            targets(argument, &mut |name| {
+                names.push((name, self.functions.slot()));
+            });
+        }
+        self.functions.enter(&names, &node.body, false);
+        let given = |name: &str| names.iter().any(|(known, _)| *known == name);
+        for name in SPECIAL.into_iter().filter(|name| !given(name)) {
+            self.functions.declare(name);
+        }
+        let defaults = self.hard(|inner| inner.exprs(&node.defaults))?;
+        let in_defaults = SPECIAL.map(|name| self.functions.take_read(name).map(|_| name));
+        let statements = self.hard(|inner| inner.statements(&node.body))?;
+        let [caller, kwargs, varargs] = SPECIAL.map(|name| self.functions.take_read(name));
+        for name in in_defaults.into_iter().flatten() {
+            self.functions.find(name);
+        }
+        let arguments = names.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let signature = Signature {
+            name: name.to_owned(),
+            arguments,
+            required,
+            reads_caller: caller.is_some(),
+            takes_kwargs: kwargs.is_some() && !given("kwargs"),
+            takes_varargs: varargs.is_some() && !given("varargs"),
+        };
+        if names[..required].iter().any(|(name, _)| *name == CALLER) && signature.reads_caller {
             let message = "When defining macros or call blocks the special \"caller\" argument must \
                            be omitted or be given a default.";
             return Err(syntax_error_at(message, span));
         }
-        name.clone_into(&mut signature.name);
-        let number = self.code.functions.len();
-        self.code.functions.push(Function::default());
-        self.functions.open(number);
-        let names = parameters(&signature, node).into_iter();
-        let names: Vec<(&'s str, usize)> = names.map(|name| (name, self.functions.slot())).collect();
-        self.functions.enter(&names, &node.body, false);
-        let lowered = self.hard(|inner| {
-            let mut parameters = Vec::new();
-            for (at, (name, slot)) in names.iter().enumerate() {
-                let default = at.checked_sub(signature.required);
-                let default = default.and_then(|at| node.defaults.get(at));
-                let default = inner.optional(default)?;
-                let place = inner.functions.place(*slot);
-                let name = Box::from(*name);
-                parameters.push((Variable { place, name }, default));
-            }
-            Ok((parameters, inner.statements(&node.body)?))
-        });
+        let special = SPECIAL.into_iter().zip([caller, kwargs, varargs]);
+        let special = special.filter(|(name, _)| !given(name));
+        let special: Vec<_> = special
+            .filter_map(|(name, slot)| Some((name, slot?)))
+            .collect();
+        for (name, _) in &special {
+            self.functions.is_given(name);
+        }
+        let slots = names.iter().chain(&special).map(|(_, slot)| *slot);
+        let defaults = (0..required)
+            .map(|_| None)
+            .chain(defaults.into_iter().map(Some));
+        let defaults = defaults.chain(special.iter().map(|_| None));
+        let slots: Vec<_> = slots.map(|slot| self.functions.place(slot)).collect();
+        let parameters = slots.into_iter().zip(defaults).collect();
         let inherited = self.functions.leave();
-        let closed = self.functions.close();
-        let (parameters, statements) = lowered?;
+        let body = Body {
+            inherited,
+            statements,
+        };
+        let function = self.close(body);
+        // What is read in a macro within another, the other one gets, too (`UndeclaredNameVisitor`).
+        if self.functions.is_nested() {
+            for (name, _) in special {
+                self.functions.find(name);
+            }
+        }
         self.code.functions[number] = Function {
             signature: Some(Arc::new(signature)),
             parameters,
-            slots: closed.slots,
-            cells: closed.cells,
-            captures: closed.captures,
-            body: Body {
-                inherited,
-                statements,
-            },
             site: self.site(&**node),
+            ..function
         };
         Ok(number)
     }
 
     /// A call block: a macro of its own, which is handed over as `caller`.
-    fn call_block(&mut self, node: &'p Spanned<CallBlock<'s>>) -> Lower<Stmt> {
+    fn call_block(
+        &mut self,
+        node: &'p Spanned<CallBlock<'s>>,
+        before: &mut Vec<Stmt>,
+    ) -> Lower<Stmt> {
         let function = self.function(&node.macro_decl, "")?;
         if matches!(&node.call.expr, Node::Var(called) if called.id == GENERATION) {
             return Ok(Stmt::Generation(function));
         }
         let place = self.slot();
         let caller = at(node.span(), variable("", place));
+        before.push(Stmt::Macro(function, place));
         let call = self.call(&node.call, Some(caller))?;
-        Ok(Stmt::CallBlock(function, place, at(node.call.span(), call)))
+        Ok(Stmt::WriteText(at(node.call.span(), call)))
     }
 
     fn target(&mut self, target: &'p Node<'s>) -> Lower<Target> {
@@ -419,7 +463,12 @@ impl<'p, 's> Lowering<'p, 's> {
                 Target::Several(items.collect::<Lower<_>>()?)
             }
             Node::GetAttr(node) => Target::Attribute(self.expr(&node.expr)?, node.name.into()),
-            other => return Err(syntax_error_at("cannot assign to an expression", other.span())),
+            other => {
+                return Err(syntax_error_at(
+                    "cannot assign to an expression",
+                    other.span(),
+                ));
+            }
         })
     }
 
@@ -728,7 +777,8 @@ impl<'p, 's> Lowering<'p, 's> {
         };
         let both = self.both(&node.left, &node.right)?;
         Ok(if operator.compares() {
-            compared(operator, [&node.left, &node.right], both)
+            let [left, right] = *both;
+            Kind::Compare(Box::new(left), vec![(operator, right)])
         } else {
             Kind::Binary(operator, both)
         })
@@ -755,11 +805,6 @@ impl<'p, 's> Lowering<'p, 's> {
     }
 
     fn comparison(&mut self, node: &'p Spanned<Compare<'s>>) -> Lower<Kind> {
-        if let [only] = node.ops.as_slice() {
-            let both = self.both(&node.expr, &only.expr)?;
-            let nodes = [&node.expr, &only.expr];
-            return Ok(compared(comparing(only.op), nodes, both));
-        }
         let first = Box::new(self.expr(&node.expr)?);
         let mut rest = Vec::new();
         for op in &node.ops {
@@ -788,31 +833,6 @@ fn constants(items: &[Expr]) -> Option<Vec<Value>> {
         _ => None,
     });
     values.collect()
-}
-
-/// A comparison. minijinja compares faster, where the result is the same: if one operand is a
-/// literal text or number, or for `in` if the list is a short list of literal texts.
-fn compared(operator: Operator, nodes: [&Node<'_>; 2], both: Box<[Expr; 2]>) -> Kind {
-    let [left, right] = nodes;
-    match operator {
-        Operator::Equal | Operator::NotEqual if is_plain(left) || is_plain(right) => {
-            Kind::Equal(both, operator == Operator::Equal)
-        }
-        Operator::In | Operator::NotIn if is_short_list(right) => {
-            let [item, list] = *both;
-            let texts = match &list.kind {
-                Kind::Constant(list) => list.try_iter().into_iter().flatten().collect(),
-                _ => Vec::new(),
-            };
-            let texts = texts.iter().filter_map(|text| Some(text.as_str()?.into()));
-            let texts = texts.collect();
-            Kind::OneOf(Box::new(item), texts, Box::new(list), operator == Operator::In)
-        }
-        _ => {
-            let [left, right] = *both;
-            Kind::Compare(Box::new(left), vec![(operator, right)])
-        }
-    }
 }
 
 fn syntax_error_at(message: &str, span: Span) -> Error {

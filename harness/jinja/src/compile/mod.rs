@@ -14,7 +14,6 @@ pub(crate) mod unknown;
 pub(crate) mod words;
 
 mod iterations;
-mod names;
 mod scopes;
 
 mod sites;

@@ -123,34 +123,6 @@ pub(super) fn is_self(expression: &Expr<'_>) -> bool {
     matches!(expression, Expr::Var(name) if name.id == "self")
 }
 
-/// Whether an expression is a short text, or a number that is equal to no integer that only
-/// [`big_digits`](crate::python::numbers::big_digits) has.
-pub(super) fn is_plain(expression: &Expr<'_>) -> bool {
-    match expression {
-        Expr::Const(node) if node.value.is_number() => {
-            node.value.is_integer()
-                || f64::try_from(node.value.clone()).is_ok_and(|float| float.abs() < 1e38)
-        }
-        Expr::Const(node) => node.value.as_str().is_some_and(is_short),
-        _ => false,
-    }
-}
-
-/// Whether an expression is a list or a tuple of few short texts.
-pub(super) fn is_short_list(expression: &Expr<'_>) -> bool {
-    const FEW: usize = 16;
-    let items = match expression {
-        Expr::List(node) => &node.items,
-        Expr::Tuple(node) => &node.items,
-        _ => return false,
-    };
-    let is_text = |item: &Expr<'_>| match item {
-        Expr::Const(node) => node.value.as_str().is_some_and(is_short),
-        _ => false,
-    };
-    items.len() <= FEW && items.iter().all(is_text)
-}
-
 /// Whether an expression calls nothing but methods, so that it cannot call
 /// `raise_exception`.
 pub(super) fn is_silent(expression: &Expr<'_>) -> bool {

@@ -39,15 +39,24 @@ struct Scope<'s> {
 struct Known<'s> {
     name: &'s str,
     slot: usize,
-    first: First,
+    /// Whether it has a value from the beginning.
+    is_given: bool,
+    /// Whether it is read before it is assigned.
+    is_read: bool,
+    /// Whether a statement assigns it that always runs. None if none has until now.
+    is_assigned: Option<bool>,
 }
 
-/// How a variable is used first.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum First {
-    Unknown,
-    Assigned,
-    Read,
+impl<'s> Known<'s> {
+    fn new(name: &'s str, slot: usize, is_given: bool) -> Known<'s> {
+        Known {
+            name,
+            slot,
+            is_given,
+            is_read: false,
+            is_assigned: None,
+        }
+    }
 }
 
 /// What is known of a function after its last statement.
@@ -79,37 +88,18 @@ impl<'s> Functions<'s> {
         let Some(closed) = self.open.pop() else {
             unreachable!("a function is open")
         };
-        let cells = self.shared.range((closed.number, 0)..=(closed.number, usize::MAX));
+        let cells = self
+            .shared
+            .range((closed.number, 0)..=(closed.number, usize::MAX));
         Closed {
             slots: closed.slots,
             cells: cells.map(|(_, slot)| *slot).collect(),
-            captures: closed.captures.into_iter().map(|(_, place)| place).collect(),
+            captures: closed
+                .captures
+                .into_iter()
+                .map(|(_, place)| place)
+                .collect(),
         }
-    }
-
-    /// Leaves all scopes but the outermost one, for a named block. It gives what `resume` needs.
-    pub(super) fn suspend(&mut self) -> Functions<'s> {
-        let mut outer = Functions {
-            open: self.open.split_off(1),
-            ..Functions::default()
-        };
-        let scopes = self.open[0].scopes.split_off(1);
-        outer.open.insert(
-            0,
-            OpenFunction {
-                number: 0,
-                scopes,
-                slots: 0,
-                captures: Vec::new(),
-            },
-        );
-        outer
-    }
-
-    pub(super) fn resume(&mut self, mut outer: Functions<'s>) {
-        let root = outer.open.remove(0);
-        self.open[0].scopes.extend(root.scopes);
-        self.open.extend(outer.open);
     }
 
     fn innermost(&mut self) -> &mut OpenFunction<'s> {
@@ -132,21 +122,32 @@ impl<'s> Functions<'s> {
     }
 
     /// Begins a scope with names that have a value, and names that statements assign.
-    pub(super) fn enter(&mut self, given: &[(&'s str, usize)], body: &[Stmt<'s>], is_recursive: bool) {
-        let given = given.iter().map(|(name, slot)| Known {
-            name,
-            slot: *slot,
-            first: First::Assigned,
-        });
+    pub(super) fn enter(
+        &mut self,
+        given: &[(&'s str, usize)],
+        body: &[Stmt<'s>],
+        is_recursive: bool,
+    ) {
+        let given = given.iter();
+        let given = given.map(|(name, slot)| Known::new(name, *slot, true));
         let mut names: Vec<Known<'s>> = given.collect();
         assigned(body, &mut |name| {
             if names.iter().all(|known| known.name != name) {
-                let slot = self.slot();
-                let first = First::Unknown;
-                names.push(Known { name, slot, first });
+                names.push(Known::new(name, self.slot(), false));
             }
         });
-        self.innermost().scopes.push(Scope {
+        let function = self.innermost();
+        for outer in function
+            .scopes
+            .iter_mut()
+            .flat_map(|scope| &mut scope.names)
+        {
+            if names.iter().any(|known| known.name == outer.name) {
+                // For Jinja2 an assignment in an inner scope makes a name no special argument.
+                outer.is_assigned.get_or_insert(false);
+            }
+        }
+        function.scopes.push(Scope {
             names,
             conditions: 0,
             is_recursive,
@@ -157,7 +158,8 @@ impl<'s> Functions<'s> {
     pub(super) fn leave(&mut self) -> Vec<(Place, Place)> {
         let scope = self.innermost().scopes.pop();
         let names = scope.into_iter().flat_map(|scope| scope.names);
-        let read = names.filter(|known| known.first == First::Read);
+        let read = names
+            .filter(|known| !known.is_given && (known.is_read || known.is_assigned == Some(false)));
         read.map(|known| (self.place(known.slot), self.find(known.name)))
             .collect()
     }
@@ -192,13 +194,7 @@ impl<'s> Functions<'s> {
         let known = scope.and_then(|scope| {
             let conditions = scope.conditions;
             let known = scope.names.iter_mut().find(|known| known.name == name)?;
-            if known.first == First::Unknown {
-                known.first = if conditions == 0 {
-                    First::Assigned
-                } else {
-                    First::Read
-                };
-            }
+            known.is_assigned.get_or_insert(conditions == 0);
             Some(known.slot)
         });
         match known {
@@ -216,9 +212,7 @@ impl<'s> Functions<'s> {
         let function = &mut self.open[level];
         for scope in function.scopes.iter_mut().rev() {
             if let Some(known) = scope.names.iter_mut().find(|known| known.name == name) {
-                if known.first == First::Unknown {
-                    known.first = First::Read;
-                }
+                known.is_read |= known.is_assigned.is_none();
                 let place = (function.number, known.slot);
                 return if self.shared.contains(&place) {
                     Place::Cell(known.slot)
@@ -252,29 +246,35 @@ impl<'s> Functions<'s> {
         Place::Capture(captures.len() - 1)
     }
 
-    /// Whether the variable of a slot of the innermost function was read in the scope that is open.
-    pub(super) fn is_read(&mut self, name: &str) -> bool {
-        let scope = self.innermost().scopes.last();
-        let mut names = scope.into_iter().flat_map(|scope| &scope.names);
-        names.any(|known| known.name == name && known.first == First::Read)
+    /// The slot of a name that is read before it is assigned in the scope that is open. Then the name
+    /// counts as not read.
+    pub(super) fn take_read(&mut self, name: &str) -> Option<usize> {
+        let scope = self.innermost().scopes.last_mut()?;
+        let known = scope.names.iter_mut().find(|known| known.name == name)?;
+        std::mem::take(&mut known.is_read).then_some(known.slot)
     }
 
-    /// Declares a name whose first use is not known, in the scope that is open.
-    pub(super) fn declare(&mut self, name: &'s str) -> usize {
+    /// Adds a name to the scope that is open, unless statements assign it.
+    pub(super) fn declare(&mut self, name: &'s str) {
         let slot = self.slot();
-        let first = First::Unknown;
-        if let Some(scope) = self.innermost().scopes.last_mut() {
-            scope.names.push(Known { name, slot, first });
+        if let Some(scope) = self.innermost().scopes.last_mut()
+            && scope.names.iter().all(|known| known.name != name)
+        {
+            scope.names.push(Known::new(name, slot, false));
         }
-        slot
     }
 
-    /// The variable has a value from the beginning.
+    /// A variable has a value from the beginning.
     pub(super) fn is_given(&mut self, name: &str) {
         if let Some(scope) = self.innermost().scopes.last_mut() {
-            let named = scope.names.iter_mut().filter(|known| known.name == name);
-            named.for_each(|known| known.first = First::Assigned);
+            let names = scope.names.iter_mut().filter(|known| known.name == name);
+            names.for_each(|known| known.is_given = true);
         }
+    }
+
+    /// Whether the innermost function is within another.
+    pub(super) fn is_nested(&self) -> bool {
+        self.open.len() > 1
     }
 }
 

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::Error;
+use minijinja::value::{Kwargs, Rest, Value};
 
-use crate::library::vocabulary;
+use crate::library::vocabulary::Registry;
 use crate::meter::{ITEM, LETTER, SLOT, produce, work};
 use crate::python::arguments::{Arguments, wrong_type};
 use crate::python::characters::{is_space, is_word};
@@ -15,11 +15,10 @@ use crate::python::markup::{escaped, escapes};
 use crate::python::numbers::{Number, clamped, number};
 use crate::python::text;
 use crate::refusal::invalid;
-use crate::library::vocabulary::Registry;
 
 /// Adds the filter to a registry.
 pub(super) fn add(registry: &mut Registry) {
-    vocabulary::add_filter(registry, "urlize", urlize);
+    registry.filter("urlize", urlize);
 }
 
 /// `urlize(value, trim_url_limit=None, nofollow=False, target=None, rel=None,

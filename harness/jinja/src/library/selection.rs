@@ -6,29 +6,24 @@ use std::collections::VecDeque;
 use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::{Error, ErrorKind, State};
 
-use crate::decisions;
 use crate::library::path::{Path, attribute_of};
-use crate::library::tests;
+use crate::library::vocabulary::Registry;
 use crate::library::vocabulary::{self, Callable};
-use crate::meter::{ITEM, SLOT, called, produce, work};
-use crate::operator::Operator;
-use crate::operators::comparison::holds;
+use crate::meter::{ITEM, Nesting, SLOT, produce, work};
 use crate::python::generator::Generator;
 use crate::python::iteration::list;
 use crate::python::text;
-use crate::library::vocabulary::Registry;
 
 /// Adds the filters to a registry.
 pub(super) fn add(registry: &mut Registry) {
-    vocabulary::add_filter(registry, "map", map);
+    registry.filter("map", map);
     for (name, by_attribute, wanted) in [
         ("select", false, true),
         ("reject", false, false),
         ("selectattr", true, true),
         ("rejectattr", true, false),
     ] {
-        vocabulary::add_filter(
-            registry,
+        registry.filter(
             name,
             move |state: &mut State<'_, '_>, value: Value, args: Rest<Value>, kwargs: Kwargs| {
                 changed("select_or_reject", &value, || {
@@ -119,7 +114,8 @@ fn map(
                 .ok_or_else(|| Error::new(ErrorKind::UnknownFilter, text::repr(name)))?;
             work(ITEM + ITEM / 4 * rest.len())?;
             let args: Vec<Value> = std::iter::once(item).chain(rest.iter().cloned()).collect();
-            called(|| filter.call(state, &args))?.map(Some)
+            let _nesting = Nesting::deeper(1)?;
+            filter.call(state, &args).map(Some)
         })
     })
 }
@@ -167,8 +163,6 @@ struct ItemTest {
     test: Result<&'static Callable, String>,
     /// The arguments. The first one is for the item.
     args: Vec<Value>,
-    /// The operator that the test is, if it is one.
-    comparison: Option<Operator>,
 }
 
 impl Choice {
@@ -188,7 +182,6 @@ impl Choice {
                 Some(ItemTest {
                     test: known.ok_or_else(|| text::repr(name)),
                     args: args.collect(),
-                    comparison: name.as_str().and_then(tests::comparison),
                 })
             }
         };
@@ -200,13 +193,6 @@ impl Choice {
         let Some(test) = &mut self.test else {
             return Ok(asked.is_true());
         };
-        if let (Some(operator), [_, other]) = (test.comparison, test.args.as_slice())
-            && !other.is_kwargs()
-        {
-            let is_true = holds(operator, &asked, other)?;
-            decisions::compared(operator, &asked, other, is_true);
-            return Ok(is_true);
-        }
         let known = test
             .test
             .as_ref()

@@ -4,7 +4,7 @@ use minijinja::value::{Kwargs, Rest, Tuple, Value};
 use minijinja::{Error, ErrorKind};
 
 use crate::library::path::{Path, attribute_of};
-use crate::library::vocabulary;
+use crate::library::vocabulary::Registry;
 use crate::meter::{ENTRY, OBJECT, SLOT, produce, work};
 use crate::operator::Operator;
 use crate::operators::calculated;
@@ -19,27 +19,26 @@ use crate::python::numbers::{Number, number, whole};
 use crate::python::text;
 use crate::python::undefined::undefined;
 use crate::refusal::invalid;
-use crate::library::vocabulary::Registry;
 
 /// Adds the filters to a registry.
 pub(super) fn add(registry: &mut Registry) {
-    vocabulary::add_filter(registry, "length", length);
-    vocabulary::add_filter(registry, "count", length);
-    vocabulary::add_filter(registry, "items", items);
-    vocabulary::add_filter(registry, "default", default);
-    vocabulary::add_filter(registry, "d", default);
-    vocabulary::add_filter(registry, "attr", named_attribute);
-    vocabulary::add_filter(registry, "list", |value: Value| {
+    registry.filter("length", length);
+    registry.filter("count", length);
+    registry.filter("items", items);
+    registry.filter("default", default);
+    registry.filter("d", default);
+    registry.filter("attr", named_attribute);
+    registry.filter("list", |value: Value| {
         Ok::<_, Error>(Value::from(list(&value)?))
     });
-    vocabulary::add_filter(registry, "first", first);
-    vocabulary::add_filter(registry, "last", last);
-    vocabulary::add_filter(registry, "random", random);
-    vocabulary::add_filter(registry, "reverse", reverse);
-    vocabulary::add_filter(registry, "join", join);
-    vocabulary::add_filter(registry, "sum", sum);
-    vocabulary::add_filter(registry, "batch", batch);
-    vocabulary::add_filter(registry, "slice", slice);
+    registry.filter("first", first);
+    registry.filter("last", last);
+    registry.filter("random", random);
+    registry.filter("reverse", reverse);
+    registry.filter("join", join);
+    registry.filter("sum", sum);
+    registry.filter("batch", batch);
+    registry.filter("slice", slice);
 }
 
 /// `random(value)`: the last item, so that it is the same each time. Python picks a random index;

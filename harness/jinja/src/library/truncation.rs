@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::Error;
+use minijinja::value::{Kwargs, Rest, Value};
 
 use crate::library::sequences;
 use crate::operator::Operator;
@@ -18,11 +18,7 @@ use crate::refusal::invalid;
 ///
 /// The checks are the same as in Jinja2 (`do_truncate`): it only compares lengths, so floats are
 /// allowed, and the end may be anything with a length.
-pub(super) fn truncate(
-    value: &Value,
-    args: Rest<Value>,
-    kwargs: Kwargs,
-) -> Result<Value, Error> {
+pub(super) fn truncate(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["length", "killwords", "end", "leeway"], &args, &kwargs)?;
     let number_at = |at: usize, otherwise: i128| match args.get(at) {
         None => Ok(Number::Int(otherwise)),

@@ -40,8 +40,11 @@ impl Signature {
         work((named + 1) * (self.arguments.len() + given.len() + named))?;
         produce(SLOT * (self.arguments.len() + given.len()) + ENTRY * named)?;
         let mut given = given.0.into_iter();
-        let mut bound: Vec<Option<Value>> =
-            given.by_ref().take(self.arguments.len()).map(Some).collect();
+        let mut bound: Vec<Option<Value>> = given
+            .by_ref()
+            .take(self.arguments.len())
+            .map(Some)
+            .collect();
         let rest: Vec<Value> = given.collect();
         let mut named: Vec<&str> = kwargs.args().collect();
         let mut take = |name: &str| -> Result<Option<Value>, Error> {

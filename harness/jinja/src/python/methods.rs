@@ -105,7 +105,8 @@ pub(crate) fn call(
                 return Err(Error::from(ErrorKind::TooManyArguments));
             }
             "cycle" => {
-                let at = (turns.attribute("index0")?.as_usize().unwrap_or(0)).checked_rem(args.len());
+                let at =
+                    (turns.attribute("index0")?.as_usize().unwrap_or(0)).checked_rem(args.len());
                 let at = at.ok_or_else(|| invalid("no items for cycling have been given"))?;
                 return Ok(args[at].clone());
             }

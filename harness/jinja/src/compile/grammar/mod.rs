@@ -18,9 +18,12 @@ mod statements;
 
 use minijinja::Error;
 
+use crate::library;
+
 pub(crate) use statements::Parsed;
 
 /// Parses a template whose lines are [`lexer::normalised`].
 pub(crate) fn parse(source: &str) -> Result<Parsed<'_>, Error> {
+    library::add();
     statements::template(source)
 }
