@@ -23,84 +23,71 @@ use crate::refusal::invalid;
 
 /// Adds the tests to a registry.
 pub(super) fn add(registry: &mut Registry) {
-    registry.test("defined", "defined", |value: &Value| !value.is_undefined());
-    registry.test("undefined", "undefined", Value::is_undefined);
-    registry.test("none", "none", Value::is_none);
-    registry.test("boolean", "boolean", |value: &Value| {
-        value.kind() == ValueKind::Bool
-    });
-    registry.test("true", "true", |value: &Value| {
+    registry.test("defined", |value: &Value| !value.is_undefined());
+    registry.test("undefined", Value::is_undefined);
+    registry.test("none", Value::is_none);
+    registry.test("boolean", |value: &Value| value.kind() == ValueKind::Bool);
+    registry.test("true", |value: &Value| {
         value.kind() == ValueKind::Bool && value.is_true()
     });
-    registry.test("false", "false", |value: &Value| {
+    registry.test("false", |value: &Value| {
         value.kind() == ValueKind::Bool && !value.is_true()
     });
-    registry.test("number", "number", |value: &Value| {
+    registry.test("number", |value: &Value| {
         number(value).is_some() || big_digits(value).is_some()
     });
-    registry.test("integer", "integer", |value: &Value| {
+    registry.test("integer", |value: &Value| {
         value.is_integer() || big_digits(value).is_some()
     });
-    registry.test("float", "float", |value: &Value| {
+    registry.test("float", |value: &Value| {
         matches!(number(value), Some(Number::Float(_)))
     });
-    registry.test("string", "string", |value: &Value| value.as_str().is_some());
-    registry.test("mapping", "mapping", is_dictionary);
-    registry.test("iterable", "iterable", is_iterable);
-    registry.test("sequence", "sequence", is_sequence);
-    registry.test("callable", "callable", is_callable);
-    registry.test("escaped", "escaped", Value::is_safe);
-    registry.test(
-        "sameas",
-        "sameas",
-        |a: &Value, args: Rest<Value>, kwargs: Kwargs| {
-            let args = Arguments::of(["other"], &args, &kwargs)?;
-            let b = args.required(0)?;
-            Ok::<_, Error>(a.kind() == b.kind() && tests::is_sameas(a, b))
-        },
-    );
-    registry.test("odd", "odd", |value: &Value| {
+    registry.test("string", |value: &Value| value.as_str().is_some());
+    registry.test("mapping", is_dictionary);
+    registry.test("iterable", is_iterable);
+    registry.test("sequence", is_sequence);
+    registry.test("callable", is_callable);
+    registry.test("escaped", Value::is_safe);
+    registry.test("sameas", |a: &Value, args: Rest<Value>, kwargs: Kwargs| {
+        let args = Arguments::of(["other"], &args, &kwargs)?;
+        let b = args.required(0)?;
+        Ok::<_, Error>(a.kind() == b.kind() && tests::is_sameas(a, b))
+    });
+    registry.test("odd", |value: &Value| {
         has_remainder(value, &Value::from(2), 1)
     });
-    registry.test("even", "even", |value: &Value| {
+    registry.test("even", |value: &Value| {
         has_remainder(value, &Value::from(2), 0)
     });
     registry.test(
-        "divisibleby",
         "divisibleby",
         |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
             let args = Arguments::of(["num"], &args, &kwargs)?;
             has_remainder(value, args.required(0)?, 0)
         },
     );
-    registry.test(
-        "in",
-        "in",
-        |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
-            let args = Arguments::of(["seq"], &args, &kwargs)?;
-            holds(Operator::In, value, args.required(0)?)
-        },
-    );
-    registry.test("lower", "lower", |value: &Value| {
+    registry.test("in", |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
+        let args = Arguments::of(["seq"], &args, &kwargs)?;
+        holds(Operator::In, value, args.required(0)?)
+    });
+    registry.test("lower", |value: &Value| {
         let text = text::str(value);
         has_case(&text) && !text.chars().any(|c| c.is_uppercase() || is_title(c))
     });
-    registry.test("upper", "upper", |value: &Value| {
+    registry.test("upper", |value: &Value| {
         let text = text::str(value);
         has_case(&text) && !text.chars().any(|c| c.is_lowercase() || is_title(c))
     });
-    registry.test("filter", "filter", |name: &Value| {
+    registry.test("filter", |name: &Value| {
         hashable(name).map(|()| name.as_str().and_then(vocabulary::filter).is_some())
     });
-    registry.test("test", "test", |name: &Value| {
+    registry.test("test", |name: &Value| {
         hashable(name).map(|()| name.as_str().and_then(vocabulary::test).is_some())
     });
     for (names, operator) in COMPARISONS {
         for name in *names {
             let operator = *operator;
-            registry.test(name, operator.label(), move |a: &Value, b: &Value| {
-                holds(operator, a, b)
-            });
+            registry.test(name, move |a: &Value, b: &Value| holds(operator, a, b));
         }
     }
 }

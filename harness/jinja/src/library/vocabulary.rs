@@ -53,15 +53,14 @@ const TESTS: &[(&str, Cost)] = &[
 
 /// A filter or a test.
 pub(crate) struct Callable {
-    /// The name for people.
-    label: &'static str,
+    name: &'static str,
     cost: Cost,
     function: Value,
 }
 
 impl Callable {
     pub(crate) fn call(&self, state: &mut State<'_, '_>, args: &[Value]) -> Result<Value, Error> {
-        watch::call(self.label, args, |args| {
+        watch::call(self.name, args, |args| {
             self.cost.charge(args)?;
             self.function.call(state, args)
         })
@@ -104,31 +103,26 @@ impl Registry {
         Rv: FunctionResult,
         Args: for<'a> FunctionArgs<'a>,
     {
-        let callable = callable(FILTERS, name, name, Value::from_function(filter));
+        let callable = callable(FILTERS, name, Value::from_function(filter));
         self.filters.insert(name, callable);
     }
 
-    /// Adds a test, which people know by its label. Each call counts its cost before it runs.
-    pub(super) fn test<F, Rv, Args>(&mut self, name: &'static str, label: &'static str, test: F)
+    /// Adds a test. Each call counts its cost before it runs.
+    pub(super) fn test<F, Rv, Args>(&mut self, name: &'static str, test: F)
     where
         F: Function<Rv, Args>,
         Rv: FunctionResult,
         Args: for<'a> FunctionArgs<'a>,
     {
-        let callable = callable(TESTS, name, label, Value::from_function(test));
+        let callable = callable(TESTS, name, Value::from_function(test));
         self.tests.insert(name, callable);
     }
 }
 
-fn callable(
-    known: &[(&str, Cost)],
-    name: &'static str,
-    label: &'static str,
-    function: Value,
-) -> Callable {
+fn callable(known: &[(&str, Cost)], name: &'static str, function: Value) -> Callable {
     let found = known.iter().find(|(known, _)| *known == name);
     Callable {
-        label,
+        name,
         cost: found.map_or(Cost::NOTHING, |(_, cost)| *cost),
         function,
     }
