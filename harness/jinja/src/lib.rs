@@ -61,8 +61,8 @@
 //! `rolecall_core::guard`: it provides a large stack and catches panics. Dates come from
 //! [`Case::now`], a frozen clock by default.
 //!
-//! minijinja has its own semantics. If they differ from Python's, the engine replaces them. The
-//! modules are listed from the ground up; each one uses only those above it.
+//! Values are minijinja's; what is done with them is Python's. The modules are listed from the ground
+//! up; each one uses only those above it.
 
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
@@ -97,7 +97,7 @@ mod explanation;
 // What the decisions of a render look at.
 mod decisions;
 
-// What looks at calls.
+// What looks at the calls of a render that tells more.
 mod watch;
 
 // Operators, literals and macros.
@@ -549,10 +549,8 @@ mod tests {
     #[test]
     fn the_version_is_the_one_that_is_pinned() {
         let manifest = include_str!("../../../Cargo.toml");
-        for name in ["minijinja", "minijinja-contrib"] {
-            let pin = format!("{name} = {{ version = \"={MINIJINJA}\"");
-            assert!(manifest.contains(&pin), "{name}");
-        }
+        let pin = format!("minijinja = {{ version = \"={MINIJINJA}\"");
+        assert!(manifest.contains(&pin));
     }
 
     #[test]

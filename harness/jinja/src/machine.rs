@@ -81,15 +81,17 @@ pub(crate) fn render(code: &Arc<Code>, context: Context) -> Result<String, (Erro
         line: AtomicUsize::new(0),
     });
     set_escapes(false);
-    let mut state = ENVIRONMENT.empty_state();
-    let mut machine = Machine::new(&render, 0, &[], &mut state);
-    machine.out = out;
-    if !code.blocks.is_empty() {
-        let _ = render.cells.set(machine.slots.clone());
-    }
-    let outcome = machine.body(&render.code.functions[0].body);
-    let out = machine.out;
-    outcome.map(|_| out).map_err(|error| {
+    let run = || {
+        let mut state = ENVIRONMENT.empty_state();
+        let mut machine = Machine::new(&render, 0, &[], &mut state)?;
+        machine.out = out;
+        if !code.blocks.is_empty() {
+            let _ = render.cells.set(machine.slots.clone());
+        }
+        let _ = machine.body(&machine.function.body)?;
+        Ok(machine.out)
+    };
+    run().map_err(|error| {
         let line = render.line.load(Ordering::Relaxed);
         (error, Some(line).filter(|line| *line > 0))
     })
@@ -100,11 +102,12 @@ pub(crate) fn render(code: &Arc<Code>, context: Context) -> Result<String, (Erro
 struct Cell(Mutex<Value>);
 
 impl Cell {
-    fn value() -> Value {
+    fn value() -> Result<Value, Error> {
+        produce(OBJECT)?;
         let cell = Arc::new(Cell::default());
         // A macro that calls itself is in its own cell.
         at_end(&cell);
-        Value::from_dyn_object(cell)
+        Ok(Value::from_dyn_object(cell))
     }
 
     fn replace(&self, value: Value) -> Value {
@@ -174,13 +177,13 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         function: usize,
         captures: &'m [Value],
         state: &'m mut State<'t, 'e>,
-    ) -> Machine<'m, 't, 'e> {
+    ) -> Result<Machine<'m, 't, 'e>, Error> {
         let function = &render.code.functions[function];
         let mut slots = vec![Value::UNDEFINED; function.slots];
         for at in &function.cells {
-            slots[*at] = Cell::value();
+            slots[*at] = Cell::value()?;
         }
-        Machine {
+        Ok(Machine {
             render,
             function,
             state,
@@ -191,7 +194,7 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
             loops: Vec::new(),
             is_prompt: true,
             is_watched: watch::is_on(),
-        }
+        })
     }
 
     /// An error at a line. The first one is where the render failed.
@@ -403,7 +406,7 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         let outer = self.slots[node.slots.clone()].to_vec();
         let cells = self.function.cells.iter().copied();
         for at in cells.filter(|at| node.slots.contains(at)) {
-            self.slots[at] = Cell::value();
+            self.slots[at] = Cell::value()?;
         }
         let captured = self.capture(|inner| inner.repeat(node, items));
         for (at, value) in node.slots.clone().zip(outer) {
@@ -443,16 +446,16 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
             signature: Arc::clone(signature),
             body: Box::new(move |state, args| {
                 let _nesting = Nesting::deeper(MACRO)?;
-                let mut machine = Machine::new(&render, at, &captures, state);
+                let mut machine = Machine::new(&render, at, &captures, state)?;
                 machine.is_prompt = false;
-                machine.call(args)?;
+                machine.run(args)?;
                 Ok(captured(machine.out))
             }),
         }))
     }
 
     /// Runs a macro with arguments.
-    fn call(&mut self, args: Vec<Option<Value>>) -> Result<(), Error> {
+    fn run(&mut self, args: Vec<Option<Value>>) -> Result<(), Error> {
         self.inherit(&self.function.body);
         let mut missing = Vec::new();
         for ((place, default), arg) in self.function.parameters.iter().zip(args) {
@@ -476,7 +479,7 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         let _nesting = Nesting::deeper(MACRO)?;
         let cells = self.render.cells.get().map_or(&[][..], Vec::as_slice);
         let captures = captures_of(&self.render.code.functions[at], cells, &[]);
-        let mut machine = Machine::new(self.render, at, &captures, self.state);
+        let mut machine = Machine::new(self.render, at, &captures, self.state)?;
         machine.out = std::mem::take(&mut self.out);
         machine.is_prompt = self.is_prompt;
         let flow = machine.body(&machine.function.body);
@@ -518,24 +521,14 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
             && !self.is_watched
             && !escapes()
         {
-            let base = self.push_all(operands)?;
-            let texts = &self.stack[base..];
-            if texts
-                .iter()
-                .all(|text| text.as_str().is_some() && !text.is_safe())
-            {
-                let len: usize = texts.iter().filter_map(Value::as_str).map(str::len).sum();
-                produce(2 * len)?;
-                if self.is_prompt {
-                    generation::before_write(self.out.len());
-                }
-                self.out.extend(texts.iter().filter_map(Value::as_str));
-                self.stack.truncate(base);
-                return Ok(());
+            let values = self.evals(operands)?;
+            let is_plain = |text: &Value| text.as_str().is_some() && !text.is_safe();
+            if values.iter().all(is_plain) {
+                let texts = values.iter().filter_map(Value::as_str);
+                produce(texts.clone().map(str::len).sum())?;
+                return texts.map(|text| self.write_text(text)).collect();
             }
-            let value = joined(*operator, texts);
-            self.stack.truncate(base);
-            let value = value.map_err(|error| self.at(expr.line, error))?;
+            let value = joined(*operator, &values).map_err(|error| self.at(expr.line, error))?;
             return self.write(&value);
         }
         let value = match &expr.kind {
@@ -650,13 +643,12 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                 });
             }
             Kind::Slice(parts, is_constant) => {
-                let base = self.push_all(&parts[..])?;
                 let slice = if *is_constant { slice_constant } else { slice };
-                let value = watch::call("[:]", &self.stack[base..], |parts| {
-                    slice(&parts[0], &parts[1], &parts[2], &parts[3])
+                return self.all(&parts[..], |parts| {
+                    watch::call("[:]", parts, |parts| {
+                        slice(&parts[0], &parts[1], &parts[2], &parts[3])
+                    })
                 });
-                self.stack.truncate(base);
-                return value;
             }
             Kind::Not(inner) => {
                 let value = self.eval(inner)?;
@@ -690,10 +682,7 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                 return calculated(*operator, &operands);
             }
             Kind::Join(operator, operands) => {
-                let base = self.push_all(operands)?;
-                let value = joined(*operator, &self.stack[base..]);
-                self.stack.truncate(base);
-                return value;
+                return self.all(operands, |operands| joined(*operator, operands));
             }
             Kind::Compare(first, rest) => {
                 if let [(operator, right)] = rest.as_slice()
@@ -714,35 +703,22 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                 Value::from(true)
             }
             Kind::Filter(filter, args) => {
-                let base = self.push_args(args)?;
-                let value = filter.call(self.state, &self.stack[base..]);
-                self.stack.truncate(base);
-                return value;
+                return self.call(args, |state, args| filter.call(state, args));
             }
             Kind::Test(test, args) => {
-                let base = self.push_args(args)?;
-                let value = test.call(self.state, &self.stack[base..]);
-                self.stack.truncate(base);
-                Value::from(value?.is_true())
+                let value = self.call(args, |state, args| test.call(state, args))?;
+                Value::from(value.is_true())
             }
             Kind::Call(of, args) => {
                 let of = self.eval(of)?;
-                let base = self.push_args(args)?;
-                let value = of.call(self.state, &self.stack[base..]);
-                self.stack.truncate(base);
-                return value;
+                return self.call(args, |state, args| of.call(state, args));
             }
             Kind::Method(of, name, args) => {
                 let of = self.eval(of)?;
-                let base = self.push_args(args)?;
-                let args = &self.stack[base..];
-                let value = if of.as_str().is_some() {
-                    watch::method(self.state, &of, name, args)
-                } else {
-                    of.call_method(self.state, name, args)
-                };
-                self.stack.truncate(base);
-                return value;
+                return self.call(args, |state, args| match of.as_str() {
+                    Some(_) => watch::method(state, &of, name, args),
+                    None => of.call_method(state, name, args),
+                });
             }
             Kind::Recurse(items) => {
                 let items = self.eval(items)?;
@@ -760,14 +736,8 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                 });
                 written?.1
             }
-            Kind::List(items) => {
-                let base = self.push_all(items)?;
-                return list(self.stack.split_off(base));
-            }
-            Kind::Tuple(items) => {
-                let base = self.push_all(items)?;
-                return tuple(self.stack.split_off(base));
-            }
+            Kind::List(items) => return list(self.evals(items)?),
+            Kind::Tuple(items) => return tuple(self.evals(items)?),
             Kind::Map(entries) => {
                 let mut pairs = Vec::with_capacity(entries.len());
                 for (key, value) in entries {
@@ -782,8 +752,7 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                 )
             }),
             Kind::Fail(kind, message, args) => {
-                self.push_args(args)?;
-                return Err(Error::new(*kind, message.clone()));
+                return self.call(args, |_, _| Err(Error::new(*kind, message.clone())));
             }
             Kind::Decide(site, inner) => return self.decide(*site, inner),
         })
@@ -800,19 +769,41 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         held.map(|value| value.is_true())
     }
 
-    /// Puts values on the stack. It gives the place of the first one.
-    fn push_all(&mut self, items: &'m [Expr]) -> Result<usize, Error> {
+    fn evals(&mut self, items: &'m [Expr]) -> Result<Vec<Value>, Error> {
+        items.iter().map(|item| self.eval(item)).collect()
+    }
+
+    /// Does something with the values of expressions, which are on the stack meanwhile.
+    fn all<T>(
+        &mut self,
+        items: &'m [Expr],
+        act: impl FnOnce(&[Value]) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let base = self.stack.len();
         for item in items {
             let value = self.eval(item)?;
             self.stack.push(value);
         }
-        Ok(base)
+        let result = act(&self.stack[base..]);
+        self.stack.truncate(base);
+        result
     }
 
-    /// Puts the arguments of a call on the stack. It gives the place of the first one.
-    fn push_args(&mut self, args: &'m Args) -> Result<usize, Error> {
+    /// Calls something with arguments.
+    fn call<T>(
+        &mut self,
+        args: &'m Args,
+        act: impl FnOnce(&mut State<'t, 'e>, &[Value]) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let base = self.stack.len();
+        self.push_args(args)?;
+        let result = act(self.state, &self.stack[base..]);
+        self.stack.truncate(base);
+        result
+    }
+
+    /// Puts the arguments of a call on the stack.
+    fn push_args(&mut self, args: &'m Args) -> Result<(), Error> {
         for arg in &args.positional {
             match arg {
                 Arg::One(expr) => {
@@ -827,7 +818,7 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
             }
         }
         if args.named.is_empty() {
-            return Ok(base);
+            return Ok(());
         }
         let mut named: Vec<(String, Value)> = Vec::new();
         for arg in &args.named {
@@ -850,7 +841,7 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         }
         let named = named.into_iter().collect::<Kwargs>();
         self.stack.push(Value::from(named));
-        Ok(base)
+        Ok(())
     }
 }
 

@@ -48,16 +48,11 @@ pub(crate) fn refusal(error: &Error, stage: Stage, line: Option<usize>) -> Refus
             return Refusal::Exceeded { limit: *limit };
         }
     }
-    // The innermost error has the cause. The others only name the block or macro around it.
-    let innermost = causes(error)
-        .filter_map(|cause| cause.downcast_ref::<Error>())
-        .last()
-        .unwrap_or(error);
     Refusal::Failed {
         stage,
-        message: match innermost.detail() {
-            Some(detail) => format!("{}: {detail}", innermost.kind()),
-            None => innermost.kind().to_string(),
+        message: match error.detail() {
+            Some(detail) => format!("{}: {detail}", error.kind()),
+            None => error.kind().to_string(),
         },
         line: line.or_else(|| {
             let place: &ErrorPlace = causes(error).find_map(|cause| cause.downcast_ref())?;

@@ -31,12 +31,12 @@ pub(crate) fn call(
 
 /// Calls a method that its object does not have itself.
 pub(crate) fn method(
-    state: &mut State<'_, '_>,
+    _: &mut State<'_, '_>,
     value: &Value,
     method: &str,
     args: &[Value],
 ) -> Result<Value, Error> {
-    let result = undefined::nameless(args, |args| methods::call(state, value, method, args))?;
+    let result = undefined::nameless(args, |args| methods::call(value, method, args))?;
     if !provenance::is_traced() {
         return Ok(result);
     }

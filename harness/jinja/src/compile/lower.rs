@@ -70,8 +70,7 @@ pub(crate) fn lower(parsed: &Parsed<'_>, is_instrumented: bool) -> Result<Lowere
             functions = lowering.functions.again();
             continue;
         }
-        let globals = lowering.functions.globals.into_iter().map(Box::from);
-        lowering.code.globals = globals.collect();
+        lowering.code.globals = lowering.functions.globals();
         return Ok(Lowered {
             code: lowering.code,
             literals: lowering.literals.unwrap_or_default(),
@@ -230,6 +229,11 @@ impl<'p, 's> Lowering<'p, 's> {
                 Stmt::Macro(self.function(node, node.name)?, place)
             }
             Statement::CallBlock(node) => self.call_block(node, before)?,
+            Statement::Block(node) if node.required => {
+                let message = format!("Required block '{}' not found", node.name);
+                let kind = Kind::Fail(ErrorKind::InvalidOperation, message, Args::default());
+                Stmt::Write(at(node.span(), kind))
+            }
             Statement::Block(node) => {
                 let number = self.code.functions.len();
                 self.code.functions.push(Function::default());
@@ -502,7 +506,7 @@ impl<'p, 's> Lowering<'p, 's> {
     }
 
     fn expr_alone(&mut self, node: &'p Node<'s>) -> Lower<Kind> {
-        if !self.parsed.rarities.has_infinity || self.is_constant || !is_constant(node) {
+        if !self.parsed.has_infinity || self.is_constant || !is_constant(node) {
             return self.kind(node);
         }
         // A value that cannot be sliced is not a constant, alone or in a list. Jinja2 then looks at
@@ -604,9 +608,14 @@ impl<'p, 's> Lowering<'p, 's> {
         })
     }
 
+    /// Whether an expression is the variable `self`, to which the template assigns nothing.
+    fn is_template(&mut self, node: &Node<'s>) -> bool {
+        is_self(node) && matches!(self.functions.find("self"), Place::Global(_))
+    }
+
     fn attribute(&mut self, node: &'p Spanned<GetAttr<'s>>) -> Lower<Kind> {
         // `self` has nothing but the template's blocks.
-        if is_self(&node.expr) && !self.parsed.rarities.assigns_self {
+        if self.is_template(&node.expr) {
             return Ok(Kind::Constant(Value::UNDEFINED));
         }
         let of = Box::new(self.expr(&node.expr)?);
@@ -722,8 +731,7 @@ impl<'p, 's> Lowering<'p, 's> {
             return Ok(Kind::Recurse(Box::new(self.expr(value)?)));
         }
         if let Node::GetAttr(attribute) = &node.expr
-            && is_self(&attribute.expr)
-            && !self.parsed.rarities.assigns_self
+            && self.is_template(&attribute.expr)
         {
             return Ok(Kind::Block(attribute.name.into()));
         }

@@ -3,7 +3,7 @@
 //! A name that is assigned somewhere in a scope is a variable of this scope from the beginning. Until
 //! it is assigned, it has the value of the variable of that name around the scope.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::machinery::ast::{Expr, Stmt};
 
@@ -13,7 +13,7 @@ use crate::code::Place;
 #[derive(Default)]
 pub(super) struct Functions<'s> {
     open: Vec<OpenFunction<'s>>,
-    pub(super) globals: Vec<&'s str>,
+    globals: BTreeMap<&'s str, usize>,
     /// The variables that functions within theirs use: their function and slot.
     shared: BTreeSet<(usize, usize)>,
     /// Whether one of them was found after a use.
@@ -24,20 +24,20 @@ struct OpenFunction<'s> {
     number: usize,
     scopes: Vec<Scope<'s>>,
     slots: usize,
-    captures: Vec<(&'s str, Place)>,
+    captures: BTreeMap<&'s str, usize>,
+    captured: Vec<Place>,
 }
 
 /// Variables that are known from some statement to another.
 struct Scope<'s> {
-    names: Vec<Known<'s>>,
+    names: BTreeMap<&'s str, Known>,
     /// How many conditions are around the statement, within the scope.
     conditions: usize,
     /// Whether it is the body of a loop that calls itself.
     is_recursive: bool,
 }
 
-struct Known<'s> {
-    name: &'s str,
+struct Known {
     slot: usize,
     /// Whether it has a value from the beginning.
     is_given: bool,
@@ -47,10 +47,9 @@ struct Known<'s> {
     is_assigned: Option<bool>,
 }
 
-impl<'s> Known<'s> {
-    fn new(name: &'s str, slot: usize, is_given: bool) -> Known<'s> {
+impl Known {
+    fn new(slot: usize, is_given: bool) -> Known {
         Known {
-            name,
             slot,
             is_given,
             is_read: false,
@@ -80,7 +79,8 @@ impl<'s> Functions<'s> {
             number,
             scopes: Vec::new(),
             slots: 0,
-            captures: Vec::new(),
+            captures: BTreeMap::new(),
+            captured: Vec::new(),
         });
     }
 
@@ -94,11 +94,7 @@ impl<'s> Functions<'s> {
         Closed {
             slots: closed.slots,
             cells: cells.map(|(_, slot)| *slot).collect(),
-            captures: closed
-                .captures
-                .into_iter()
-                .map(|(_, place)| place)
-                .collect(),
+            captures: closed.captured,
         }
     }
 
@@ -129,20 +125,16 @@ impl<'s> Functions<'s> {
         is_recursive: bool,
     ) {
         let given = given.iter();
-        let given = given.map(|(name, slot)| Known::new(name, *slot, true));
-        let mut names: Vec<Known<'s>> = given.collect();
+        let given = given.map(|(name, slot)| (*name, Known::new(*slot, true)));
+        let mut names: BTreeMap<&'s str, Known> = given.collect();
         assigned(body, &mut |name| {
-            if names.iter().all(|known| known.name != name) {
-                names.push(Known::new(name, self.slot(), false));
-            }
+            let known = names.entry(name);
+            known.or_insert_with(|| Known::new(self.slot(), false));
         });
         let function = self.innermost();
-        for outer in function
-            .scopes
-            .iter_mut()
-            .flat_map(|scope| &mut scope.names)
-        {
-            if names.iter().any(|known| known.name == outer.name) {
+        for name in names.keys() {
+            let outer = function.scopes.iter_mut();
+            for outer in outer.filter_map(|scope| scope.names.get_mut(name)) {
                 // For Jinja2 an assignment in an inner scope makes a name no special argument.
                 outer.is_assigned.get_or_insert(false);
             }
@@ -158,9 +150,10 @@ impl<'s> Functions<'s> {
     pub(super) fn leave(&mut self) -> Vec<(Place, Place)> {
         let scope = self.innermost().scopes.pop();
         let names = scope.into_iter().flat_map(|scope| scope.names);
-        let read = names
-            .filter(|known| !known.is_given && (known.is_read || known.is_assigned == Some(false)));
-        read.map(|known| (self.place(known.slot), self.find(known.name)))
+        let read = names.filter(|(_, known)| {
+            !known.is_given && (known.is_read || known.is_assigned == Some(false))
+        });
+        read.map(|(name, known)| (self.place(known.slot), self.find(name)))
             .collect()
     }
 
@@ -174,7 +167,7 @@ impl<'s> Functions<'s> {
     /// Whether the variable `loop` is that of a loop of the innermost function that calls itself.
     pub(super) fn is_loop_recursive(&mut self) -> bool {
         let mut scopes = self.innermost().scopes.iter().rev();
-        let of = scopes.find(|scope| scope.names.iter().any(|known| known.name == "loop"));
+        let of = scopes.find(|scope| scope.names.contains_key("loop"));
         of.is_some_and(|scope| scope.is_recursive)
     }
 
@@ -193,7 +186,7 @@ impl<'s> Functions<'s> {
         let scope = self.innermost().scopes.last_mut();
         let known = scope.and_then(|scope| {
             let conditions = scope.conditions;
-            let known = scope.names.iter_mut().find(|known| known.name == name)?;
+            let known = scope.names.get_mut(name)?;
             known.is_assigned.get_or_insert(conditions == 0);
             Some(known.slot)
         });
@@ -211,7 +204,7 @@ impl<'s> Functions<'s> {
     fn find_from(&mut self, level: usize, name: &'s str) -> Place {
         let function = &mut self.open[level];
         for scope in function.scopes.iter_mut().rev() {
-            if let Some(known) = scope.names.iter_mut().find(|known| known.name == name) {
+            if let Some(known) = scope.names.get_mut(name) {
                 known.is_read |= known.is_assigned.is_none();
                 let place = (function.number, known.slot);
                 return if self.shared.contains(&place) {
@@ -222,15 +215,11 @@ impl<'s> Functions<'s> {
             }
         }
         if level == 0 {
-            let known = self.globals.iter().position(|known| *known == name);
-            return Place::Global(known.unwrap_or_else(|| {
-                self.globals.push(name);
-                self.globals.len() - 1
-            }));
+            let next = self.globals.len();
+            return Place::Global(*self.globals.entry(name).or_insert(next));
         }
-        let mut captures = function.captures.iter();
-        if let Some(at) = captures.position(|(known, _)| *known == name) {
-            return Place::Capture(at);
+        if let Some(at) = function.captures.get(name) {
+            return Place::Capture(*at);
         }
         let mut place = self.find_from(level - 1, name);
         if let Place::Global(_) = place {
@@ -241,34 +230,45 @@ impl<'s> Functions<'s> {
             self.is_incomplete = true;
             place = Place::Cell(slot);
         }
-        let captures = &mut self.open[level].captures;
-        captures.push((name, place));
-        Place::Capture(captures.len() - 1)
+        let function = &mut self.open[level];
+        let at = function.captured.len();
+        function.captures.insert(name, at);
+        function.captured.push(place);
+        Place::Capture(at)
+    }
+
+    /// The names of the variables that the template is given.
+    pub(super) fn globals(&self) -> Vec<Box<str>> {
+        let mut names: Vec<_> = self.globals.iter().collect();
+        names.sort_by_key(|(_, at)| **at);
+        names
+            .into_iter()
+            .map(|(name, _)| Box::from(*name))
+            .collect()
     }
 
     /// The slot of a name that is read before it is assigned in the scope that is open. Then the name
     /// counts as not read.
     pub(super) fn take_read(&mut self, name: &str) -> Option<usize> {
         let scope = self.innermost().scopes.last_mut()?;
-        let known = scope.names.iter_mut().find(|known| known.name == name)?;
+        let known = scope.names.get_mut(name)?;
         std::mem::take(&mut known.is_read).then_some(known.slot)
     }
 
     /// Adds a name to the scope that is open, unless statements assign it.
     pub(super) fn declare(&mut self, name: &'s str) {
         let slot = self.slot();
-        if let Some(scope) = self.innermost().scopes.last_mut()
-            && scope.names.iter().all(|known| known.name != name)
-        {
-            scope.names.push(Known::new(name, slot, false));
+        if let Some(scope) = self.innermost().scopes.last_mut() {
+            let known = scope.names.entry(name);
+            known.or_insert(Known::new(slot, false));
         }
     }
 
     /// A variable has a value from the beginning.
     pub(super) fn is_given(&mut self, name: &str) {
-        if let Some(scope) = self.innermost().scopes.last_mut() {
-            let names = scope.names.iter_mut().filter(|known| known.name == name);
-            names.for_each(|known| known.is_given = true);
+        let scope = self.innermost().scopes.last_mut();
+        if let Some(known) = scope.and_then(|scope| scope.names.get_mut(name)) {
+            known.is_given = true;
         }
     }
 

@@ -172,12 +172,12 @@ impl Object for DictType {
 
     fn call_method(
         self: &Arc<Self>,
-        state: &mut State<'_, '_>,
+        _: &mut State<'_, '_>,
         method: &str,
         args: &[Value],
     ) -> Result<Value, Error> {
         match method {
-            "fromkeys" => methods::call(state, &Value::from_pairs([("", "")]), method, args),
+            "fromkeys" => methods::call(&Value::from_pairs([("", "")]), method, args),
             _ => Err(Error::from(ErrorKind::UnknownMethod)),
         }
     }

@@ -1,12 +1,10 @@
 //! The methods of Python's values.
 //!
 //! The methods of lists and dictionaries are here, the methods of texts in `strings`, and the
-//! methods of numbers in `numerals`. Only `upper` and `lower` come from minijinja-contrib's
-//! `pycompat`.
+//! methods of numbers in `numerals`.
 
 use minijinja::value::{Rest, Value, from_args};
-use minijinja::{Error, ErrorKind, State};
-use minijinja_contrib::pycompat::unknown_method_callback;
+use minijinja::{Error, ErrorKind};
 
 use crate::meter::{ENTRY, ITEM, OBJECT, SLOT, produce, work};
 use crate::python::arguments::positional;
@@ -15,20 +13,14 @@ use crate::python::dictionaries::{self, dictionary, entry, hashable, hashed};
 use crate::python::iteration::iterate;
 use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple};
 use crate::python::loops::Loop;
-use crate::python::markup::like;
 use crate::python::numbers::number;
 use crate::python::numerals;
 use crate::python::strings::{self, or_not_found};
 use crate::python::undefined;
 use crate::refusal::invalid;
 
-/// Calls a method of a value, where minijinja knows of none.
-pub(crate) fn call(
-    state: &mut State<'_, '_>,
-    value: &Value,
-    method: &str,
-    args: &[Value],
-) -> Result<Value, Error> {
+/// Calls a method of a value, which is no object with methods of its own.
+pub(crate) fn call(value: &Value, method: &str, args: &[Value]) -> Result<Value, Error> {
     if let Some(text) = value.as_str() {
         let called = if value.is_safe() {
             strings::call_markup(text, method, args)
@@ -127,18 +119,8 @@ pub(crate) fn call(
     {
         return result;
     }
-    // `upper` and `lower` of a text. Anything else is an unknown method.
-    let called = unknown_method_callback(state, value, method, args);
-    let called = called.map(|result| match result.as_str() {
-        Some(text) => like(value, text),
-        None => result,
-    });
-    called.map_err(|error| {
-        if error.kind() == ErrorKind::UnknownMethod && error.detail().is_none() {
-            return Error::new(error.kind(), undefined::missing(value, &method.into()));
-        }
-        error
-    })
+    let message = undefined::missing(value, &method.into());
+    Err(Error::new(ErrorKind::UnknownMethod, message))
 }
 
 /// `list.index(value, start, stop)`. A range has no bounds.

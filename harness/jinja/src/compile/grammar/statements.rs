@@ -28,15 +28,6 @@ pub(crate) struct Parsed<'s> {
     pub(crate) template: Stmt<'s>,
     /// The names of the blocks that see the variables around them.
     pub(crate) scoped: Vec<&'s str>,
-    /// The template's rare features.
-    pub(crate) rarities: Rarities,
-}
-
-/// Rare features of a template that affect its other parts.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Rarities {
-    /// Whether something is assigned to `self`, which is the template otherwise.
-    pub(crate) assigns_self: bool,
     /// Whether there is a number that is too large for a float, or a text that may become one.
     pub(crate) has_infinity: bool,
 }
@@ -48,7 +39,6 @@ pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
         ends: Vec::new(),
         blocks: Vec::new(),
         scoped: Vec::new(),
-        rarities: Rarities::default(),
         can_break: false,
         in_loop: false,
     };
@@ -59,10 +49,7 @@ pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
         source,
         template: Stmt::Template(Spanned::new(Template { children }, span)),
         scoped: parser.scoped,
-        rarities: Rarities {
-            has_infinity: parser.stream.has_infinity(),
-            ..parser.rarities
-        },
+        has_infinity: parser.stream.has_infinity(),
     })
 }
 
@@ -74,8 +61,6 @@ struct Parser<'s> {
     /// The names of the blocks until now.
     blocks: Vec<&'s str>,
     scoped: Vec<&'s str>,
-    /// The rare features until now.
-    rarities: Rarities,
     /// Whether `break` and `continue` have a loop to leave.
     can_break: bool,
     /// Whether a loop is around the statement, however far.
@@ -358,7 +343,6 @@ impl<'s> Parser<'s> {
     fn target(&mut self, tuples: Tuples) -> Result<Expr<'s>, Error> {
         let parsed = tuple_or_expression(&mut self.stream, tuples)?;
         let target = self.assignable(&parsed)?;
-        self.rarities.assigns_self |= stores(&target, "self");
         Ok(target)
     }
 
@@ -390,7 +374,6 @@ impl<'s> Parser<'s> {
         if ["true", "false", "none", "True", "False", "None"].contains(&name) {
             return Err(self.stream.error("can't assign to 'name'"));
         }
-        self.rarities.assigns_self |= name == "self";
         Ok(name)
     }
 
