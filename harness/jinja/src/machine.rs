@@ -39,6 +39,9 @@ use crate::watch;
 /// How much deeper a call of a macro is than a loop.
 const MACRO: usize = 5;
 
+/// A text of this length or more is counted when it is written.
+const COUNTED_TEXT: usize = 24;
+
 /// The environment of all renders. It only knows the methods of values.
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::empty();
@@ -420,7 +423,6 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         &mut self,
         run: impl FnOnce(&mut Self) -> Flow,
     ) -> Result<(ControlFlow<Leave>, Value), Error> {
-        let _nesting = Nesting::deeper(1)?;
         let outer = std::mem::take(&mut self.out);
         let was_prompt = std::mem::replace(&mut self.is_prompt, false);
         provenance::begin();
@@ -506,9 +508,12 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         assigned.map_err(|error| self.at(line, error))
     }
 
-    /// Plain text of the template.
+    /// Writes a text, and counts it.
     fn write_text(&mut self, text: &str) -> Result<(), Error> {
-        produce(text.len())?;
+        // For a shorter text the step of its statement is limit enough.
+        if text.len() >= COUNTED_TEXT {
+            produce(text.len())?;
+        }
         if self.is_prompt {
             generation::before_write(self.out.len());
         }

@@ -1,10 +1,11 @@
 //! The operators, literals and macros of a template, with Python's semantics.
 
-mod arithmetic;
 pub(crate) mod comparison;
 mod concatenation;
 pub(crate) mod literals;
 pub(crate) mod macros;
+
+mod arithmetic;
 
 use minijinja::Error;
 use minijinja::value::Value;
