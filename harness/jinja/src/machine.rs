@@ -529,9 +529,9 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
             let values = self.evals(operands)?;
             let is_plain = |text: &Value| text.as_str().is_some() && !text.is_safe();
             if values.iter().all(is_plain) {
-                let texts = values.iter().filter_map(Value::as_str);
+                let mut texts = values.iter().filter_map(Value::as_str);
                 produce(texts.clone().map(str::len).sum())?;
-                return texts.map(|text| self.write_text(text)).collect();
+                return texts.try_for_each(|text| self.write_text(text));
             }
             let value = joined(*operator, &values).map_err(|error| self.at(expr.line, error))?;
             return self.write(&value);
@@ -620,6 +620,7 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         Ok(value)
     }
 
+    #[allow(clippy::too_many_lines)] // one arm for each expression of the language
     fn kind(&mut self, kind: &'m Kind) -> Result<Value, Error> {
         Ok(match kind {
             Kind::Constant(value) => value.clone(),

@@ -657,9 +657,8 @@ impl<'p, 's> Lowering<'p, 's> {
             Some(bound) => self.expr(bound),
             None => Ok(at(node.span(), Kind::Constant(Value::from(())))),
         };
-        let bounds = [bound(&node.start)?, bound(&node.stop)?, bound(&node.step)?];
-        let [start, stop, step] = bounds;
-        let parts = Box::new([self.expr(&node.expr)?, start, stop, step]);
+        let [start, end, step] = [bound(&node.start)?, bound(&node.stop)?, bound(&node.step)?];
+        let parts = Box::new([self.expr(&node.expr)?, start, end, step]);
         Ok(Kind::Slice(parts, self.is_constant))
     }
 
