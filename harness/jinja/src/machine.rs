@@ -39,7 +39,7 @@ use crate::watch;
 /// How much deeper a call of a macro is than a loop.
 const MACRO: usize = 5;
 
-/// A text of this length or more is counted when it is written.
+/// Plain text of this length or more is counted when it is written.
 const COUNTED_TEXT: usize = 24;
 
 /// The environment of all renders. It only knows the methods of values.
@@ -257,6 +257,8 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         step()?;
         match statement {
             Stmt::Reach(_) => {}
+            // The step of the statement is limit enough.
+            Stmt::Text(text) if text.len() < COUNTED_TEXT => self.write_uncounted(text),
             Stmt::Text(text) => self.write_text(text)?,
             Stmt::Write(expr) => self.write_expr(expr)?,
             Stmt::If(condition, yes, no) => {
@@ -510,15 +512,16 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
 
     /// Writes a text, and counts it.
     fn write_text(&mut self, text: &str) -> Result<(), Error> {
-        // For a shorter text the step of its statement is limit enough.
-        if text.len() >= COUNTED_TEXT {
-            produce(text.len())?;
-        }
+        produce(text.len())?;
+        self.write_uncounted(text);
+        Ok(())
+    }
+
+    fn write_uncounted(&mut self, text: &str) {
         if self.is_prompt {
             generation::before_write(self.out.len());
         }
         self.out.push_str(text);
-        Ok(())
     }
 
     fn write_expr(&mut self, expr: &'m Expr) -> Result<(), Error> {
