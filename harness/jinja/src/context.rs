@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use minijinja::value::{Enumerator, Object, Value};
+use minijinja::Value;
 use rolecall_core::provenance::{Input, InputKind};
 use rolecall_core::{CONTENT, Case, Conversation, Template, Variable};
 use serde_json::Value as Json;
@@ -174,6 +174,27 @@ impl Context {
         self.case.text_len
     }
 
+    /// The value of a variable, if it has one.
+    pub(crate) fn value(&self, key: &str) -> Option<Value> {
+        if self.without == Some(key) {
+            return None;
+        }
+        let of_case = self.case.variables.iter().find(|(name, _)| name == key);
+        if let Some((_, value)) = of_case {
+            return Some(value.clone());
+        }
+        if let Some(value) = self.template_value(key) {
+            return Some(value);
+        }
+        Some(match key {
+            "messages" => self.case.messages.clone(),
+            "tools" => self.case.tools.clone(),
+            "documents" => self.case.documents.clone(),
+            "add_generation_prompt" => self.case.add_generation_prompt.clone(),
+            _ => return None,
+        })
+    }
+
     fn template_value(&self, name: &str) -> Option<Value> {
         // The last entry of a name wins.
         let mut known = self.known.iter().rev();
@@ -251,53 +272,4 @@ pub fn tools_json(tools: &[Json], indent: Option<usize>) -> String {
     let tools = Value::from(tools.iter().map(value).collect::<Vec<_>>());
     // Tools come from JSON: they have a JSON form.
     dumps(&tools, &JsonStyle::indented(indent)).unwrap_or_default()
-}
-
-impl From<Context> for Value {
-    fn from(context: Context) -> Value {
-        Value::from_object(context)
-    }
-}
-
-impl std::fmt::Debug for Context {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("<context>")
-    }
-}
-
-impl Object for Context {
-    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        self.get_value_by_str(key.as_str()?)
-    }
-
-    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
-        if self.without == Some(key) {
-            return None;
-        }
-        let of_case = self.case.variables.iter().find(|(name, _)| name == key);
-        if let Some((_, value)) = of_case {
-            return Some(value.clone());
-        }
-        if let Some(value) = self.template_value(key) {
-            return Some(value);
-        }
-        Some(match key {
-            "messages" => self.case.messages.clone(),
-            "tools" => self.case.tools.clone(),
-            "documents" => self.case.documents.clone(),
-            "add_generation_prompt" => self.case.add_generation_prompt.clone(),
-            _ => return None,
-        })
-    }
-
-    fn enumerate(self: &Arc<Self>) -> Enumerator {
-        let names = ["messages", "tools", "documents", "add_generation_prompt"]
-            .into_iter()
-            .chain(self.template.values.iter().map(|(name, _)| name.as_str()))
-            .chain(self.case.variables.iter().map(|(name, _)| name.as_str()))
-            .filter(|name| self.without != Some(name))
-            .map(Value::from)
-            .collect();
-        Enumerator::Values(names)
-    }
 }

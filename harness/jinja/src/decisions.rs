@@ -8,13 +8,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use minijinja::Environment;
 use minijinja::value::{Value, ValueKind};
 use rolecall_core::decision::{DecisionLog, Decisions, Look, Operand, OperandValue, TRUTH};
 use rolecall_core::provenance::Input;
 
 use crate::explanation;
-use crate::operator::Operator;
 use crate::provenance::{self, spans_of};
 use crate::python::dictionaries::entries;
 use crate::python::kinds::{is_dictionary, is_list, is_tuple};
@@ -102,32 +100,26 @@ pub(crate) fn noted<T>(is_wanted: bool, render: impl FnOnce() -> T) -> (T, Optio
     (result, NOTES.take().map(|notes| notes.log.into_decisions()))
 }
 
-/// Adds the probes to an environment.
-pub(crate) fn add(environment: &mut Environment<'_>) {
-    environment.add_filter(Operator::Deciding.name(), |value: Value| {
-        with(|notes| notes.log.begin());
-        value
+/// A condition begins to be evaluated.
+pub(crate) fn begin() {
+    with(|notes| notes.log.begin());
+}
+
+/// A condition has been evaluated.
+pub(crate) fn end(site: usize, value: &Value) {
+    truth(value);
+    with(|notes| {
+        let written = provenance::written();
+        notes.log.end(site, value.is_true(), written);
     });
-    // The first argument is only there to be evaluated first.
-    environment.add_filter(
-        Operator::Decided.name(),
-        |_: Value, value: Value, site: usize| {
-            // A truth alone says less than what it was made by.
-            if value.kind() != ValueKind::Bool {
-                look(TRUTH, std::slice::from_ref(&value), &value);
-            }
-            let truth = value.is_true();
-            let written = provenance::written();
-            with(|notes| notes.log.end(site, truth, written));
-            value
-        },
-    );
-    environment.add_filter(Operator::Truth.name(), |value: Value| {
-        if value.kind() != ValueKind::Bool {
-            look(TRUTH, std::slice::from_ref(&value), &value);
-        }
-        value
-    });
+}
+
+/// The truth of a value is looked at.
+pub(crate) fn truth(value: &Value) {
+    // A truth alone says less than what it was made by.
+    if IS_NOTED.get() && value.kind() != ValueKind::Bool {
+        look(TRUTH, std::slice::from_ref(value), value);
+    }
 }
 
 /// What a call gave, with the origin of its texts. The call is noted.
@@ -147,14 +139,6 @@ pub(crate) fn watched_method(name: &str, args: &[Value], result: Value) -> Value
     let name = known.copied().find(|known| *known == name);
     look(name.unwrap_or("a method"), args, &result);
     result
-}
-
-/// Two values were compared without a call.
-pub(crate) fn compared(operator: Operator, one: &Value, other: &Value, is_true: bool) {
-    if IS_NOTED.get() {
-        let operands = [one.clone(), other.clone()];
-        look(operator.label(), &operands, &Value::from(is_true));
-    }
 }
 
 /// Notes a call, if it reads something that the template was given.

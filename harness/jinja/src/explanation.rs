@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use minijinja::Error;
 use minijinja::value::{Tuple, Value};
 use rolecall_core::provenance::{Input, Spans};
 
@@ -16,10 +17,9 @@ use crate::python::iteration::iterate;
 use crate::python::kinds::{is_dictionary, is_list, is_tuple};
 use crate::python::slices::part_of_text;
 use crate::python::text;
-use crate::registry::Arguments;
 
 /// The arguments of a call that can be looked at once more: a generator gives its items only once.
-pub(crate) fn repeatable(name: &'static str, args: &[Value]) -> Arguments {
+pub(crate) fn repeatable(name: &'static str, args: &[Value]) -> Result<Option<Vec<Value>>, Error> {
     let [items, rest @ ..] = args else {
         return Ok(None);
     };

@@ -41,14 +41,12 @@ thread_local! {
     static OUTPUT: Cell<usize> = const { Cell::new(usize::MAX) };
     /// The work that it may still do.
     static WORK: Cell<u64> = const { Cell::new(u64::MAX) };
-    /// How many filters may still be called from within filters.
-    static CALLS: Cell<usize> = const { Cell::new(Limits::DEEPEST) };
     /// How many levels may still be gone down into a value.
     static DEPTH: Cell<usize> = const { Cell::new(DEEPEST) };
-    /// How often a loop has called itself, which opens its scopes once more each time.
-    static RECURSIONS: Cell<usize> = const { Cell::new(0) };
-    /// The steps of the interpreter whose lookups of names are counted already.
-    static STEPS: Cell<u64> = const { Cell::new(0) };
+    /// The steps that may still be taken.
+    static STEPS: Cell<u64> = const { Cell::new(u64::MAX) };
+    /// How many levels loops, macros, captured texts and filters in filters may still nest.
+    static NESTING: Cell<usize> = const { Cell::new(Limits::DEEPEST) };
     /// The moment at which the render happens.
     static NOW: Cell<Option<Moment>> = const { Cell::new(None) };
     /// Why the render has failed, once it has.
@@ -96,14 +94,15 @@ pub(crate) fn metered<T>(
     impl Drop for End {
         fn drop(&mut self) {
             release();
-            begin(usize::MAX, u64::MAX, Limits::DEEPEST);
+            begin(&Limits {
+                fuel: u64::MAX,
+                work: u64::MAX,
+                output: usize::MAX,
+                ..Limits::default()
+            });
         }
     }
-    begin(
-        limits.output,
-        limits.work,
-        limits.recursion.min(Limits::DEEPEST),
-    );
+    begin(limits);
     NOW.set(Some(now));
     let _end = End;
     let result = render();
@@ -113,13 +112,13 @@ pub(crate) fn metered<T>(
     }
 }
 
-fn begin(output: usize, work: u64, calls: usize) {
-    OUTPUT.set(output);
-    WORK.set(work);
-    CALLS.set(calls);
+fn begin(limits: &Limits) {
+    let levels = limits.recursion.min(Limits::DEEPEST);
+    OUTPUT.set(limits.output);
+    WORK.set(limits.work);
     DEPTH.set(DEEPEST);
-    RECURSIONS.set(0);
-    STEPS.set(0);
+    STEPS.set(limits.fuel);
+    NESTING.set(levels);
     FAILED.take();
 }
 
@@ -133,6 +132,7 @@ pub(crate) fn now() -> Moment {
 fn fail(failure: StopReason) -> Error {
     OUTPUT.set(0);
     WORK.set(0);
+    STEPS.set(0);
     FAILED
         .with_borrow_mut(|failed| *failed.get_or_insert(failure))
         .error()
@@ -144,9 +144,38 @@ pub(crate) fn has_failed() -> bool {
     FAILED.with_borrow(Option::is_some)
 }
 
-/// The error of a render whose steps have run out.
-pub(crate) fn out_of_fuel() -> Error {
-    fail(StopReason::Limit(Limit::Fuel))
+/// Takes a step.
+#[inline]
+pub(crate) fn step() -> Result<(), Error> {
+    match STEPS.get().checked_sub(1) {
+        Some(left) => {
+            STEPS.set(left);
+            Ok(())
+        }
+        None => Err(fail(StopReason::Limit(Limit::Fuel))),
+    }
+}
+
+/// Levels of loops, macros and whatever else nests. They end when this is dropped.
+pub(crate) struct Nesting(usize);
+
+impl Nesting {
+    /// Goes down so many levels.
+    pub(crate) fn deeper(levels: usize) -> Result<Nesting, Error> {
+        match NESTING.get().checked_sub(levels) {
+            Some(left) => {
+                NESTING.set(left);
+                Ok(Nesting(levels))
+            }
+            None => Err(fail(StopReason::Limit(Limit::Recursion))),
+        }
+    }
+}
+
+impl Drop for Nesting {
+    fn drop(&mut self) {
+        NESTING.set(NESTING.get() + self.0);
+    }
 }
 
 /// Counts bytes that are about to be produced.
@@ -174,45 +203,15 @@ pub(crate) fn work(amount: usize) -> Result<(), Error> {
     }
 }
 
-/// Counts the names that were looked for since the last time, given the interpreter's steps
-/// until now, the open scopes and the work of looking in one of them.
-pub(crate) fn looked_up(steps: u64, scopes: usize, lookup: usize) -> Result<(), Error> {
-    let since = steps.saturating_sub(STEPS.replace(steps));
-    let scopes = scopes.saturating_mul(1 + RECURSIONS.get());
-    let scopes = scopes.min(Limits::DEEPEST + 2);
-    // Not every step looks for a name: half of the work is counted.
-    let work_of_step = scopes.saturating_mul(lookup) / 2;
-    let since = usize::try_from(since).unwrap_or(usize::MAX);
-    work(since.saturating_mul(work_of_step))
-}
-
-/// Notes that a loop calls itself.
-pub(crate) fn recursed() {
-    RECURSIONS.set(RECURSIONS.get() + 1);
-}
-
 /// Goes a level down into a value, or fails where the value is nested too deeply for Python.
 pub(crate) fn nested<T>(within: impl FnOnce() -> T) -> Result<T, Error> {
-    level(&DEPTH, StopReason::TooDeep, within)
-}
-
-/// Calls a filter from within a filter, or fails at the limit on recursion.
-pub(crate) fn called<T>(within: impl FnOnce() -> T) -> Result<T, Error> {
-    level(&CALLS, StopReason::Limit(Limit::Recursion), within)
-}
-
-fn level<T>(
-    left: &'static std::thread::LocalKey<Cell<usize>>,
-    failure: StopReason,
-    within: impl FnOnce() -> T,
-) -> Result<T, Error> {
-    let here = left.get();
+    let here = DEPTH.get();
     let Some(below) = here.checked_sub(1) else {
-        return Err(fail(failure));
+        return Err(fail(StopReason::TooDeep));
     };
-    left.set(below);
+    DEPTH.set(below);
     let result = within();
-    left.set(here);
+    DEPTH.set(here);
     Ok(result)
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use minijinja::{Error, ErrorKind};
-use rolecall_core::{Limit, Refusal, Stage};
+use rolecall_core::{Refusal, Stage};
 
 use crate::meter::LimitReached;
 
@@ -36,8 +36,8 @@ pub(crate) fn byte_of(error: &Error) -> Option<usize> {
 #[error("{0}")]
 pub(crate) struct RaisedException(pub(crate) String);
 
-/// Turns an error of a render or a load into a refusal.
-pub(crate) fn refusal(error: &Error, stage: Stage) -> Refusal {
+/// Turns an error of a render or a load into a refusal. A render knows the line.
+pub(crate) fn refusal(error: &Error, stage: Stage, line: Option<usize>) -> Refusal {
     for cause in causes(error) {
         if let Some(RaisedException(message)) = cause.downcast_ref() {
             return Refusal::Raised {
@@ -47,39 +47,17 @@ pub(crate) fn refusal(error: &Error, stage: Stage) -> Refusal {
         if let Some(LimitReached(limit)) = cause.downcast_ref() {
             return Refusal::Exceeded { limit: *limit };
         }
-        if let Some(error) = cause.downcast_ref::<Error>()
-            && let Some(limit) = own_limit(error)
-        {
-            return Refusal::Exceeded { limit };
-        }
     }
-    // The innermost error has the cause. The others only name the block or macro around it.
-    let innermost = causes(error)
-        .filter_map(|cause| cause.downcast_ref::<Error>())
-        .last()
-        .unwrap_or(error);
     Refusal::Failed {
         stage,
-        message: match innermost.detail() {
-            Some(detail) => format!("{}: {detail}", innermost.kind()),
-            None => innermost.kind().to_string(),
+        message: match error.detail() {
+            Some(detail) => format!("{}: {detail}", error.kind()),
+            None => error.kind().to_string(),
         },
-        line: innermost.line().or(error.line()).or_else(|| {
+        line: line.or_else(|| {
             let place: &ErrorPlace = causes(error).find_map(|cause| cause.downcast_ref())?;
             Some(place.line)
         }),
-    }
-}
-
-/// The limit after an error, if minijinja itself keeps the limit.
-fn own_limit(error: &Error) -> Option<Limit> {
-    match (error.kind(), error.detail()) {
-        (ErrorKind::OutOfFuel, None) => Some(Limit::Fuel),
-        // minijinja 3.0.5: vm/context.rs and compiler/parser.rs
-        (_, Some("recursion limit exceeded" | "template exceeds maximum recursion limits")) => {
-            Some(Limit::Recursion)
-        }
-        _ => None,
     }
 }
 

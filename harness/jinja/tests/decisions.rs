@@ -155,7 +155,7 @@ fn every_way_to_compare_is_seen() {
         ("not m.content", format!("truth({content})")),
         (
             "messages | selectattr('content', 'equalto', 'x') | list",
-            format!("==({content}, \"x\"=x) -> False"),
+            format!("equalto({content}, \"x\"=x) -> False"),
         ),
     ] {
         let source =

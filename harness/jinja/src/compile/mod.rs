@@ -13,10 +13,7 @@ pub(crate) mod pitfalls;
 pub(crate) mod unknown;
 pub(crate) mod words;
 
-mod generators;
 mod iterations;
-mod loop_controls;
-mod names;
 mod scopes;
 
 mod sites;
@@ -24,6 +21,4 @@ mod sites;
 pub(crate) mod mutation;
 pub(crate) mod outline;
 
-mod expressions;
-
-pub(crate) mod tree;
+pub(crate) mod lower;

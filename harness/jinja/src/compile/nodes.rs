@@ -1,37 +1,14 @@
-//! The nodes of a syntax tree: how they are made, and what is within them.
+//! The nodes of a syntax tree: what is within them.
 
 use minijinja::Value;
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{
-    CallArg, Const, EmitExpr, Expr, Filter, IfCond, Spanned, Stmt, UnaryOp, UnaryOpKind, Var,
-    WithBlock,
+    CallArg, Const, EmitExpr, Expr, Spanned, Stmt, UnaryOp, UnaryOpKind, Var,
 };
-
-use crate::operator::Operator;
-
-/// An operator with its operands: the call of the operator's filter.
-pub(super) fn operation<'s>(
-    operator: Operator,
-    operands: impl IntoIterator<Item = Expr<'s>>,
-    span: Span,
-) -> Expr<'s> {
-    let mut operands = operands.into_iter();
-    let expr = operands.next();
-    let filter = Filter {
-        name: operator.name(),
-        expr,
-        args: operands.map(CallArg::Pos).collect(),
-    };
-    Expr::Filter(Spanned::new(filter, span))
-}
 
 pub(super) fn constant<'s>(value: impl Into<Value>, span: Span) -> Expr<'s> {
     let value = value.into();
     Expr::Const(Spanned::new(Const { value }, span))
-}
-
-pub(super) fn variable(id: &str, span: Span) -> Expr<'_> {
-    Expr::Var(Spanned::new(Var { id }, span))
 }
 
 /// `not a`
@@ -40,27 +17,13 @@ pub(super) fn not(expr: Expr<'_>, span: Span) -> Expr<'_> {
     Expr::UnaryOp(Spanned::new(UnaryOp { op, expr }, span))
 }
 
+pub(super) fn variable(id: &str, span: Span) -> Expr<'_> {
+    Expr::Var(Spanned::new(Var { id }, span))
+}
+
 /// A statement that writes a value.
 pub(super) fn emit(expr: Expr<'_>, span: Span) -> Stmt<'_> {
     Stmt::EmitExpr(Spanned::new(EmitExpr { expr }, span))
-}
-
-/// A statement that evaluates an expression and writes nothing.
-pub(super) fn evaluate(expr: Expr<'_>, span: Span) -> Stmt<'_> {
-    Stmt::IfCond(Spanned::new(
-        IfCond {
-            expr,
-            true_body: Vec::new(),
-            false_body: Vec::new(),
-        },
-        span,
-    ))
-}
-
-/// Statements whose variables are their own.
-pub(super) fn block(body: Vec<Stmt<'_>>, span: Span) -> Stmt<'_> {
-    let assignments = Vec::new();
-    Stmt::WithBlock(Spanned::new(WithBlock { assignments, body }, span))
 }
 
 /// Whether something holds of every expression that is directly within another.

@@ -94,50 +94,6 @@ fn has_splat(arguments: &[CallArg<'_>]) -> bool {
         .any(|argument| matches!(argument, CallArg::PosSplat(_) | CallArg::KwargSplat(_)))
 }
 
-/// Whether it makes no difference how often an expression is evaluated.
-pub(super) fn is_repeatable(expression: &Expr<'_>) -> bool {
-    let is_itself = match expression {
-        Expr::Var(_)
-        | Expr::Const(_)
-        | Expr::GetAttr(_)
-        | Expr::GetItem(_)
-        | Expr::UnaryOp(_)
-        | Expr::BinOp(_)
-        | Expr::Slice(_)
-        | Expr::List(_)
-        | Expr::Map(_)
-        | Expr::Tuple(_) => true,
-        Expr::Filter(node) => {
-            REPEATABLE_FILTERS.contains(&node.name) && node.expr.is_some() && !has_splat(&node.args)
-        }
-        Expr::Call(node) => match &node.expr {
-            Expr::GetAttr(method) => {
-                // A generator that is joined is used up.
-                is_method(method.name) && method.name != "join" && !has_splat(&node.args)
-            }
-            _ => false,
-        },
-        _ => false,
-    };
-    is_itself && all_within(expression, is_repeatable)
-}
-
-/// Filters that give the same each time, even when they are given a generator.
-const REPEATABLE_FILTERS: [&str; 12] = [
-    "abs",
-    "capitalize",
-    "count",
-    "default",
-    "float",
-    "int",
-    "length",
-    "lower",
-    "round",
-    "string",
-    "trim",
-    "upper",
-];
-
 /// Whether a text is so short that the work of comparing it, or of looking for it, need not
 /// be counted.
 fn is_short(text: &str) -> bool {
@@ -165,34 +121,6 @@ pub(super) fn is_loop_variable(expression: &Expr<'_>) -> bool {
 /// Whether an expression is the variable `self`.
 pub(super) fn is_self(expression: &Expr<'_>) -> bool {
     matches!(expression, Expr::Var(name) if name.id == "self")
-}
-
-/// Whether an expression is a short text, or a number that is equal to no integer that only
-/// [`big_digits`](crate::python::numbers::big_digits) has.
-pub(super) fn is_plain(expression: &Expr<'_>) -> bool {
-    match expression {
-        Expr::Const(node) if node.value.is_number() => {
-            node.value.is_integer()
-                || f64::try_from(node.value.clone()).is_ok_and(|float| float.abs() < 1e38)
-        }
-        Expr::Const(node) => node.value.as_str().is_some_and(is_short),
-        _ => false,
-    }
-}
-
-/// Whether an expression is a list or a tuple of few short texts.
-pub(super) fn is_short_list(expression: &Expr<'_>) -> bool {
-    const FEW: usize = 16;
-    let items = match expression {
-        Expr::List(node) => &node.items,
-        Expr::Tuple(node) => &node.items,
-        _ => return false,
-    };
-    let is_text = |item: &Expr<'_>| match item {
-        Expr::Const(node) => node.value.as_str().is_some_and(is_short),
-        _ => false,
-    };
-    items.len() <= FEW && items.iter().all(is_text)
 }
 
 /// Whether an expression calls nothing but methods, so that it cannot call

@@ -13,38 +13,24 @@ use minijinja::machinery::ast::{
 use rolecall_core::{Site, SiteKind};
 
 use crate::compile::iterations::{Assigned, Full};
-use crate::compile::nodes::{constant, evaluate, expressions, given, operation};
-use crate::coverage::Event;
+use crate::compile::nodes::{expressions, given};
 use crate::library::functions::GENERATION;
-use crate::operator::Operator;
-
-/// What the probes of a template report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reporting {
-    /// What a render reaches.
-    Hits,
-    /// When a condition begins and ends to be evaluated.
-    Looks,
-}
 
 /// The sites of a template, each with its node.
-#[derive(Debug)]
 pub(super) struct Sites {
-    reporting: Reporting,
     list: Vec<Site>,
     /// The site of each node, by the node's address and size: a node may begin with another one.
     of: HashMap<(usize, usize), usize>,
 }
 
 impl Sites {
-    pub(super) fn of(template: &Stmt<'_>, source: &str, reporting: Reporting) -> Sites {
+    pub(super) fn of(template: &Stmt<'_>, source: &str) -> Sites {
         let mut collector = Collector {
             source,
             is_unreachable: false,
             assigned: Assigned::of(template),
             full: Full::new(),
             sites: Sites {
-                reporting,
                 list: Vec::new(),
                 of: HashMap::new(),
             },
@@ -57,43 +43,9 @@ impl Sites {
         self.list
     }
 
-    fn site<T>(&self, node: &T) -> Option<usize> {
+    pub(super) fn site<T>(&self, node: &T) -> Option<usize> {
         self.of.get(&address(node)).copied()
     }
-
-    /// The probe for an event at a node, if the node has a site.
-    pub(super) fn probe<'s, T>(&self, event: Event, node: &T, span: Span) -> Option<Stmt<'s>> {
-        match self.reporting {
-            Reporting::Hits => Some(probe(event, self.site(node)?, span)),
-            Reporting::Looks => None,
-        }
-    }
-
-    /// An adapted expression, within a probe if the original one has a site.
-    pub(super) fn decided<'s>(&self, original: &Expr<'_>, adapted: Expr<'s>) -> Expr<'s> {
-        let Some(site) = self.site(original) else {
-            return adapted;
-        };
-        let span = original.span();
-        let site = constant(site, span);
-        match self.reporting {
-            Reporting::Hits => operation(Operator::Decide, [adapted, site], span),
-            Reporting::Looks => {
-                let begins = operation(Operator::Deciding, [constant((), span)], span);
-                operation(Operator::Decided, [begins, adapted, site], span)
-            }
-        }
-    }
-}
-
-/// The probe for the end of a template.
-pub(super) fn probe_of_end<'s>(span: Span) -> Stmt<'s> {
-    probe(Event::End, 0, span)
-}
-
-fn probe<'s>(event: Event, site: usize, span: Span) -> Stmt<'s> {
-    let number = constant(event.at(site), span);
-    evaluate(operation(Operator::Reach, [number], span), span)
 }
 
 fn address<T>(node: &T) -> (usize, usize) {

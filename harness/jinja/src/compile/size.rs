@@ -88,13 +88,6 @@ impl TemplateSize {
         Ok(())
     }
 
-    /// The work to look up a name among the variables of a scope. They form a tree, and all names
-    /// may begin with the same letters.
-    pub(super) fn of_lookup(&self) -> usize {
-        let steps = self.tokens.checked_ilog2().unwrap_or(0) as usize;
-        (1 + self.longest_name / 16) * (1 + steps)
-    }
-
     /// Notes that a tag begins.
     fn tag(&mut self, tag: &str) {
         match tag {

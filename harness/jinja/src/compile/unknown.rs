@@ -91,8 +91,8 @@ pub(crate) fn names(template: &Stmt<'_>, is_given: impl Fn(&str) -> bool) -> Vec
     for (kind, name, line) in uses.named {
         let is_unknown = match kind {
             // `{% if 'name' is filter %}`
-            NameKind::Filter => !vocabulary::is_filter(name) && !uses.texts.contains(name),
-            NameKind::Test => !vocabulary::is_test(name) && !uses.texts.contains(name),
+            NameKind::Filter => vocabulary::filter(name).is_none() && !uses.texts.contains(name),
+            NameKind::Test => vocabulary::test(name).is_none() && !uses.texts.contains(name),
             NameKind::Method => CHANGING.contains(&name),
             NameKind::NoMethod => {
                 !is_method(name) && !METHODS.contains(&name) && !uses.made.contains(name)

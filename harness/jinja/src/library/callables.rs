@@ -6,6 +6,8 @@ use std::sync::Arc;
 use minijinja::value::{Object, ObjectRepr, Value};
 use minijinja::{Error, State};
 
+use crate::python::undefined;
+
 /// A function, or a class that is called like one.
 struct Callable {
     /// Its `repr()`, without the address that Python writes: it is another one each time.
@@ -35,7 +37,7 @@ impl Object for Callable {
     }
 
     fn call(self: &Arc<Self>, state: &mut State<'_, '_>, args: &[Value]) -> Result<Value, Error> {
-        self.function.call(state, args)
+        undefined::nameless(args, |args| self.function.call(state, args))
     }
 
     fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {

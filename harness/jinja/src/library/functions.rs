@@ -1,15 +1,14 @@
 //! The functions that a template may call, as transformers and Jinja2 have them.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use minijinja::value::{
     Kwargs, Object, ObjectRepr, Rest, Value, ValueKind, ValueOrKwargs, from_args,
 };
-use minijinja::{Environment, Error, ErrorKind, State};
+use minijinja::{Error, ErrorKind, State};
 use rolecall_core::provenance::{Input, InputKind};
 
-use crate::generation;
 use crate::library::callables::callable;
 use crate::library::cycler::cycler;
 use crate::library::joiner::joiner;
@@ -22,6 +21,7 @@ use crate::python::namespaces;
 use crate::python::numbers::{Number, number};
 use crate::python::ranges;
 use crate::python::text;
+use crate::python::undefined;
 use crate::refusal::{RaisedException, invalid};
 
 /// The name of the function that a `{% generation %}` block calls. No template can spell it.
@@ -49,12 +49,14 @@ pub(crate) fn is_global(name: &str) -> bool {
         .contains(&name)
 }
 
-/// Adds Jinja2's own functions to an environment.
-pub(super) fn add(environment: &mut Environment<'_>) {
-    environment.add_function(GENERATION, generation_block);
-    environment.add_global("self", Value::from_object(TemplateReference));
-    environment.add_global("dict", Value::from_object(DictType));
-    for (name, python, function) in [
+/// A variable that every template has.
+pub(crate) fn global(name: &str) -> Option<Value> {
+    let (_, value) = GLOBALS.iter().find(|(known, _)| *known == name)?;
+    Some(value.clone())
+}
+
+static GLOBALS: LazyLock<Vec<(&'static str, Value)>> = LazyLock::new(|| {
+    let functions = [
         (
             "raise_exception",
             "<function _cached_compile_jinja_template.<locals>.raise_exception>",
@@ -91,16 +93,15 @@ pub(super) fn add(environment: &mut Environment<'_>) {
             "<function generate_lorem_ipsum>",
             Value::from_function(lipsum),
         ),
-    ] {
-        environment.add_global(name, callable(python, function));
-    }
-}
-
-/// What a `{% generation %}` block calls.
-fn generation_block(state: &mut State<'_, '_>, kwargs: Kwargs) -> Result<Value, Error> {
-    let caller: Value = kwargs.get("caller")?;
-    Ok(generation::block(caller.call(state, &[])?))
-}
+    ];
+    let functions = functions.into_iter();
+    let functions = functions.map(|(name, python, function)| (name, callable(python, function)));
+    let objects = [
+        ("self", Value::from_object(TemplateReference)),
+        ("dict", Value::from_object(DictType)),
+    ];
+    functions.chain(objects).collect()
+});
 
 /// `strftime_now(format)`
 fn strftime_now(args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
@@ -163,18 +164,20 @@ impl Object for DictType {
     }
 
     fn call(self: &Arc<Self>, _: &mut State<'_, '_>, args: &[Value]) -> Result<Value, Error> {
-        let (args,) = from_args(args)?;
-        dict(args)
+        undefined::nameless(args, |args| {
+            let (args,) = from_args(args)?;
+            dict(args)
+        })
     }
 
     fn call_method(
         self: &Arc<Self>,
-        state: &mut State<'_, '_>,
+        _: &mut State<'_, '_>,
         method: &str,
         args: &[Value],
     ) -> Result<Value, Error> {
         match method {
-            "fromkeys" => methods::call(state, &Value::from_pairs([("", "")]), method, args),
+            "fromkeys" => methods::call(&Value::from_pairs([("", "")]), method, args),
             _ => Err(Error::from(ErrorKind::UnknownMethod)),
         }
     }

@@ -3,33 +3,27 @@
 
 use std::collections::BTreeSet;
 
+use minijinja::Error;
 use minijinja::value::{Kwargs, Rest, Value};
-use minijinja::{AutoEscape, Error, State};
 
-use crate::library::vocabulary;
+use crate::library::vocabulary::Registry;
 use crate::meter::{ITEM, LETTER, SLOT, produce, work};
 use crate::python::arguments::{Arguments, wrong_type};
 use crate::python::characters::{is_space, is_word};
 use crate::python::iteration::each;
-use crate::python::markup::escaped;
+use crate::python::markup::{escaped, escapes};
 use crate::python::numbers::{Number, clamped, number};
 use crate::python::text;
 use crate::refusal::invalid;
-use crate::registry::Registry;
 
 /// Adds the filter to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
-    vocabulary::add_filter(registry, "urlize", urlize);
+pub(super) fn add(registry: &mut Registry) {
+    registry.filter("urlize", urlize);
 }
 
 /// `urlize(value, trim_url_limit=None, nofollow=False, target=None, rel=None,
 /// extra_schemes=None)`
-fn urlize(
-    state: &mut State<'_, '_>,
-    value: Value,
-    args: Rest<Value>,
-    kwargs: Kwargs,
-) -> Result<Value, Error> {
+fn urlize(value: Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let names = [
         "trim_url_limit",
         "nofollow",
@@ -58,9 +52,10 @@ fn urlize(
         produce(space.len())?;
         out.push_str(space);
     }
-    Ok(match state.auto_escape() {
-        AutoEscape::None => Value::from(out),
-        _ => Value::from_safe_string(out),
+    Ok(if escapes() {
+        Value::from_safe_string(out)
+    } else {
+        Value::from(out)
     })
 }
 

@@ -25,16 +25,16 @@ mod texts;
 
 mod selection;
 
-use crate::registry::Registry;
-/// Adds everything that Jinja2 has to an empty environment.
-pub(crate) fn add(registry: &mut Registry<'_>) {
-    functions::add(registry.environment);
-    links::add(registry);
-    numbers::add(registry);
-    ordering::add(registry);
-    selection::add(registry);
-    sequences::add(registry);
-    tests::add(registry);
-    texts::add(registry);
-    web::add(registry);
+/// Makes the filters and tests of Jinja2 known.
+pub(crate) fn add() {
+    vocabulary::register(|registry| {
+        links::add(registry);
+        numbers::add(registry);
+        ordering::add(registry);
+        selection::add(registry);
+        sequences::add(registry);
+        tests::add(registry);
+        texts::add(registry);
+        web::add(registry);
+    });
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::{Error, ErrorKind};
 
-use crate::library::vocabulary;
+use crate::library::vocabulary::Registry;
 use crate::meter::{LETTER, work};
 use crate::python::arguments::Arguments;
 use crate::python::characters::decimal;
@@ -14,14 +14,13 @@ use crate::python::numbers::{
     too_large, whole,
 };
 use crate::refusal::invalid;
-use crate::registry::Registry;
 
 /// Adds the filters to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
-    vocabulary::add_filter(registry, "int", int);
-    vocabulary::add_filter(registry, "float", float);
-    vocabulary::add_filter(registry, "abs", abs);
-    vocabulary::add_filter(registry, "round", round);
+pub(super) fn add(registry: &mut Registry) {
+    registry.filter("int", int);
+    registry.filter("float", float);
+    registry.filter("abs", abs);
+    registry.filter("round", round);
 }
 
 /// `int(value, default=0, base=10)`: gives the default if the value is not a number. An undefined

@@ -7,7 +7,7 @@ use minijinja::Error;
 use minijinja::value::{Kwargs, Rest, Tuple, Value};
 
 use crate::library::path::{Path, attribute_of};
-use crate::library::vocabulary;
+use crate::library::vocabulary::Registry;
 use crate::meter::{ENTRY, LETTER, OBJECT, SLOT, has_failed, produce, work};
 use crate::python::arguments::Arguments;
 use crate::python::comparisons::{compare, equal, is_item};
@@ -19,28 +19,19 @@ use crate::python::kinds::is_dictionary;
 use crate::python::sorting;
 use crate::python::undefined::undefined;
 use crate::refusal::invalid;
-use crate::registry::Registry;
 
 /// Adds the filters to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
-    vocabulary::add_filter(registry, "sort", sort);
-    vocabulary::add_filter(registry, "dictsort", dict_sort);
-    vocabulary::add_filter(registry, "groupby", group_by);
-    vocabulary::add_filter(registry, "unique", unique);
-    vocabulary::add_filter(
-        registry,
-        "min",
-        |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
-            extreme(value, &args, &kwargs, Ordering::Less)
-        },
-    );
-    vocabulary::add_filter(
-        registry,
-        "max",
-        |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
-            extreme(value, &args, &kwargs, Ordering::Greater)
-        },
-    );
+pub(super) fn add(registry: &mut Registry) {
+    registry.filter("sort", sort);
+    registry.filter("dictsort", dict_sort);
+    registry.filter("groupby", group_by);
+    registry.filter("unique", unique);
+    registry.filter("min", |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
+        extreme(value, &args, &kwargs, Ordering::Less)
+    });
+    registry.filter("max", |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
+        extreme(value, &args, &kwargs, Ordering::Greater)
+    });
 }
 
 /// A text in lower case, unless case counts (Jinja2's `ignore_case`).

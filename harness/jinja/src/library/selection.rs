@@ -6,29 +6,24 @@ use std::collections::VecDeque;
 use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::{Error, ErrorKind, State};
 
-use crate::decisions;
 use crate::library::path::{Path, attribute_of};
-use crate::library::tests;
-use crate::library::vocabulary;
-use crate::meter::{ITEM, SLOT, called, produce, work};
-use crate::operator::Operator;
-use crate::operators::comparison::holds;
+use crate::library::vocabulary::Registry;
+use crate::library::vocabulary::{self, Callable};
+use crate::meter::{ITEM, Nesting, SLOT, produce, work};
 use crate::python::generator::Generator;
 use crate::python::iteration::list;
 use crate::python::text;
-use crate::registry::Registry;
 
 /// Adds the filters to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
-    vocabulary::add_filter(registry, "map", map);
+pub(super) fn add(registry: &mut Registry) {
+    registry.filter("map", map);
     for (name, by_attribute, wanted) in [
         ("select", false, true),
         ("reject", false, false),
         ("selectattr", true, true),
         ("rejectattr", true, false),
     ] {
-        vocabulary::add_filter(
-            registry,
+        registry.filter(
             name,
             move |state: &mut State<'_, '_>, value: Value, args: Rest<Value>, kwargs: Kwargs| {
                 changed("select_or_reject", &value, || {
@@ -113,13 +108,14 @@ fn map(
         let rest = with_kwargs(rest, &kwargs)?;
         Ok(move |item| {
             // A name that there is not matters where there is an item.
-            let name = name
+            let filter = name
                 .as_str()
                 .and_then(vocabulary::filter)
                 .ok_or_else(|| Error::new(ErrorKind::UnknownFilter, text::repr(name)))?;
             work(ITEM + ITEM / 4 * rest.len())?;
             let args: Vec<Value> = std::iter::once(item).chain(rest.iter().cloned()).collect();
-            called(|| state.apply_filter(name, &args))?.map(Some)
+            let _nesting = Nesting::deeper(1)?;
+            filter.call(state, &args).map(Some)
         })
     })
 }
@@ -163,12 +159,10 @@ struct Choice {
 
 /// A test with the arguments after the item.
 struct ItemTest {
-    /// The name under which minijinja knows it, or the name that no test has.
-    name: Result<String, String>,
+    /// The test, or the name that no test has.
+    test: Result<&'static Callable, String>,
     /// The arguments. The first one is for the item.
     args: Vec<Value>,
-    /// The operator that the test is, if it is one.
-    comparison: Option<Operator>,
 }
 
 impl Choice {
@@ -186,9 +180,8 @@ impl Choice {
                 let known = name.as_str().and_then(vocabulary::test);
                 let args = std::iter::once(Value::UNDEFINED).chain(with_kwargs(rest, kwargs)?);
                 Some(ItemTest {
-                    name: known.map(str::to_owned).ok_or_else(|| text::repr(name)),
+                    test: known.ok_or_else(|| text::repr(name)),
                     args: args.collect(),
-                    comparison: name.as_str().and_then(tests::comparison),
                 })
             }
         };
@@ -200,19 +193,12 @@ impl Choice {
         let Some(test) = &mut self.test else {
             return Ok(asked.is_true());
         };
-        if let (Some(operator), [_, other]) = (test.comparison, test.args.as_slice())
-            && !other.is_kwargs()
-        {
-            let is_true = holds(operator, &asked, other)?;
-            decisions::compared(operator, &asked, other, is_true);
-            return Ok(is_true);
-        }
-        let name = test
-            .name
+        let known = test
+            .test
             .as_ref()
             .map_err(|name| Error::new(ErrorKind::UnknownTest, name.clone()))?;
         test.args[0] = asked;
         work(ITEM)?;
-        state.perform_test(name, &test.args)
+        known.call(state, &test.args).map(|value| value.is_true())
     }
 }

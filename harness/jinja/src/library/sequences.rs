@@ -1,12 +1,13 @@
 //! Filters that take or give sequences (Jinja2 3.1.6, `filters.py`).
 
 use minijinja::value::{Kwargs, Rest, Tuple, Value};
-use minijinja::{Error, ErrorKind, State};
+use minijinja::{Error, ErrorKind};
 
 use crate::library::path::{Path, attribute_of};
-use crate::library::vocabulary;
+use crate::library::vocabulary::Registry;
 use crate::meter::{ENTRY, OBJECT, SLOT, produce, work};
 use crate::operator::Operator;
+use crate::operators::calculated;
 use crate::python::arguments::{AllArguments, Arguments};
 use crate::python::attributes::{attribute, is_method};
 use crate::python::dictionaries::{self, entry};
@@ -18,27 +19,26 @@ use crate::python::numbers::{Number, number, whole};
 use crate::python::text;
 use crate::python::undefined::undefined;
 use crate::refusal::invalid;
-use crate::registry::Registry;
 
 /// Adds the filters to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
-    vocabulary::add_filter(registry, "length", length);
-    vocabulary::add_filter(registry, "count", length);
-    vocabulary::add_filter(registry, "items", items);
-    vocabulary::add_filter(registry, "default", default);
-    vocabulary::add_filter(registry, "d", default);
-    vocabulary::add_filter(registry, "attr", named_attribute);
-    vocabulary::add_filter(registry, "list", |value: Value| {
+pub(super) fn add(registry: &mut Registry) {
+    registry.filter("length", length);
+    registry.filter("count", length);
+    registry.filter("items", items);
+    registry.filter("default", default);
+    registry.filter("d", default);
+    registry.filter("attr", named_attribute);
+    registry.filter("list", |value: Value| {
         Ok::<_, Error>(Value::from(list(&value)?))
     });
-    vocabulary::add_filter(registry, "first", first);
-    vocabulary::add_filter(registry, "last", last);
-    vocabulary::add_filter(registry, "random", random);
-    vocabulary::add_filter(registry, "reverse", reverse);
-    vocabulary::add_filter(registry, "join", join);
-    vocabulary::add_filter(registry, "sum", sum);
-    vocabulary::add_filter(registry, "batch", batch);
-    vocabulary::add_filter(registry, "slice", slice);
+    registry.filter("first", first);
+    registry.filter("last", last);
+    registry.filter("random", random);
+    registry.filter("reverse", reverse);
+    registry.filter("join", join);
+    registry.filter("sum", sum);
+    registry.filter("batch", batch);
+    registry.filter("slice", slice);
 }
 
 /// `random(value)`: the last item, so that it is the same each time. Python picks a random index;
@@ -210,12 +210,7 @@ fn join(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error
 }
 
 /// `sum(iterable, attribute=None, start=0)`.
-fn sum(
-    state: &mut State<'_, '_>,
-    value: &Value,
-    args: Rest<Value>,
-    kwargs: Kwargs,
-) -> Result<Value, Error> {
+fn sum(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["attribute", "start"], &args, &kwargs)?;
     let path = args.some(0).map(Path::of).transpose()?;
     let mut total = args.get(1).cloned().unwrap_or_else(|| Value::from(0));
@@ -224,7 +219,7 @@ fn sum(
     }
     for item in each(value)? {
         let item = attribute_of(path.as_ref(), item)?;
-        total = state.apply_filter(Operator::Add.name(), &[total, item])?;
+        total = calculated(Operator::Add, &[total, item])?;
     }
     Ok(total)
 }

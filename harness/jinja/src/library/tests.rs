@@ -7,6 +7,7 @@ use crate::library::callables;
 use crate::library::functions::{is_dict_type, is_template};
 use crate::library::joiner::is_joiner;
 use crate::library::vocabulary;
+use crate::library::vocabulary::Registry;
 use crate::operator::Operator;
 use crate::operators::comparison::holds;
 use crate::operators::macros::is_macro;
@@ -19,89 +20,74 @@ use crate::python::numbers::{Number, big_digits, modulo, number};
 use crate::python::printf::printf;
 use crate::python::text;
 use crate::refusal::invalid;
-use crate::registry::Registry;
 
 /// Adds the tests to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
-    vocabulary::add_test(registry, "defined", |value: &Value| !value.is_undefined());
-    vocabulary::add_test(registry, "undefined", Value::is_undefined);
-    vocabulary::add_test(registry, "none", Value::is_none);
-    vocabulary::add_test(registry, "boolean", |value: &Value| {
-        value.kind() == ValueKind::Bool
-    });
-    vocabulary::add_test(registry, "true", |value: &Value| {
+pub(super) fn add(registry: &mut Registry) {
+    registry.test("defined", |value: &Value| !value.is_undefined());
+    registry.test("undefined", Value::is_undefined);
+    registry.test("none", Value::is_none);
+    registry.test("boolean", |value: &Value| value.kind() == ValueKind::Bool);
+    registry.test("true", |value: &Value| {
         value.kind() == ValueKind::Bool && value.is_true()
     });
-    vocabulary::add_test(registry, "false", |value: &Value| {
+    registry.test("false", |value: &Value| {
         value.kind() == ValueKind::Bool && !value.is_true()
     });
-    vocabulary::add_test(registry, "number", |value: &Value| {
+    registry.test("number", |value: &Value| {
         number(value).is_some() || big_digits(value).is_some()
     });
-    vocabulary::add_test(registry, "integer", |value: &Value| {
+    registry.test("integer", |value: &Value| {
         value.is_integer() || big_digits(value).is_some()
     });
-    vocabulary::add_test(registry, "float", |value: &Value| {
+    registry.test("float", |value: &Value| {
         matches!(number(value), Some(Number::Float(_)))
     });
-    vocabulary::add_test(registry, "string", |value: &Value| value.as_str().is_some());
-    vocabulary::add_test(registry, "mapping", is_dictionary);
-    vocabulary::add_test(registry, "iterable", is_iterable);
-    vocabulary::add_test(registry, "sequence", is_sequence);
-    vocabulary::add_test(registry, "callable", is_callable);
-    vocabulary::add_test(registry, "escaped", Value::is_safe);
-    vocabulary::add_test(
-        registry,
-        "sameas",
-        |a: &Value, args: Rest<Value>, kwargs: Kwargs| {
-            let args = Arguments::of(["other"], &args, &kwargs)?;
-            let b = args.required(0)?;
-            Ok::<_, Error>(a.kind() == b.kind() && tests::is_sameas(a, b))
-        },
-    );
-    vocabulary::add_test(registry, "odd", |value: &Value| {
+    registry.test("string", |value: &Value| value.as_str().is_some());
+    registry.test("mapping", is_dictionary);
+    registry.test("iterable", is_iterable);
+    registry.test("sequence", is_sequence);
+    registry.test("callable", is_callable);
+    registry.test("escaped", Value::is_safe);
+    registry.test("sameas", |a: &Value, args: Rest<Value>, kwargs: Kwargs| {
+        let args = Arguments::of(["other"], &args, &kwargs)?;
+        let b = args.required(0)?;
+        Ok::<_, Error>(a.kind() == b.kind() && tests::is_sameas(a, b))
+    });
+    registry.test("odd", |value: &Value| {
         has_remainder(value, &Value::from(2), 1)
     });
-    vocabulary::add_test(registry, "even", |value: &Value| {
+    registry.test("even", |value: &Value| {
         has_remainder(value, &Value::from(2), 0)
     });
-    vocabulary::add_test(
-        registry,
+    registry.test(
         "divisibleby",
         |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
             let args = Arguments::of(["num"], &args, &kwargs)?;
             has_remainder(value, args.required(0)?, 0)
         },
     );
-    vocabulary::add_test(
-        registry,
-        "in",
-        |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
-            let args = Arguments::of(["seq"], &args, &kwargs)?;
-            holds(Operator::In, value, args.required(0)?)
-        },
-    );
-    vocabulary::add_test(registry, "lower", |value: &Value| {
+    registry.test("in", |value: &Value, args: Rest<Value>, kwargs: Kwargs| {
+        let args = Arguments::of(["seq"], &args, &kwargs)?;
+        holds(Operator::In, value, args.required(0)?)
+    });
+    registry.test("lower", |value: &Value| {
         let text = text::str(value);
         has_case(&text) && !text.chars().any(|c| c.is_uppercase() || is_title(c))
     });
-    vocabulary::add_test(registry, "upper", |value: &Value| {
+    registry.test("upper", |value: &Value| {
         let text = text::str(value);
         has_case(&text) && !text.chars().any(|c| c.is_lowercase() || is_title(c))
     });
-    vocabulary::add_test(registry, "filter", |name: &Value| {
-        hashable(name).map(|()| name.as_str().is_some_and(vocabulary::is_filter))
+    registry.test("filter", |name: &Value| {
+        hashable(name).map(|()| name.as_str().and_then(vocabulary::filter).is_some())
     });
-    vocabulary::add_test(registry, "test", |name: &Value| {
-        hashable(name).map(|()| name.as_str().is_some_and(vocabulary::is_test))
+    registry.test("test", |name: &Value| {
+        hashable(name).map(|()| name.as_str().and_then(vocabulary::test).is_some())
     });
     for (names, operator) in COMPARISONS {
-        // `in` takes its argument by name, too.
-        for name in names.iter().filter(|name| **name != "in") {
+        for name in *names {
             let operator = *operator;
-            vocabulary::add_test(registry, name, move |a: &Value, b: &Value| {
-                holds(operator, a, b)
-            });
+            registry.test(name, move |a: &Value, b: &Value| holds(operator, a, b));
         }
     }
 }
@@ -113,21 +99,12 @@ const COMPARISONS: &[(&[&str], Operator)] = &[
     (&["<=", "le"], Operator::LessOrEqual),
     (&[">", "gt", "greaterthan"], Operator::Greater),
     (&[">=", "ge"], Operator::GreaterOrEqual),
-    (&["in"], Operator::In),
 ];
-
-/// The operator of a test, if the test is an operator.
-pub(super) fn comparison(test: &str) -> Option<Operator> {
-    let (_, operator) = COMPARISONS
-        .iter()
-        .find(|(names, _)| names.contains(&test))?;
-    Some(*operator)
-}
 
 /// Whether `iter(value)` would work.
 fn is_iterable(value: &Value) -> bool {
     match value.kind() {
-        ValueKind::Plain => is_template(value),
+        ValueKind::Plain => is_template(value) || is_loop(value),
         ValueKind::None | ValueKind::Bool | ValueKind::Number => false,
         ValueKind::Undefined
         | ValueKind::String

@@ -7,7 +7,7 @@ use minijinja::{Error, ErrorKind};
 
 use crate::library::numbers::parse_float;
 use crate::library::truncation;
-use crate::library::vocabulary;
+use crate::library::vocabulary::Registry;
 use crate::library::wrapping;
 use crate::meter::produce;
 use crate::python::arguments::{AllArguments, Arguments, count_of, wrong_type};
@@ -22,59 +22,54 @@ use crate::python::printf::printf;
 use crate::python::strings::{self, replaced, trimmed};
 use crate::python::text;
 use crate::refusal::invalid;
-use crate::registry::Registry;
 
 /// Adds the filters to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
-    vocabulary::add_filter(registry, "string", |value: &Value| {
-        like(value, text::str(value))
-    });
+pub(super) fn add(registry: &mut Registry) {
+    registry.filter("string", |value: &Value| like(value, text::str(value)));
     for (name, change) in [
         ("upper", str::to_uppercase as fn(&str) -> String),
         ("lower", str::to_lowercase),
         ("capitalize", capitalize),
     ] {
-        vocabulary::add_filter(registry, name, move |value: &Value| {
+        registry.filter(name, move |value: &Value| {
             let text = text::str(value);
             strings::may_grow(&text)?;
             Ok::<_, Error>(like(value, change(&text)))
         });
     }
-    vocabulary::add_filter(registry, "title", |value: &Value| {
+    registry.filter("title", |value: &Value| {
         let text = text::str(value);
         strings::may_grow(&text)?;
         Ok::<_, Error>(title(&text))
     });
-    vocabulary::add_filter(registry, "center", center);
-    vocabulary::add_filter(registry, "trim", trim_filter);
-    vocabulary::add_filter(registry, "replace", replace);
-    vocabulary::add_filter(registry, "indent", indent);
-    vocabulary::add_filter(registry, "format", format);
-    vocabulary::add_filter(registry, "truncate", truncation::truncate);
-    vocabulary::add_filter(registry, "wordcount", |value: &Value| {
+    registry.filter("center", center);
+    registry.filter("trim", trim_filter);
+    registry.filter("replace", replace);
+    registry.filter("indent", indent);
+    registry.filter("format", format);
+    registry.filter("truncate", truncation::truncate);
+    registry.filter("wordcount", |value: &Value| {
         wrapping::words(&text::str(value))
     });
-    vocabulary::add_filter(registry, "wordwrap", wrapping::wordwrap);
-    vocabulary::add_filter(registry, "tojson", tojson);
-    vocabulary::add_filter(registry, "filesizeformat", file_size);
-    vocabulary::add_filter(registry, "pprint", pretty);
-    vocabulary::add_filter(registry, "safe", |value: &Value| {
+    registry.filter("wordwrap", wrapping::wordwrap);
+    registry.filter("tojson", tojson);
+    registry.filter("filesizeformat", file_size);
+    registry.filter("pprint", pretty);
+    registry.filter("safe", |value: &Value| {
         Value::from_safe_string(text::str(value).into_owned())
     });
     for name in ["escape", "e"] {
-        vocabulary::add_filter(registry, name, |value: &Value| {
+        registry.filter(name, |value: &Value| {
             if value.is_safe() {
                 return Ok(value.clone());
             }
             escaped(&text::str(value)).map(Value::from_safe_string)
         });
     }
-    vocabulary::add_filter(registry, "forceescape", |value: &Value| {
+    registry.filter("forceescape", |value: &Value| {
         escaped(&text::str(value)).map(Value::from_safe_string)
     });
-    vocabulary::add_filter(registry, "striptags", |value: &Value| {
-        without_tags(&text::str(value))
-    });
+    registry.filter("striptags", |value: &Value| without_tags(&text::str(value)));
 }
 
 /// `title(value)`: the first letter of each word in upper case, the rest in lower case. A

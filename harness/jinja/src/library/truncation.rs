@@ -2,11 +2,12 @@
 
 use std::cmp::Ordering;
 
+use minijinja::Error;
 use minijinja::value::{Kwargs, Rest, Value};
-use minijinja::{Error, State};
 
 use crate::library::sequences;
 use crate::operator::Operator;
+use crate::operators::calculated;
 use crate::python::arguments::Arguments;
 use crate::python::markup::like;
 use crate::python::numbers::{self, Number, number};
@@ -17,12 +18,7 @@ use crate::refusal::invalid;
 ///
 /// The checks are the same as in Jinja2 (`do_truncate`): it only compares lengths, so floats are
 /// allowed, and the end may be anything with a length.
-pub(super) fn truncate(
-    state: &mut State<'_, '_>,
-    value: &Value,
-    args: Rest<Value>,
-    kwargs: Kwargs,
-) -> Result<Value, Error> {
+pub(super) fn truncate(value: &Value, args: Rest<Value>, kwargs: Kwargs) -> Result<Value, Error> {
     let args = Arguments::of(["length", "killwords", "end", "leeway"], &args, &kwargs)?;
     let number_at = |at: usize, otherwise: i128| match args.get(at) {
         None => Ok(Number::Int(otherwise)),
@@ -59,7 +55,7 @@ pub(super) fn truncate(
             None => start,
         },
     };
-    state.apply_filter(Operator::Add.name(), &[start, end])
+    calculated(Operator::Add, &[start, end])
 }
 
 /// Whether a number is not smaller than a length.

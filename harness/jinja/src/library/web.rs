@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use minijinja::value::{Kwargs, Rest, Value};
 use minijinja::{Error, ErrorKind};
 
-use crate::library::vocabulary;
+use crate::library::vocabulary::Registry;
 use crate::meter::{CHARACTER, ITEM, SLOT, produce, work};
 use crate::python::arguments::Arguments;
 use crate::python::dictionaries::pairs;
@@ -14,12 +14,11 @@ use crate::python::kinds::is_dictionary;
 use crate::python::markup::escaped;
 use crate::python::text;
 use crate::refusal::invalid;
-use crate::registry::Registry;
 
 /// Adds the filters to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
-    vocabulary::add_filter(registry, "urlencode", url_encode);
-    vocabulary::add_filter(registry, "xmlattr", attributes);
+pub(super) fn add(registry: &mut Registry) {
+    registry.filter("urlencode", url_encode);
+    registry.filter("xmlattr", attributes);
 }
 
 /// `urlencode(value)`: of a text, or of a dictionary's or a list's pairs.

@@ -13,45 +13,31 @@ use crate::python::numbers::{self, Number, number};
 use crate::python::printf::printf;
 use crate::python::text;
 use crate::python::undefined::unsupported;
-use crate::registry::Registry;
 
-/// Adds the operators to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
-    registry.add_operator(Operator::Add, plus);
-    registry.add_operator(Operator::Add3, |a: &Value, b: &Value, c: &Value| {
-        sum(&[a, b, c])
-    });
-    registry.add_operator(
-        Operator::Add4,
-        |a: &Value, b: &Value, c: &Value, d: &Value| sum(&[a, b, c, d]),
-    );
-    registry.add_operator(
-        Operator::Add5,
-        |a: &Value, b: &Value, c: &Value, d: &Value, e: &Value| sum(&[a, b, c, d, e]),
-    );
-    registry.add_operator(Operator::Multiply, multiply);
-    registry.add_operator(Operator::Modulo, modulo);
-    for (operator, of_numbers) in [
-        (Operator::Subtract, numbers::subtract as Arithmetic),
-        (Operator::Divide, numbers::divide),
-        (Operator::FloorDivide, numbers::floor_divide),
-        (Operator::Power, numbers::power),
-    ] {
-        registry.add_operator(operator, move |a: &Value, b: &Value| {
-            match (number(a), number(b)) {
-                (Some(a), Some(b)) => of_numbers(a, b),
-                _ => Err(unsupported(operator.name(), a, b)),
-            }
-        });
+/// An operator of two values, which is no comparison.
+pub(super) fn calculated(operator: Operator, a: &Value, b: &Value) -> Result<Value, Error> {
+    let of_numbers = match operator {
+        Operator::Add => return plus(a, b),
+        Operator::Multiply => return multiply(a, b),
+        Operator::Modulo => return modulo(a, b),
+        Operator::Subtract => numbers::subtract,
+        Operator::Divide => numbers::divide,
+        Operator::FloorDivide => numbers::floor_divide,
+        _ => numbers::power,
+    };
+    match (number(a), number(b)) {
+        (Some(a), Some(b)) => of_numbers(a, b),
+        _ => Err(unsupported(operator.label(), a, b)),
     }
-    registry.add_operator(Operator::Negate, |a: &Value| match number(a) {
-        Some(number) => numbers::negate(number),
-        None => Err(unsupported("-", a, a)),
-    });
 }
 
-/// What an operator does with two numbers.
-type Arithmetic = fn(Number, Number) -> Result<Value, Error>;
+/// `-a`
+pub(super) fn negate(a: &Value) -> Result<Value, Error> {
+    match number(a) {
+        Some(number) => numbers::negate(number),
+        None => Err(unsupported("-", a, a)),
+    }
+}
 
 /// `a + b`
 fn plus(a: &Value, b: &Value) -> Result<Value, Error> {
@@ -85,7 +71,7 @@ fn appended(a: &Value, b: &Value) -> Result<Vec<Value>, Error> {
 }
 
 /// `a + b + …`, from the left. Texts are put together at once.
-fn sum(values: &[&Value]) -> Result<Value, Error> {
+pub(super) fn sum(values: &[Value]) -> Result<Value, Error> {
     if values
         .iter()
         .all(|value| value.as_str().is_some() && !value.is_safe())
@@ -96,7 +82,7 @@ fn sum(values: &[&Value]) -> Result<Value, Error> {
         return Ok(Value::UNDEFINED);
     };
     rest.iter()
-        .try_fold(Value::clone(first), |left, right| plus(&left, right))
+        .try_fold(first.clone(), |left, right| plus(&left, right))
 }
 
 /// A joined text as a `Markup`.

@@ -6,28 +6,10 @@ use minijinja::Error;
 use minijinja::value::Value;
 
 use crate::meter::produce;
-use crate::operator::Operator;
 use crate::python::text;
-use crate::registry::Registry;
-
-/// Adds the operators to a registry.
-pub(super) fn add(registry: &mut Registry<'_>) {
-    registry.add_operator(Operator::Concat, |a: &Value, b: &Value| concat(&[a, b]));
-    registry.add_operator(Operator::Concat3, |a: &Value, b: &Value, c: &Value| {
-        concat(&[a, b, c])
-    });
-    registry.add_operator(
-        Operator::Concat4,
-        |a: &Value, b: &Value, c: &Value, d: &Value| concat(&[a, b, c, d]),
-    );
-    registry.add_operator(
-        Operator::Concat5,
-        |a: &Value, b: &Value, c: &Value, d: &Value, e: &Value| concat(&[a, b, c, d, e]),
-    );
-}
 
 /// `a ~ b ~ …`
-fn concat(values: &[&Value]) -> Result<Value, Error> {
+pub(super) fn concat(values: &[Value]) -> Result<Value, Error> {
     // Without auto-escaping Jinja2 joins all texts as they are, a `Markup` too.
     if values.iter().all(|value| value.as_str().is_some()) {
         return joined(values.iter().filter_map(|value| value.as_str()));

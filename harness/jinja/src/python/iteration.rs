@@ -36,30 +36,6 @@ pub(crate) fn iterate_lazily(value: Value) -> Result<Value, Error> {
     iterate(value)
 }
 
-/// The value that a loop with several names runs over: each item is unpacked, a text too.
-pub(crate) fn iterate_pairs(value: Value) -> Result<Value, Error> {
-    if let Some(mut source) = Source::of_generator(&value) {
-        return Generator::lazy("pairs", move || source.next()?.map(iterate).transpose());
-    }
-    let value = iterate(value)?;
-    let Ok(items) = value.try_iter() else {
-        return Ok(value);
-    };
-    let len = value.len().unwrap_or(0);
-    work(ITEM * len)?;
-    let mut is_changed = false;
-    let mut apart = Vec::with_capacity(len);
-    for item in items {
-        is_changed |= item.as_str().is_some() || Generator::of(&item).is_some();
-        apart.push(item);
-    }
-    if !is_changed {
-        return Ok(value);
-    }
-    produce(OBJECT + SLOT * len)?;
-    apart.into_iter().map(iterate).collect()
-}
-
 /// `iter(value)`, counted as if all items were taken.
 pub(crate) fn each(value: &Value) -> Result<impl Iterator<Item = Value> + use<>, Error> {
     let value = iterate(value.clone())?;

@@ -1,10 +1,27 @@
 //! `Markup`, a text that counts as escaped (markupsafe, which Jinja2 uses).
 
+use std::cell::Cell;
+
 use minijinja::Error;
 use minijinja::value::Value;
 
 use crate::meter::{CHARACTER, produce, work};
 use crate::python::characters::is_space;
+
+thread_local! {
+    /// Whether the render on this thread escapes what it writes.
+    static ESCAPES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the render on this thread escapes what it writes.
+pub(crate) fn escapes() -> bool {
+    ESCAPES.get()
+}
+
+/// Sets whether the render escapes what it writes, and gives what was set.
+pub(crate) fn set_escapes(escapes: bool) -> bool {
+    ESCAPES.replace(escapes)
+}
 
 /// A text of the same kind as the original: a `Markup` that is sliced or stripped stays a
 /// `Markup`.

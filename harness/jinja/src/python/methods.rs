@@ -1,12 +1,10 @@
 //! The methods of Python's values.
 //!
 //! The methods of lists and dictionaries are here, the methods of texts in `strings`, and the
-//! methods of numbers in `numerals`. Only `upper` and `lower` come from minijinja-contrib's
-//! `pycompat`.
+//! methods of numbers in `numerals`.
 
 use minijinja::value::{Rest, Value, from_args};
-use minijinja::{Error, ErrorKind, State};
-use minijinja_contrib::pycompat::unknown_method_callback;
+use minijinja::{Error, ErrorKind};
 
 use crate::meter::{ENTRY, ITEM, OBJECT, SLOT, produce, work};
 use crate::python::arguments::positional;
@@ -14,19 +12,15 @@ use crate::python::comparisons::is_item;
 use crate::python::dictionaries::{self, dictionary, entry, hashable, hashed};
 use crate::python::iteration::iterate;
 use crate::python::kinds::{is_dictionary, is_list, is_range, is_tuple};
-use crate::python::markup::like;
+use crate::python::loops::Loop;
 use crate::python::numbers::number;
 use crate::python::numerals;
 use crate::python::strings::{self, or_not_found};
 use crate::python::undefined;
+use crate::refusal::invalid;
 
-/// Calls a method of a value, where minijinja knows of none.
-pub(crate) fn call(
-    state: &mut State<'_, '_>,
-    value: &Value,
-    method: &str,
-    args: &[Value],
-) -> Result<Value, Error> {
+/// Calls a method of a value, which is no object with methods of its own.
+pub(crate) fn call(value: &Value, method: &str, args: &[Value]) -> Result<Value, Error> {
     if let Some(text) = value.as_str() {
         let called = if value.is_safe() {
             strings::call_markup(text, method, args)
@@ -97,23 +91,36 @@ pub(crate) fn call(
             _ => {}
         }
     }
+    if let Some(turns) = value.downcast_object::<Loop>() {
+        match method {
+            "cycle" | "changed" if args.iter().any(Value::is_kwargs) => {
+                return Err(Error::from(ErrorKind::TooManyArguments));
+            }
+            "cycle" => {
+                let at =
+                    (turns.attribute("index0")?.as_usize().unwrap_or(0)).checked_rem(args.len());
+                let at = at.ok_or_else(|| invalid("no items for cycling have been given"))?;
+                return Ok(args[at].clone());
+            }
+            "changed" => {
+                produce(OBJECT + SLOT * args.len())?;
+                let last = turns.change(args.to_vec());
+                let is_same = last.is_some_and(|last| {
+                    let mut pairs = last.iter().zip(args);
+                    last.len() == args.len() && pairs.all(|(a, b)| is_item(a, b).unwrap_or(false))
+                });
+                return Ok(Value::from(!is_same));
+            }
+            _ => {}
+        }
+    }
     if let Some(number) = number(value)
         && let Some(result) = numerals::call(number, method, args)
     {
         return result;
     }
-    // `upper` and `lower` of a text. Anything else is an unknown method.
-    let called = unknown_method_callback(state, value, method, args);
-    let called = called.map(|result| match result.as_str() {
-        Some(text) => like(value, text),
-        None => result,
-    });
-    called.map_err(|error| {
-        if error.kind() == ErrorKind::UnknownMethod && error.detail().is_none() {
-            return Error::new(error.kind(), undefined::missing(value, &method.into()));
-        }
-        error
-    })
+    let message = undefined::missing(value, &method.into());
+    Err(Error::new(ErrorKind::UnknownMethod, message))
 }
 
 /// `list.index(value, start, stop)`. A range has no bounds.

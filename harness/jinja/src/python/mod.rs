@@ -8,6 +8,7 @@ pub(crate) mod numbers;
 // Objects that Python has and minijinja has not.
 pub(crate) mod generator;
 pub(crate) mod groups;
+pub(crate) mod loops;
 pub(crate) mod namespaces;
 pub(crate) mod ranges;
 

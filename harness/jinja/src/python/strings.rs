@@ -116,6 +116,8 @@ pub(crate) fn call(text: &str, method: &str, args: &[Value]) -> Option<Result<Va
         "ljust" => pad(text, args, Side::Right),
         "rjust" => pad(text, args, Side::Left),
         "center" => pad(text, args, Side::Both),
+        "upper" => no_args(args).map(|()| Value::from(text.to_uppercase())),
+        "lower" => no_args(args).map(|()| Value::from(text.to_lowercase())),
         "swapcase" => no_args(args).map(|()| Value::from(swapcase(text))),
         "casefold" => no_args(args).map(|()| Value::from(casefold(text))),
         "splitlines" => splitlines(text, args),

@@ -13,7 +13,7 @@ use crate::python::characters::is_printable;
 use crate::python::comparisons::compare;
 use crate::python::dictionaries::{self, view_parts};
 use crate::python::groups::group_parts;
-use crate::python::kinds::{is_dictionary, is_list, is_loop};
+use crate::python::kinds::{is_dictionary, is_list};
 use crate::python::namespaces;
 use crate::python::numbers::write_float;
 use crate::python::sorting::sorted;
@@ -203,11 +203,6 @@ impl ReprWriter<'_> {
                 self.items(value, "(", close)
             }
             ValueKind::Seq => self.items(value, "[", "]"),
-            ValueKind::Map if is_loop(value) => {
-                let (index, length) = (value.get_attr("index")?, value.get_attr("length")?);
-                let _ = write!(self.out, "<LoopContext {index}/{length}>");
-                Ok(())
-            }
             ValueKind::Map if is_dictionary(value) => self.pairs(if self.is_sorted {
                 sorted_pairs(value)?
             } else {

@@ -34,6 +34,25 @@ pub(crate) fn with_names<T>(render: impl FnOnce() -> T) -> T {
     render()
 }
 
+/// Whether missing values have names in the render on this thread.
+#[inline]
+pub(crate) fn is_named() -> bool {
+    IS_NAMED.get()
+}
+
+/// Calls something with minijinja's undefined values. Its error names the first missing argument.
+#[inline]
+pub(crate) fn nameless<T>(
+    args: &[Value],
+    call: impl FnOnce(&[Value]) -> Result<T, Error>,
+) -> Result<T, Error> {
+    if !is_named() {
+        return call(args);
+    }
+    let plain = without_names(args);
+    call(plain.as_deref().unwrap_or(args)).map_err(|error| with_name(args, error))
+}
+
 /// An undefined value with a message about it.
 struct Unset {
     message: String,
@@ -117,7 +136,7 @@ pub(crate) fn unsupported(operator: &str, a: &Value, b: &Value) -> Error {
 }
 
 /// The arguments of a call with minijinja's undefined values, if one of them has a name.
-pub(crate) fn without_names(args: &[Value]) -> Option<Vec<Value>> {
+fn without_names(args: &[Value]) -> Option<Vec<Value>> {
     if !args.iter().any(has_name) {
         return None;
     }
@@ -135,7 +154,7 @@ pub(crate) fn without_names(args: &[Value]) -> Option<Vec<Value>> {
 }
 
 /// The error of a call, which names the first missing argument.
-pub(crate) fn with_name(args: &[Value], error: Error) -> Error {
+fn with_name(args: &[Value], error: Error) -> Error {
     let is_named = std::error::Error::source(&error).is_some();
     let values = args.iter().cloned().flat_map(|value| {
         let mut all: Vec<Value> = keywords(&value)
@@ -198,7 +217,7 @@ fn kind(value: &Value) -> &'static str {
             Some(name) if name.ends_with("::Namespace") => {
                 "transformers.utils.chat_template_utils.TemplateNamespace"
             }
-            Some(name) if name.ends_with("::BoundMacro") => "jinja2.runtime.Macro",
+            Some(name) if name.ends_with("::Macro") => "jinja2.runtime.Macro",
             Some(name) if name.ends_with("::Cycler") => "jinja2.utils.Cycler",
             Some(name) if name.ends_with("::Joiner") => "jinja2.utils.Joiner",
             _ => "function",

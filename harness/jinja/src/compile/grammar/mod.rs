@@ -18,9 +18,12 @@ mod statements;
 
 use minijinja::Error;
 
-pub(crate) use statements::{Parsed, Rarities};
+use crate::library;
+
+pub(crate) use statements::Parsed;
 
 /// Parses a template whose lines are [`lexer::normalised`].
 pub(crate) fn parse(source: &str) -> Result<Parsed<'_>, Error> {
+    library::add();
     statements::template(source)
 }

@@ -26,21 +26,10 @@ pub(crate) struct Parsed<'s> {
     pub(crate) source: &'s str,
     /// The syntax tree.
     pub(crate) template: Stmt<'s>,
-    /// The work of looking for a name among the variables of a scope.
-    pub(crate) lookup: usize,
-    /// The template's rare features.
-    pub(crate) rarities: Rarities,
-}
-
-/// Rare features of a template that affect its other parts.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Rarities {
-    /// Whether something is assigned to `self`, which is the template otherwise.
-    pub(crate) assigns_self: bool,
+    /// The names of the blocks that see the variables around them.
+    pub(crate) scoped: Vec<&'s str>,
     /// Whether there is a number that is too large for a float, or a text that may become one.
     pub(crate) has_infinity: bool,
-    /// Whether a loop is left from within a scope of it.
-    pub(crate) leaves_scopes: bool,
 }
 
 pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
@@ -49,7 +38,7 @@ pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
         tags: Vec::new(),
         ends: Vec::new(),
         blocks: Vec::new(),
-        rarities: Rarities::default(),
+        scoped: Vec::new(),
         can_break: false,
         in_loop: false,
     };
@@ -59,11 +48,8 @@ pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
     Ok(Parsed {
         source,
         template: Stmt::Template(Spanned::new(Template { children }, span)),
-        lookup: parser.stream.lookup(),
-        rarities: Rarities {
-            has_infinity: parser.stream.has_infinity(),
-            ..parser.rarities
-        },
+        scoped: parser.scoped,
+        has_infinity: parser.stream.has_infinity(),
     })
 }
 
@@ -74,8 +60,7 @@ struct Parser<'s> {
     ends: Vec<&'static [&'static str]>,
     /// The names of the blocks until now.
     blocks: Vec<&'s str>,
-    /// The rare features until now.
-    rarities: Rarities,
+    scoped: Vec<&'s str>,
     /// Whether `break` and `continue` have a loop to leave.
     can_break: bool,
     /// Whether a loop is around the statement, however far.
@@ -358,7 +343,6 @@ impl<'s> Parser<'s> {
     fn target(&mut self, tuples: Tuples) -> Result<Expr<'s>, Error> {
         let parsed = tuple_or_expression(&mut self.stream, tuples)?;
         let target = self.assignable(&parsed)?;
-        self.rarities.assigns_self |= stores(&target, "self");
         Ok(target)
     }
 
@@ -390,7 +374,6 @@ impl<'s> Parser<'s> {
         if ["true", "false", "none", "True", "False", "None"].contains(&name) {
             return Err(self.stream.error("can't assign to 'name'"));
         }
-        self.rarities.assigns_self |= name == "self";
         Ok(name)
     }
 
@@ -509,7 +492,9 @@ impl<'s> Parser<'s> {
     /// `{% block name scoped required %}`
     fn block(&mut self, span: Span) -> Result<Stmt<'s>, Error> {
         let name = self.stream.expect_name()?;
-        self.stream.skip_name("scoped")?;
+        if self.stream.skip_name("scoped")? {
+            self.scoped.push(name);
+        }
         let required = self.stream.skip_name("required")?;
         if self.blocks.contains(&name) {
             let message = format!("block '{name}' defined twice");
@@ -532,14 +517,10 @@ impl<'s> Parser<'s> {
     }
 
     /// `{% break %}` or `{% continue %}`
-    fn loop_control(&mut self, statement: Stmt<'s>) -> Result<Stmt<'s>, Error> {
+    fn loop_control(&self, statement: Stmt<'s>) -> Result<Stmt<'s>, Error> {
         if !self.can_break {
             return Err(self.stream.error("there is no loop to leave here"));
         }
-        // The last tag is this one.
-        let mut around = self.tags.iter().rev().skip(1);
-        let innermost = around.find(|tag| **tag != "if");
-        self.rarities.leaves_scopes |= innermost != Some(&"for");
         Ok(statement)
     }
 

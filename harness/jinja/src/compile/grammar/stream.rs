@@ -44,11 +44,6 @@ impl<'s> Stream<'s> {
         Ok(stream)
     }
 
-    /// The work of looking for a name among the variables of a scope.
-    pub(super) fn lookup(&self) -> usize {
-        self.size.of_lookup()
-    }
-
     /// Whether a number was too large for a float, or a text may become such a number.
     pub(super) fn has_infinity(&self) -> bool {
         self.has_infinity

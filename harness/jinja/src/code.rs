@@ -1,0 +1,165 @@
+//! The tree that a render walks: a template with its names resolved and its filters looked up.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use minijinja::{ErrorKind, Value};
+
+use crate::library::vocabulary::Callable;
+use crate::operator::Operator;
+use crate::operators::macros::Signature;
+
+/// A template that is ready to be rendered.
+#[derive(Default)]
+pub(crate) struct Code {
+    /// The template itself, then its macros, call blocks and named blocks.
+    pub(crate) functions: Vec<Function>,
+    /// The variables that the template is given.
+    pub(crate) globals: Vec<Box<str>>,
+    /// The functions of the named blocks.
+    pub(crate) blocks: BTreeMap<Box<str>, usize>,
+    /// The length of the plain text.
+    pub(crate) text_len: usize,
+}
+
+/// Statements with variables of their own.
+#[derive(Default)]
+pub(crate) struct Function {
+    pub(crate) signature: Option<Arc<Signature>>,
+    /// Where the arguments of a call go, each with its default.
+    pub(crate) parameters: Vec<(Place, Option<Expr>)>,
+    /// How many variables there are.
+    pub(crate) slots: usize,
+    /// The slots whose variables functions within this one use, too.
+    pub(crate) cells: Vec<usize>,
+    /// The variables of the function around this one that it uses.
+    pub(crate) captures: Vec<Place>,
+    pub(crate) body: Body,
+    pub(crate) site: Option<usize>,
+}
+
+/// Statements in a scope.
+#[derive(Default)]
+pub(crate) struct Body {
+    /// The variables that begin with the value of a variable around the scope.
+    pub(crate) inherited: Vec<(Place, Place)>,
+    pub(crate) statements: Vec<Stmt>,
+}
+
+/// Where a variable is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Slot(usize),
+    /// In a cell in a slot, which functions within this one share.
+    Cell(usize),
+    /// In a cell of a function around this one.
+    Capture(usize),
+    Global(usize),
+}
+
+pub(crate) struct Variable {
+    pub(crate) place: Place,
+    pub(crate) name: Box<str>,
+}
+
+pub(crate) enum Stmt {
+    Text(Box<str>),
+    Write(Expr),
+    If(Expr, Vec<Stmt>, Vec<Stmt>),
+    For(Box<For>),
+    Set(Target, Expr),
+    With(Vec<(Target, Expr)>, Body),
+    /// Captures a text.
+    Capture(Place, Body),
+    /// Writes what has to be a text.
+    WriteText(Expr),
+    AutoEscape(Expr, Body),
+    Macro(usize, Place),
+    Generation(usize),
+    Block(usize),
+    Break,
+    Continue,
+    /// Reports that this site is reached.
+    Reach(usize),
+}
+
+pub(crate) struct For {
+    pub(crate) iter: Expr,
+    pub(crate) target: Target,
+    /// The variable `loop`, if the body uses it.
+    pub(crate) object: Option<Place>,
+    pub(crate) condition: Option<Expr>,
+    pub(crate) is_recursive: bool,
+    pub(crate) body: Body,
+    pub(crate) otherwise: Body,
+    /// The slots of the body.
+    pub(crate) slots: std::ops::Range<usize>,
+    pub(crate) site: Option<usize>,
+}
+
+pub(crate) enum Target {
+    Variable(Place),
+    Attribute(Expr, Box<str>),
+    Several(Vec<Target>),
+}
+
+pub(crate) struct Expr {
+    pub(crate) line: u16,
+    pub(crate) kind: Kind,
+}
+
+pub(crate) enum Kind {
+    Constant(Value),
+    Variable(Variable),
+    Attribute(Box<Expr>, Box<str>),
+    /// `loop.index`
+    Turn(Box<Expr>, Box<str>),
+    /// `a.items`, where Python's types have a method of that name
+    Member(Box<Expr>, Box<str>),
+    Item(Box<[Expr; 2]>),
+    Slice(Box<[Expr; 4]>, bool),
+    Not(Box<Expr>),
+    Negate(Box<Expr>),
+    And(Box<[Expr; 2]>),
+    Or(Box<[Expr; 2]>),
+    Choice(Box<[Expr; 3]>),
+    Binary(Operator, Box<[Expr; 2]>),
+    /// `a + b + …` or `a ~ b ~ …`, whose operands may be evaluated first.
+    Join(Operator, Vec<Expr>),
+    /// `a < b == c`
+    Compare(Box<Expr>, Vec<(Operator, Expr)>),
+    Filter(&'static Callable, Args),
+    Test(&'static Callable, Args),
+    Call(Box<Expr>, Args),
+    Method(Box<Expr>, Box<str>, Args),
+    /// `loop(a)`
+    Recurse(Box<Expr>),
+    Block(Box<str>),
+    List(Vec<Expr>),
+    Tuple(Vec<Expr>),
+    Map(Vec<(Expr, Expr)>),
+    /// What an `if` without `else` gives in this line.
+    Missing(u16),
+    /// Something that fails after its operands are evaluated.
+    Fail(ErrorKind, String, Args),
+    /// A condition with a site.
+    Decide(usize, Box<Expr>),
+}
+
+/// The arguments of a call.
+#[derive(Default)]
+pub(crate) struct Args {
+    pub(crate) positional: Vec<Arg>,
+    pub(crate) named: Vec<NamedArg>,
+}
+
+pub(crate) enum Arg {
+    One(Expr),
+    Splat(Expr),
+}
+
+pub(crate) enum NamedArg {
+    One(Box<str>, Expr),
+    /// A dictionary, which must not have these names.
+    Splat(Expr, Vec<Value>),
+}

@@ -1,0 +1,885 @@
+//! Makes the tree that a render walks out of a syntax tree.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use minijinja::machinery::Span;
+use minijinja::machinery::ast::{
+    BinOp, BinOpKind, Call, CallArg, CallBlock, Compare, CompareOpKind, Expr as Node, ForLoop,
+    GetAttr, GetItem, Macro, Slice, Spanned, Stmt as Statement, UnaryOpKind,
+};
+use minijinja::value::{Kwargs, Tuple};
+use minijinja::{Error, ErrorKind, Value};
+use rolecall_core::Site;
+
+use crate::code::{
+    Arg, Args, Body, Code, Expr, For, Function, Kind, NamedArg, Place, Stmt, Target, Variable,
+};
+use crate::compile::grammar::Parsed;
+use crate::compile::grammar::expressions::is_keyword;
+use crate::compile::nodes::given;
+use crate::compile::properties::{
+    is_constant, is_loop_variable, is_plain_key, is_self, is_silent, literal_truth, unknown_number,
+};
+use crate::compile::scopes::{Functions, targets};
+use crate::compile::sites::Sites;
+use crate::library::functions::GENERATION;
+use crate::library::vocabulary;
+use crate::operator::Operator;
+use crate::operators::macros::Signature;
+use crate::operators::{literals, negated};
+use crate::provenance::{self, Texts};
+use crate::python::attributes::is_method;
+use crate::python::text;
+use crate::refusal::syntax_error;
+
+/// The name under which a call is given its block.
+const CALLER: &str = "caller";
+
+/// The arguments that a macro gets besides its own.
+const SPECIAL: [&str; 3] = [CALLER, "kwargs", "varargs"];
+
+/// A template that is ready to be rendered.
+pub(crate) struct Lowered {
+    pub(crate) code: Code,
+    /// The literals of an instrumented form.
+    pub(crate) literals: Texts,
+    /// The sites that an instrumented form reports.
+    pub(crate) sites: Vec<Site>,
+}
+
+/// Lowers a template. The instrumented form reports its sites, and its literals know their places.
+pub(crate) fn lower(parsed: &Parsed<'_>, is_instrumented: bool) -> Result<Lowered, Error> {
+    let sites = is_instrumented.then(|| Sites::of(&parsed.template, parsed.source));
+    let mut functions = Functions::default();
+    loop {
+        let mut lowering = Lowering {
+            parsed,
+            sites: sites.as_ref(),
+            literals: is_instrumented.then(Texts::new),
+            code: Code::default(),
+            functions,
+            is_soft: false,
+            is_constant: false,
+            blocks: Vec::new(),
+            captured: None,
+        };
+        lowering.template()?;
+        if lowering.functions.is_incomplete {
+            // Some variables turned out to be shared after they were used.
+            functions = lowering.functions.again();
+            continue;
+        }
+        lowering.code.globals = lowering.functions.globals();
+        return Ok(Lowered {
+            code: lowering.code,
+            literals: lowering.literals.unwrap_or_default(),
+            sites: sites.map_or_else(Vec::new, Sites::into_list),
+        });
+    }
+}
+
+struct Lowering<'p, 's> {
+    parsed: &'p Parsed<'s>,
+    sites: Option<&'p Sites>,
+    literals: Option<Texts>,
+    code: Code,
+    functions: Functions<'s>,
+    /// Within a condition. An unknown filter fails there when it is used, elsewhere when the
+    /// template is compiled (Jinja2's compiler.py, `soft_frame`).
+    is_soft: bool,
+    /// Within a printed expression that Jinja2 evaluates when it compiles.
+    is_constant: bool,
+    /// The named blocks that are not lowered yet, with their functions.
+    blocks: Vec<(usize, &'p [Statement<'s>])>,
+    /// Where the text is that the filters of a block are given.
+    captured: Option<Place>,
+}
+
+type Lower<T> = Result<T, Error>;
+
+impl<'p, 's> Lowering<'p, 's> {
+    fn template(&mut self) -> Lower<()> {
+        let Statement::Template(template) = &self.parsed.template else {
+            return Err(Error::new(ErrorKind::SyntaxError, "there is no template"));
+        };
+        self.code.functions.push(Function::default());
+        self.functions.open(0);
+        self.functions.enter(&[], &template.children, false);
+        let statements = self.statements(&template.children)?;
+        // A named block only sees the variables of the template itself.
+        while let Some((number, block)) = self.blocks.pop() {
+            self.functions.open(number);
+            let body = self.scope(&[], block)?;
+            self.code.functions[number] = self.close(body);
+        }
+        let inherited = self.functions.leave();
+        self.code.functions[0] = self.close(Body {
+            inherited,
+            statements,
+        });
+        Ok(())
+    }
+
+    /// The function that is open, which has only a body.
+    fn close(&mut self, body: Body) -> Function {
+        let closed = self.functions.close();
+        Function {
+            slots: closed.slots,
+            cells: closed.cells,
+            captures: closed.captures,
+            body,
+            ..Function::default()
+        }
+    }
+
+    /// Statements whose variables are their own (Jinja2's compiler.py, `frame.inner()`). Some names
+    /// have a value from the beginning.
+    fn scope(&mut self, given: &[(&'s str, usize)], body: &'p [Statement<'s>]) -> Lower<Body> {
+        self.functions.enter(given, body, false);
+        let statements = self.hard(|inner| inner.statements(body));
+        let inherited = self.functions.leave();
+        Ok(Body {
+            inherited,
+            statements: statements?,
+        })
+    }
+
+    /// Lowers what Jinja2 puts in a separate frame. It is no longer within a condition, so an
+    /// unknown filter fails at once.
+    fn hard<T>(&mut self, lower: impl FnOnce(&mut Self) -> Lower<T>) -> Lower<T> {
+        let was_soft = std::mem::replace(&mut self.is_soft, false);
+        let lowered = lower(self);
+        self.is_soft = was_soft;
+        lowered
+    }
+
+    fn soft<T>(&mut self, lower: impl FnOnce(&mut Self) -> Lower<T>) -> Lower<T> {
+        let was_soft = std::mem::replace(&mut self.is_soft, true);
+        let lowered = lower(self);
+        self.is_soft = was_soft;
+        lowered
+    }
+
+    fn site<T>(&self, node: &T) -> Option<usize> {
+        self.sites?.site(node)
+    }
+
+    fn statements(&mut self, statements: &'p [Statement<'s>]) -> Lower<Vec<Stmt>> {
+        let mut lowered = Vec::with_capacity(statements.len());
+        for statement in statements {
+            lowered.extend(self.site(statement).map(Stmt::Reach));
+            let statement = self.statement(statement, &mut lowered)?;
+            lowered.push(statement);
+        }
+        Ok(lowered)
+    }
+
+    #[allow(clippy::too_many_lines)] // one arm for each statement of the language
+    fn statement(&mut self, statement: &'p Statement<'s>, before: &mut Vec<Stmt>) -> Lower<Stmt> {
+        Ok(match statement {
+            Statement::EmitRaw(node) => {
+                self.code.text_len += node.raw.len();
+                match self.plain_text(node.raw, node.span()) {
+                    Some(text) => Stmt::Write(at(node.span(), Kind::Constant(text))),
+                    None => Stmt::Text(node.raw.into()),
+                }
+            }
+            Statement::EmitExpr(node) => {
+                // Jinja2 evaluates everything within a constant by the rules for constants.
+                self.is_constant = is_constant(&node.expr);
+                let expr = self.expr(&node.expr);
+                self.is_constant = false;
+                Stmt::Write(expr?)
+            }
+            Statement::ForLoop(node) => Stmt::For(Box::new(self.for_loop(node)?)),
+            Statement::IfCond(node) => self.soft(|inner| {
+                let condition = inner.expr(&node.expr)?;
+                inner.functions.condition(true);
+                let yes = inner.statements(&node.true_body)?;
+                let no = inner.statements(&node.false_body)?;
+                inner.functions.condition(false);
+                Ok(Stmt::If(condition, yes, no))
+            })?,
+            Statement::Set(node) => {
+                let value = self.expr(&node.expr)?;
+                Stmt::Set(self.target(&node.target)?, value)
+            }
+            Statement::WithBlock(node) => self.with_block(&node.assignments, &node.body)?,
+            Statement::SetBlock(node) => {
+                let place = self.slot();
+                before.push(Stmt::Capture(place, self.scope(&[], &node.body)?));
+                let value = match &node.filter {
+                    Some(filter) => self.filtered(filter, place)?,
+                    None => at(node.span(), variable("", place)),
+                };
+                Stmt::Set(self.target(&node.target)?, value)
+            }
+            Statement::FilterBlock(node) => {
+                let place = self.slot();
+                before.push(Stmt::Capture(place, self.scope(&[], &node.body)?));
+                Stmt::WriteText(self.filtered(&node.filter, place)?)
+            }
+            Statement::AutoEscape(node) => {
+                let enabled = self.hard(|inner| inner.expr(&node.enabled))?;
+                Stmt::AutoEscape(enabled, self.scope(&[], &node.body)?)
+            }
+            Statement::Macro(node) => {
+                let place = self.functions.assigned(node.name);
+                Stmt::Macro(self.function(node, node.name)?, place)
+            }
+            Statement::CallBlock(node) => self.call_block(node, before)?,
+            Statement::Block(node) if node.required => {
+                let message = format!("Required block '{}' not found", node.name);
+                let kind = Kind::Fail(ErrorKind::InvalidOperation, message, Args::default());
+                Stmt::Write(at(node.span(), kind))
+            }
+            Statement::Block(node) => {
+                let number = self.code.functions.len();
+                self.code.functions.push(Function::default());
+                self.code.blocks.insert(node.name.into(), number);
+                self.blocks.push((number, &node.body));
+                if self.parsed.scoped.contains(&node.name) {
+                    Stmt::With(Vec::new(), self.scope(&[], &node.body)?)
+                } else {
+                    Stmt::Block(number)
+                }
+            }
+            Statement::Break(_) => Stmt::Break,
+            Statement::Continue(_) => Stmt::Continue,
+            // Without a loader Jinja2 fails before it looks for the template.
+            Statement::Extends(node) => self.missing(&node.name, node.span())?,
+            Statement::Include(node) => self.missing(&node.name, node.span())?,
+            Statement::Import(node) => self.missing(&node.expr, node.span())?,
+            Statement::FromImport(node) => self.missing(&node.expr, node.span())?,
+            Statement::Template(_) | Statement::Do(_) => {
+                let message = "a tag that this engine does not know";
+                return Err(Error::new(ErrorKind::SyntaxError, message));
+            }
+        })
+    }
+
+    /// A tag that evaluates the name of another template and then fails.
+    fn missing(&mut self, name: &'p Node<'s>, span: Span) -> Lower<Stmt> {
+        let message = "no loader for this environment specified".to_owned();
+        let args = Args {
+            positional: vec![Arg::One(self.expr(name)?)],
+            named: Vec::new(),
+        };
+        let kind = Kind::Fail(ErrorKind::TemplateNotFound, message, args);
+        Ok(Stmt::Write(at(span, kind)))
+    }
+
+    /// A slot that no name has.
+    fn slot(&mut self) -> Place {
+        Place::Slot(self.functions.slot())
+    }
+
+    /// Plain text of the template, whose place an instrumented form knows.
+    fn plain_text(&mut self, raw: &str, span: Span) -> Option<Value> {
+        let literals = self.literals.as_mut()?;
+        let source = self.parsed.source;
+        let start = raw.as_ptr().addr().checked_sub(source.as_ptr().addr());
+        let place = start.map(|start| start..start + raw.len());
+        let is_there = |place: &Range<usize>| source.get(place.clone()) == Some(raw);
+        let place = place
+            .filter(is_there)
+            .unwrap_or(span.start_offset as usize..span.end_offset as usize);
+        let text = Value::from_safe_string(raw.to_owned());
+        Some(provenance::literal(&text, place, literals))
+    }
+
+    /// A constant. If it is a text, an instrumented form knows its place: what is between its
+    /// quotation marks, or all of it if that is not there as it is.
+    fn literal(&mut self, value: &Value, span: Span) -> Value {
+        let (Some(literals), Some(text)) = (&mut self.literals, value.as_str()) else {
+            return value.clone();
+        };
+        let whole = span.start_offset as usize..span.end_offset as usize;
+        let inner = whole.start + 1..whole.end.saturating_sub(1);
+        let is_verbatim = self.parsed.source.get(inner.clone()) == Some(text);
+        provenance::literal(value, if is_verbatim { inner } else { whole }, literals)
+    }
+
+    fn for_loop(&mut self, node: &'p Spanned<ForLoop<'s>>) -> Lower<For> {
+        let iter = self.expr(&node.iter)?;
+        let first = self.functions.slots();
+        let mut names: Vec<(&'s str, usize)> = Vec::new();
+        targets(&node.target, &mut |name| {
+            names.push((name, self.functions.slot()));
+        });
+        self.functions.enter(&names, &[], false);
+        let condition = self.hard(|inner| inner.optional(node.filter_expr.as_ref()));
+        self.functions.leave();
+        self.functions.enter(&names, &node.body, node.recursive);
+        self.functions.declare("loop");
+        let target = self.target(&node.target);
+        let statements = self.hard(|inner| inner.statements(&node.body));
+        let object = self.functions.take_read("loop");
+        let object = object.map(|slot| self.functions.place(slot));
+        self.functions.is_given("loop");
+        let inherited = self.functions.leave();
+        let slots = first..self.functions.slots();
+        Ok(For {
+            iter,
+            target: target?,
+            object,
+            condition: condition?,
+            is_recursive: node.recursive,
+            body: Body {
+                inherited,
+                statements: statements?,
+            },
+            otherwise: self.scope(&[], &node.else_body)?,
+            slots,
+            site: self.site(&**node),
+        })
+    }
+
+    /// All values are evaluated before the first is assigned (Jinja2's `visit_With`).
+    fn with_block(
+        &mut self,
+        assignments: &'p [(Node<'s>, Node<'s>)],
+        body: &'p [Statement<'s>],
+    ) -> Lower<Stmt> {
+        let mut values = Vec::new();
+        let mut names = Vec::new();
+        for (target, value) in assignments {
+            values.push(self.expr(value)?);
+            targets(target, &mut |name| {
+                names.push((name, self.functions.slot()));
+            });
+        }
+        self.functions.enter(&names, body, false);
+        let lowered = self.hard(|inner| {
+            let targets = assignments.iter().map(|(target, _)| inner.target(target));
+            let targets = targets.collect::<Lower<Vec<_>>>()?;
+            Ok((targets, inner.statements(body)?))
+        });
+        let inherited = self.functions.leave();
+        let (targets, statements) = lowered?;
+        let body = Body {
+            inherited,
+            statements,
+        };
+        Ok(Stmt::With(targets.into_iter().zip(values).collect(), body))
+    }
+
+    /// The function of a macro or a call block. It gets the special arguments `caller`, `kwargs` and
+    /// `varargs` if its body uses them. In a default they are ordinary variables (Jinja2's compiler.py,
+    /// `macro_body`).
+    fn function(&mut self, node: &'p Spanned<Macro<'s>>, name: &str) -> Lower<usize> {
+        let span = node.span();
+        let required = node.args.len() - node.defaults.len();
+        let number = self.code.functions.len();
+        self.code.functions.push(Function::default());
+        self.functions.open(number);
+        let mut names: Vec<(&'s str, usize)> = Vec::new();
+        for argument in &node.args {
+            targets(argument, &mut |name| {
+                names.push((name, self.functions.slot()));
+            });
+        }
+        self.functions.enter(&names, &node.body, false);
+        let given = |name: &str| names.iter().any(|(known, _)| *known == name);
+        for name in SPECIAL.into_iter().filter(|name| !given(name)) {
+            self.functions.declare(name);
+        }
+        let defaults = self.hard(|inner| inner.exprs(&node.defaults))?;
+        let in_defaults = SPECIAL.map(|name| self.functions.take_read(name).map(|_| name));
+        let statements = self.hard(|inner| inner.statements(&node.body))?;
+        let [caller, kwargs, varargs] = SPECIAL.map(|name| self.functions.take_read(name));
+        for name in in_defaults.into_iter().flatten() {
+            self.functions.find(name);
+        }
+        let arguments = names.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let signature = Signature {
+            name: name.to_owned(),
+            arguments,
+            required,
+            reads_caller: caller.is_some(),
+            takes_kwargs: kwargs.is_some() && !given("kwargs"),
+            takes_varargs: varargs.is_some() && !given("varargs"),
+        };
+        if names[..required].iter().any(|(name, _)| *name == CALLER) && signature.reads_caller {
+            let message = "When defining macros or call blocks the special \"caller\" argument must \
+                           be omitted or be given a default.";
+            return Err(syntax_error_at(message, span));
+        }
+        let special = SPECIAL.into_iter().zip([caller, kwargs, varargs]);
+        let special = special.filter(|(name, _)| !given(name));
+        let special: Vec<_> = special
+            .filter_map(|(name, slot)| Some((name, slot?)))
+            .collect();
+        for (name, _) in &special {
+            self.functions.is_given(name);
+        }
+        let slots = names.iter().chain(&special).map(|(_, slot)| *slot);
+        let defaults = (0..required)
+            .map(|_| None)
+            .chain(defaults.into_iter().map(Some));
+        let defaults = defaults.chain(special.iter().map(|_| None));
+        let slots: Vec<_> = slots.map(|slot| self.functions.place(slot)).collect();
+        let parameters = slots.into_iter().zip(defaults).collect();
+        let inherited = self.functions.leave();
+        let body = Body {
+            inherited,
+            statements,
+        };
+        let function = self.close(body);
+        // What is read in a macro within another, the other one gets, too (`UndeclaredNameVisitor`).
+        if self.functions.is_nested() {
+            for (name, _) in special {
+                self.functions.find(name);
+            }
+        }
+        self.code.functions[number] = Function {
+            signature: Some(Arc::new(signature)),
+            parameters,
+            site: self.site(&**node),
+            ..function
+        };
+        Ok(number)
+    }
+
+    /// A call block: a macro of its own, which is handed over as `caller`.
+    fn call_block(
+        &mut self,
+        node: &'p Spanned<CallBlock<'s>>,
+        before: &mut Vec<Stmt>,
+    ) -> Lower<Stmt> {
+        let function = self.function(&node.macro_decl, "")?;
+        if matches!(&node.call.expr, Node::Var(called) if called.id == GENERATION) {
+            return Ok(Stmt::Generation(function));
+        }
+        let place = self.slot();
+        let caller = at(node.span(), variable("", place));
+        before.push(Stmt::Macro(function, place));
+        let call = self.call(&node.call, Some(caller))?;
+        Ok(Stmt::WriteText(at(node.call.span(), call)))
+    }
+
+    fn target(&mut self, target: &'p Node<'s>) -> Lower<Target> {
+        Ok(match target {
+            Node::Var(node) => Target::Variable(self.functions.assigned(node.id)),
+            Node::List(node) => {
+                let items = node.items.iter().map(|item| self.target(item));
+                Target::Several(items.collect::<Lower<_>>()?)
+            }
+            Node::GetAttr(node) => Target::Attribute(self.expr(&node.expr)?, node.name.into()),
+            other => {
+                return Err(syntax_error_at(
+                    "cannot assign to an expression",
+                    other.span(),
+                ));
+            }
+        })
+    }
+
+    /// What the filters of a block make of a captured text.
+    fn filtered(&mut self, filter: &'p Node<'s>, captured: Place) -> Lower<Expr> {
+        self.captured = Some(captured);
+        let filtered = self.hard(|inner| inner.expr(filter));
+        self.captured = None;
+        filtered
+    }
+
+    fn optional(&mut self, node: Option<&'p Node<'s>>) -> Lower<Option<Expr>> {
+        node.map(|node| self.expr(node)).transpose()
+    }
+
+    fn exprs(&mut self, nodes: &'p [Node<'s>]) -> Lower<Vec<Expr>> {
+        nodes.iter().map(|node| self.expr(node)).collect()
+    }
+
+    fn both(&mut self, one: &'p Node<'s>, other: &'p Node<'s>) -> Lower<Box<[Expr; 2]>> {
+        Ok(Box::new([self.expr(one)?, self.expr(other)?]))
+    }
+
+    fn expr(&mut self, node: &'p Node<'s>) -> Lower<Expr> {
+        let span = node.span();
+        let expr = at(span, self.expr_alone(node)?);
+        Ok(match self.site(node) {
+            Some(site) => at(span, Kind::Decide(site, Box::new(expr))),
+            None => expr,
+        })
+    }
+
+    fn expr_alone(&mut self, node: &'p Node<'s>) -> Lower<Kind> {
+        if !self.parsed.has_infinity || self.is_constant || !is_constant(node) {
+            return self.kind(node);
+        }
+        // A value that cannot be sliced is not a constant, alone or in a list. Jinja2 then looks at
+        // each item.
+        self.is_constant = !matches!(
+            node,
+            Node::Slice(_) | Node::List(_) | Node::Tuple(_) | Node::Map(_)
+        );
+        let kind = self.kind(node);
+        self.is_constant = false;
+        let kind = kind?;
+        let Some(name) = unknown_number(node) else {
+            return Ok(kind);
+        };
+        let message = format!("name '{name}' is not defined");
+        Ok(Kind::Fail(
+            ErrorKind::InvalidOperation,
+            message,
+            Args::default(),
+        ))
+    }
+
+    fn kind(&mut self, node: &'p Node<'s>) -> Lower<Kind> {
+        Ok(match node {
+            Node::Var(node) => variable(node.id, self.functions.find(node.id)),
+            Node::Const(node) => Kind::Constant(self.literal(&node.value, node.span())),
+            Node::Slice(node) => self.slice(node)?,
+            Node::UnaryOp(node) => {
+                let inner = Box::new(self.expr(&node.expr)?);
+                match (&node.op, &inner.kind) {
+                    (UnaryOpKind::Not, _) => Kind::Not(inner),
+                    (UnaryOpKind::Neg, Kind::Constant(value)) if value.is_number() => {
+                        match negated(value) {
+                            Ok(value) => Kind::Constant(value),
+                            Err(_) => Kind::Negate(inner),
+                        }
+                    }
+                    (UnaryOpKind::Neg, _) => Kind::Negate(inner),
+                }
+            }
+            Node::BinOp(node) => self.binary(node)?,
+            Node::Compare(node) => self.comparison(node)?,
+            Node::IfExpr(node) => self.soft(|inner| {
+                let test = inner.expr(&node.test_expr)?;
+                let yes = inner.expr(&node.true_expr)?;
+                let no = match &node.false_expr {
+                    Some(no) => inner.expr(no)?,
+                    None => at(node.span(), Kind::Missing(node.span().start_line)),
+                };
+                Ok(Kind::Choice(Box::new([test, yes, no])))
+            })?,
+            Node::Filter(node) => {
+                let of = match (&node.expr, self.captured) {
+                    (None, Some(place)) => Some(at(node.span(), variable("", place))),
+                    (of, _) => self.optional(of.as_ref())?,
+                };
+                let taken = other_names(node.expr.as_ref(), &node.args);
+                let args = self.args(of, &node.args, &taken, None)?;
+                match vocabulary::filter(node.name) {
+                    Some(filter) => Kind::Filter(filter, args),
+                    None => self.unknown("filter", node.name, args, node.span())?,
+                }
+            }
+            Node::Test(node) => {
+                let of = self.expr(&node.expr)?;
+                let taken = other_names(Some(&node.expr), &node.args);
+                let args = self.args(Some(of), &node.args, &taken, None)?;
+                match vocabulary::test(node.name) {
+                    Some(test) => Kind::Test(test, args),
+                    None => self.unknown("test", node.name, args, node.span())?,
+                }
+            }
+            Node::GetAttr(node) => self.attribute(node)?,
+            Node::GetItem(node) => self.item(node)?,
+            Node::Call(node) => self.call(node, None)?,
+            Node::List(node) => {
+                let items = self.exprs(&node.items)?;
+                match constants(&items) {
+                    Some(items) => Kind::Constant(Value::from(items)),
+                    None => Kind::List(items),
+                }
+            }
+            Node::Tuple(node) => {
+                let items = self.exprs(&node.items)?;
+                match constants(&items) {
+                    Some(items) => Kind::Constant(Value::from(Tuple::from(items))),
+                    None => Kind::Tuple(items),
+                }
+            }
+            Node::Map(node) => {
+                let (keys, values) = (self.exprs(&node.keys)?, self.exprs(&node.values)?);
+                let pairs = constants(&keys).zip(constants(&values));
+                let pairs = pairs.map(|(keys, values)| keys.into_iter().zip(values).collect());
+                match pairs.map(literals::map) {
+                    Some(Ok(map)) => Kind::Constant(map),
+                    _ => Kind::Map(keys.into_iter().zip(values).collect()),
+                }
+            }
+        })
+    }
+
+    /// Whether an expression is the variable `self`, to which the template assigns nothing.
+    fn is_template(&mut self, node: &Node<'s>) -> bool {
+        is_self(node) && matches!(self.functions.find("self"), Place::Global(_))
+    }
+
+    fn attribute(&mut self, node: &'p Spanned<GetAttr<'s>>) -> Lower<Kind> {
+        // `self` has nothing but the template's blocks.
+        if self.is_template(&node.expr) {
+            return Ok(Kind::Constant(Value::UNDEFINED));
+        }
+        let of = Box::new(self.expr(&node.expr)?);
+        let name = node.name.into();
+        Ok(match node.name {
+            _ if is_loop_variable(&node.expr) => Kind::Turn(of, name),
+            name_ if is_method(name_) => Kind::Member(of, name),
+            _ => Kind::Attribute(of, name),
+        })
+    }
+
+    /// An item. One with a short text as its key, which is no method's name, is the attribute.
+    fn item(&mut self, node: &'p Spanned<GetItem<'s>>) -> Lower<Kind> {
+        if is_plain_key(&node.subscript_expr)
+            && let Node::Const(key) = &node.subscript_expr
+            && let Some(name) = key.value.as_str()
+        {
+            return Ok(Kind::Attribute(
+                Box::new(self.expr(&node.expr)?),
+                name.into(),
+            ));
+        }
+        Ok(Kind::Item(self.both(&node.expr, &node.subscript_expr)?))
+    }
+
+    fn slice(&mut self, node: &'p Spanned<Slice<'s>>) -> Lower<Kind> {
+        if let Node::Const(of) = &node.expr
+            && of.value.is_undefined()
+        {
+            // A slice within a tuple that is a key: `a[1:, 2]`. Python has no such tuple, so its
+            // compiler refuses Jinja2's code, unless Jinja2 has already evaluated the key. Then no
+            // value has this key, because it has no hash. An empty list has no hash either.
+            if self.is_constant {
+                return Ok(Kind::Constant(Value::from(Vec::<Value>::new())));
+            }
+            return Err(syntax_error_at("invalid syntax", node.span()));
+        }
+        let mut bound = |bound: &'p Option<Node<'s>>| match bound {
+            Some(bound) => self.expr(bound),
+            None => Ok(at(node.span(), Kind::Constant(Value::from(())))),
+        };
+        let [start, end, step] = [bound(&node.start)?, bound(&node.stop)?, bound(&node.step)?];
+        let parts = Box::new([self.expr(&node.expr)?, start, end, step]);
+        Ok(Kind::Slice(parts, self.is_constant))
+    }
+
+    /// A filter or a test that Jinja2 does not know. Within a condition it fails when it is
+    /// used, elsewhere at once.
+    fn unknown(&self, what: &str, name: &str, args: Args, span: Span) -> Lower<Kind> {
+        let message = format!("No {what} named {}", text::repr(&Value::from(name)));
+        if !self.is_soft {
+            return Err(syntax_error_at(&format!("{message}."), span));
+        }
+        // Its arguments are evaluated before it fails.
+        let message = format!("{message} found.");
+        Ok(Kind::Fail(ErrorKind::InvalidOperation, message, args))
+    }
+
+    /// The arguments of a call. A `**dictionary` must not repeat the names that are taken.
+    fn args(
+        &mut self,
+        of: Option<Expr>,
+        nodes: &'p [CallArg<'s>],
+        taken: &[&'s str],
+        caller: Option<Expr>,
+    ) -> Lower<Args> {
+        let mut args = Args::default();
+        args.positional.extend(of.map(Arg::One));
+        for node in nodes {
+            match node {
+                CallArg::Pos(value) => args.positional.push(Arg::One(self.expr(value)?)),
+                CallArg::PosSplat(value) => args.positional.push(Arg::Splat(self.expr(value)?)),
+                CallArg::Kwarg(name, value) => {
+                    let value = self.expr(value)?;
+                    args.named.push(NamedArg::One((*name).into(), value));
+                }
+                CallArg::KwargSplat(value) => {
+                    let value = self.expr(value)?;
+                    let taken = taken.iter().map(|name| Value::from(*name)).collect();
+                    args.named.push(NamedArg::Splat(value, taken));
+                }
+            }
+        }
+        args.named
+            .extend(caller.map(|caller| NamedArg::One(CALLER.into(), caller)));
+        let constants = args.named.iter().map(|arg| match arg {
+            NamedArg::One(
+                name,
+                Expr {
+                    kind: Kind::Constant(value),
+                    ..
+                },
+            ) => Some((name.to_string(), value.clone())),
+            _ => None,
+        });
+        if let Some(named) = constants.collect::<Option<Vec<_>>>()
+            && !named.is_empty()
+        {
+            args.named.clear();
+            let named = Value::from(named.into_iter().collect::<Kwargs>());
+            let named = at(Span::default(), Kind::Constant(named));
+            args.positional.push(Arg::One(named));
+        }
+        Ok(args)
+    }
+
+    /// A call. A call block gives it a caller.
+    fn call(&mut self, node: &'p Spanned<Call<'s>>, caller: Option<Expr>) -> Lower<Kind> {
+        if let (true, [CallArg::Pos(value)]) = (is_loop_variable(&node.expr), node.args.as_slice())
+            && self.functions.is_loop_recursive()
+        {
+            return Ok(Kind::Recurse(Box::new(self.expr(value)?)));
+        }
+        if let Node::GetAttr(attribute) = &node.expr
+            && self.is_template(&attribute.expr)
+        {
+            return Ok(Kind::Block(attribute.name.into()));
+        }
+        let others: &[&str] = if caller.is_some() { &[CALLER] } else { &[] };
+        let taken = named(&node.args, others);
+        Ok(match &node.expr {
+            Node::GetAttr(attribute) => {
+                let of = Box::new(self.expr(&attribute.expr)?);
+                let args = self.args(None, &node.args, &taken, caller)?;
+                Kind::Method(of, attribute.name.into(), args)
+            }
+            other => {
+                let of = Box::new(self.expr(other)?);
+                Kind::Call(of, self.args(None, &node.args, &taken, caller)?)
+            }
+        })
+    }
+
+    fn binary(&mut self, node: &'p Spanned<BinOp<'s>>) -> Lower<Kind> {
+        let operator = match node.op {
+            BinOpKind::ScAnd | BinOpKind::ScOr => {
+                let left = self.expr(&node.left)?;
+                // Where a literal decides, Jinja2 forgets the rest before it looks for filters.
+                let is_or = matches!(node.op, BinOpKind::ScOr);
+                let was_soft = self.is_soft;
+                self.is_soft |= literal_truth(&node.left) == Some(is_or);
+                let right = self.expr(&node.right);
+                self.is_soft = was_soft;
+                let both = Box::new([left, right?]);
+                return Ok(if is_or {
+                    Kind::Or(both)
+                } else {
+                    Kind::And(both)
+                });
+            }
+            BinOpKind::Eq => Operator::Equal,
+            BinOpKind::Ne => Operator::NotEqual,
+            BinOpKind::Lt => Operator::Less,
+            BinOpKind::Lte => Operator::LessOrEqual,
+            BinOpKind::Gt => Operator::Greater,
+            BinOpKind::Gte => Operator::GreaterOrEqual,
+            BinOpKind::In => Operator::In,
+            BinOpKind::Add => return self.join(node, Operator::Add),
+            BinOpKind::Concat => return self.join(node, Operator::Concat),
+            BinOpKind::Sub => Operator::Subtract,
+            BinOpKind::Mul => Operator::Multiply,
+            BinOpKind::Div => Operator::Divide,
+            BinOpKind::FloorDiv => Operator::FloorDivide,
+            BinOpKind::Rem => Operator::Modulo,
+            BinOpKind::Pow => Operator::Power,
+        };
+        let both = self.both(&node.left, &node.right)?;
+        Ok(if operator.compares() {
+            let [left, right] = *both;
+            Kind::Compare(Box::new(left), vec![(operator, right)])
+        } else {
+            Kind::Binary(operator, both)
+        })
+    }
+
+    /// `a + b + c` and `a ~ b ~ c`: all operands are joined at once. But if `b` or `c` of a sum may
+    /// raise an exception, they are evaluated one by one, because `a + b` may fail before `c` is
+    /// evaluated.
+    fn join(&mut self, node: &'p Spanned<BinOp<'s>>, operator: Operator) -> Lower<Kind> {
+        let is_sum = operator == Operator::Add;
+        let mut operands = vec![&node.right];
+        let mut left = &node.left;
+        while let Node::BinOp(inner) = left
+            && std::mem::discriminant(&inner.op) == std::mem::discriminant(&node.op)
+            && operands.iter().all(|right| !is_sum || is_silent(right))
+        {
+            operands.push(&inner.right);
+            left = &inner.left;
+        }
+        operands.push(left);
+        let operands = operands.into_iter().rev();
+        let operands = operands.map(|operand| self.expr(operand));
+        Ok(Kind::Join(operator, operands.collect::<Lower<_>>()?))
+    }
+
+    fn comparison(&mut self, node: &'p Spanned<Compare<'s>>) -> Lower<Kind> {
+        let first = Box::new(self.expr(&node.expr)?);
+        let mut rest = Vec::new();
+        for op in &node.ops {
+            rest.push((comparing(op.op), self.expr(&op.expr)?));
+        }
+        Ok(Kind::Compare(first, rest))
+    }
+}
+
+fn at(span: Span, kind: Kind) -> Expr {
+    Expr {
+        line: span.start_line,
+        kind,
+    }
+}
+
+fn variable(name: &str, place: Place) -> Kind {
+    let name = name.into();
+    Kind::Variable(Variable { place, name })
+}
+
+/// The values of expressions that are all constants.
+fn constants(items: &[Expr]) -> Option<Vec<Value>> {
+    let values = items.iter().map(|item| match &item.kind {
+        Kind::Constant(value) => Some(value.clone()),
+        _ => None,
+    });
+    values.collect()
+}
+
+fn syntax_error_at(message: &str, span: Span) -> Error {
+    let (line, byte) = (usize::from(span.start_line), span.start_offset as usize);
+    syntax_error(message, line, byte)
+}
+
+/// The names of a call's arguments, and other names. A `**dictionary` of the call must not repeat
+/// them. Empty if a name is a Python keyword: Jinja2 then makes one dictionary of all, in which the
+/// last one of each name counts (compiler.py, `signature`).
+fn named<'s>(arguments: &[CallArg<'s>], others: &[&'s str]) -> Vec<&'s str> {
+    let names = arguments.iter().filter_map(|argument| match argument {
+        CallArg::Kwarg(name, _) => Some(*name),
+        _ => None,
+    });
+    let names: Vec<&str> = names.chain(others.iter().copied()).collect();
+    if names.iter().any(|name| is_keyword(name)) {
+        return Vec::new();
+    }
+    names
+}
+
+/// The names of the arguments of a filter or a test. If all of its input is constant, Jinja2 calls
+/// it when it compiles, and the last argument of each name counts (`args_as_const`).
+fn other_names<'s>(of: Option<&Node<'s>>, arguments: &[CallArg<'s>]) -> Vec<&'s str> {
+    if of.is_some_and(is_constant) && arguments.iter().map(given).all(is_constant) {
+        return Vec::new();
+    }
+    named(arguments, &[])
+}
+
+fn comparing(op: CompareOpKind) -> Operator {
+    match op {
+        CompareOpKind::Eq => Operator::Equal,
+        CompareOpKind::Ne => Operator::NotEqual,
+        CompareOpKind::Lt => Operator::Less,
+        CompareOpKind::Lte => Operator::LessOrEqual,
+        CompareOpKind::Gt => Operator::Greater,
+        CompareOpKind::Gte => Operator::GreaterOrEqual,
+        CompareOpKind::In => Operator::In,
+        CompareOpKind::NotIn => Operator::NotIn,
+    }
+}

@@ -1,0 +1,908 @@
+//! Walks the tree of a template.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+
+use minijinja::value::{Kwargs, Object, ObjectRepr, Value};
+use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
+use rolecall_core::Recorder;
+
+use crate::code::{
+    Arg, Args, Body, Code, Expr, For, Function, Kind, NamedArg, Place, Stmt, Target, Variable,
+};
+use crate::context::Context;
+use crate::coverage;
+use crate::decisions;
+use crate::explanation;
+use crate::generation;
+use crate::library::functions;
+use crate::meter::{ENTRY, Nesting, OBJECT, SLOT, produce, step};
+use crate::operator::Operator;
+use crate::operators::comparison::holds;
+use crate::operators::literals::{keyword_splat, list, map, splat, tuple};
+use crate::operators::macros::Macro;
+use crate::operators::{calculated, joined, negated};
+use crate::provenance;
+use crate::python::attributes::attribute;
+use crate::python::items::item;
+use crate::python::iteration::{iterate, iterate_lazily};
+use crate::python::loops::{Items, Loop};
+use crate::python::markup::{escaped, escapes, set_escapes};
+use crate::python::slices::{slice, slice_constant};
+use crate::python::undefined::{self, found_at};
+use crate::python::{namespaces, text};
+use crate::refusal::invalid;
+use crate::release::{Release, at_end};
+use crate::watch;
+
+/// How much deeper a call of a macro is than a loop.
+const MACRO: usize = 5;
+
+/// Plain text of this length or more is counted when it is written.
+const COUNTED_TEXT: usize = 24;
+
+/// The environment of all renders. It only knows the methods of values.
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut environment = Environment::empty();
+    environment.set_undefined_behavior(UndefinedBehavior::Lenient);
+    environment.set_unknown_method_callback(watch::method);
+    environment
+});
+
+/// What the functions of a render share.
+struct Render {
+    code: Arc<Code>,
+    context: Context,
+    globals: Vec<OnceLock<Value>>,
+    /// The slots of the template, for its named blocks.
+    cells: OnceLock<Vec<Value>>,
+    /// The line of the failure. Zero if nothing has failed.
+    line: AtomicUsize,
+}
+
+impl Render {
+    fn global(&self, at: usize) -> &Value {
+        self.globals[at].get_or_init(|| {
+            let name = &self.code.globals[at];
+            let value = self.context.value(name);
+            value
+                .or_else(|| functions::global(name))
+                .unwrap_or_default()
+        })
+    }
+}
+
+/// Renders a template. A failure has a line, if it is known.
+pub(crate) fn render(code: &Arc<Code>, context: Context) -> Result<String, (Error, Option<usize>)> {
+    let out = String::with_capacity(code.text_len + context.text_len());
+    let render = Arc::new(Render {
+        code: Arc::clone(code),
+        context,
+        globals: (0..code.globals.len()).map(|_| OnceLock::new()).collect(),
+        cells: OnceLock::new(),
+        line: AtomicUsize::new(0),
+    });
+    set_escapes(false);
+    let run = || {
+        let mut state = ENVIRONMENT.empty_state();
+        let mut machine = Machine::new(&render, 0, &[], &mut state)?;
+        machine.out = out;
+        if !code.blocks.is_empty() {
+            let _ = render.cells.set(machine.slots.clone());
+        }
+        let _ = machine.body(&machine.function.body)?;
+        Ok(machine.out)
+    };
+    run().map_err(|error| {
+        let line = render.line.load(Ordering::Relaxed);
+        (error, Some(line).filter(|line| *line > 0))
+    })
+}
+
+/// A variable that several functions use.
+#[derive(Debug, Default)]
+struct Cell(Mutex<Value>);
+
+impl Cell {
+    fn value() -> Result<Value, Error> {
+        produce(OBJECT)?;
+        let cell = Arc::new(Cell::default());
+        // A macro that calls itself is in its own cell.
+        at_end(&cell);
+        Ok(Value::from_dyn_object(cell))
+    }
+
+    fn replace(&self, value: Value) -> Value {
+        let mut own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut own, value)
+    }
+}
+
+impl Release for Cell {
+    fn release(&self) {
+        drop(self.replace(Value::UNDEFINED));
+    }
+}
+
+impl Object for Cell {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Plain
+    }
+}
+
+fn load(cell: &Value) -> Value {
+    let cell = cell.downcast_object_ref::<Cell>();
+    cell.map_or_else(Value::default, |cell| {
+        cell.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    })
+}
+
+fn store(cell: &Value, value: Value) {
+    if let Some(cell) = cell.downcast_object_ref::<Cell>() {
+        drop(cell.replace(value));
+    }
+}
+
+/// How a loop is left before its body ends.
+enum Leave {
+    Break,
+    Continue,
+}
+
+type Flow = Result<ControlFlow<Leave>, Error>;
+
+const NEXT: Flow = Ok(ControlFlow::Continue(()));
+
+/// A function that runs.
+struct Machine<'m, 't, 'e> {
+    render: &'m Arc<Render>,
+    function: &'m Function,
+    state: &'m mut State<'t, 'e>,
+    slots: Vec<Value>,
+    captures: &'m [Value],
+    /// The arguments of the calls that are being prepared.
+    stack: Vec<Value>,
+    out: String,
+    /// The recursive loops around.
+    loops: Vec<&'m For>,
+    /// Whether what is written goes to the prompt.
+    is_prompt: bool,
+    is_watched: bool,
+}
+
+impl<'m, 't, 'e> Machine<'m, 't, 'e> {
+    fn new(
+        render: &'m Arc<Render>,
+        function: usize,
+        captures: &'m [Value],
+        state: &'m mut State<'t, 'e>,
+    ) -> Result<Machine<'m, 't, 'e>, Error> {
+        let function = &render.code.functions[function];
+        let mut slots = vec![Value::UNDEFINED; function.slots];
+        for at in &function.cells {
+            slots[*at] = Cell::value()?;
+        }
+        Ok(Machine {
+            render,
+            function,
+            state,
+            slots,
+            captures,
+            stack: Vec::new(),
+            out: String::new(),
+            loops: Vec::new(),
+            is_prompt: true,
+            is_watched: watch::is_on(),
+        })
+    }
+
+    /// An error at a line. The first one is where the render failed.
+    #[cold]
+    fn at(&self, line: u16, error: Error) -> Error {
+        let line = usize::from(line);
+        let _ = (self.render.line).compare_exchange(0, line, Ordering::Relaxed, Ordering::Relaxed);
+        error
+    }
+
+    fn load(&self, place: Place) -> Value {
+        match place {
+            Place::Slot(at) => self.slots[at].clone(),
+            Place::Cell(at) => load(&self.slots[at]),
+            Place::Capture(at) => load(&self.captures[at]),
+            Place::Global(at) => self.render.global(at).clone(),
+        }
+    }
+
+    fn store(&mut self, place: Place, value: Value) {
+        match place {
+            Place::Slot(at) => self.slots[at] = value,
+            Place::Cell(at) => store(&self.slots[at], value),
+            Place::Capture(at) => store(&self.captures[at], value),
+            Place::Global(_) => {}
+        }
+    }
+
+    /// Begins a scope, and runs its statements.
+    fn body(&mut self, body: &'m Body) -> Flow {
+        self.inherit(body);
+        self.statements(&body.statements)
+    }
+
+    fn inherit(&mut self, body: &'m Body) {
+        for (place, from) in &body.inherited {
+            let value = self.load(*from);
+            self.store(*place, value);
+        }
+    }
+
+    fn statements(&mut self, statements: &'m [Stmt]) -> Flow {
+        for statement in statements {
+            let flow = self.statement(statement)?;
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        NEXT
+    }
+
+    fn statement(&mut self, statement: &'m Stmt) -> Flow {
+        if let Stmt::Reach(site) = statement {
+            coverage::record(|recorder| recorder.reach(*site));
+            return NEXT;
+        }
+        step()?;
+        match statement {
+            Stmt::Reach(_) => {}
+            // The step of the statement is limit enough.
+            Stmt::Text(text) if text.len() < COUNTED_TEXT => self.write_uncounted(text),
+            Stmt::Text(text) => self.write_text(text)?,
+            Stmt::Write(expr) => self.write_expr(expr)?,
+            Stmt::If(condition, yes, no) => {
+                let chosen = if self.truth(condition)? { yes } else { no };
+                return self.statements(chosen);
+            }
+            Stmt::For(node) => {
+                let items = self.eval(&node.iter)?;
+                return self.repeat(node, items);
+            }
+            Stmt::Set(target, expr) => {
+                let mut value = self.eval(expr)?;
+                if self.is_watched && matches!(target, Target::Several(_)) {
+                    value = watch::call("for", &[value], |value| iterate(value[0].clone()))?;
+                }
+                self.assign(target, value, expr.line)?;
+            }
+            Stmt::With(assignments, body) => {
+                let values = assignments.iter().map(|(_, expr)| self.eval(expr));
+                let values = values.collect::<Result<Vec<_>, _>>()?;
+                let _nesting = Nesting::deeper(1)?;
+                self.inherit(body);
+                for ((target, expr), value) in assignments.iter().zip(values) {
+                    self.assign(target, value, expr.line)?;
+                }
+                return self.statements(&body.statements);
+            }
+            Stmt::Capture(place, body) => {
+                let (flow, text) = self.capture(|inner| inner.body(body))?;
+                self.store(*place, text);
+                return Ok(flow);
+            }
+            Stmt::WriteText(expr) => self.write_only_text(expr)?,
+            Stmt::AutoEscape(expr, body) => {
+                let outer = set_escapes(self.truth(expr)?);
+                let flow = self.body(body);
+                set_escapes(outer);
+                return flow;
+            }
+            Stmt::Macro(function, place) => {
+                let function = self.function(*function)?;
+                self.store(*place, function);
+            }
+            Stmt::Generation(function) => {
+                let text = self.function(*function)?.call(self.state, &[])?;
+                let text = generation::block(text);
+                self.write(&text)?;
+            }
+            Stmt::Block(function) => self.block(*function)?,
+            Stmt::Break => return Ok(ControlFlow::Break(Leave::Break)),
+            Stmt::Continue => return Ok(ControlFlow::Break(Leave::Continue)),
+        }
+        NEXT
+    }
+
+    /// Runs the iterations of a loop.
+    fn repeat(&mut self, node: &'m For, items: Value) -> Flow {
+        let _nesting = Nesting::deeper(1)?;
+        let line = |machine: &Self, error| machine.at(node.iter.line, error);
+        let items = watch::call("for", &[items], |items| iterate_lazily(items[0].clone()));
+        let mut items = items.map_err(|error| line(self, error))?;
+        let report = |event: fn(&mut Recorder, usize)| {
+            if let Some(site) = node.site {
+                coverage::record(|recorder| event(recorder, site));
+            }
+        };
+        let same = self
+            .loops
+            .iter()
+            .filter(|other| std::ptr::eq(**other, node));
+        let depth = same.count();
+        // A loop that calls itself is one loop.
+        if depth == 0 {
+            report(Recorder::begin_loop);
+        }
+        let mut condition = node.condition.as_ref();
+        if let Some(asked) = condition.take_if(|_| node.object.is_some()) {
+            items = self.chosen(node, &items, asked)?;
+        }
+        let mut turns = match node.object {
+            Some(place) => {
+                let turns = Loop::over(&items, depth).map_err(|error| line(self, error))?;
+                self.store(place, Value::from_dyn_object(Arc::clone(&turns)));
+                Turns::Loop(turns)
+            }
+            None => Turns::Items(Items::of(&items).map_err(|error| line(self, error))?),
+        };
+        if node.is_recursive {
+            self.loops.push(node);
+        }
+        let mut has_arrived = false;
+        while let Some(item) = turns.next().map_err(|error| line(self, error))? {
+            step()?;
+            self.assign(&node.target, item, node.iter.line)?;
+            if let Some(condition) = condition
+                && !self.truth(condition)?
+            {
+                continue;
+            }
+            report(Recorder::iteration);
+            match self.body(&node.body)? {
+                ControlFlow::Continue(()) => has_arrived = true,
+                ControlFlow::Break(Leave::Continue) => {}
+                ControlFlow::Break(Leave::Break) => break,
+            }
+        }
+        if node.is_recursive {
+            self.loops.pop();
+        }
+        let mut flow = NEXT;
+        // It runs if no iteration reached its end (Jinja2's compiler.py, `visit_For`).
+        if !has_arrived && !node.otherwise.statements.is_empty() {
+            if depth == 0 {
+                report(Recorder::begin_else);
+            }
+            flow = self.body(&node.otherwise);
+        }
+        if depth == 0 {
+            report(Recorder::end_loop);
+        }
+        flow
+    }
+
+    /// The items of a loop that its condition chooses.
+    fn chosen(
+        &mut self,
+        node: &'m For,
+        items: &Value,
+        condition: &'m Expr,
+    ) -> Result<Value, Error> {
+        let mut items = Items::of(items).map_err(|error| self.at(node.iter.line, error))?;
+        let mut chosen = Vec::new();
+        while let Some(item) = items.next()? {
+            step()?;
+            self.assign(&node.target, item.clone(), node.iter.line)?;
+            if self.truth(condition)? {
+                chosen.push(item);
+            }
+        }
+        produce(OBJECT + SLOT * chosen.len())?;
+        Ok(Value::from(chosen))
+    }
+
+    /// `loop(items)`
+    fn recurse(&mut self, items: Value) -> Result<Value, Error> {
+        let Some(node) = self.loops.last().copied() else {
+            return Err(invalid("cannot recurse outside of recursive loop"));
+        };
+        let items = watch::call("for", &[items], |items| iterate(items[0].clone()))?;
+        let outer = self.slots[node.slots.clone()].to_vec();
+        let cells = self.function.cells.iter().copied();
+        for at in cells.filter(|at| node.slots.contains(at)) {
+            self.slots[at] = Cell::value()?;
+        }
+        let captured = self.capture(|inner| inner.repeat(node, items));
+        for (at, value) in node.slots.clone().zip(outer) {
+            self.slots[at] = value;
+        }
+        Ok(captured?.1)
+    }
+
+    /// Captures what statements write.
+    fn capture(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Flow,
+    ) -> Result<(ControlFlow<Leave>, Value), Error> {
+        let outer = std::mem::take(&mut self.out);
+        let was_prompt = std::mem::replace(&mut self.is_prompt, false);
+        provenance::begin();
+        let flow = run(self);
+        let text = std::mem::replace(&mut self.out, outer);
+        self.is_prompt = was_prompt;
+        let flow = flow?;
+        provenance::end();
+        Ok((flow, provenance::captured(captured(text))))
+    }
+
+    /// The value of a macro or a call block.
+    fn function(&mut self, at: usize) -> Result<Value, Error> {
+        let function = &self.render.code.functions[at];
+        let Some(signature) = &function.signature else {
+            return Ok(Value::UNDEFINED);
+        };
+        let (arguments, captures) = (function.parameters.len(), function.captures.len());
+        produce(2 * OBJECT + SLOT * arguments + ENTRY * captures)?;
+        let captures = captures_of(function, &self.slots, self.captures);
+        let render = Arc::clone(self.render);
+        Ok(Value::from_object(Macro {
+            signature: Arc::clone(signature),
+            body: Box::new(move |state, args| {
+                let _nesting = Nesting::deeper(MACRO)?;
+                let mut machine = Machine::new(&render, at, &captures, state)?;
+                machine.is_prompt = false;
+                machine.run(args)?;
+                Ok(captured(machine.out))
+            }),
+        }))
+    }
+
+    /// Runs a macro with arguments.
+    fn run(&mut self, args: Vec<Option<Value>>) -> Result<(), Error> {
+        self.inherit(&self.function.body);
+        let mut missing = Vec::new();
+        for ((place, default), arg) in self.function.parameters.iter().zip(args) {
+            if let (None, Some(default)) = (&arg, default) {
+                missing.push((*place, default));
+            }
+            self.store(*place, arg.unwrap_or_default());
+        }
+        for (place, default) in missing {
+            let value = self.eval(default)?;
+            self.store(place, value);
+        }
+        if let Some(site) = self.function.site {
+            coverage::record(|recorder| recorder.reach(site));
+        }
+        self.statements(&self.function.body.statements).map(drop)
+    }
+
+    /// Runs a named block.
+    fn block(&mut self, at: usize) -> Result<(), Error> {
+        let _nesting = Nesting::deeper(MACRO)?;
+        let cells = self.render.cells.get().map_or(&[][..], Vec::as_slice);
+        let captures = captures_of(&self.render.code.functions[at], cells, &[]);
+        let mut machine = Machine::new(self.render, at, &captures, self.state)?;
+        machine.out = std::mem::take(&mut self.out);
+        machine.is_prompt = self.is_prompt;
+        let flow = machine.body(&machine.function.body);
+        self.out = machine.out;
+        flow.map(drop)
+    }
+
+    /// Assigns a value in a line.
+    fn assign(&mut self, target: &'m Target, value: Value, line: u16) -> Result<(), Error> {
+        let assigned = match target {
+            Target::Variable(place) => {
+                self.store(*place, value);
+                return Ok(());
+            }
+            Target::Attribute(of, name) => {
+                let of = self.eval(of)?;
+                namespaces::set(&of, name, &value)
+            }
+            Target::Several(targets) => unpacked(value, targets.len()).and_then(|items| {
+                let mut all = targets.iter().zip(items);
+                all.try_for_each(|(target, item)| self.assign(target, item, line))
+            }),
+        };
+        assigned.map_err(|error| self.at(line, error))
+    }
+
+    /// Writes a text, and counts it.
+    fn write_text(&mut self, text: &str) -> Result<(), Error> {
+        produce(text.len())?;
+        self.write_uncounted(text);
+        Ok(())
+    }
+
+    fn write_uncounted(&mut self, text: &str) {
+        if self.is_prompt {
+            generation::before_write(self.out.len());
+        }
+        self.out.push_str(text);
+    }
+
+    fn write_expr(&mut self, expr: &'m Expr) -> Result<(), Error> {
+        if let Kind::Join(operator, operands) = &expr.kind
+            && !self.is_watched
+            && !escapes()
+        {
+            let values = self.evals(operands)?;
+            let is_plain = |text: &Value| text.as_str().is_some() && !text.is_safe();
+            if values.iter().all(is_plain) {
+                let mut texts = values.iter().filter_map(Value::as_str);
+                produce(texts.clone().map(str::len).sum())?;
+                return texts.try_for_each(|text| self.write_text(text));
+            }
+            let value = joined(*operator, &values).map_err(|error| self.at(expr.line, error))?;
+            return self.write(&value);
+        }
+        let value = match &expr.kind {
+            Kind::Constant(value) => return self.write(value),
+            _ => self.eval(expr)?,
+        };
+        self.write(&value)
+            .map_err(|error| self.at(expr.line, error))
+    }
+
+    /// What a filter block or a call block writes. Jinja2 writes it without `str()`, so only a text
+    /// can be joined with the rest of the prompt.
+    fn write_only_text(&mut self, expr: &'m Expr) -> Result<(), Error> {
+        let value = self.eval(expr)?;
+        if value.as_str().is_none() {
+            let error = invalid(format!("expected a text, found {}", value.kind()));
+            return Err(self.at(expr.line, error));
+        }
+        self.write(&value)
+    }
+
+    /// Writes `str(value)`, and counts it. Within `{% autoescape true %}` it is escaped, unless it
+    /// is a `Markup`.
+    fn write(&mut self, value: &Value) -> Result<(), Error> {
+        let text = text::str(value);
+        if escapes() && !value.is_safe() {
+            let escaped = escaped(&text)?;
+            if provenance::is_traced() {
+                provenance::write(&explanation::written_escaped(value, &text, &escaped));
+            }
+            return self.write_text(&escaped);
+        }
+        if provenance::is_traced() {
+            provenance::write(&explanation::written(value, &text));
+        }
+        self.write_text(&text)
+    }
+
+    /// Does something with the value of an expression, which need not be copied.
+    fn with<T>(&mut self, expr: &'m Expr, act: impl FnOnce(&Value) -> T) -> Result<T, Error> {
+        match &expr.kind {
+            Kind::Constant(value) => Ok(act(value)),
+            Kind::Variable(Variable {
+                place: Place::Slot(at),
+                ..
+            }) if !self.is_watched => Ok(act(&self.slots[*at])),
+            Kind::Variable(Variable {
+                place: Place::Global(at),
+                ..
+            }) if !self.is_watched => Ok(act(self.render.global(*at))),
+            _ => self.eval(expr).map(|value| act(&value)),
+        }
+    }
+
+    fn truth(&mut self, expr: &'m Expr) -> Result<bool, Error> {
+        match &expr.kind {
+            Kind::Not(inner) if !self.is_watched => self.truth(inner).map(|truth| !truth),
+            Kind::Decide(site, inner) if !self.is_watched => {
+                let truth = self.truth(inner)?;
+                coverage::record(|recorder| recorder.decide(*site, truth));
+                Ok(truth)
+            }
+            Kind::And(both) => Ok(self.truth(&both[0])? && self.truth(&both[1])?),
+            Kind::Or(both) => Ok(self.truth(&both[0])? || self.truth(&both[1])?),
+            _ => self.with(expr, Value::is_true),
+        }
+    }
+
+    fn eval(&mut self, expr: &'m Expr) -> Result<Value, Error> {
+        if let Kind::Decide(site, inner) = &expr.kind {
+            return self.decide(*site, inner);
+        }
+        step()?;
+        self.kind(&expr.kind)
+            .map_err(|error| self.at(expr.line, error))
+    }
+
+    /// Evaluates a condition with a site. It takes no step of its own.
+    fn decide(&mut self, site: usize, condition: &'m Expr) -> Result<Value, Error> {
+        decisions::begin();
+        let value = self.eval(condition)?;
+        coverage::record(|recorder| recorder.decide(site, value.is_true()));
+        decisions::end(site, &value);
+        Ok(value)
+    }
+
+    #[allow(clippy::too_many_lines)] // one arm for each expression of the language
+    fn kind(&mut self, kind: &'m Kind) -> Result<Value, Error> {
+        Ok(match kind {
+            Kind::Constant(value) => value.clone(),
+            Kind::Variable(variable) => {
+                undefined::variable(self.load(variable.place), &variable.name)
+            }
+            Kind::Attribute(of, name) | Kind::Turn(of, name) if undefined::is_named() => {
+                let of = self.eval(of)?;
+                return member(&of, name);
+            }
+            Kind::Attribute(of, name) => return self.with(of, |of| of.get_attr(name))?,
+            Kind::Turn(of, name) => {
+                return self.with(of, |of| match Loop::of(of) {
+                    Some(turns) => turns.attribute(name),
+                    None => of.get_attr(name),
+                })?;
+            }
+            Kind::Member(of, name) => return self.with(of, |of| member(of, name))?,
+            Kind::Item(both) => {
+                let operands = [self.eval(&both[0])?, self.eval(&both[1])?];
+                return watch::call("[]", &operands, |operands| {
+                    let [of, key] = operands else {
+                        return Ok(Value::UNDEFINED);
+                    };
+                    item(of, key).map(|found| found_at(found, of, key))
+                });
+            }
+            Kind::Slice(parts, is_constant) => {
+                let slice = if *is_constant { slice_constant } else { slice };
+                return self.all(&parts[..], |parts| {
+                    watch::call("[:]", parts, |parts| {
+                        slice(&parts[0], &parts[1], &parts[2], &parts[3])
+                    })
+                });
+            }
+            Kind::Not(inner) => {
+                let value = self.eval(inner)?;
+                decisions::truth(&value);
+                Value::from(!value.is_true())
+            }
+            Kind::Negate(inner) => {
+                let value = self.eval(inner)?;
+                return negated(&value);
+            }
+            Kind::And(both) => {
+                let left = self.eval(&both[0])?;
+                if !left.is_true() {
+                    return Ok(left);
+                }
+                return self.eval(&both[1]);
+            }
+            Kind::Or(both) => {
+                let left = self.eval(&both[0])?;
+                if left.is_true() {
+                    return Ok(left);
+                }
+                return self.eval(&both[1]);
+            }
+            Kind::Choice(parts) => {
+                let chosen = if self.truth(&parts[0])? { 1 } else { 2 };
+                return self.eval(&parts[chosen]);
+            }
+            Kind::Binary(operator, both) => {
+                let operands = [self.eval(&both[0])?, self.eval(&both[1])?];
+                return calculated(*operator, &operands);
+            }
+            Kind::Join(operator, operands) => {
+                return self.all(operands, |operands| joined(*operator, operands));
+            }
+            Kind::Compare(first, rest) => {
+                if let [(operator, right)] = rest.as_slice()
+                    && let Kind::Constant(right) = &right.kind
+                    && !self.is_watched
+                {
+                    let held = self.with(first, |left| holds(*operator, left, right))?;
+                    return held.map(Value::from);
+                }
+                let mut left = self.eval(first)?;
+                for (operator, right) in rest {
+                    let right = self.eval(right)?;
+                    if !self.compared(*operator, &left, &right)? {
+                        return Ok(Value::from(false));
+                    }
+                    left = right;
+                }
+                Value::from(true)
+            }
+            Kind::Filter(filter, args) => {
+                return self.call(args, |state, args| filter.call(state, args));
+            }
+            Kind::Test(test, args) => {
+                let value = self.call(args, |state, args| test.call(state, args))?;
+                Value::from(value.is_true())
+            }
+            Kind::Call(of, args) => {
+                let of = self.eval(of)?;
+                return self.call(args, |state, args| of.call(state, args));
+            }
+            Kind::Method(of, name, args) => {
+                let of = self.eval(of)?;
+                return self.call(args, |state, args| match of.as_str() {
+                    Some(_) => watch::method(state, &of, name, args),
+                    None => of.call_method(state, name, args),
+                });
+            }
+            Kind::Recurse(items) => {
+                let items = self.eval(items)?;
+                return self.recurse(items);
+            }
+            Kind::Block(name) => {
+                let Some(at) = self.render.code.blocks.get(name) else {
+                    return Err(undefined::error(format!(
+                        "'jinja2.runtime.TemplateReference object' has no attribute '{name}'"
+                    )));
+                };
+                let written = self.capture(|inner| {
+                    inner.block(*at)?;
+                    NEXT
+                });
+                written?.1
+            }
+            Kind::List(items) => return list(self.evals(items)?),
+            Kind::Tuple(items) => return tuple(self.evals(items)?),
+            Kind::Map(entries) => {
+                let mut pairs = Vec::with_capacity(entries.len());
+                for (key, value) in entries {
+                    pairs.push((self.eval(key)?, self.eval(value)?));
+                }
+                return map(pairs);
+            }
+            Kind::Missing(line) => undefined::undefined(|| {
+                format!(
+                    "the inline if-expression on line {line} evaluated to false and no else \
+                     section was defined."
+                )
+            }),
+            Kind::Fail(kind, message, args) => {
+                return self.call(args, |_, _| Err(Error::new(*kind, message.clone())));
+            }
+            Kind::Decide(site, inner) => return self.decide(*site, inner),
+        })
+    }
+
+    fn compared(&self, operator: Operator, left: &Value, right: &Value) -> Result<bool, Error> {
+        if !self.is_watched {
+            return holds(operator, left, right);
+        }
+        let operands = [left.clone(), right.clone()];
+        let held = watch::call(operator.label(), &operands, |operands| {
+            holds(operator, &operands[0], &operands[1]).map(Value::from)
+        });
+        held.map(|value| value.is_true())
+    }
+
+    fn evals(&mut self, items: &'m [Expr]) -> Result<Vec<Value>, Error> {
+        items.iter().map(|item| self.eval(item)).collect()
+    }
+
+    /// Does something with the values of expressions, which are on the stack meanwhile.
+    fn all<T>(
+        &mut self,
+        items: &'m [Expr],
+        act: impl FnOnce(&[Value]) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let base = self.stack.len();
+        for item in items {
+            let value = self.eval(item)?;
+            self.stack.push(value);
+        }
+        let result = act(&self.stack[base..]);
+        self.stack.truncate(base);
+        result
+    }
+
+    /// Calls something with arguments.
+    fn call<T>(
+        &mut self,
+        args: &'m Args,
+        act: impl FnOnce(&mut State<'t, 'e>, &[Value]) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let base = self.stack.len();
+        self.push_args(args)?;
+        let result = act(self.state, &self.stack[base..]);
+        self.stack.truncate(base);
+        result
+    }
+
+    /// Puts the arguments of a call on the stack.
+    fn push_args(&mut self, args: &'m Args) -> Result<(), Error> {
+        for arg in &args.positional {
+            match arg {
+                Arg::One(expr) => {
+                    let value = self.eval(expr)?;
+                    self.stack.push(value);
+                }
+                Arg::Splat(expr) => {
+                    let items = self.eval(expr)?;
+                    let items = watch::call("", &[items], |items| splat(items[0].clone()))?;
+                    self.stack.extend(items.try_iter()?);
+                }
+            }
+        }
+        if args.named.is_empty() {
+            return Ok(());
+        }
+        let mut named: Vec<(String, Value)> = Vec::new();
+        for arg in &args.named {
+            match arg {
+                NamedArg::One(name, expr) => {
+                    let value = self.eval(expr)?;
+                    named.push((name.to_string(), value));
+                }
+                NamedArg::Splat(expr, taken) => {
+                    let mapping = self.eval(expr)?;
+                    undefined::nameless(std::slice::from_ref(&mapping), |mapping| {
+                        keyword_splat(&mapping[0], taken)
+                    })?;
+                    for name in mapping.try_iter()? {
+                        let value = mapping.get_item(&name)?;
+                        named.extend(name.as_str().map(|name| (name.to_owned(), value)));
+                    }
+                }
+            }
+        }
+        let named = named.into_iter().collect::<Kwargs>();
+        self.stack.push(Value::from(named));
+        Ok(())
+    }
+}
+
+/// What a function uses of the function around it, given the slots and captures of that one.
+fn captures_of(function: &Function, slots: &[Value], captures: &[Value]) -> Vec<Value> {
+    let captures = function.captures.iter().map(|place| match place {
+        Place::Cell(at) | Place::Slot(at) => slots[*at].clone(),
+        Place::Capture(at) => captures[*at].clone(),
+        Place::Global(_) => Value::UNDEFINED,
+    });
+    captures.collect()
+}
+
+/// `value.name`, where a method may have this name.
+fn member(of: &Value, name: &str) -> Result<Value, Error> {
+    let operands = [of.clone(), Value::from(name)];
+    watch::call(".", &operands, |operands| {
+        let of = &operands[0];
+        attribute(of, name).map(|found| found_at(found, of, &operands[1]))
+    })
+}
+
+/// The items of a value that is assigned to so many targets.
+fn unpacked(value: Value, count: usize) -> Result<Vec<Value>, Error> {
+    let items: Vec<Value> = iterate(value)?.try_iter()?.take(count + 1).collect();
+    if items.len() == count {
+        return Ok(items);
+    }
+    let message = format!("expected {count} values to unpack");
+    Err(Error::new(ErrorKind::CannotUnpack, message))
+}
+
+/// A captured text. Where everything is escaped, it is escaped already.
+fn captured(text: String) -> Value {
+    if escapes() {
+        Value::from_safe_string(text)
+    } else {
+        Value::from(text)
+    }
+}
+
+/// The items of a loop, with or without the variable `loop`.
+enum Turns {
+    Items(Items),
+    Loop(Arc<Loop>),
+}
+
+impl Turns {
+    fn next(&mut self) -> Result<Option<Value>, Error> {
+        match self {
+            Turns::Items(items) => items.next(),
+            Turns::Loop(turns) => turns.advance(),
+        }
+    }
+}
