@@ -19,7 +19,7 @@ use crate::compile::grammar::Parsed;
 use crate::compile::grammar::expressions::is_keyword;
 use crate::compile::nodes::given;
 use crate::compile::properties::{
-    is_constant, is_loop_variable, is_plain_key, is_self, is_silent, literal_truth, unknown_number,
+    is_constant, is_lookup, is_loop_variable, is_plain_key, is_self, literal_truth, unknown_number,
 };
 use crate::compile::scopes::{Functions, targets};
 use crate::compile::sites::Sites;
@@ -61,6 +61,7 @@ pub(crate) fn lower(parsed: &Parsed<'_>, is_instrumented: bool) -> Result<Lowere
             functions,
             is_soft: false,
             is_constant: false,
+            line: 0,
             blocks: Vec::new(),
             captured: None,
         };
@@ -90,6 +91,8 @@ struct Lowering<'p, 's> {
     is_soft: bool,
     /// Within a printed expression that Jinja2 evaluates when it compiles.
     is_constant: bool,
+    /// The line that Jinja2 names in errors: the one of the statement.
+    line: u16,
     /// The named blocks that are not lowered yet, with their functions.
     blocks: Vec<(usize, &'p [Statement<'s>])>,
     /// Where the text is that the filters of a block are given.
@@ -169,8 +172,11 @@ impl<'p, 's> Lowering<'p, 's> {
         let mut lowered = Vec::with_capacity(statements.len());
         for statement in statements {
             lowered.extend(self.site(statement).map(Stmt::Reach));
-            let statement = self.statement(statement, &mut lowered)?;
-            lowered.push(statement);
+            let around = self.line;
+            self.line = line_of(statement, self.parsed.source);
+            let statement = self.statement(statement, &mut lowered);
+            self.line = around;
+            lowered.push(statement?);
         }
         Ok(lowered)
     }
@@ -497,12 +503,14 @@ impl<'p, 's> Lowering<'p, 's> {
     }
 
     fn expr(&mut self, node: &'p Node<'s>) -> Lower<Expr> {
-        let span = node.span();
-        let expr = at(span, self.expr_alone(node)?);
-        Ok(match self.site(node) {
-            Some(site) => at(span, Kind::Decide(site, Box::new(expr))),
-            None => expr,
-        })
+        let kind = self.expr_alone(node)?;
+        let line = self.line;
+        let expr = Expr { line, kind };
+        let Some(site) = self.site(node) else {
+            return Ok(expr);
+        };
+        let kind = Kind::Decide(site, Box::new(expr));
+        Ok(Expr { line, kind })
     }
 
     fn expr_alone(&mut self, node: &'p Node<'s>) -> Lower<Kind> {
@@ -792,15 +800,14 @@ impl<'p, 's> Lowering<'p, 's> {
     }
 
     /// `a + b + c` and `a ~ b ~ c`: all operands are joined at once. But if `b` or `c` of a sum may
-    /// raise an exception, they are evaluated one by one, because `a + b` may fail before `c` is
-    /// evaluated.
+    /// fail, they are evaluated one by one, because `a + b` may fail before `c` is evaluated.
     fn join(&mut self, node: &'p Spanned<BinOp<'s>>, operator: Operator) -> Lower<Kind> {
         let is_sum = operator == Operator::Add;
         let mut operands = vec![&node.right];
         let mut left = &node.left;
         while let Node::BinOp(inner) = left
             && std::mem::discriminant(&inner.op) == std::mem::discriminant(&node.op)
-            && operands.iter().all(|right| !is_sum || is_silent(right))
+            && operands.iter().all(|right| !is_sum || is_lookup(right))
         {
             operands.push(&inner.right);
             left = &inner.left;
@@ -826,6 +833,65 @@ fn at(span: Span, kind: Kind) -> Expr {
         line: span.start_line,
         kind,
     }
+}
+
+/// The line that Jinja2 3.1.6 gives to a statement. A printed expression has that of its outermost
+/// node (`parser.py`): a chain of operators has the line of its last operator, but of two operands that
+/// of the first; a filter has that of its name, and what is in dots or brackets that of the sign.
+fn line_of(statement: &Statement<'_>, source: &str) -> u16 {
+    let node = match statement {
+        Statement::EmitExpr(node) => &node.expr,
+        Statement::ForLoop(node) => return node.span().start_line,
+        Statement::IfCond(node) => return node.span().start_line,
+        Statement::Set(node) => return node.span().start_line,
+        Statement::WithBlock(node) => return node.span().start_line,
+        Statement::SetBlock(node) => return node.span().start_line,
+        Statement::AutoEscape(node) => return node.span().start_line,
+        Statement::FilterBlock(node) => return node.span().start_line,
+        Statement::Macro(node) => return node.span().start_line,
+        Statement::CallBlock(node) => return node.span().start_line,
+        Statement::Include(node) => return node.span().start_line,
+        Statement::Import(node) => return node.span().start_line,
+        Statement::FromImport(node) => return node.span().start_line,
+        Statement::Extends(node) => return node.span().start_line,
+        _ => return 0,
+    };
+    let start = node.span().start_line;
+    let after = |inner: &Node<'_>, signs: &[char]| {
+        let span = inner.span();
+        let rest = source.get(span.end_offset as usize..).unwrap_or_default();
+        let skipped = rest.trim_start_matches(|c: char| c.is_whitespace() || signs.contains(&c));
+        let skipped = &rest[..rest.len() - skipped.len()];
+        let breaks = skipped.matches('\n').count();
+        span.end_line + u16::try_from(breaks).unwrap_or_default()
+    };
+    match node {
+        Node::BinOp(both) if is_chain(both) => after(&both.left, &[')']),
+        Node::Filter(filter) => match &filter.expr {
+            Some(inner) => after(inner, &[')', '|']),
+            None => start,
+        },
+        Node::Test(test) => after(&test.expr, &[')']),
+        Node::Call(call) => after(&call.expr, &[')']),
+        Node::GetAttr(get) => after(&get.expr, &[')']),
+        Node::GetItem(get) => after(&get.expr, &[')']),
+        _ => start,
+    }
+}
+
+/// Whether the first operand of an operator is one of the same level before it, without brackets.
+fn is_chain(both: &Spanned<BinOp<'_>>) -> bool {
+    let level = |op: BinOpKind| match op {
+        BinOpKind::Add | BinOpKind::Sub => 0,
+        BinOpKind::Mul | BinOpKind::Div | BinOpKind::FloorDiv | BinOpKind::Rem => 1,
+        BinOpKind::Pow => 2,
+        BinOpKind::ScAnd => 3,
+        BinOpKind::ScOr => 4,
+        _ => 5,
+    };
+    matches!(&both.left, Node::BinOp(left) if level(left.op) == level(both.op)
+        && level(both.op) < 5
+        && left.span().start_offset == both.span().start_offset)
 }
 
 fn variable(name: &str, place: Place) -> Kind {

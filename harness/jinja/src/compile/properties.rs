@@ -123,12 +123,17 @@ pub(super) fn is_self(expression: &Expr<'_>) -> bool {
     matches!(expression, Expr::Var(name) if name.id == "self")
 }
 
-/// Whether an expression calls nothing but methods, so that it cannot call
-/// `raise_exception`.
-pub(super) fn is_silent(expression: &Expr<'_>) -> bool {
-    let is_call_of_another = match expression {
-        Expr::Call(node) => !matches!(&node.expr, Expr::GetAttr(method) if is_method(method.name)),
+/// Whether an expression is only looked up, so that evaluating it hardly ever fails.
+pub(super) fn is_lookup(expression: &Expr<'_>) -> bool {
+    match expression {
+        Expr::Var(_) | Expr::Const(_) => true,
+        Expr::GetAttr(node) => matches!(node.expr, Expr::Var(_)),
+        Expr::GetItem(node) => {
+            matches!(
+                (&node.expr, &node.subscript_expr),
+                (Expr::Var(_), Expr::Const(_))
+            )
+        }
         _ => false,
-    };
-    !is_call_of_another && all_within(expression, is_silent)
+    }
 }
