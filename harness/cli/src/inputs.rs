@@ -11,6 +11,7 @@ use rolecall_io::source;
 use rolecall_suite::configuration::ConfiguredTemplate;
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
+use rolecall_suite::response_file::read_file;
 use rolecall_suite::suite::{Pair, Suite, templates_of};
 
 use crate::args::{SetArguments, SourceArguments, SubjectArguments};
@@ -368,6 +369,15 @@ pub(crate) fn load_jinja_with_cases(
         ));
     }
     Ok(suite)
+}
+
+/// Gives all templates of a suite the response template in a file.
+pub(crate) fn use_response_template(suite: &mut Suite, path: &Path) -> Result<(), Failure> {
+    let response_template = read_file(path)?;
+    for template in &mut suite.templates {
+        template.response_template = Some(response_template.clone());
+    }
+    Ok(())
 }
 
 /// Loads the named templates and cases, each from the suite if none is named.

@@ -16,7 +16,7 @@ use rolecall_core::problem::Problem;
 use rolecall_response::Level;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::proof::Proof;
-use rolecall_suite::response_file::{Inspected, inspect_file, inspect_template, read_file};
+use rolecall_suite::response_file::{Inspected, inspect_file, inspect_template};
 
 use super::cover;
 use crate::args::{LintArguments, SetArguments};
@@ -99,11 +99,8 @@ fn prove(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failu
             arguments.paths.len()
         )));
     };
-    let response_template = read_file(path)?;
     let mut suite = inputs::load_jinja_with_cases(&arguments.templates, &arguments.set)?;
-    for template in &mut suite.templates {
-        template.response_template = Some(response_template.clone());
-    }
+    inputs::use_response_template(&mut suite, path)?;
     let session = Session::new(&arguments.limits, None);
     let runner = session.own_runner()?;
     let prove = |template: &Template| {

@@ -39,10 +39,7 @@ pub(super) fn execute(
     let mut suite = inputs::load_templates_with_cases(&arguments.paths, &arguments.set)?;
     report_problems(&suite.problems)?;
     if let Some(path) = &arguments.with {
-        let response_template = read_file(path)?;
-        for template in &mut suite.templates {
-            template.response_template = Some(response_template.clone());
-        }
+        inputs::use_response_template(&mut suite, path)?;
     }
     let session = Session::new(&arguments.limits, arguments.jobs);
     let chosen = arguments.engine.as_deref();
