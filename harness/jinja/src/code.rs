@@ -113,7 +113,7 @@ pub(crate) enum Kind {
     Variable(Variable),
     Attribute(Box<Expr>, Box<str>),
     /// `loop.index`
-    Turn(Box<Expr>, Box<str>),
+    LoopField(Box<Expr>, Box<str>),
     /// `a.items`, where Python's types have a method of that name
     Member(Box<Expr>, Box<str>),
     Item(Box<[Expr; 2]>),

@@ -338,19 +338,19 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         if let Some(asked) = condition.take_if(|_| node.object.is_some()) {
             items = self.chosen(node, &items, asked)?;
         }
-        let mut turns = match node.object {
+        let mut iterations = match node.object {
             Some(place) => {
-                let turns = Loop::over(&items, depth).map_err(|error| line(self, error))?;
-                self.store(place, Value::from_dyn_object(Arc::clone(&turns)));
-                Turns::Loop(turns)
+                let iterations = Loop::over(&items, depth).map_err(|error| line(self, error))?;
+                self.store(place, Value::from_dyn_object(Arc::clone(&iterations)));
+                Iterations::Loop(iterations)
             }
-            None => Turns::Items(Items::of(&items).map_err(|error| line(self, error))?),
+            None => Iterations::Items(Items::of(&items).map_err(|error| line(self, error))?),
         };
         if node.is_recursive {
             self.loops.push(node);
         }
         let mut has_arrived = false;
-        while let Some(item) = turns.next().map_err(|error| line(self, error))? {
+        while let Some(item) = iterations.next().map_err(|error| line(self, error))? {
             step()?;
             self.assign(&node.target, item, node.iter.line)?;
             if let Some(condition) = condition
@@ -630,14 +630,14 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
             Kind::Variable(variable) => {
                 undefined::variable(self.load(variable.place), &variable.name)
             }
-            Kind::Attribute(of, name) | Kind::Turn(of, name) if undefined::is_named() => {
+            Kind::Attribute(of, name) | Kind::LoopField(of, name) if undefined::is_named() => {
                 let of = self.eval(of)?;
                 return member(&of, name);
             }
             Kind::Attribute(of, name) => return self.with(of, |of| of.get_attr(name))?,
-            Kind::Turn(of, name) => {
+            Kind::LoopField(of, name) => {
                 return self.with(of, |of| match Loop::of(of) {
-                    Some(turns) => turns.attribute(name),
+                    Some(of_loop) => of_loop.attribute(name),
                     None => of.get_attr(name),
                 })?;
             }
@@ -893,16 +893,16 @@ fn captured(text: String) -> Value {
 }
 
 /// The items of a loop, with or without the variable `loop`.
-enum Turns {
+enum Iterations {
     Items(Items),
     Loop(Arc<Loop>),
 }
 
-impl Turns {
+impl Iterations {
     fn next(&mut self) -> Result<Option<Value>, Error> {
         match self {
-            Turns::Items(items) => items.next(),
-            Turns::Loop(turns) => turns.advance(),
+            Iterations::Items(items) => items.next(),
+            Iterations::Loop(iterations) => iterations.advance(),
         }
     }
 }

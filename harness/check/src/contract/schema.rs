@@ -71,10 +71,9 @@ fn description_is_escaped(tally: &mut Tally, prober: &Prober<'_>) {
         return;
     };
     let rest = &text[start.start..];
-    let before = text[..start.start].chars().next_back();
-    let quote = before.filter(|sign| matches!(sign, '"' | '\''));
+    let is_quoted = text[..start.start].ends_with('"');
     let after = rest.strip_prefix(&quoted_about());
-    let what = if after.is_some_and(|after| quote == Some('"') && after.starts_with('"')) {
+    let what = if is_quoted && after.is_some_and(|after| after.starts_with('"')) {
         "a tool's description stands in quotes that the template writes, and a quote in it is not \
          escaped"
     } else if rest.starts_with(&format!("{} &#34;", words::TOOL_ABOUT))

@@ -120,7 +120,12 @@ impl<'r> Run<'r> {
         }
         let home = home.as_ref();
         let (mut page, mut of_models) = self.page(&pairs)?;
-        let mut results = self.compare(&pairs, home, &mut last_failed, &mut page, out)?;
+        let is_slow = self.chosen.iter().any(ChosenEngine::is_slow) || !self.others.is_empty();
+        let progress = Progress::of_slow(is_slow, pairs.len(), "rendering", "pairs");
+        let runner = runner.with_progress(progress.step());
+        let results = self.compare(&runner, &pairs, home, &mut last_failed, &mut page, out);
+        progress.clear();
+        let mut results = results?;
         if let Some(home) = home.filter(|_| !self.is_elsewhere) {
             if !self.is_others {
                 of_models.extend(results.hold(home, &home.pairs(&pairs), self.session)?);
@@ -151,6 +156,7 @@ impl<'r> Run<'r> {
     /// Renders the pairs, and compares each with what is expected of it.
     fn compare<'s>(
         &self,
+        runner: &Runner<'r>,
         pairs: &[Pair<'s>],
         home: Option<&Home<'_>>,
         last_failed: &mut Option<LastFailed>,
@@ -161,10 +167,6 @@ impl<'r> Run<'r> {
         'r: 's,
     {
         let arguments = self.arguments;
-        let is_slow = self.chosen.iter().any(ChosenEngine::is_slow) || !self.others.is_empty();
-        let progress = Progress::of_slow(is_slow, pairs.len(), "rendering", "pairs");
-        let runner = self.session.runner(self.chosen)?;
-        let runner = runner.with_progress(progress.step());
         // Snapshots do not hold for another engine or another front.
         let checked = home.filter(|_| !self.is_elsewhere && !self.is_others);
         let expected = Expected {
@@ -178,7 +180,7 @@ impl<'r> Run<'r> {
         };
         let divergences = self.divergences(home);
         let mut results = RunResults::new(arguments, pairs);
-        let mut lines = jsonl::LineWriter::new(&runner);
+        let mut lines = jsonl::LineWriter::new(runner);
         let mut written = Ok(());
         let ran = runner.compare_each(pairs, &expected, |mut compared| {
             if written.is_err() {
@@ -194,7 +196,6 @@ impl<'r> Run<'r> {
                 written = page.add(compared);
             }
         });
-        progress.clear();
         written?;
         if let Some(known) = last_failed {
             known.write();

@@ -100,6 +100,7 @@ impl Text {
 }
 
 /// A document as templates read it: they know its keys as its JSON has them.
+/// minijinja's own way takes the numbers of `serde_json`, which are texts here, for objects.
 pub(crate) fn data(document: &impl Serialize) -> Value {
     fn of(value: serde_json::Value) -> Value {
         use serde_json::Value as Json;

@@ -629,7 +629,7 @@ impl<'p, 's> Lowering<'p, 's> {
         let of = Box::new(self.expr(&node.expr)?);
         let name = node.name.into();
         Ok(match node.name {
-            _ if is_loop_variable(&node.expr) => Kind::Turn(of, name),
+            _ if is_loop_variable(&node.expr) => Kind::LoopField(of, name),
             name_ if is_method(name_) => Kind::Member(of, name),
             _ => Kind::Attribute(of, name),
         })
