@@ -208,6 +208,7 @@ impl<'s> Rules<'s> {
         let known = schema["properties"].as_object();
         let names = || known.into_iter().flatten().map(|(name, _)| name);
         document.check_twice(object, &self.named(keys));
+        let mut meant: Vec<String> = Vec::new();
         for field in object.fields() {
             let name = &*field.name;
             let others = &schema["additionalProperties"];
@@ -223,7 +224,9 @@ impl<'s> Rules<'s> {
                 continue;
             }
             let help = (!document.is_full()).then(|| {
-                did_you_mean(name, names()).unwrap_or_else(|| {
+                let near = did_you_mean(name, names());
+                meant.extend(near.clone());
+                near.unwrap_or_else(|| {
                     let names: Vec<_> = names().map(|name| format!("`{name}`")).collect();
                     format!("known keys are {}", names.join(", "))
                 })
@@ -233,7 +236,9 @@ impl<'s> Rules<'s> {
         }
         for name in schema["required"].as_array().into_iter().flatten() {
             let name = name.as_str().unwrap_or_default();
-            if !object.fields().iter().any(|field| field.name == name) {
+            // A key with a mistake in its name is there: one problem is enough.
+            let is_meant = meant.iter().any(|help| help.contains(&format!("`{name}`")));
+            if !is_meant && !object.fields().iter().any(|field| field.name == name) {
                 let message = format!("{} has no `{name}`", self.named(keys));
                 let about = known.and_then(|known| known.get(name)?["description"].as_str());
                 let about = about.map(|about| format!("`{name}`: {}", about.replace('\n', " ")));

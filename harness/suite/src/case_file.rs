@@ -393,7 +393,6 @@ mod tests {
         let expected = [
             "f.json:4:5: `Upper` is not a valid case name",
             "f.json:5:14: unknown key `mesages` in `cases.typo`\n  did you mean `messages`?",
-            "f.json:5:13: `cases.typo` has no `messages`",
             "f.json:7:5: `twice` occurs twice in `cases`, first at 6:5",
             "f.json:8:28: `cases.types.messages[0]` must be an object, not a string",
             "f.json:8:60: `cases.types.add_generation_prompt` must be true or false, not a string",

@@ -314,7 +314,6 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "`[0]` of the list has no `cases`",
                 "`[0]` of the list has no `reason`",
                 "unknown key `case` in `[0]` of the list",
             ]
