@@ -83,11 +83,16 @@ impl TurnTokens {
         (is_alike && closing != opening && plain.iter().all(holds)).then_some(tokens)
     }
 
-    /// The first place, after the first message or document, where the tokens do not alternate.
+    /// The first place, after the first message, document or tool, where the tokens do not alternate.
     /// Either a turn is opened before the last one is closed, or a text is between two turns.
     fn fault(&self, seen: &ProbeOutcome) -> Option<(String, Range<usize>)> {
         let text = seen.text()?;
-        let said = [words::SYSTEM, words::DOCUMENT, words::USER];
+        let said = [
+            words::SYSTEM,
+            words::DOCUMENT,
+            words::TOOL_ABOUT,
+            words::USER,
+        ];
         let first = said
             .iter()
             .filter_map(|word| Some(seen.find(word)?.start))

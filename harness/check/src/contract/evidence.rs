@@ -177,6 +177,50 @@ impl Evidence {
         }
     }
 
+    /// Whether this takes an unusual conversation: what ordinary ones lose comes before it in reports.
+    pub(super) fn is_unusual(&self) -> bool {
+        let mut asked = self.renders.iter().map(|render| &render.asked.messages);
+        !asked.all(|messages| is_ordinary(messages))
+    }
+
+    /// What is wrong, and where: under a setting, and in a conversation, in words. The words for both
+    /// may be empty.
+    fn parts(&self) -> [&str; 3] {
+        let (setting, rest) = match self.what.strip_prefix("with `") {
+            Some(_) => self.what.split_once(": ").unwrap_or(("", &self.what)),
+            None => ("", self.what.as_str()),
+        };
+        let mut abouts = self.renders.iter().map(|render| render.about);
+        let about = abouts.find_map(|about| {
+            let stem = rest.strip_suffix(about)?.strip_suffix(": ")?;
+            Some((stem, about))
+        });
+        let (stem, about) = about.unwrap_or((rest, ""));
+        [setting, stem, about]
+    }
+
+    /// Where this is so: in which conversation, and under which setting.
+    pub fn place(&self) -> String {
+        let [setting, _, about] = self.parts();
+        let places = [about, setting]
+            .into_iter()
+            .filter(|place| !place.is_empty());
+        places.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether this and the other have one cause, as far as their words tell.
+    pub(super) fn has_cause_of(&self, other: &Evidence) -> bool {
+        let key = |of: &Evidence| {
+            let because = of.because.as_deref().unwrap_or_default();
+            // A condition is the cause. What comes after it, such as how much is lost, is an effect.
+            let (first, _) = because.split_once("; ").unwrap_or((because, ""));
+            let is_condition = first.ends_with("in the second");
+            let cause = if is_condition { first } else { "" }.to_owned();
+            (of.parts()[1].to_owned(), of.severity, cause)
+        };
+        key(self) == key(other)
+    }
+
     /// The line of the template that shows this, or at which a conversation failed, where an engine
     /// said so.
     pub fn line(&self) -> Option<usize> {
@@ -232,6 +276,33 @@ impl Render {
             outcome: (*seen.outcome).clone(),
         }
     }
+}
+
+/// Whether a conversation is as most are: perhaps instructions, then questions and answers in turn,
+/// calls with their results, and all of it as texts.
+fn is_ordinary(messages: &[Value]) -> bool {
+    let role = |message: &Value| message["role"].as_str().unwrap_or_default().to_owned();
+    let turns = match messages {
+        [first, rest @ ..] if role(first) == "system" => rest,
+        all => all,
+    };
+    let follows = |pair: &[Value]| {
+        let both = [role(&pair[0]), role(&pair[1])];
+        match both.each_ref().map(String::as_str) {
+            ["user" | "tool", "assistant"] | ["assistant", "user"] => true,
+            ["assistant" | "tool", "tool"] => pair[1]["tool_call_id"].is_string(),
+            _ => false,
+        }
+    };
+    let is_said = |message: &Value| {
+        message["tool_calls"][0].is_object()
+            || message["content"]
+                .as_str()
+                .is_some_and(|text| !text.is_empty())
+    };
+    turns.first().is_some_and(|first| role(first) == "user")
+        && turns.windows(2).all(follows)
+        && turns.iter().all(is_said)
 }
 
 fn as_json<S: Serializer>(outcome: &Outcome, serializer: S) -> Result<S::Ok, S::Error> {

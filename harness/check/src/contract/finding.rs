@@ -26,6 +26,26 @@ impl Finding {
         }
     }
 
+    /// The evidence, gathered by its cause: the same words about several conversations, or under several
+    /// settings, if the same line of the template explains them. The first of each stands for it.
+    pub fn causes(&self) -> Vec<Vec<&Evidence>> {
+        let mut causes: Vec<Vec<&Evidence>> = Vec::new();
+        for one in self.evidence() {
+            let known = causes.iter_mut().find(|cause| cause[0].has_cause_of(one));
+            match known {
+                Some(cause) => cause.push(one),
+                None => causes.push(vec![one]),
+            }
+        }
+        causes
+    }
+
+    /// Where reports list it: the worst first, and of what is as bad what ordinary conversations show.
+    pub fn rank(&self) -> (Severity, bool) {
+        let is_unusual = self.evidence().first().is_some_and(Evidence::is_unusual);
+        (self.severity(), is_unusual)
+    }
+
     /// How bad a finding is: as bad as the worst evidence. Where nothing is broken, what the
     /// contract says.
     pub fn severity(&self) -> Severity {

@@ -2,6 +2,7 @@
 
 use rolecall_core::{Dialect, Outcome};
 
+use super::agents;
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
@@ -237,6 +238,7 @@ pub(super) static LONG_HISTORY_KEPT: Contract = Contract {
         }
         long_texts_kept(&mut tally, prober);
         many_kept(&mut tally, prober);
+        agents::are_kept(&mut tally, prober);
         tally.judgement()
     },
 };
@@ -381,6 +383,7 @@ pub(super) static CONTENT_ONCE: Contract = Contract {
                 tally.broken(Evidence::one(what, &seen).at(seen.find_again(word)));
             }
         }
+        agents::are_once(&mut tally, prober);
         tally.judgement()
     },
 };
@@ -451,6 +454,7 @@ fn content_in_order(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             });
         }
     }
+    agents::are_in_order(&mut tally, prober);
     tally.judgement()
 }
 

@@ -33,6 +33,7 @@ mod read_answer;
 
 mod roundtrip;
 
+mod agents;
 mod answers;
 mod arguments;
 mod calls;
@@ -242,10 +243,10 @@ fn finding(
     }
 }
 
-/// Sorts the evidence of a judgement, the worst first.
+/// Sorts the evidence of a judgement, the worst first, and of what is as bad what is usual.
 fn worst_first(contract: &Contract, mut judgement: Judgement) -> Judgement {
     if let Judgement::Broken(evidence) = &mut judgement {
-        evidence.sort_by_key(|one| one.severity.unwrap_or(contract.severity));
+        evidence.sort_by_key(|one| (one.severity.unwrap_or(contract.severity), one.is_unusual()));
     }
     judgement
 }

@@ -102,6 +102,8 @@ pub(super) static REASONING_ALIKE: Contract = Contract {
                 continue;
             }
             begin_alike(&mut tally, &with, &open, &reasoned);
+            begin_once(&mut tally, &with, [&open, &answered]);
+            begin_once(&mut tally, &with, [&open, &reasoned]);
             // A model may have another form for reasoning without a word in it: an answer without
             // reasoning shows it, if any does.
             if end_of_reasoning(&answered).is_some() {
@@ -132,6 +134,27 @@ fn under_settings<'t>(
     });
     let usual = (prober.again(), String::new());
     [usual].into_iter().chain(set).collect()
+}
+
+/// Demands that no mark opens reasoning between a prompt that has such a mark at its end and the answer
+/// to it.
+fn begin_once(tally: &mut Tally, with: &str, [open, finished]: [&ProbeOutcome; 2]) {
+    let (Some(prompt), Some(before)) = (open.text(), finished.before(words::ASSISTANT)) else {
+        return;
+    };
+    let has_mark = open
+        .after(words::USER)
+        .is_some_and(|end| marks(end).next().is_some());
+    let Some(added) = before.strip_prefix(prompt).filter(|_| has_mark) else {
+        return;
+    };
+    let again = marks(added).find(|(_, mark)| mark.opens);
+    let mark = again.map_or("", |(at, mark)| &added[at..at + mark.len]);
+    let what = format!(
+        "the prompt has marks of reasoning at its end, and `{mark}` follows before the answer"
+    );
+    let evidence = |what: String| Evidence::no_prefix(what, open, finished).with(Severity::Error);
+    demand(tally, again.is_none(), (with, &what), evidence);
 }
 
 /// Demands that the reasoning of an answer begins as the prompt that asked for it opens it.

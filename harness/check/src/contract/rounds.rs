@@ -11,7 +11,9 @@ use super::evidence::Evidence;
 use super::severity::Severity;
 use super::tally::Tally;
 use super::tokens::control_tokens_in;
-use crate::probe::catalogue::{CALL_RESULT, PARALLEL, TOOLS, TWO_ROUNDS, TWO_TURNS};
+use crate::probe::catalogue::{
+    CALL_RESULT, PARALLEL, PARALLEL_SWAPPED, TOOLS, TWO_ROUNDS, TWO_TURNS,
+};
 use crate::probe::{ProbeOutcome, words};
 
 pub(super) static CALLS_IN_ORDER: Contract = Contract {
@@ -63,9 +65,54 @@ pub(super) static CALLS_IN_ORDER: Contract = Contract {
                 None => tally.skip("not all calls and results are in the prompt"),
             }
         }
+        for probe in [PARALLEL, PARALLEL_SWAPPED] {
+            results_have_their_own(&mut tally, &prober.see(probe));
+        }
         tally.judgement()
     },
 };
+
+/// Demands that what is written right before or after a result names its own call, if it names one: by
+/// the name of the tool, or by the ID of the call.
+fn results_have_their_own(tally: &mut Tally, seen: &ProbeOutcome) {
+    let last_words = [
+        words::FIRST_VALUE,
+        words::SECOND_VALUE,
+        words::THIRD_VALUE,
+        words::FOURTH_VALUE,
+        words::RESULT,
+        words::SECOND_RESULT,
+    ];
+    let places: Option<Vec<_>> = last_words.iter().map(|word| seen.find(word)).collect();
+    let (Some(text), Some(places)) = (seen.text(), places) else {
+        return;
+    };
+    let label = |at: usize| {
+        let ends = places.iter().map(|other| other.end);
+        let starts = places.iter().map(|other| other.start);
+        let before = ends.filter(|end| *end <= places[at].start).max();
+        let after = starts.filter(|start| *start >= places[at].end).min();
+        text[before.unwrap_or(0)..after.unwrap_or(text.len())].to_ascii_lowercase()
+    };
+    let labels = [label(4), label(5)];
+    for names in [[words::TOOL, words::SECOND_TOOL], IDS] {
+        // Before the first result there may be the end of the last call, with its ID.
+        let is_named = |label: &String| names.iter().any(|name| label.contains(name));
+        if !labels.iter().all(is_named) {
+            continue;
+        }
+        for (at, label) in labels.iter().enumerate() {
+            let (own, other) = (names[at], names[1 - at]);
+            tally.demand(label.contains(own), || {
+                let what = format!(
+                    "the result of `{own}` is in the prompt with `{other}`: {}",
+                    seen.about
+                );
+                Evidence::one(what, seen).at(Some(places[4 + at].clone()))
+            });
+        }
+    }
+}
 
 /// The IDs of the calls in the probes.
 const IDS: [&str; 2] = ["callquil1", "callquil2"];

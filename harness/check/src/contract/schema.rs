@@ -60,6 +60,7 @@ pub(super) static SCHEMA_KEPT: Contract = Contract {
         optional_is_optional(&mut tally, prober);
         nested_schema(&mut tally, prober, &seen);
         description_is_escaped(&mut tally, prober);
+        descriptions_are_with_their_own(&mut tally, prober);
         tally.judgement()
     },
 };
@@ -82,11 +83,79 @@ fn description_is_escaped(tally: &mut Tally, prober: &Prober<'_>) {
         || text.contains("\\u003cb\\u003e") && prober.dialect() == Dialect::Jinja
     {
         "a tool's description is escaped for HTML"
+    } else if text.contains("\\u00e9") && prober.dialect() == Dialect::Jinja {
+        "letters of a tool's description that are not in ASCII are written as `\\u00e9`"
     } else {
         tally.holds();
         return;
     };
     tally.broken(Evidence::one(what, &seen).at(Some(start)));
+}
+
+/// Demands that the description of a tool or of a parameter is next to its own name.
+fn descriptions_are_with_their_own(tally: &mut Tally, prober: &Prober<'_>) {
+    let [first, second, third, fourth, ..] = words::TURNS;
+    let about = |[name, about]: [&str; 2], parameters: [(&str, &str); 2]| {
+        let mut tool = tool(name);
+        tool["function"]["description"] = json!(about);
+        let parameters = parameters.map(|(key, about)| {
+            (
+                key.to_owned(),
+                json!({"type": "string", "description": about}),
+            )
+        });
+        let keys = parameters.each_ref().map(|(key, _)| key.clone());
+        tool["function"]["parameters"]["properties"] =
+            Value::Object(parameters.into_iter().collect());
+        tool["function"]["parameters"]["required"] = json!(keys);
+        tool
+    };
+    let [one, other] = [
+        [words::TOOL, words::OBJECT_ABOUT],
+        [words::SECOND_TOOL, words::INNER_ABOUT],
+    ];
+    let case = Case {
+        tools: Some(vec![
+            about(one, [first, second]),
+            about(other, [third, fourth]),
+        ]),
+        ..open(vec![prober.input_style().user()])
+    };
+    let seen = prober.ask(
+        "described-tools",
+        "two tools with descriptions of their own",
+        case,
+    );
+    let pairs: [&[(&str, &str)]; 2] = [
+        &[(one[0], one[1]), (other[0], other[1])],
+        &[first, second, third, fourth],
+    ];
+    for (pairs, of) in pairs.into_iter().zip(["a tool", "a parameter"]) {
+        if !pairs
+            .iter()
+            .all(|(name, about)| seen.has(name) && seen.has(about))
+        {
+            continue;
+        }
+        // Names come before their descriptions, or after them.
+        let is_own = |nearest: &dyn Fn(&str, usize) -> Option<usize>| {
+            pairs.iter().all(|(name, about)| {
+                let at = seen.find(about).map_or(0, |place| place.start);
+                let mut others = pairs.iter().filter(|(other, _)| other != name);
+                let own = nearest(name, at);
+                own.is_some()
+                    && others
+                        .all(|(other, _)| nearest(other, at).is_none_or(|other| own < Some(other)))
+            })
+        };
+        let lower = seen.text().unwrap_or_default().to_ascii_lowercase();
+        let before = |name: &str, at: usize| Some(at - lower[..at].rfind(name)?);
+        let after = |name: &str, at: usize| lower[at..].find(name);
+        tally.demand(is_own(&before) || is_own(&after), || {
+            let what = format!("the description of {of} stands with another one");
+            Evidence::one(what, &seen).at(seen.find(pairs[0].1))
+        });
+    }
 }
 
 /// Demands that a change deep in a schema changes the prompt, where the schema around it is there.

@@ -10,7 +10,7 @@ use super::evidence::Evidence;
 use super::reasoning::{is_within, marks};
 use super::severity::Severity;
 use super::tally::Tally;
-use crate::capability::Switch;
+use crate::capability::{Switch, SwitchValue};
 use crate::probe::catalogue::USER;
 use crate::probe::{ProbeOutcome, Prober, Setting, words};
 
@@ -28,12 +28,18 @@ pub(super) static SWITCHES_WORK: Contract = Contract {
             is_not_inverted(&mut tally, prober, &switch.name);
             is_not_one(&mut tally, switch);
         }
+        for switch in switches {
+            texts_differ(&mut tally, prober.source_without_comments(), switch);
+        }
         let read = prober.variables();
         for name in &capabilities.variables {
             let is_known = KNOWN.contains(&name.as_str());
             if is_known && switches.iter().any(|switch| switch.name == *name) {
                 tally.holds();
-            } else if is_known && REPORTED_WITHOUT_EFFECT.contains(&name.as_str()) {
+            } else if is_known
+                && REPORTED_WITHOUT_EFFECT.contains(&name.as_str())
+                && !is_refused(prober, name)
+            {
                 tally.broken(Evidence::of_source(format!(
                     "the template reads `{name}`, and no value of it changes a prompt"
                 )));
@@ -58,7 +64,7 @@ pub(super) static SWITCHES_WORK: Contract = Contract {
 };
 
 /// The variables that applications set, by the names that published templates read.
-const KNOWN: [&str; 36] = [
+const KNOWN: [&str; 37] = [
     "add_generation_prompt",
     "add_vision_id",
     "available_tools",
@@ -87,6 +93,7 @@ const KNOWN: [&str; 36] = [
     "reasoning_effort",
     "response_format",
     "safety_mode",
+    "skip_think",
     "skip_thinking",
     "system_message",
     "thinking",
@@ -184,6 +191,47 @@ fn is_not_one(tally: &mut Tally, switch: &Switch) {
         ))
         .with(Severity::Error)
     });
+}
+
+/// Demands that two texts with which the source compares a variable do not give one prompt, if that is
+/// another one than nobody's choice gives.
+fn texts_differ(tally: &mut Tally, source: &str, switch: &Switch) {
+    let of_text = |one: &&SwitchValue| one.value.is_string() && !one.is_refused;
+    let values: Vec<_> = switch.values.iter().filter(of_text).collect();
+    // A list of words says that they mean the same.
+    let is_meant = |both: [&Value; 2]| {
+        source.split(['[', '(']).any(|list| {
+            let list = list.split([']', ')']).next().unwrap_or_default();
+            let mut words = both.iter().filter_map(|value| value.as_str());
+            words.all(|word| list.contains(word))
+        })
+    };
+    for (at, one) in values.iter().enumerate() {
+        let twin = values[..at].iter().find(|other| {
+            (&other.effect, other.probe) == (&one.effect, one.probe)
+                && !is_meant([&one.value, &other.value])
+        });
+        tally.demand(twin.is_none(), || {
+            Evidence::of_source(format!(
+                "`{}` gives the same prompt with {} and with {} ({}), and another one if nobody sets it",
+                switch.name,
+                twin.map_or(&Value::Null, |twin| &twin.value),
+                one.value,
+                one.effect
+            ))
+        });
+    }
+}
+
+/// Whether a template refuses true or false for a variable: then it reads the variable.
+fn is_refused(prober: &Prober<'_>, name: &str) -> bool {
+    [true, false].iter().any(|value| {
+        let setting = Setting {
+            name: name.to_owned(),
+            value: Value::from(*value),
+        };
+        prober.with_setting(&setting).see(USER).is_refused()
+    })
 }
 
 /// How far a prompt leads the model to think: from 0, where reasoning is closed at its end, over a

@@ -12,12 +12,12 @@ use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    ASSISTANT_FIRST_TOOLS, CALL, CALL_RESULT, CALL_TURN_USER, CALL_WITH_TEXT, EMPTY_CALLS,
-    LONG_IDS, NO_IDS, NO_NAME, NO_TOOLS, NULL_CALLS, OTHER_QUESTION, PARALLEL, QUOTED_RESULT,
-    REASONED_CALL, REASONED_CALL_WITH_TEXT, RESULT_ALONE, SYSTEM_TOOLS, TOOLS, USER,
+    ASSISTANT_FIRST_TOOLS, CALL, CALL_RESULT, CALL_RESULT_CLOSED, CALL_TURN_USER, CALL_WITH_TEXT,
+    EMPTY_CALLS, LONG_IDS, NO_IDS, NO_NAME, NO_TOOLS, NULL_CALLS, OTHER_QUESTION, PARALLEL,
+    QUOTED_RESULT, REASONED_CALL, REASONED_CALL_WITH_TEXT, RESULT_ALONE, SYSTEM_TOOLS, TOOLS, USER,
     USER_ASSISTANT_USER, quoted_result,
 };
-use crate::probe::input_style::{open, with_tools};
+use crate::probe::input_style::{closed, open, with_tools};
 use crate::probe::{InputStyle, Probe, ProbeOutcome, Prober, Requirement, words};
 
 pub(super) static TOOLS_KEPT: Contract = Contract {
@@ -431,10 +431,34 @@ pub(super) static TOOL_RESULTS_KEPT: Contract = Contract {
             }
         }
         nameless(&mut tally, prober);
+        empty_stays(&mut tally, prober);
         reads_as_another(&mut tally, prober, capabilities);
         tally.judgement()
     },
 };
+
+/// A tool that gives nothing has been called, too: its empty result is a turn.
+fn empty_stays(tally: &mut Tally, prober: &Prober<'_>) {
+    let m = prober.input_style();
+    let mut result = m.result();
+    result["content"] = m.content("");
+    let about = "a result that is the empty text";
+    let seen = prober.ask(
+        "empty-result",
+        about,
+        with_tools(closed(vec![m.user(), m.call(), result])),
+    );
+    let (without, usual) = (prober.see(CALL), prober.see(CALL_RESULT_CLOSED));
+    if usual.has(words::RESULT) && without.text().is_some() && seen.text().is_some() {
+        tally.demand_with(Severity::Warning, seen.text() != without.text(), || {
+            Evidence::differ(
+                "an empty result is not in the prompt, as if none had come",
+                &without,
+                &seen,
+            )
+        });
+    }
+}
 
 /// A result need not name its tool: OpenAI's clients send its ID alone.
 fn nameless(tally: &mut Tally, prober: &Prober<'_>) {

@@ -2,6 +2,7 @@
 
 use rolecall_core::Dialect;
 
+use super::agents::are_joined_alike;
 use super::definition::Contract;
 use super::endings::{end_alike, shown, spelt};
 use super::evidence::Evidence;
@@ -69,6 +70,7 @@ pub(super) static TURNS_CLOSED: Contract = Contract {
         }
         turns_apart_alike(&mut tally, &prober.see(TWO_TURNS_USER_CLOSED));
         end_alike(&mut tally, prober);
+        are_joined_alike(&mut tally, prober);
         tally.judgement()
     },
 };

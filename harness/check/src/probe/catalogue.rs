@@ -100,6 +100,9 @@ probes! {
     /// four rounds of calls
     MANY_ROUNDS = "many-rounds", |m| with_tools(open(many_rounds(m)));
 
+    /// a long conversation of an agent
+    AGENT = "agent", |m| with_tools(open(after_system(m, agent(m))));
+
     /// a question as a text part
     USER_PARTS = "user-parts", |_| open(vec![json!({"role": "user", "content": parts(&[words::USER])})]);
     /// a question in two text parts
@@ -265,6 +268,14 @@ probes! {
     CALL_RESULT = "call-result", |m| with_tools(open(vec![m.user(), m.call(), m.result()]));
     /// a question, a call and its result, no answer asked for
     CALL_RESULT_CLOSED = "call-result-closed", |m| with_tools(closed(vec![m.user(), m.call(), m.result()]));
+    /// a question, a call, its result and another question, no answer asked for
+    CALL_RESULT_USER_CLOSED = "call-result-user-closed", |m| with_tools(closed(vec![
+        m.user(), m.call(), m.result(), m.second_user(),
+    ]));
+    /// a question, a call, its result, another question and its answer
+    CALL_RESULT_USER_ASSISTANT = "call-result-user-assistant", |m| with_tools(closed(vec![
+        m.user(), m.call(), m.result(), m.second_user(), m.second_assistant(),
+    ]));
     /// a question, a call, its result and another question
     CALL_RESULT_USER = "call-result-user", |m| with_tools(open(vec![m.user(), m.call(), m.result(), m.second_user()]));
     /// a question, a call, its result and the answer
@@ -317,6 +328,12 @@ probes! {
     };
     /// two calls at once, and their results
     PARALLEL = "parallel", |m| with_tools(open(parallel(m)));
+    /// two calls at once, and their results in another order
+    PARALLEL_SWAPPED = "parallel-swapped", |m| {
+        let mut messages = parallel(m);
+        messages.swap(2, 3);
+        with_tools(open(messages))
+    };
     /// two calls at once, their results, the answer, and a second question
     PARALLEL_TURN = "parallel-turn", |m| with_tools(open(answered(m, parallel(m))));
     /// a call and its result, and then another call and its result
@@ -459,6 +476,15 @@ probes! {
     ]);
 }
 
+/// Who says something in a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Speaker {
+    Question,
+    Answer,
+    Call,
+    Result,
+}
+
 /// A part that is no text: its type, and the key and the value that it has besides.
 type MediaPart = (&'static str, Option<&'static str>);
 
@@ -533,6 +559,41 @@ fn long(m: InputStyle) -> Vec<Value> {
         .chain([m.user()])
         .collect()
 }
+
+/// What comes after the system message of [`AGENT`], in order: who speaks, and the word for it.
+pub(crate) fn agent_turns() -> impl Iterator<Item = (Speaker, &'static str)> {
+    use Speaker::{Answer, Call, Question, Result};
+    let speakers = [
+        Question, Answer, Question, Call, Result, Answer, Question, Call, Result, Call, Result,
+        Answer, Question, Answer, Question,
+    ];
+    let words = words::TURNS.iter();
+    speakers
+        .into_iter()
+        .zip(words.flat_map(|(one, other)| [*one, *other]))
+}
+
+fn agent(m: InputStyle) -> Vec<Value> {
+    let mut id = String::new();
+    let message = |(at, (speaker, word))| match speaker {
+        Speaker::Question => m.message("user", word),
+        Speaker::Answer => m.message("assistant", word),
+        Speaker::Call => {
+            id = format!("{AGENT_ID}{at:02}");
+            let arguments = m.arguments(&json!({words::SECOND_KEY: "x", words::FIRST_KEY: word}));
+            let mut message = m.call();
+            message["tool_calls"] = json!([tool_call(&id, words::TOOL, &arguments)]);
+            message
+        }
+        Speaker::Result => json!({
+            "role": "tool", "tool_call_id": id, "name": words::TOOL, "content": m.content(word),
+        }),
+    };
+    agent_turns().enumerate().map(message).collect()
+}
+
+/// What the IDs of calls in [`AGENT`] begin with. Two digits follow.
+pub(crate) const AGENT_ID: &str = "idquill";
 
 /// A question, two calls at once, and their results.
 fn parallel(m: InputStyle) -> Vec<Value> {

@@ -66,7 +66,7 @@ pub(super) const ALONE: &str =
 pub fn write(out: &mut dyn Write, card: &Card, detail: CardDetail) -> io::Result<()> {
     let extent = FindingStyle::whole(detail);
     let mut broken: Vec<&Finding> = card.broken().collect();
-    broken.sort_by_key(|finding| finding.severity());
+    broken.sort_by_key(|finding| finding.rank());
     let mut before = None;
     let inapplicable = card.findings.iter().filter_map(|finding| {
         let Judgement::DoesNotApply(why) = &finding.judgement else {
@@ -262,9 +262,11 @@ pub(super) fn write_broken(
         CardDetail::Marked => MOST_REPORTED,
         CardDetail::Brief | CardDetail::Full => usize::MAX,
     };
-    let evidence = finding.evidence().iter().take(reported).enumerate();
+    let causes = finding.causes();
+    let evidence = causes.iter().take(reported).enumerate();
     let evidence: io::Result<Vec<Value>> = evidence
-        .map(|(nth, evidence)| {
+        .map(|(nth, cause)| {
+            let evidence = cause[0];
             let what = one_line(&evidence.what);
             // Evidence of a failure begins with its line.
             let is_reported = |line: &usize| what.contains(&format!("line {line}: "));
@@ -280,6 +282,7 @@ pub(super) fn write_broken(
                 place => place(evidence),
                 line => line.filter(|_| detail != CardDetail::Brief),
                 because => evidence.because.as_deref().map(one_line),
+                also => also(&cause[1..], detail),
                 what,
                 shown,
             })
@@ -302,9 +305,23 @@ pub(super) fn write_broken(
         guards_against => finding.contract.guards_against,
         known => finding.deliberate.as_deref(),
         evidence => evidence?,
-        more => finding.evidence().len().saturating_sub(reported),
+        more => causes.len().saturating_sub(reported),
         shown_as,
     })
+}
+
+/// Where else the same is so, for the same cause.
+fn also(others: &[&Evidence], detail: CardDetail) -> Option<String> {
+    const MOST_PLACES: usize = 2;
+    let places: Vec<String> = others.iter().map(|one| one_line(&one.place())).collect();
+    match (places.len(), detail) {
+        (0, _) => None,
+        (count, CardDetail::Marked) if count > MOST_PLACES => {
+            let first = places[..MOST_PLACES].join("; ");
+            Some(format!("{first}; and {} more", count - MOST_PLACES))
+        }
+        _ => Some(places.join("; ")),
+    }
 }
 
 /// Writes the conversations of a piece of evidence and what proves it: the difference, the place in

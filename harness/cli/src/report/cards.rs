@@ -50,7 +50,7 @@ pub fn write_card(
         shown_as: Some(shown_as),
     };
     let mut broken: Vec<&Finding> = card.broken().collect();
-    broken.sort_by_key(|finding| finding.severity());
+    broken.sort_by_key(|finding| finding.rank());
     let is_first =
         |finding: &&Finding| finding.severity() == Severity::Error && finding.deliberate.is_none();
     let (first, others): (Vec<&Finding>, Vec<&Finding>) =
@@ -220,7 +220,7 @@ fn refusals(capabilities: &Capabilities) -> Value {
 pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
     let rows = cards.iter().map(|card| {
         let mut broken: Vec<&Finding> = card.unexplained().collect();
-        broken.sort_by_key(|finding| finding.severity());
+        broken.sort_by_key(|finding| finding.rank());
         let counts = Severity::ALL.map(|severity| {
             vec![
                 Value::from(style_of_severity(severity)),

@@ -36,7 +36,7 @@ pub fn write(out: &mut dyn Write, proof: &Proof, file: &str) -> io::Result<()> {
         .iter()
         .filter(|one| one.is_broken())
         .collect();
-    broken.sort_by_key(|finding| finding.severity());
+    broken.sort_by_key(|finding| finding.rank());
     let failures = proof.failures.iter().map(|failure| {
         context! {
             messages => failure.messages,

@@ -19,15 +19,23 @@ pub(crate) fn item(value: &Value, key: &Value) -> Result<Value, Error> {
     }
     if let Some(text) = value.as_str() {
         if let Some(Number::Int(index)) = number(key) {
-            let len = if index < 0 {
-                work(text.len())?;
-                text.chars().count()
+            // From the end, as few characters are passed as from the beginning. Where each is a byte
+            // none is.
+            let passed = usize::try_from(if index < 0 { -(index + 1) } else { index });
+            let passed = passed.unwrap_or(usize::MAX);
+            work(text.len() / 4)?;
+            let mut characters = text.chars();
+            let found = if text.is_ascii() {
+                position(index, text.len())
+                    .and_then(|at| Some(char::from(*text.as_bytes().get(at)?)))
             } else {
-                0
+                work(passed.min(text.len()).saturating_mul(40))?;
+                if index < 0 {
+                    characters.nth_back(passed)
+                } else {
+                    characters.nth(passed)
+                }
             };
-            let before = position(index, len).unwrap_or(0);
-            work(before.saturating_mul(4).min(text.len()).saturating_mul(2))?;
-            let found = position(index, len).and_then(|at| text.chars().nth(at));
             return Ok(found.map_or(Value::UNDEFINED, |c| like(value, c.to_string())));
         }
     } else if is_tuple(value) || is_list(value) || is_range(value) {

@@ -23,6 +23,11 @@ pub(super) fn tried(source: &str, dialect: Dialect, name: &str) -> Vec<Value> {
     let mut values: Vec<Value> = known(name);
     let literals = literals(source, name);
     values.extend(literals.into_iter().map(Value::from));
+    values.extend(
+        numbers(source, name)
+            .into_iter()
+            .flat_map(|at| [json!(at - 1), json!(at), json!(at + 1)]),
+    );
     if values.is_empty() {
         values = YES_AND_NO.map(Value::from).to_vec();
     }
@@ -52,6 +57,24 @@ fn known(name: &str) -> Vec<Value> {
         name if TEXTS.contains(&name) => vec![json!("You are quick.")],
         _ => Vec::new(),
     }
+}
+
+/// The numbers with which the source compares a variable.
+fn numbers(source: &str, name: &str) -> Vec<i64> {
+    let signs = ["==", "!=", "<=", ">=", "<", ">", "| int ==", "|int =="];
+    let compared = |at: usize| {
+        let after = source[at + name.len()..].trim_start();
+        let rest = signs.iter().find_map(|sign| after.strip_prefix(sign))?;
+        let digits: &str = rest
+            .trim_start()
+            .split(|c: char| !c.is_ascii_digit())
+            .next()?;
+        digits
+            .parse::<i64>()
+            .ok()
+            .filter(|number| *number < i64::from(u32::MAX))
+    };
+    places(source, name).filter_map(compared).collect()
 }
 
 /// The texts with which the source compares a variable, or another name that is set from it.
