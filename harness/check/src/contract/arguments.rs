@@ -11,7 +11,7 @@ use super::severity::Severity;
 use super::tally::Tally;
 use super::working::lacks_a_name;
 use crate::probe::catalogue::{COMPACT_ARGUMENTS, OBJECT_ARGUMENTS, STRING_ARGUMENTS, TOOLS};
-use crate::probe::{ProbeOutcome, words};
+use crate::probe::{Arguments, ProbeOutcome, words};
 
 fn shows_arguments(seen: &ProbeOutcome) -> bool {
     seen.has(words::FIRST_VALUE) && seen.has(words::SECOND_VALUE)
@@ -139,6 +139,14 @@ pub(super) static ARGUMENTS_ENCODED_ONCE: Contract = Contract {
     page: include_str!("pages/arguments-encoded-once.md"),
     judge: |prober, _| {
         let mut tally = Tally::default();
+        let object = prober.see(OBJECT_ARGUMENTS);
+        if prober.input_style().arguments == Arguments::Object && shows_arguments(&object) {
+            tally.demand_with(Severity::Warning, !is_encoded_twice(&object), || {
+                let what =
+                    "arguments that are an object are in the prompt as a text with escaped quotes";
+                Evidence::one(what, &object).at(encoded_twice(&object))
+            });
+        }
         let seen = prober.see(COMPACT_ARGUMENTS);
         if tally.text(&seen).is_some() {
             if shows_arguments(&seen) {

@@ -50,6 +50,7 @@ pub(super) static CALLS_WHOLE: Contract = Contract {
         }
         quotes_are_escaped(&mut tally, prober);
         nothing_is_an_object(&mut tally, prober);
+        python_is_python(&mut tally, prober);
         tally.judgement()
     },
 };
@@ -111,6 +112,27 @@ fn nothing_is_an_object(tally: &mut Tally, prober: &Prober<'_>) {
             "the empty object of a call without arguments is not in the prompt",
             &seen,
         )
+    });
+}
+
+/// Demands of calls in Python's form, `f(a="b")`, that texts have quotes, and that two calls have
+/// something between them.
+fn python_is_python(tally: &mut Tally, prober: &Prober<'_>) {
+    let (one, two) = (prober.see(CALL), prober.see(PARALLEL));
+    let is_python =
+        one.has(&format!("{}(", words::TOOL)) && one.has(&format!("{}=", words::FIRST_KEY));
+    if !is_python {
+        return;
+    }
+    let bare = format!("{}={}", words::FIRST_KEY, words::FIRST_VALUE);
+    tally.demand_with(Severity::Warning, !one.has(&bare), || {
+        let what = "a call is written as Python, and a text in it has no quotes";
+        Evidence::one(what, &one).at(one.find(&bare))
+    });
+    let glued = format!("){}(", words::SECOND_TOOL);
+    tally.demand_with(Severity::Warning, !two.has(&glued), || {
+        let what = "nothing is between two calls at once, which are written as Python";
+        Evidence::one(what, &two).at(two.find(&glued))
     });
 }
 

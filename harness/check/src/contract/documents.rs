@@ -10,7 +10,7 @@ use crate::probe::catalogue::{
     DOCUMENT, DOCUMENT_TEXT, DOCUMENT_TOOLS, DOCUMENT_TOOLS_TURN, DOCUMENT_TURN, SYSTEM_DOCUMENT,
     SYSTEM_DOCUMENT_TOOLS, TOOLS, TWO_DOCUMENTS, USER,
 };
-use crate::probe::{Prober, Requirement, words};
+use crate::probe::{ProbeOutcome, Prober, Requirement, words};
 
 pub(super) static DOCUMENTS_KEPT: Contract = Contract {
     id: "documents-kept",
@@ -44,12 +44,36 @@ pub(super) static DOCUMENTS_KEPT: Contract = Contract {
             None => tally.holds(),
             Some(what) => tally.broken(Evidence::one(what, &two)),
         }
+        numbers_differ(&mut tally, &two);
         if one.has(words::DOCUMENT) {
             other_conversations(&mut tally, prober);
         }
         tally.judgement()
     },
 };
+
+/// Demands that two documents do not have one number, where they have some.
+fn numbers_differ(tally: &mut Tally, two: &ProbeOutcome) {
+    let (Some(first), Some(between)) = (
+        two.before(words::DOCUMENT),
+        two.between(words::DOCUMENT, words::SECOND_DOCUMENT),
+    ) else {
+        return;
+    };
+    let last_number = |text: &str| -> Option<String> {
+        let text = &text[text.ceil_char_boundary(text.len().saturating_sub(80))..];
+        let mut numbers = text
+            .split(|c: char| !c.is_ascii_digit())
+            .filter(|word| !word.is_empty());
+        numbers.next_back().map(str::to_owned)
+    };
+    if let (Some(one), Some(other)) = (last_number(first), last_number(between)) {
+        tally.demand_with(Severity::Warning, one != other, || {
+            let what = format!("two documents have the same number, {one}");
+            Evidence::one(what, two).at(two.find(words::SECOND_DOCUMENT))
+        });
+    }
+}
 
 /// Demands the document in other conversations, too, and there once: with its text under the name
 /// that transformers documents, with a system message, with tools, and with a second question.

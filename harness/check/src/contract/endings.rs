@@ -338,6 +338,57 @@ fn openings_alike(tally: &mut Tally, prober: &Prober<'_>) {
         }
     }
     results_open_alike(tally, prober);
+    roles_are_named(tally, prober);
+}
+
+/// Where the turns of questions and answers begin with a token and a role, so do those of results and
+/// of system messages: not with the token alone.
+fn roles_are_named(tally: &mut Tally, prober: &Prober<'_>) {
+    let turns = prober.see(TWO_TURNS);
+    let slot = |word: &str| {
+        let head = turns.before(word)?.trim_end();
+        let mut tokens = control_tokens_in(head).rev();
+        let last = tokens.next()?;
+        let opening = if head.ends_with(last) {
+            tokens.next()?
+        } else {
+            last
+        };
+        let role = head[head.rfind(opening)? + opening.len()..].trim_end_matches(last);
+        let is_role = !role.is_empty() && role.chars().all(char::is_alphanumeric);
+        is_role.then(|| {
+            (
+                opening.to_owned(),
+                head.ends_with(last).then(|| last.to_owned()),
+            )
+        })
+    };
+    let (Some(question), Some(answer)) = (slot(words::SECOND_USER), slot(words::ASSISTANT)) else {
+        return;
+    };
+    if question != answer {
+        return;
+    }
+    let empty = format!("{}{}", question.0, question.1.unwrap_or_default());
+    for (probe, word, who) in [
+        (CALL_RESULT, words::RESULT, "a result"),
+        (SYSTEM_USER, words::SYSTEM, "a system message"),
+        (CALL, words::FIRST_VALUE, "a call"),
+    ] {
+        let seen = prober.see(probe);
+        let Some(before) = seen.before(word) else {
+            continue;
+        };
+        let at = before
+            .rfind(&question.0)
+            .filter(|at| before[*at..].starts_with(&empty));
+        let after = at.map_or("", |at| &before[at + empty.len()..]);
+        let is_empty = at.is_some() && !after.starts_with(char::is_alphanumeric);
+        tally.demand(!is_empty, || {
+            let what = format!("`{empty}` opens the turn of {who}, and no role is in it");
+            Evidence::one(what, &seen).at(at.map(|at| at..at + empty.len()))
+        });
+    }
 }
 
 /// Where the turn of a result opens as a question does, the same white space comes after it.

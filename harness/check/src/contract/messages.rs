@@ -155,17 +155,21 @@ fn messages_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             tally.broken(Evidence::one(what, &first_system));
         } else {
             // A template that looks for the role has lost what it found.
-            let roles = ["== 'system'", "== \"system\"", "Role \"system\""];
+            let roles = ["== 'system'", "== \"system\"", "Role \"system\"", ".System"];
             let source = prober.source_without_comments();
-            let is_meant = (roles.iter().any(|role| source.contains(role))
-                || prober.see(DEVELOPER_USER).has(words::DEVELOPER))
-                && !prober.see(SYSTEM_TOOLS).has(words::SYSTEM);
+            let with_tools = prober.see(SYSTEM_TOOLS).has(words::SYSTEM);
+            let is_meant = roles.iter().any(|role| source.contains(role))
+                || prober.see(DEVELOPER_USER).has(words::DEVELOPER);
             let severity = if is_meant {
                 Severity::Error
             } else {
                 Severity::Limitation
             };
-            let what = "system messages are not in the prompt";
+            let what = if with_tools {
+                "system messages are not in the prompt, unless there are tools"
+            } else {
+                "system messages are not in the prompt"
+            };
             tally.broken(Evidence::one(what, &first_system).with(severity));
         }
     }
@@ -296,7 +300,7 @@ pub(super) static DEVELOPER_KEPT: Contract = Contract {
         }
         // Words about developers in a prompt are no role.
         let source = prober.source_without_comments();
-        let is_known = ["'developer'", "\"developer\"", "`developer`"]
+        let is_known = ["'developer'", "\"developer\"", "`developer`", ">developer<"]
             .iter()
             .any(|role| source.contains(role));
         let unknown = prober.see(UNKNOWN_ROLE);
@@ -475,7 +479,13 @@ pub(super) static REASONING_KEPT: Contract = Contract {
         }
         let seen = prober.see(REASONED_CALL);
         if capabilities.tool_calls.single.is_kept() && tally.text(&seen).is_some() {
-            tally.demand(seen.has(words::REASONING), || {
+            // Agents need it more than that of a last answer.
+            let severity = if prober.see(REASONED).has(words::REASONING) {
+                Severity::Warning
+            } else {
+                Severity::Note
+            };
+            tally.demand_with(severity, seen.has(words::REASONING), || {
                 let what = "the reasoning before a tool call is not in the prompt";
                 Evidence::one(what, &seen)
             });

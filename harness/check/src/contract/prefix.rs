@@ -495,11 +495,25 @@ pub(super) static OPEN_MODEL_TURN: Contract = Contract {
 /// belong to the model's own turn. Then there is no opening, and nothing that closes a turn either.
 fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
+    let of_go = opening_in_go(prober);
     let opening = match &capabilities.generation_prompt {
         GenerationPrompt::Suffix { text } if !text.trim().is_empty() => Some(text.as_str()),
-        _ => None,
+        _ => of_go.as_deref(),
     };
     let closing = end_of_answers(prober);
+    let eos = special_token(prober.template(), "eos_token").map(str::to_owned);
+    let asked = prober.see(USER);
+    let end = asked.text().unwrap_or_default().trim_end();
+    let ends = opening
+        .and(eos.as_ref())
+        .filter(|eos| end.ends_with(eos.as_str()));
+    tally.demand(ends.is_none(), || {
+        let what = format!(
+            "the prompt that asks for an answer ends with `{}`, which ends a text",
+            ends.map_or("", String::as_str)
+        );
+        Evidence::one(what, &asked)
+    });
     for answered in ANSWERED {
         let Answered {
             open,
@@ -558,6 +572,27 @@ fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgemen
         }
     }
     tally.judgement()
+}
+
+/// What opens an answer in a template for Ollama: the end that prompts of plain conversations share,
+/// from the token after the one that closes a question on. None if questions have no such token.
+fn opening_in_go(prober: &Prober<'_>) -> Option<String> {
+    if prober.dialect() != Dialect::Go {
+        return None;
+    }
+    let [one, other, third] = [
+        (USER, words::USER),
+        (SYSTEM_USER, words::USER),
+        (USER_ASSISTANT_USER, words::SECOND_USER),
+    ]
+    .map(|(probe, word)| prober.see(probe).after(word).map(str::to_owned));
+    let after = one.filter(|one| Some(one) == other.as_ref() && Some(one) == third.as_ref())?;
+    let mut tokens = control_tokens_in(&after);
+    let closing = tokens.next()?;
+    let opening = tokens.next()?;
+    let at = after.find(closing)? + closing.len();
+    let from = at + after[at..].find(opening)?;
+    (end_of_answers(prober).as_deref() == Some(closing)).then(|| after[from..].to_owned())
 }
 
 /// The token that closes an answer, where another turn follows.

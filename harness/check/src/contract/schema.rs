@@ -174,9 +174,24 @@ fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, rich: &ProbeOutcome) {
         let inner = json!({words::INNER_KEY: {"type": "string"}, "other": {"type": "string"}});
         json!({"type": "object", "description": "an object", "properties": inner, "required": required})
     };
+    let plain = |of: &str| json!({"type": of, "description": "a value"});
+    let chosen =
+        |of: &str| json!({"type": "string", "description": "a choice", "enum": ["one", of]});
+    let values = "a parameter with a type";
+    let choices = "a parameter with a choice of values";
     let lists = "a parameter that is a list";
     let objects = "a parameter that is an object with a required property";
     let pairs = [
+        (
+            "the types of parameters are not in the prompt",
+            with("text-parameter", values, plain("string")),
+            with("number-parameter", values, plain("number")),
+        ),
+        (
+            "the values that a parameter may have (`enum`) are not in the prompt",
+            with("choice", choices, chosen("two")),
+            with("other-choice", choices, chosen("three")),
+        ),
         (
             "the type of the items of a list is not in the prompt",
             with("list-of-texts", lists, list("string")),
@@ -190,7 +205,8 @@ fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, rich: &ProbeOutcome) {
     ];
     for (what, one, other) in &pairs {
         // Without the types or the properties themselves, this is missing, too.
-        if (one.has("array") || one.has(words::INNER_KEY))
+        let is_there = ["array", words::INNER_KEY, "a value", "a choice"];
+        if is_there.iter().any(|word| one.has(word))
             && let (Some(text), Some(changed)) = (tally.text(one), tally.text(other))
         {
             tally.demand(text != changed, || Evidence::one(*what, one));

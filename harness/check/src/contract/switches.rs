@@ -11,7 +11,7 @@ use super::reasoning::{is_within, marks};
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::{Switch, SwitchValue};
-use crate::probe::catalogue::USER;
+use crate::probe::catalogue::{REASONED_TURN_USER, REASONED_USER, USER};
 use crate::probe::{ProbeOutcome, Prober, Setting, words};
 
 pub(super) static SWITCHES_WORK: Contract = Contract {
@@ -29,6 +29,7 @@ pub(super) static SWITCHES_WORK: Contract = Contract {
             is_not_one(&mut tally, switch);
         }
         for switch in switches {
+            keeps_as_named(&mut tally, prober, switch);
             texts_differ(&mut tally, prober.source_without_comments(), switch);
         }
         let read = prober.variables();
@@ -38,7 +39,7 @@ pub(super) static SWITCHES_WORK: Contract = Contract {
                 tally.holds();
             } else if is_known
                 && REPORTED_WITHOUT_EFFECT.contains(&name.as_str())
-                && !is_refused(prober, name)
+                && !has_effect_beside_others(prober, name)
             {
                 tally.broken(Evidence::of_source(format!(
                     "the template reads `{name}`, and no value of it changes a prompt"
@@ -110,7 +111,14 @@ pub(super) fn is_known(name: &str) -> bool {
 }
 
 /// The variables that every prompt can show, so that one without effect is a fault.
-const REPORTED_WITHOUT_EFFECT: [&str; 3] = ["date_string", "enable_thinking", "thinking"];
+const REPORTED_WITHOUT_EFFECT: [&str; 6] = [
+    "clear_thinking",
+    "date_string",
+    "enable_thinking",
+    "preserve_thinking",
+    "reasoning_effort",
+    "thinking",
+];
 
 /// A name that is shorter resembles too many others.
 const SHORTEST: usize = 8;
@@ -162,7 +170,12 @@ fn is_not_inverted(tally: &mut Tally, prober: &Prober<'_>, name: &str) {
     let (Some(with), Some(without)) = (tally.text(&on), tally.text(&off)) else {
         return;
     };
+    let is_same = with == without;
     let (with, without) = (invitation(&on, with), invitation(&off, without));
+    tally.demand(is_same || without < 3, || {
+        let what = format!("`{name}` changes the prompt if it is false, and the prompt opens reasoning all the same");
+        Evidence::differ(what, &on, &off)
+    });
     tally.demand(with >= without, || {
         let what = format!(
             "`{name}` does the opposite of what its name says: the model is led to think if it is \
@@ -206,6 +219,29 @@ fn texts_differ(tally: &mut Tally, source: &str, switch: &Switch) {
             words.all(|word| list.contains(word))
         })
     };
+    for one in &values {
+        let is_in = |value: &Value| {
+            value.as_str().is_some_and(|word| {
+                let is_part = |c: char| c.is_alphanumeric() || c == '_';
+                one.effect
+                    .to_lowercase()
+                    .split(|c: char| !is_part(c))
+                    .any(|other| other == word.to_lowercase())
+            })
+        };
+        let other = values
+            .iter()
+            .find(|other| other.value != one.value && is_in(&other.value));
+        tally.demand(other.is_none() || is_in(&one.value), || {
+            Evidence::of_source(format!(
+                "with {} for `{}` the prompt says {}: {}",
+                one.value,
+                switch.name,
+                other.map_or(&Value::Null, |other| &other.value),
+                one.effect
+            ))
+        });
+    }
     for (at, one) in values.iter().enumerate() {
         let twin = values[..at].iter().find(|other| {
             (&other.effect, other.probe) == (&one.effect, one.probe)
@@ -223,14 +259,66 @@ fn texts_differ(tally: &mut Tally, source: &str, switch: &Switch) {
     }
 }
 
-/// Whether a template refuses true or false for a variable: then it reads the variable.
-fn is_refused(prober: &Prober<'_>, name: &str) -> bool {
-    [true, false].iter().any(|value| {
+/// Demands that what clears reasoning when it is true leaves no more of it than when it is false, and
+/// the other way round of what preserves it.
+fn keeps_as_named(tally: &mut Tally, prober: &Prober<'_>, switch: &Switch) {
+    let name = &switch.name;
+    let keeps = ["preserve", "keep"].iter().any(|word| name.contains(word));
+    if !(keeps || name.contains("clear")) || !switch.is_for_thinking() {
+        return;
+    }
+    let seen = |value: bool| {
         let setting = Setting {
-            name: name.to_owned(),
-            value: Value::from(*value),
+            name: name.clone(),
+            value: Value::from(value),
         };
-        prober.with_setting(&setting).see(USER).is_refused()
+        prober.with_setting(&setting).see(REASONED_USER)
+    };
+    let (less, more) = (seen(!keeps), seen(keeps));
+    if less.is_refused() || more.is_refused() {
+        return;
+    }
+    tally.demand(less.count(words::REASONING) <= more.count(words::REASONING), || {
+        let what = format!(
+            "`{name}` does the opposite of what its name says: earlier reasoning is in the prompt if it is {}, and not if it is {keeps}",
+            !keeps
+        );
+        Evidence::differ(what, &less, &more).with(Severity::Error)
+    });
+}
+
+/// Whether a value of a variable changes a prompt, or is refused, where thinking is turned on or off by
+/// other variables.
+fn has_effect_beside_others(prober: &Prober<'_>, name: &str) -> bool {
+    let m = prober.input_style();
+    let values = ["low", "high"]
+        .map(Value::from)
+        .into_iter()
+        .chain([true, false].map(Value::from));
+    let values: Vec<Value> = values.collect();
+    let probes = [USER, REASONED_USER, REASONED_TURN_USER];
+    let others = ["enable_thinking", "thinking"]
+        .into_iter()
+        .filter(|other| *other != name);
+    let others: Vec<_> = others
+        .flat_map(|other| [(other, true), (other, false)])
+        .collect();
+    probes.iter().any(|probe| {
+        others.iter().any(|(other, is_on)| {
+            let outcome = |value: Option<&Value>| {
+                let mut case = probe.case(m);
+                case.variables
+                    .insert((*other).to_owned(), Value::from(*is_on));
+                if let Some(value) = value {
+                    case.variables.insert(name.to_owned(), value.clone());
+                }
+                prober.ask("with-two-variables", "two variables are set", case)
+            };
+            let usual = outcome(None);
+            values
+                .iter()
+                .any(|value| outcome(Some(value)).outcome != usual.outcome)
+        })
     })
 }
 

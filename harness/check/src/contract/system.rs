@@ -6,6 +6,7 @@ use super::definition::Contract;
 use super::evidence::Evidence;
 use super::severity::Severity;
 use super::tally::Tally;
+use super::tokens::control_tokens_in;
 use crate::probe::catalogue::{
     CALL_RESULT, CALL_TURN_USER, DOCUMENT, OTHER_QUESTION, PARALLEL_TURN, REASONED_LOOP,
     REASONED_TURN_USER, REASONED_USER, SYSTEM_CALL_RESULT, SYSTEM_CALL_TURN, SYSTEM_DOCUMENT,
@@ -13,7 +14,8 @@ use crate::probe::catalogue::{
     SYSTEM_REASONED_USER, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_TWO_ROUNDS_TURN, SYSTEM_USER,
     SYSTEM_USER_ASSISTANT, TOOLS, TWO_ROUNDS_TURN, USER, USER_ASSISTANT, USER_ASSISTANT_USER,
 };
-use crate::probe::{Probe, ProbeOutcome, words};
+use crate::probe::input_style::open;
+use crate::probe::{Probe, ProbeOutcome, Prober, words};
 
 /// Conversations without a system message, and with one.
 const PAIRS: [(Probe, Probe); 13] = [
@@ -70,6 +72,25 @@ pub(super) static SYSTEM_APART: Contract = Contract {
                 break;
             }
         }
+        is_no_question(&mut tally, prober);
         tally.judgement()
     },
 };
+
+/// Demands that a system message with a turn of its own does not read as a question.
+fn is_no_question(tally: &mut Tally, prober: &Prober<'_>) {
+    let m = prober.input_style();
+    let about = "a system message in the user's role";
+    let asked = open(vec![m.message("user", words::SYSTEM), m.user()]);
+    let (seen, other) = (
+        prober.see(SYSTEM_USER),
+        prober.ask("system-as-question", about, asked),
+    );
+    let between = seen.between(words::SYSTEM, words::USER);
+    if between.is_some_and(|between| control_tokens_in(between).next().is_some()) {
+        tally.demand_with(Severity::Warning, seen.text() != other.text(), || {
+            let what = "a system message reads exactly as a question";
+            Evidence::one(what, &seen).at(seen.find(words::SYSTEM))
+        });
+    }
+}

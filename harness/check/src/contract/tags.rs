@@ -15,8 +15,9 @@ use super::tally::Tally;
 use super::tokens::control_tokens_in;
 use crate::capability::GenerationPrompt;
 use crate::probe::catalogue::{
-    CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, IMAGE, PARALLEL, SYSTEM_USER, TOOLS, TWO_ROUNDS,
-    TWO_TURNS, USER_ASSISTANT, USER_PARTS, VIDEO,
+    CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, DOCUMENT, IMAGE, PARALLEL, SYSTEM_DOCUMENT,
+    SYSTEM_TOOLS, SYSTEM_USER, TOOLS, TWO_ROUNDS, TWO_TURNS, USER, USER_ASSISTANT, USER_PARTS,
+    VIDEO,
 };
 use crate::probe::{ProbeOutcome, Prober, words};
 
@@ -58,6 +59,8 @@ pub(super) static TAGS_PAIRED: Contract = Contract {
         marks_of_answers(&mut tally, prober);
         marks_of_media(&mut tally, prober);
         both_sides(&mut tally, prober);
+        balance_is_alike(&mut tally, prober, opening);
+        results_are_within(&mut tally, prober);
         tally.judgement()
     },
 };
@@ -283,6 +286,104 @@ fn marks_of_media(tally: &mut Tally, prober: &Prober<'_>) {
                 let what = format!("`{token}` is not closed by `{partner}`: {}", probe.about);
                 let at = text.rfind(token);
                 Evidence::one(what, &seen).at(at.map(|at| at..at + token.len()))
+            });
+        }
+    }
+}
+
+/// The tags that a template both opens and closes, in the form that each has in its source.
+fn pairs_of_source(source: &str) -> BTreeSet<(String, String)> {
+    static CLOSING: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(<<|<\||<|\[)/([A-Za-z_][\w:-]*)(>>|\|>|>|\])").ok());
+    let all = CLOSING
+        .iter()
+        .flat_map(|closing| closing.captures_iter(source));
+    all.map(|found| {
+        (
+            format!("{}{}{}", &found[1], &found[2], &found[3]),
+            found[0].to_owned(),
+        )
+    })
+    .filter(|(opening, _)| source.contains(opening.as_str()) && mark_at(opening).is_none())
+    .collect()
+}
+
+/// Demands that a tag is closed as often as it is opened in one conversation if it is so in another.
+fn balance_is_alike(tally: &mut Tally, prober: &Prober<'_>, asks: &str) {
+    let conversations = [
+        USER,
+        SYSTEM_USER,
+        TWO_TURNS,
+        TOOLS,
+        SYSTEM_TOOLS,
+        CALL_RESULT,
+        DOCUMENT,
+        SYSTEM_DOCUMENT,
+    ];
+    let seen: Vec<_> = conversations
+        .iter()
+        .map(|probe| prober.see(*probe))
+        .collect();
+    for (opening, closing) in pairs_of_source(prober.source_without_comments()) {
+        // What asks for an answer leaves its tag open, and so does what Ollama lets the model continue.
+        let closes_answers = || {
+            let turns = prober.see(TWO_TURNS);
+            let between = turns.between(words::ASSISTANT, words::SECOND_USER);
+            between.is_some_and(|between| between.contains(&closing) || between.contains(&opening))
+        };
+        if asks.contains(&opening) || prober.dialect() == Dialect::Go && closes_answers() {
+            continue;
+        }
+        let odd = |seen: &ProbeOutcome| {
+            let text = seen.text()?;
+            let [opened, closed] =
+                [&opening, &closing].map(|tag| text.matches(tag.as_str()).count());
+            Some(opened.abs_diff(closed)).filter(|_| opened + closed > 0)
+        };
+        let whole = seen.iter().any(|one| odd(one) == Some(0));
+        let Some(one) = seen
+            .iter()
+            .find(|one| whole && odd(one).is_some_and(|odd| odd > 0))
+        else {
+            continue;
+        };
+        let what = format!(
+            "`{opening}` and `{closing}` are not there equally often: {}",
+            one.about
+        );
+        tally.broken(Evidence::one(what, one).at(one.find(&opening.to_lowercase())));
+    }
+}
+
+/// Demands that the second of two results, and of two calls, is within the same tags as the first.
+fn results_are_within(tally: &mut Tally, prober: &Prober<'_>) {
+    let seen = prober.see(PARALLEL);
+    let (Some(text), Some(question)) = (seen.text(), seen.find(words::USER)) else {
+        return;
+    };
+    for (opening, closing) in pairs_of_source(prober.source_without_comments()) {
+        let depth = |word: &str| {
+            let before = text.get(question.end..seen.find(word)?.start)?;
+            let is_there = text[question.end..].contains(&opening);
+            is_there.then(|| {
+                before
+                    .matches(&opening)
+                    .count()
+                    .abs_diff(before.matches(&closing).count())
+            })
+        };
+        for (first, second, who) in [
+            (words::RESULT, words::SECOND_RESULT, "results"),
+            (words::FIRST_VALUE, words::THIRD_VALUE, "calls"),
+        ] {
+            let (Some(one), Some(other)) = (depth(first), depth(second)) else {
+                continue;
+            };
+            tally.demand(one == other, || {
+                let what = format!(
+                    "of two {who} one is between `{opening}` and `{closing}`, and the other is not"
+                );
+                Evidence::one(what, &seen).at(seen.find(second))
             });
         }
     }

@@ -18,7 +18,7 @@ pub(super) static ONE_BOS: Contract = Contract {
     meaning: "the beginning-of-sequence token is at the start, once, or nowhere",
     guards_against: "a doubled BOS token, which the model has never seen",
     severity: Severity::Warning,
-    dialects: &[Dialect::Jinja],
+    dialects: &Dialect::ALL,
     page: include_str!("pages/one-bos.md"),
     judge: one_bos,
 };
@@ -30,9 +30,32 @@ pub(super) fn special_token<'t>(template: &'t Template, name: &str) -> Option<&'
     (!text.is_empty()).then_some(text)
 }
 
+/// Tokens that begin a text.
+const BEGINNINGS: [&str; 7] = [
+    "<s>",
+    "<bos>",
+    "<|begin_of_text|>",
+    "<|begin▁of▁sentence|>",
+    "<｜begin▁of▁sentence｜>",
+    "<BOS_TOKEN>",
+    "<|startoftext|>",
+];
+
 fn one_bos(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
     let mut tally = Tally::default();
     let template = prober.template();
+    if prober.dialect() == Dialect::Go {
+        let seen = prober.see(USER);
+        let text = tally.text(&seen).unwrap_or_default();
+        let first = BEGINNINGS.iter().find(|token| text.starts_with(**token));
+        tally.demand(first.is_none(), || {
+            let token = first.copied().unwrap_or_default();
+            let what =
+                format!("the prompt begins with `{token}`, and Ollama puts one before it, too");
+            Evidence::one(what, &seen).at(Some(0..token.len()))
+        });
+        return tally.judgement();
+    }
     let Some(bos) = special_token(template, "bos_token") else {
         tally.skip("the beginning-of-sequence token is not known");
         return tally.judgement();

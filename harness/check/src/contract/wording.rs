@@ -10,8 +10,8 @@ use super::severity::Severity;
 use super::tally::Tally;
 use super::tokens::{control_tokens, control_tokens_in};
 use crate::probe::catalogue::{
-    CALL_RESULT, CALL_TURN_USER, IMAGE, PARALLEL, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, TOOLS,
-    TWO_DOCUMENTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, USER, USER_ASSISTANT_USER,
+    CALL, CALL_RESULT, CALL_TURN_USER, IMAGE, PARALLEL, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER,
+    TOOLS, TWO_DOCUMENTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, USER, USER_ASSISTANT_USER,
 };
 use crate::probe::{ProbeOutcome, Prober, words};
 
@@ -255,10 +255,30 @@ pub(super) static INDENTATION_OUTSIDE: Contract = Contract {
                 Evidence::one(what, &seen).at(seen.find(word))
             });
         }
+        for probe in [CALL, PARALLEL] {
+            let seen = prober.see(probe);
+            let indented = seen.after(words::USER).and_then(indented_tag);
+            tally.demand(indented.is_none(), || {
+                let tag = indented.unwrap_or_default();
+                let what = format!("blanks of the source are before `{tag}`: {}", probe.about);
+                Evidence::one(what, &seen)
+            });
+        }
         tally.skip("nothing of a conversation is in the prompt");
         tally.judgement()
     },
 };
+
+/// The first tag or token of a text that is indented.
+fn indented_tag(text: &str) -> Option<&str> {
+    let lines = text.lines().skip(1);
+    let mut indented =
+        lines.filter(|line| line.starts_with("    ") && line.trim_start().starts_with(['<', '[']));
+    let line = indented.next()?.trim_start();
+    control_tokens_in(line)
+        .next()
+        .filter(|token| line.starts_with(token))
+}
 
 /// How many blanks in a row make an indentation.
 const INDENTATION: &str = "   ";
