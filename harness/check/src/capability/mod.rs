@@ -9,7 +9,7 @@ mod generation;
 mod roles;
 mod tools;
 
-mod switch;
+pub(crate) mod switch;
 
 mod capabilities;
 

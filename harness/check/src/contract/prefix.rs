@@ -504,13 +504,11 @@ fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgemen
     let eos = special_token(prober.template(), "eos_token").map(str::to_owned);
     let asked = prober.see(USER);
     let end = asked.text().unwrap_or_default().trim_end();
-    let ends = opening
-        .and(eos.as_ref())
-        .filter(|eos| end.ends_with(eos.as_str()));
+    let ends = eos.filter(|eos| end.ends_with(eos.as_str()));
     tally.demand(ends.is_none(), || {
         let what = format!(
             "the prompt that asks for an answer ends with `{}`, which ends a text",
-            ends.map_or("", String::as_str)
+            ends.clone().unwrap_or_default()
         );
         Evidence::one(what, &asked)
     });
@@ -574,25 +572,24 @@ fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgemen
     tally.judgement()
 }
 
-/// What opens an answer in a template for Ollama: the end that prompts of plain conversations share,
-/// from the token after the one that closes a question on. None if questions have no such token.
+/// What opens an answer in a template for Ollama: the end that prompts of plain conversations share, from
+/// its last token on. None if that token closes the question.
 fn opening_in_go(prober: &Prober<'_>) -> Option<String> {
     if prober.dialect() != Dialect::Go {
         return None;
     }
-    let [one, other, third] = [
+    let ends = [
         (USER, words::USER),
         (SYSTEM_USER, words::USER),
         (USER_ASSISTANT_USER, words::SECOND_USER),
-    ]
-    .map(|(probe, word)| prober.see(probe).after(word).map(str::to_owned));
+    ];
+    let [one, other, third] =
+        ends.map(|(probe, word)| prober.see(probe).after(word).map(str::to_owned));
     let after = one.filter(|one| Some(one) == other.as_ref() && Some(one) == third.as_ref())?;
-    let mut tokens = control_tokens_in(&after);
-    let closing = tokens.next()?;
-    let opening = tokens.next()?;
-    let at = after.find(closing)? + closing.len();
-    let from = at + after[at..].find(opening)?;
-    (end_of_answers(prober).as_deref() == Some(closing)).then(|| after[from..].to_owned())
+    let tokens: Vec<&str> = control_tokens_in(&after).collect();
+    let opening = &after[after.rfind(tokens.last()?)?..];
+    let has_role = opening[tokens.last()?.len()..].contains(char::is_alphanumeric);
+    (tokens.len() > 1 || has_role).then(|| opening.to_owned())
 }
 
 /// The token that closes an answer, where another turn follows.

@@ -10,6 +10,7 @@ use super::evidence::Evidence;
 use super::reasoning::{is_within, marks};
 use super::severity::Severity;
 use super::tally::Tally;
+use crate::capability::switch::values::tried;
 use crate::capability::{Switch, SwitchValue};
 use crate::probe::catalogue::{REASONED_TURN_USER, REASONED_USER, USER};
 use crate::probe::{ProbeOutcome, Prober, Setting, words};
@@ -291,11 +292,8 @@ fn keeps_as_named(tally: &mut Tally, prober: &Prober<'_>, switch: &Switch) {
 /// other variables.
 fn has_effect_beside_others(prober: &Prober<'_>, name: &str) -> bool {
     let m = prober.input_style();
-    let values = ["low", "high"]
-        .map(Value::from)
-        .into_iter()
-        .chain([true, false].map(Value::from));
-    let values: Vec<Value> = values.collect();
+    let mut values = tried(prober.source_without_comments(), prober.dialect(), name);
+    values.extend([true, false].map(Value::from));
     let probes = [USER, REASONED_USER, REASONED_TURN_USER];
     let others = ["enable_thinking", "thinking"]
         .into_iter()

@@ -6,7 +6,7 @@ use super::definition::Contract;
 use super::evidence::Evidence;
 use super::severity::Severity;
 use super::tally::Tally;
-use super::tokens::control_tokens_in;
+use super::tokens::{control_tokens_in, special_token};
 use crate::probe::catalogue::{
     CALL_RESULT, CALL_TURN_USER, DOCUMENT, OTHER_QUESTION, PARALLEL_TURN, REASONED_LOOP,
     REASONED_TURN_USER, REASONED_USER, SYSTEM_CALL_RESULT, SYSTEM_CALL_TURN, SYSTEM_DOCUMENT,
@@ -14,7 +14,6 @@ use crate::probe::catalogue::{
     SYSTEM_REASONED_USER, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_TWO_ROUNDS_TURN, SYSTEM_USER,
     SYSTEM_USER_ASSISTANT, TOOLS, TWO_ROUNDS_TURN, USER, USER_ASSISTANT, USER_ASSISTANT_USER,
 };
-use crate::probe::input_style::open;
 use crate::probe::{Probe, ProbeOutcome, Prober, words};
 
 /// Conversations without a system message, and with one.
@@ -79,16 +78,19 @@ pub(super) static SYSTEM_APART: Contract = Contract {
 
 /// Demands that a system message with a turn of its own does not read as a question.
 fn is_no_question(tally: &mut Tally, prober: &Prober<'_>) {
-    let m = prober.input_style();
-    let about = "a system message in the user's role";
-    let asked = open(vec![m.message("user", words::SYSTEM), m.user()]);
-    let (seen, other) = (
-        prober.see(SYSTEM_USER),
-        prober.ask("system-as-question", about, asked),
-    );
-    let between = seen.between(words::SYSTEM, words::USER);
-    if between.is_some_and(|between| control_tokens_in(between).next().is_some()) {
-        tally.demand_with(Severity::Warning, seen.text() != other.text(), || {
+    let seen = prober.see(SYSTEM_USER);
+    let (Some(head), Some(before), Some(between)) = (
+        seen.before(words::SYSTEM),
+        seen.before(words::USER),
+        seen.between(words::SYSTEM, words::USER),
+    ) else {
+        return;
+    };
+    let bos = special_token(prober.template(), "bos_token").unwrap_or_default();
+    let head = head.strip_prefix(bos).unwrap_or(head);
+    let has_role = head.to_lowercase().contains("user");
+    if has_role && control_tokens_in(between).next().is_some() {
+        tally.demand_with(Severity::Warning, !before.ends_with(head), || {
             let what = "a system message reads exactly as a question";
             Evidence::one(what, &seen).at(seen.find(words::SYSTEM))
         });

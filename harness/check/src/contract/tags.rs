@@ -16,8 +16,8 @@ use super::tokens::control_tokens_in;
 use crate::capability::GenerationPrompt;
 use crate::probe::catalogue::{
     CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, DOCUMENT, IMAGE, PARALLEL, SYSTEM_DOCUMENT,
-    SYSTEM_TOOLS, SYSTEM_USER, TOOLS, TWO_ROUNDS, TWO_TURNS, USER, USER_ASSISTANT, USER_PARTS,
-    VIDEO,
+    SYSTEM_TOOLS, SYSTEM_USER, TOOLS, TWO_ROUNDS, TWO_TURNS, USER, USER_ASSISTANT,
+    USER_ASSISTANT_USER, USER_PARTS, VIDEO,
 };
 use crate::probe::{ProbeOutcome, Prober, words};
 
@@ -310,10 +310,11 @@ fn pairs_of_source(source: &str) -> BTreeSet<(String, String)> {
 
 /// Demands that a tag is closed as often as it is opened in one conversation if it is so in another.
 fn balance_is_alike(tally: &mut Tally, prober: &Prober<'_>, asks: &str) {
+    // Ollama renders no finished conversation but to continue its answer.
     let conversations = [
         USER,
         SYSTEM_USER,
-        TWO_TURNS,
+        USER_ASSISTANT_USER,
         TOOLS,
         SYSTEM_TOOLS,
         CALL_RESULT,
@@ -325,13 +326,8 @@ fn balance_is_alike(tally: &mut Tally, prober: &Prober<'_>, asks: &str) {
         .map(|probe| prober.see(*probe))
         .collect();
     for (opening, closing) in pairs_of_source(prober.source_without_comments()) {
-        // What asks for an answer leaves its tag open, and so does what Ollama lets the model continue.
-        let closes_answers = || {
-            let turns = prober.see(TWO_TURNS);
-            let between = turns.between(words::ASSISTANT, words::SECOND_USER);
-            between.is_some_and(|between| between.contains(&closing) || between.contains(&opening))
-        };
-        if asks.contains(&opening) || prober.dialect() == Dialect::Go && closes_answers() {
+        // What asks for an answer leaves its tag open.
+        if asks.contains(&opening) {
             continue;
         }
         let odd = |seen: &ProbeOutcome| {

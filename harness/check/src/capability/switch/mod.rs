@@ -5,7 +5,7 @@
 //! the source compares the variable, and what applications are known to set.
 
 mod effect;
-mod values;
+pub(crate) mod values;
 
 use rolecall_core::Dialect;
 use serde::Serialize;

@@ -16,7 +16,7 @@ pub(super) const YES_AND_NO: [bool; 2] = [true, false];
 
 /// The values to try: what applications are known to set, and the texts with which the source
 /// compares the variable. Where there are none of these, true and false.
-pub(super) fn tried(source: &str, dialect: Dialect, name: &str) -> Vec<Value> {
+pub(crate) fn tried(source: &str, dialect: Dialect, name: &str) -> Vec<Value> {
     if dialect == Dialect::Go {
         return vec![json!(true), json!(false), json!("low"), json!("high")];
     }
@@ -94,7 +94,7 @@ fn literals(source: &str, name: &str) -> Vec<String> {
     let mut found = Vec::new();
     for name in names {
         for at in places(source, &name) {
-            let after = source[at + name.len()..].trim_start();
+            let after = after_filters(&source[at + name.len()..]);
             let compared = ["==", "!="]
                 .iter()
                 .find_map(|sign| after.strip_prefix(sign))
@@ -113,6 +113,16 @@ fn literals(source: &str, name: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// What follows a name and the filters that are applied to it, such as `| lower`.
+fn after_filters(mut after: &str) -> &str {
+    while let Some(filter) = after.trim_start().strip_prefix('|') {
+        after = filter
+            .trim_start()
+            .trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+    }
+    after.trim_start()
 }
 
 /// Where a name is in the source as a whole word, and not as a field of something.
