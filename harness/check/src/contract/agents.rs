@@ -11,8 +11,8 @@ use super::reasoning::marks;
 use super::severity::Severity;
 use super::tally::Tally;
 use crate::probe::catalogue::{
-    AGENT, AGENT_ID, CALL_RESULT, CALL_TURN_USER, SYSTEM_CALL_TURN, SYSTEM_LONG, Speaker,
-    TWO_ROUNDS, TWO_TURNS, agent_turns,
+    AGENT, CALL_RESULT, CALL_TURN_USER, SYSTEM_CALL_TURN, SYSTEM_LONG, Speaker, TWO_ROUNDS,
+    TWO_TURNS, agent_turns,
 };
 use crate::probe::{ProbeOutcome, Prober, words};
 
@@ -112,7 +112,7 @@ const LONGEST: usize = 160;
 /// A text between two messages of a long conversation.
 struct Joint<'s> {
     between: (Speaker, Speaker),
-    text: String,
+    text: &'s str,
     at: Range<usize>,
     seen: &'s ProbeOutcome,
 }
@@ -133,7 +133,7 @@ fn joints<'s>(seen: &'s ProbeOutcome, turns: &[(Speaker, &str)]) -> Vec<Joint<'s
         let is_of_turns = between.len() <= LONGEST && marks(between).next().is_none();
         is_of_turns.then(|| Joint {
             between: (first.0, second.0),
-            text: without_ids(between),
+            text: between,
             at,
             seen,
         })
@@ -141,16 +141,19 @@ fn joints<'s>(seen: &'s ProbeOutcome, turns: &[(Speaker, &str)]) -> Vec<Joint<'s
     found.collect()
 }
 
-/// A text in which all IDs are the same.
-fn without_ids(text: &str) -> String {
-    let mut pieces = text.split(AGENT_ID);
+/// A text in which all numbers are the same: those of IDs, and those that a template counts itself.
+fn without_numbers(text: &str) -> String {
+    let mut pieces = text.split(|c: char| c.is_ascii_digit());
     let first = pieces.next().unwrap_or_default().to_owned();
-    pieces.fold(first, |all, piece| all + piece.get(2..).unwrap_or(piece))
+    pieces
+        .filter(|piece| !piece.is_empty())
+        .fold(first, |all, piece| all + "#" + piece)
 }
 
 /// Demands that the text between two messages is the same wherever they are: between the second
-/// question and its answer as between the tenth and its answer, with tools as without.
-pub(super) fn are_joined_alike(tally: &mut Tally, prober: &Prober<'_>) {
+/// question and its answer as between the tenth and its answer, with tools as without. What a second
+/// round of calls lacks may be reported already.
+pub(super) fn are_joined_alike(tally: &mut Tally, prober: &Prober<'_>, is_reported_of_calls: bool) {
     let turns = words::TURNS.iter();
     let plain: Vec<_> = turns
         .flat_map(|(asked, said)| [(Speaker::Question, *asked), (Speaker::Answer, *said)])
@@ -163,26 +166,30 @@ pub(super) fn are_joined_alike(tally: &mut Tally, prober: &Prober<'_>) {
     }
     let (chat, agent) = (prober.see(SYSTEM_LONG), prober.see(AGENT));
     let mut all = joints(&chat, &plain);
-    if result.has(words::RESULT) && result.has(words::FIRST_VALUE) {
+    if !is_reported_of_calls && result.has(words::RESULT) && result.has(words::FIRST_VALUE) {
         let turns: Vec<_> = agent_turns().collect();
         all.extend(joints(&agent, &turns));
     }
     let mut first: BTreeMap<(Speaker, Speaker), &Joint<'_>> = BTreeMap::new();
     for joint in &all {
         let usual = *first.entry(joint.between).or_insert(joint);
-        tally.demand_with(Severity::Warning, usual.text == joint.text, || {
-            let (one, other) = (name(joint.between.0), name(joint.between.1));
-            let of = if std::ptr::eq(usual.seen, joint.seen) {
-                "elsewhere in the same prompt"
-            } else {
-                "without tools"
-            };
-            let what = format!(
-                "between a {one} and the {other} after it is {}, and {of} {}",
-                spelt(&joint.text),
-                spelt(&usual.text)
-            );
-            Evidence::one(what, joint.seen).at(Some(joint.at.clone()))
-        });
+        tally.demand_with(
+            Severity::Warning,
+            without_numbers(usual.text) == without_numbers(joint.text),
+            || {
+                let (one, other) = (name(joint.between.0), name(joint.between.1));
+                let of = if std::ptr::eq(usual.seen, joint.seen) {
+                    "elsewhere in the same prompt"
+                } else {
+                    "without tools"
+                };
+                let what = format!(
+                    "between a {one} and the {other} after it is {}, and {of} {}",
+                    spelt(joint.text),
+                    spelt(usual.text)
+                );
+                Evidence::one(what, joint.seen).at(Some(joint.at.clone()))
+            },
+        );
     }
 }

@@ -291,7 +291,8 @@ fn marks_of_media(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
-/// The tags that a template both opens and closes, in the form that each has in its source.
+/// The tags that a template both opens and closes, in the form that each has in its source. `<s>` and
+/// `</s>` begin and end a sequence.
 fn pairs_of_source(source: &str) -> BTreeSet<(String, String)> {
     static CLOSING: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(<<|<\||<|\[)/([A-Za-z_][\w:-]*)(>>|\|>|>|\])").ok());
@@ -304,7 +305,9 @@ fn pairs_of_source(source: &str) -> BTreeSet<(String, String)> {
             found[0].to_owned(),
         )
     })
-    .filter(|(opening, _)| source.contains(opening.as_str()) && mark_at(opening).is_none())
+    .filter(|(opening, _)| {
+        source.contains(opening.as_str()) && mark_at(opening).is_none() && opening != "<s>"
+    })
     .collect()
 }
 

@@ -8,6 +8,7 @@ use super::endings::{end_alike, shown, spelt};
 use super::evidence::Evidence;
 use super::judgement::Judgement;
 use super::reasoning::marks;
+use super::rounds::SECOND_ROUND_ALIKE;
 use super::severity::Severity;
 use super::tally::Tally;
 use super::tokens::{control_tokens_in, special_token};
@@ -70,7 +71,8 @@ pub(super) static TURNS_CLOSED: Contract = Contract {
         }
         turns_apart_alike(&mut tally, &prober.see(TWO_TURNS_USER_CLOSED));
         end_alike(&mut tally, prober);
-        are_joined_alike(&mut tally, prober);
+        let rounds = (SECOND_ROUND_ALIKE.judge)(prober, capabilities);
+        are_joined_alike(&mut tally, prober, matches!(rounds, Judgement::Broken(_)));
         tally.judgement()
     },
 };

@@ -579,7 +579,7 @@ fn agent(m: InputStyle) -> Vec<Value> {
         Speaker::Question => m.message("user", word),
         Speaker::Answer => m.message("assistant", word),
         Speaker::Call => {
-            id = format!("{AGENT_ID}{at:02}");
+            id = format!("idquill{at:02}");
             let arguments = m.arguments(&json!({words::SECOND_KEY: "x", words::FIRST_KEY: word}));
             let mut message = m.call();
             message["tool_calls"] = json!([tool_call(&id, words::TOOL, &arguments)]);
@@ -591,9 +591,6 @@ fn agent(m: InputStyle) -> Vec<Value> {
     };
     agent_turns().enumerate().map(message).collect()
 }
-
-/// What the IDs of calls in [`AGENT`] begin with. Two digits follow.
-pub(crate) const AGENT_ID: &str = "idquill";
 
 /// A question, two calls at once, and their results.
 fn parallel(m: InputStyle) -> Vec<Value> {
