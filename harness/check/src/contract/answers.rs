@@ -71,7 +71,7 @@ pub(super) static REASONING_RECOGNISED: Contract = Contract {
         let tags = program.thinking_tags();
         if !tags.are_found() {
             let what = format!(
-                "Ollama finds no text around the reasoning: {}",
+                "Ollama does not find both texts that are around the reasoning: {}",
                 match (&*tags.opening, &*tags.closing) {
                     ("", "") => "neither before `.Thinking` nor after it".to_owned(),
                     (opening, "") => format!("`{opening}` before `.Thinking`, and none after it"),

@@ -148,6 +148,14 @@ pub(super) static TEXT_PART_IS_TEXT: Contract = Contract {
                 }
                 (PartHandling::Otherwise, _) => (Severity::Warning, "gives another prompt"),
             };
+            // Within an object that the template writes itself, a list is JSON like the text.
+            let quoted = [
+                format!("\"{word}\""),
+                format!("{{\"type\": \"text\", \"text\": \"{word}\"}}"),
+            ];
+            let is_json =
+                how == PartHandling::AsList && text.has(&quoted[0]) && parts.has(&quoted[1]);
+            let severity = if is_json { Severity::Note } else { severity };
             let what = format!("{who} as a text part {what}");
             tally.broken(Evidence::differ(what, &text, &parts).with(severity));
         }

@@ -42,11 +42,18 @@ pub(super) static SWITCHES_WORK: Contract = Contract {
                 && REPORTED_WITHOUT_EFFECT.contains(&name.as_str())
                 && !has_effect_beside_others(prober, name)
             {
-                tally.broken(Evidence::of_source(format!(
-                    "the template reads `{name}`, and no value of it changes a prompt"
-                )));
+                // Many templates keep code for the date that they do not use.
+                let severity = if name == "date_string" {
+                    Severity::Note
+                } else {
+                    Severity::Warning
+                };
+                let what =
+                    format!("the template reads `{name}`, and no value of it changes a prompt");
+                tally.broken(Evidence::of_source(what).with(severity));
             } else if prober.dialect() == Dialect::Jinja
                 && let Some(meant) = misspelt(name, &read)
+                && !is_set(prober.source_without_comments(), name)
             {
                 tally.broken(
                     Evidence::of_source(format!(
@@ -150,6 +157,13 @@ fn misspelt(name: &str, read: &BTreeSet<String>) -> Option<&'static str> {
     };
     let meant = singular.or_else(|| known.find(is_near))?;
     (!read.contains(meant)).then_some(meant)
+}
+
+/// Whether the template itself sets a name somewhere, such as in a loop whose body calls a macro.
+fn is_set(source: &str, name: &str) -> bool {
+    ["for ", "set "]
+        .iter()
+        .any(|word| source.contains(&format!("{word}{name} ")))
 }
 
 /// The line in which a name first appears.

@@ -12,7 +12,8 @@ use crate::probe::catalogue::{
     REASONED_TURN_USER, REASONED_USER, SYSTEM_CALL_RESULT, SYSTEM_CALL_TURN, SYSTEM_DOCUMENT,
     SYSTEM_OTHER_QUESTION, SYSTEM_PARALLEL_TURN, SYSTEM_REASONED_LOOP, SYSTEM_REASONED_TURN_USER,
     SYSTEM_REASONED_USER, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_TWO_ROUNDS_TURN, SYSTEM_USER,
-    SYSTEM_USER_ASSISTANT, TOOLS, TWO_ROUNDS_TURN, USER, USER_ASSISTANT, USER_ASSISTANT_USER,
+    SYSTEM_USER_ASSISTANT, TOOLS, TWO_ROUNDS_TURN, TWO_TURNS, USER, USER_ASSISTANT,
+    USER_ASSISTANT_USER,
 };
 use crate::probe::{Probe, ProbeOutcome, Prober, words};
 
@@ -89,9 +90,15 @@ fn is_no_question(tally: &mut Tally, prober: &Prober<'_>) {
     let bos = special_token(prober.template(), "bos_token").unwrap_or_default();
     let head = head.strip_prefix(bos).unwrap_or(head);
     let has_role = head.to_lowercase().contains("user");
-    if has_role && control_tokens_in(between).next().is_some() {
+    // Some models have no system messages, and their templates write an answer of the model after it.
+    let turns = prober.see(TWO_TURNS);
+    let opens_answer = turns
+        .between(words::USER, words::ASSISTANT)
+        .unwrap_or_default();
+    let is_answered = between.contains(opens_answer);
+    if has_role && !is_answered && control_tokens_in(between).next().is_some() {
         tally.demand_with(Severity::Warning, !before.ends_with(head), || {
-            let what = "a system message reads exactly as a question";
+            let what = "a system message opens as a question does";
             Evidence::one(what, &seen).at(seen.find(words::SYSTEM))
         });
     }

@@ -132,7 +132,8 @@ fn tags_around_tools(tally: &mut Tally, prober: &Prober<'_>) {
             let tag = line.strip_prefix('<')?.strip_suffix('>')?;
             let name = tag.strip_prefix('/').unwrap_or(tag);
             let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
-            (is_name && !name.is_empty()).then(|| (name != tag, name.to_owned()))
+            let is_name = is_name && !["", "s", "bos"].contains(&name);
+            is_name.then(|| (name != tag, name.to_owned()))
         });
         tags.collect()
     };

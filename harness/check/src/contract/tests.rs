@@ -358,7 +358,7 @@ const ABOUT: &str = "{\"name\": \"{{ tool.function.name }}\", \"description\": \
 const FLAT: &str = "{{ tool.function.name }} {{ tool.function.description }}{% for name, one in \
                 tool.function.parameters.properties.items() %} {{ name }}: {{ one.type }} {{ \
                 one.description }}{% endfor %}";
-const FAULTS: [Fault; 14] = [
+const FAULTS: [Fault; 39] = [
     (
         "tags-paired",
         Severity::Error,
@@ -457,6 +457,181 @@ const FAULTS: [Fault; 14] = [
         "<|assistant|>{% if enable_thinking is defined %}<think>{% else %}<think></think>{% endif %}{% endif %}",
         "gives the same prompt",
     ),
+    (
+        "long-history-kept",
+        Severity::Error,
+        CONTENT,
+        "{% if loop.index0 == 9 %}{% elif message.content is string %}",
+        "of an agent's long conversation",
+    ),
+    (
+        "content-once",
+        Severity::Error,
+        CONTENT,
+        "{% if loop.index0 == 9 %}{{ message.content }}{% endif %}{% if message.content is string %}",
+        "of an agent's long conversation is in the prompt 2 times",
+    ),
+    (
+        "turns-closed",
+        Severity::Warning,
+        "<|end|>{% endfor %}{% if add",
+        "<|end|>{{ '\n' if loop.index0 == 9 }}{% endfor %}{% if add",
+        "and elsewhere in the same prompt",
+    ),
+    (
+        "turns-closed",
+        Severity::Warning,
+        "<|end|>{% endfor %}{% if add",
+        "<|end|>{{ '\n' if tools }}{% endfor %}{% if add",
+        "and without tools",
+    ),
+    (
+        "calls-in-order",
+        Severity::Error,
+        CONTENT,
+        "{% if message.role == 'tool' %}{{ tools[0].function.name }}: {{ message.content }}{% elif message.content is string %}",
+        "is in the prompt with `find_quill`",
+    ),
+    (
+        "calls-in-order",
+        Severity::Error,
+        CONTENT,
+        "{% if message.role == 'tool' %}{{ tools[1 if loop.previtem.role == 'tool' else 0].function.name }}: {{ message.content }}{% elif message.content is string %}",
+        "in another order",
+    ),
+    (
+        "tool-results-kept",
+        Severity::Warning,
+        "{% for message in messages %}",
+        "{% for message in messages if message.role != 'tool' or message.content %}",
+        "an empty result",
+    ),
+    (
+        "messages-kept",
+        Severity::Error,
+        "{% for message in messages %}",
+        "{% for message in messages if tools or not message.role == 'system' %}",
+        "unless there are tools",
+    ),
+    (
+        "system-apart",
+        Severity::Warning,
+        "<|{{ message.role }}|>",
+        "<|{{ 'user' if message.role == 'system' else message.role }}|>",
+        "opens as a question does",
+    ),
+    (
+        "schema-kept",
+        Severity::Warning,
+        TOOL,
+        "{{ tool.function.name }}: {{ tools[loop.index0 - 1].function.description }}",
+        "the description of a tool stands with another one",
+    ),
+    (
+        "schema-kept",
+        Severity::Warning,
+        TOOL,
+        "{{ tool.function.name }}: {{ tool.function.description }}{% for name, one in tool.function.parameters.properties.items() %} {{ name }}: {{ one.description }}{% endfor %}",
+        "the types of parameters",
+    ),
+    (
+        "schema-kept",
+        Severity::Warning,
+        TOOL,
+        FLAT,
+        "the values that a parameter may have (`enum`) are",
+    ),
+    (
+        "schema-kept",
+        Severity::Warning,
+        TOOL,
+        "{{ tool | tojson(ensure_ascii=true) }}",
+        "not in ASCII",
+    ),
+    (
+        "arguments-encoded-once",
+        Severity::Warning,
+        ARGUMENTS,
+        "{{ args if args is string else args | tojson | tojson }}",
+        "escaped quotes",
+    ),
+    (
+        "calls-whole",
+        Severity::Warning,
+        CALL,
+        "<call>{{ call.function.name }}({%- for key in args %}{{ key }}={{ args[key] }}{% endfor %})</call>",
+        "a text in it has no quotes",
+    ),
+    (
+        "calls-whole",
+        Severity::Warning,
+        CALL,
+        "{{ call.function.name }}({%- for key in args %}{{ key }}=\"{{ args[key] }}\"{% endfor %})",
+        "nothing is between two calls",
+    ),
+    (
+        "tags-paired",
+        Severity::Error,
+        "{% if tools %}<|system|>",
+        "<info>{% if messages[0].role == 'system' %}</info>{% endif %}{% if tools %}<|system|>",
+        "not there equally often",
+    ),
+    (
+        "tags-paired",
+        Severity::Error,
+        CONTENT,
+        "{% if message.role == 'tool' and loop.previtem.role != 'tool' %}<res>{{ message.content }}</res>{% elif message.content is string %}",
+        "of two results one is between",
+    ),
+    (
+        "indentation-outside",
+        Severity::Warning,
+        "<call>",
+        "\n        <call>",
+        "blanks of the source are before `<call>`",
+    ),
+    (
+        "reasoning-kept",
+        Severity::Warning,
+        "{% if message.reasoning_content %}",
+        "{% if message.reasoning_content and not message.tool_calls %}",
+        "the reasoning before a tool call",
+    ),
+    (
+        "switches-work",
+        Severity::Warning,
+        "<|assistant|>{% endif %}",
+        "<|assistant|>{% if effort == 'low' %}quick{% elif effort == 'high' %}quick{% endif %}{% endif %}",
+        "gives the same prompt with",
+    ),
+    (
+        "switches-work",
+        Severity::Warning,
+        "<|assistant|>{% endif %}",
+        "<|assistant|>{% if effort == 'low' %}effort: high{% elif effort == 'high' %}effort: most{% endif %}{% endif %}",
+        "the prompt says",
+    ),
+    (
+        "switches-work",
+        Severity::Warning,
+        "<|assistant|>{% endif %}",
+        "<|assistant|>{% if enable_thinking is false %}no {% endif %}<think>{% endif %}",
+        "opens reasoning all the same",
+    ),
+    (
+        "switches-work",
+        Severity::Error,
+        "{% if message.reasoning_content %}",
+        "{% if message.reasoning_content and (clear_thinking or loop.last) %}",
+        "the opposite of what its name says",
+    ),
+    (
+        "switches-work",
+        Severity::Warning,
+        "<|assistant|>{% endif %}",
+        "<|assistant|>{% if reasoning_effort %}{% endif %}{% endif %}",
+        "no value of it changes a prompt",
+    ),
 ];
 
 #[test]
@@ -508,4 +683,92 @@ fn whatever_may_hide_a_trigger_is_tried() {
     }
     let card = card(Dialect::Jinja, AGENT);
     assert_eq!(verdict(&card, "no-hidden-triggers"), &Judgement::Holds);
+}
+
+/// What is judged only where a template has documents, tokens of its model, or roles between tokens.
+#[test]
+fn faults_of_other_templates_are_judged() {
+    let chatml = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}\
+                  {% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+    let documents = |number: &str| {
+        format!(
+            "{{% for d in documents or [] %}}Document {number}: {{{{ d.text }}}}\n{{% endfor %}}{chatml}"
+        )
+    };
+    let no_role = chatml.replace("{{ m.role }}", "{{ m.role if m.role != 'tool' }}");
+    let twice = "{% for m in messages %}<|{{ m.role }}|>{% if m.role == 'assistant' %}<think></think>\
+                 <think>{{ m.reasoning_content }}</think>{% endif %}{{ m.content }}<|end|>{% endfor %}\
+                 {% if add_generation_prompt %}<|assistant|><think></think>{% endif %}";
+    for (id, source, words) in [
+        ("turns-closed", no_role, "no role is in it"),
+        (
+            "documents-kept",
+            documents("{{ loop.length }}"),
+            "two documents have the same number",
+        ),
+        (
+            "thoughts-alike",
+            twice.to_owned(),
+            "`<think>` follows before the answer",
+        ),
+    ] {
+        let card = card(Dialect::Jinja, &source);
+        let Judgement::Broken(evidence) = verdict(&card, id) else {
+            panic!("{id} holds for {source}");
+        };
+        assert!(
+            evidence.iter().any(|one| one.what.contains(words)),
+            "{evidence:?}"
+        );
+    }
+    let card = card(Dialect::Jinja, &documents("{{ loop.index }}"));
+    assert_eq!(verdict(&card, "documents-kept"), &Judgement::Holds);
+    assert_eq!(verdict(&card, "turns-closed"), &Judgement::Holds);
+}
+
+#[test]
+fn what_ollama_adds_itself_and_what_opens_answers_in_go_are_judged() {
+    let source = "{{ range .Messages }}<|im_start|>{{ .Role }}\n{{ .Content }}<|im_end|>\n{{ end }}\
+                  {{ range .Tools }}{{ end }}<|im_start|>assistant\n";
+    let is_broken = |source: &str, id: &str| {
+        matches!(
+            verdict(&card(Dialect::Go, source), id),
+            Judgement::Broken(_)
+        )
+    };
+    assert!(!is_broken(source, "one-bos"));
+    assert!(is_broken(&format!("<s>{source}"), "one-bos"));
+    assert!(is_broken(&format!("{source}"), "tool-calls-kept"));
+}
+
+#[test]
+fn one_cause_is_one_finding_with_the_conversations_that_it_reaches() {
+    let source = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}\
+                  {% if add_generation_prompt %}<|assistant|>\nHere I go: {% endif %}";
+    let card = card(Dialect::Jinja, source);
+    let found = card
+        .broken()
+        .find(|found| found.contract.id == "finished-turn-continues");
+    let found = found.expect("the answer does not continue the prompt");
+    let causes = found.causes();
+    assert!(found.evidence().len() > 3, "{found:?}");
+    assert_eq!(causes.len(), 1, "{causes:?}");
+    let places: Vec<String> = causes[0].iter().map(|one| one.place()).collect();
+    assert!(
+        places.contains(&"a system message and a question".to_owned()),
+        "{places:?}"
+    );
+}
+
+#[test]
+fn what_ordinary_conversations_lose_comes_first() {
+    let source = "{% for m in messages %}{% if m.role != 'system' or loop.first %}<|{{ m.role }}|>{{ m.content }}\
+                  {% if m.tool_calls and loop.last %}{{ m.tool_calls | tojson }}{% endif %}<|end|>{% endif %}{% endfor %}\
+                  {{ tools | tojson if tools }}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+    let card = card(Dialect::Jinja, source);
+    let rank = |id: &str| {
+        let found = card.broken().find(|found| found.contract.id == id);
+        found.unwrap_or_else(|| panic!("{id} holds")).rank()
+    };
+    assert!(rank("tool-calls-kept") < rank("messages-kept"));
 }

@@ -14,8 +14,8 @@ use super::tally::Tally;
 use super::tokens::{control_tokens_in, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
-    ASSISTANT_FIRST, ASSISTANT_FIRST_TOOLS, OTHER_QUESTION, REASONED, SAME_QUESTION, SYSTEM_TURNS,
-    TWO_TURNS, TWO_TURNS_USER_CLOSED, USER, USER_ASSISTANT, USER_ASSISTANT_USER,
+    ASSISTANT_FIRST, ASSISTANT_FIRST_TOOLS, CALL, OTHER_QUESTION, REASONED, SAME_QUESTION,
+    SYSTEM_TURNS, TWO_TURNS, TWO_TURNS_USER_CLOSED, USER, USER_ASSISTANT, USER_ASSISTANT_USER,
 };
 use crate::probe::{ProbeOutcome, Prober, words};
 
@@ -190,7 +190,7 @@ pub(super) static ROLES_STAND: Contract = Contract {
     id: "roles-stand",
     meaning: "an answer is in the same turn with tools as without",
     guards_against: "a greeting of the assistant that ends up in the user's turn",
-    severity: Severity::Error,
+    severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("pages/roles-stand.md"),
     judge: |prober, _| {
@@ -281,7 +281,24 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
         capabilities.generation_prompt,
         GenerationPrompt::Suffix { .. }
     );
-    if !opens && let Some(opening) = missing_opening(open, &finished) {
+    // Before a call or reasoning there is another opening: the model chooses.
+    let is_chosen = |opening: &str| {
+        [(CALL, words::FIRST_VALUE), (REASONED, words::REASONING)]
+            .iter()
+            .any(|(probe, word)| {
+                let seen = prober.see(*probe);
+                let before = seen.before(word).unwrap_or_default();
+                let added = before
+                    .find(words::USER)
+                    .and_then(|at| before.get(at..))
+                    .unwrap_or_default();
+                control_tokens_in(added).next().is_some() && !added.contains(opening)
+            })
+    };
+    if !opens
+        && let Some(opening) =
+            missing_opening(open, &finished).filter(|opening| !is_chosen(opening))
+    {
         let what = format!(
             "an earlier answer is opened by `{opening}`, and the answer that is asked for by nothing"
         );

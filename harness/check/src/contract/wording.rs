@@ -269,15 +269,13 @@ pub(super) static INDENTATION_OUTSIDE: Contract = Contract {
     },
 };
 
-/// The first tag or token of a text that is indented.
+/// The first tag or token of a text that is indented, at the beginning of a line or not: the line break
+/// before the indentation may be one that `trim_blocks` removes.
 fn indented_tag(text: &str) -> Option<&str> {
-    let lines = text.lines().skip(1);
-    let mut indented =
-        lines.filter(|line| line.starts_with("    ") && line.trim_start().starts_with(['<', '[']));
-    let line = indented.next()?.trim_start();
-    control_tokens_in(line)
-        .next()
-        .filter(|token| line.starts_with(token))
+    let mut starts = text.match_indices(['<', '[']).map(|(at, _)| at);
+    let at = starts.find(|at| text[..*at].ends_with("    "))?;
+    let end = text[at..].find(['>', ']'])?;
+    Some(&text[at..=at + end])
 }
 
 /// How many blanks in a row make an indentation.

@@ -18,7 +18,7 @@ use crate::probe::catalogue::{
     SYSTEM_CALL_RESULT, SYSTEM_DOCUMENT, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, TOOLS,
     TWO_ROUNDS, TWO_TURNS, USER_ASSISTANT, USER_ASSISTANT_USER,
 };
-use crate::probe::{Probe, ProbeOutcome, Prober};
+use crate::probe::{Probe, ProbeOutcome, Prober, words};
 
 pub(super) static CAPABILITIES_WORK: Contract = Contract {
     id: "capabilities-work",
@@ -165,7 +165,16 @@ const COMBINED: [(Probe, &[Probe]); 10] = [
 fn combined(tally: &mut Tally, prober: &Prober<'_>) {
     for (whole, parts) in COMBINED {
         let seen = prober.see(whole);
-        let works = |probe: &Probe| prober.see(*probe).text().is_some();
+        // A call that vanishes without a word does not work.
+        let works = |probe: &Probe| {
+            let seen = prober.see(*probe);
+            let is_call = seen
+                .asked
+                .messages
+                .iter()
+                .any(|one| one["tool_calls"].is_array());
+            seen.text().is_some() && (!is_call || seen.has(words::FIRST_VALUE))
+        };
         let is_known = ![CALL_WITH_TEXT, DOCUMENT_TOOLS].contains(&whole);
         let is_refused = matches!(*seen.outcome, Outcome::Raised { .. }) && is_known;
         if (is_failure(&seen) || is_refused) && parts.iter().all(works) {
