@@ -12,7 +12,7 @@ use super::severity::Severity;
 use super::tally::Tally;
 use super::tokens::control_tokens_in;
 use crate::probe::catalogue::{CALL, NO_ARGUMENTS, PARALLEL, QUOTED_CALL, TOOLS, quoted_value};
-use crate::probe::{Prober, words};
+use crate::probe::{ProbeOutcome, Prober, words};
 
 pub(super) static CALLS_WHOLE: Contract = Contract {
     id: "calls-whole",
@@ -51,6 +51,7 @@ pub(super) static CALLS_WHOLE: Contract = Contract {
         quotes_are_escaped(&mut tally, prober);
         nothing_is_an_object(&mut tally, prober);
         python_is_python(&mut tally, prober);
+        arguments_are_apart(&mut tally, &prober.see(CALL));
         tally.judgement()
     },
 };
@@ -115,6 +116,21 @@ fn nothing_is_an_object(tally: &mut Tally, prober: &Prober<'_>) {
     });
 }
 
+/// Demands that more comes between an argument and the next one than the quote that ends it.
+fn arguments_are_apart(tally: &mut Tally, seen: &ProbeOutcome) {
+    let (Some(before), Some(between)) = (
+        seen.between(words::FIRST_KEY, words::FIRST_VALUE)
+            .or_else(|| seen.before(words::FIRST_VALUE)),
+        seen.between(words::FIRST_VALUE, words::SECOND_KEY),
+    ) else {
+        return;
+    };
+    tally.demand_with(Severity::Warning, !before.ends_with(between), || {
+        let what = "nothing separates an argument of a call from the next one";
+        Evidence::one(what, seen).at(seen.find(words::SECOND_KEY))
+    });
+}
+
 /// Demands of calls in Python's form, `f(a="b")`, that texts have quotes, and that two calls have
 /// something between them.
 fn python_is_python(tally: &mut Tally, prober: &Prober<'_>) {
@@ -163,11 +179,16 @@ fn odd_brackets(said: &str) -> Option<String> {
 
 /// The place of the first JSON with a value of the call that is no JSON, and why.
 pub(super) fn unread_json(said: &str) -> Option<(usize, String)> {
+    unread_json_around(said, words::FIRST_VALUE)
+}
+
+/// The place of the first JSON with a word in it that is no JSON, and why.
+pub(super) fn unread_json_around(said: &str, word: &str) -> Option<(usize, String)> {
     let starts = said.match_indices(['[', '{']).map(|(at, _)| at);
     let mut json = starts.filter(|at| {
         let rest = &said[*at..];
         let inside = rest.trim_start_matches(|c: char| matches!(c, '[' | '{') || c.is_whitespace());
-        inside.starts_with('"') && is_open_at_value(rest)
+        inside.starts_with('"') && is_open_at(rest, word)
     });
     let at = json.next()?;
     match Deserializer::from_str(&said[at..])
@@ -183,9 +204,9 @@ pub(super) fn unread_json(said: &str) -> Option<(usize, String)> {
     }
 }
 
-/// Whether the bracket with which a text begins is still open where the value of a call is.
-fn is_open_at_value(text: &str) -> bool {
-    let Some(value) = text.to_ascii_lowercase().find(words::FIRST_VALUE) else {
+/// Whether the bracket with which a text begins is still open where a word is.
+fn is_open_at(text: &str, word: &str) -> bool {
+    let Some(value) = text.to_ascii_lowercase().find(word) else {
         return false;
     };
     let (mut depth, mut is_text, mut is_escaped) = (0, false, false);

@@ -365,7 +365,16 @@ pub(super) static TEXT_VERBATIM: Contract = Contract {
             };
             let found = text.get(from.end..to.start).unwrap_or_default();
             if found.contains("\\n") {
-                // Within JSON or Python's notation, where every sign has another form.
+                // Within JSON or Python's notation, where every sign has another form. A text that is
+                // no value of an object or a list needs none.
+                let before = text[..from.start].trim_end_matches(['"', '\'']);
+                let is_quoted = before.len() < from.start;
+                let is_value = before.trim_end().ends_with([':', ',', '[', '(', '=']);
+                tally.demand_with(Severity::Warning, is_value || !is_quoted, || {
+                    let what =
+                        format!("{who} is in quotes, and its line breaks are written as `\\n`");
+                    Evidence::one(what, &seen).at(Some(from.start..to.end))
+                });
                 tally.skip(format!("{who} is written as a value, not as a text"));
                 continue;
             }

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::evidence::Evidence;
+use super::reasoning::marks;
 use super::severity::Severity;
 use super::tally::Tally;
 use super::tokens::{control_tokens_in, special_token};
@@ -339,6 +340,113 @@ fn openings_alike(tally: &mut Tally, prober: &Prober<'_>) {
     }
     results_open_alike(tally, prober);
     roles_are_named(tally, prober);
+    tokens_are_not_doubled(tally, prober);
+    headings_alike(tally, prober);
+}
+
+/// Demands that no control token follows itself.
+fn tokens_are_not_doubled(tally: &mut Tally, prober: &Prober<'_>) {
+    for probe in [
+        USER,
+        TWO_TURNS,
+        CALL,
+        CALL_RESULT_ASSISTANT,
+        PARALLEL,
+        TWO_ROUNDS,
+    ] {
+        let seen = prober.see(probe);
+        let (Some(text), Some(question)) = (seen.text(), seen.find(words::USER)) else {
+            continue;
+        };
+        let is_call = seen
+            .asked
+            .messages
+            .iter()
+            .any(|one| one["tool_calls"].is_array());
+        if is_call && !seen.has(words::FIRST_VALUE) {
+            continue;
+        }
+        let said = &text[question.end..];
+        let mut from = 0;
+        let twice = control_tokens_in(said).find_map(|token| {
+            let at = from + said[from..].find(token)?;
+            from = at + token.len();
+            let rest = said[from..].trim_start();
+            rest.starts_with(token).then(|| (at + question.end, token))
+        });
+        tally.demand_with(Severity::Warning, twice.is_none(), || {
+            let (at, token) = twice.unwrap_or_default();
+            let what = format!("`{token}` is there twice in a row: {}", probe.about);
+            Evidence::one(what, &seen).at(Some(at..at + token.len()))
+        });
+    }
+}
+
+/// Demands that a question, an answer or a result has the same heading in all conversations: what is
+/// between the last control token and its text.
+fn headings_alike(tally: &mut Tally, prober: &Prober<'_>) {
+    /// A longer text has instructions or reasoning in it.
+    const LONGEST: usize = 40;
+    for (word, who, probes) in [
+        (
+            words::ASSISTANT,
+            "an answer",
+            [
+                USER_ASSISTANT,
+                USER_ASSISTANT_USER,
+                CALL_WITH_TEXT,
+                CALL_WITH_TEXT_ASSISTANT,
+            ]
+            .as_slice(),
+        ),
+        (
+            words::SECOND_USER,
+            "a question",
+            [
+                USER_ASSISTANT_USER,
+                SYSTEM_TURNS,
+                OTHER_QUESTION,
+                CALL_TURN_USER,
+            ]
+            .as_slice(),
+        ),
+        (
+            words::RESULT,
+            "a result",
+            [CALL_RESULT, PARALLEL, TWO_ROUNDS, CALL_TURN_USER].as_slice(),
+        ),
+    ] {
+        let mut usual: Option<String> = None;
+        for probe in probes {
+            let seen = prober.see(*probe);
+            let heading = seen.before(word).and_then(|before| {
+                let token = control_tokens_in(before).next_back()?;
+                let heading = &before[before.rfind(token)?..];
+                let is_own = heading.len() <= LONGEST && !heading.to_lowercase().contains("quill");
+                (is_own && marks(heading).next().is_none()).then_some(heading)
+            });
+            let Some(heading) = heading else { continue };
+            let Some(usual) = &usual else {
+                usual = Some(heading.to_owned());
+                continue;
+            };
+            // Another token is another matter.
+            let is_same_token = control_tokens_in(usual).eq(control_tokens_in(heading));
+            tally.demand_with(
+                Severity::Warning,
+                usual == heading || !is_same_token,
+                || {
+                    let what = format!(
+                        "{who} follows {} in one conversation, and {} in another: {}",
+                        shown(usual),
+                        shown(heading),
+                        probe.about
+                    );
+                    Evidence::one(what, &seen).at(seen.find(word))
+                },
+            );
+        }
+    }
 }
 
 /// Where the turns of questions and answers begin with a token and a role, so do those of results and

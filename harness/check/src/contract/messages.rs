@@ -11,12 +11,12 @@ use super::severity::Severity;
 use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::catalogue::{
-    ASSISTANT_FIRST, CALL_RESULT, CALL_RESULT_USER, CALL_TURN_USER, DEVELOPER_USER, LATE_SYSTEM,
-    LONG, LONG_RESULT, LONG_TEXT, MANY_CALLS, MANY_ROUNDS, MANY_TOOLS, OTHER_QUESTION, PARALLEL,
-    REASONED, REASONED_CALL, REASONED_LOOP, REASONED_TURN_USER, REASONED_USER, SYSTEM_LONG,
-    SYSTEM_ONLY, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, SYSTEM_USER_ASSISTANT, TOOLS,
-    TOOLS_TURN_USER_CLOSED, TWO_ASSISTANTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, UNKNOWN_ROLE, USER,
-    USER_ASSISTANT_USER,
+    ASSISTANT_FIRST, CALL_RESULT, CALL_RESULT_USER, CALL_TURN_USER, DEVELOPER_USER, IMAGE,
+    INLINE_REASONING, INLINE_REASONING_USER, LATE_SYSTEM, LONG, LONG_RESULT, LONG_TEXT, MANY_CALLS,
+    MANY_ROUNDS, MANY_TOOLS, OTHER_QUESTION, PARALLEL, REASONED, REASONED_CALL, REASONED_LOOP,
+    REASONED_TURN_USER, REASONED_USER, SYSTEM_LONG, SYSTEM_ONLY, SYSTEM_TOOLS, SYSTEM_TURNS,
+    SYSTEM_USER, SYSTEM_USER_ASSISTANT, TOOLS, TOOLS_TURN_USER_CLOSED, TWO_ASSISTANTS, TWO_SYSTEM,
+    TWO_TURNS, TWO_USERS, UNKNOWN_ROLE, USER, USER_ASSISTANT_USER,
 };
 use crate::probe::input_style::open;
 use crate::probe::{Probe, Prober, words};
@@ -171,6 +171,20 @@ fn messages_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
                 "system messages are not in the prompt"
             };
             tally.broken(Evidence::one(what, &first_system).with(severity));
+        }
+    }
+    if has_system && prober.see(IMAGE).has(words::USER) {
+        let asked = &prober.see(IMAGE).asked.messages;
+        let messages = [vec![prober.input_style().system()], asked.clone()].concat();
+        let seen = prober.ask(
+            "system-image",
+            "a system message, an image and a question",
+            open(messages),
+        );
+        if seen.text().is_some() {
+            tally.demand(seen.has(words::SYSTEM), || {
+                Evidence::one("the system message is not in the prompt: a system message, an image and a question", &seen)
+            });
         }
     }
     let is_system = |word: &str| [words::SYSTEM, words::SECOND_SYSTEM].contains(&word);
@@ -386,6 +400,22 @@ pub(super) static CONTENT_ONCE: Contract = Contract {
                 );
                 tally.broken(Evidence::one(what, &seen).at(seen.find_again(word)));
             }
+        }
+        for probe in [
+            REASONED,
+            REASONED_USER,
+            REASONED_CALL,
+            INLINE_REASONING,
+            INLINE_REASONING_USER,
+        ] {
+            let seen = prober.see(probe);
+            tally.demand(seen.count(words::REASONING) <= 1, || {
+                let what = format!(
+                    "the reasoning of an answer is in the prompt twice: {}",
+                    probe.about
+                );
+                Evidence::one(what, &seen).at(seen.find_again(words::REASONING))
+            });
         }
         agents::are_once(&mut tally, prober);
         tally.judgement()

@@ -504,7 +504,18 @@ fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgemen
     let eos = special_token(prober.template(), "eos_token").map(str::to_owned);
     let asked = prober.see(USER);
     let end = asked.text().unwrap_or_default().trim_end();
-    let ends = eos.filter(|eos| end.ends_with(eos.as_str()));
+    let known = [
+        "</s>",
+        "<|endoftext|>",
+        "<eos>",
+        "<|end_of_text|>",
+        "<|eot_id|>",
+        "<|im_end|>",
+    ];
+    let ends = eos
+        .into_iter()
+        .chain(known.map(str::to_owned))
+        .find(|eos| end.ends_with(eos.as_str()));
     tally.demand(ends.is_none(), || {
         let what = format!(
             "the prompt that asks for an answer ends with `{}`, which ends a text",

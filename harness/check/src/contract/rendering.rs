@@ -226,10 +226,71 @@ pub(super) static DATE_INDEPENDENT: Contract = Contract {
                 let because = cause(prober, [&today, &later]);
                 Evidence::differ(what, &today, &later).because(because)
             });
+            let wrong = wrong_date(other, &later.asked);
+            tally.demand_with(Severity::Error, wrong.is_none(), || {
+                let what = format!(
+                    "a date in the prompt is not that of the day: {}",
+                    wrong.unwrap_or_default()
+                );
+                Evidence::one(what, &later)
+            });
         }
         tally.judgement()
     },
 };
+
+/// A date in a prompt, with the year of the clock, that is another day than the clock shows: in the form
+/// 2027-11-23, 23 November 2027, or November 23, 2027.
+fn wrong_date(prompt: &str, case: &Case) -> Option<String> {
+    let year = case.now.strftime("%Y");
+    let [iso, day, short, long] = ["-%m-%d", "%d", "%b", "%B"].map(|form| case.now.strftime(form));
+    prompt.match_indices(&year).find_map(|(at, _)| {
+        let (before, after) = (&prompt[..at], &prompt[at + year.len()..]);
+        let is_iso = after.get(..6).is_some_and(|rest| {
+            let digits = rest.chars().filter(char::is_ascii_digit).count();
+            rest.starts_with('-') && rest.as_bytes().get(3) == Some(&b'-') && digits == 4
+        });
+        if is_iso {
+            return (!after.starts_with(&iso)).then(|| format!("{year}{}", &after[..6]));
+        }
+        let words: Vec<&str> = before
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect();
+        let [.., one, other] = words.as_slice() else {
+            return None;
+        };
+        let (number, name) = if one.parse::<u8>().is_ok() {
+            (one, other)
+        } else {
+            (other, one)
+        };
+        let is_month = MONTHS
+            .iter()
+            .any(|month| *month == *name || name.len() == 3 && month.starts_with(*name));
+        let is_day = number
+            .parse::<u8>()
+            .is_ok_and(|number| (1..=31).contains(&number));
+        let is_right = number.parse::<u8>() == day.parse::<u8>()
+            && [&short, &long].iter().any(|month| *month == name);
+        (is_month && is_day && !is_right).then(|| format!("{one} {other} {year}"))
+    })
+}
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
 
 pub(super) static SOURCE_NEWLINES: Contract = Contract {
     id: "source-newlines",

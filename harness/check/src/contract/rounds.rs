@@ -94,6 +94,29 @@ fn results_have_their_own(tally: &mut Tally, seen: &ProbeOutcome) {
         let after = starts.filter(|start| *start >= places[at].end).min();
         text[before.unwrap_or(0)..after.unwrap_or(text.len())].to_ascii_lowercase()
     };
+    // Where the name of the first call comes before its arguments, so does that of the second.
+    let asked = seen.find(words::USER).map_or(0, |user| user.end);
+    let lower = text.to_ascii_lowercase();
+    let named = |from: usize, until: usize, name| {
+        lower
+            .get(from..until)
+            .is_some_and(|text| text.contains(name))
+    };
+    let (ends, starts) = (
+        places[0].end.max(places[1].end),
+        places[2].start.min(places[3].start),
+    );
+    if named(asked, places[0].start.min(places[1].start), words::TOOL)
+        && named(ends, starts, words::TOOL)
+    {
+        tally.demand(named(ends, starts, words::SECOND_TOOL), || {
+            let what = format!(
+                "the second call at once has the name of the first, `{}`",
+                words::TOOL
+            );
+            Evidence::one(what, seen).at(Some(places[2].clone()))
+        });
+    }
     let labels = [label(4), label(5)];
     for names in [[words::TOOL, words::SECOND_TOOL], IDS] {
         // Before the first result there may be the end of the last call, with its ID.
@@ -140,7 +163,8 @@ pub(super) static CALL_IDS_KEPT: Contract = Contract {
             tally.skip("not all calls and results are in the prompt");
             return tally.judgement();
         }
-        own_ids(&mut tally, &seen);
+        own_ids(&mut tally, &seen, "at once");
+        own_ids(&mut tally, &prober.see(TWO_ROUNDS), "in a row");
         match IDS.map(|id| seen.count(id)) {
             [0, 0] => tally.skip("the template does not write the IDs of calls"),
             [one, other] if one != other => {
@@ -173,7 +197,7 @@ pub(super) static CALL_IDS_KEPT: Contract = Contract {
 };
 
 /// A template may number calls itself. Then two calls have two numbers.
-fn own_ids(tally: &mut Tally, seen: &ProbeOutcome) {
+fn own_ids(tally: &mut Tally, seen: &ProbeOutcome, how: &str) {
     static ID: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#""\w*call_id"\s*:\s*"(\w+)""#).ok());
     let (Some(id), Some(text)) = (ID.as_ref(), seen.text()) else {
@@ -186,7 +210,7 @@ fn own_ids(tally: &mut Tally, seen: &ProbeOutcome) {
     };
     if let (Some(one), Some(other)) = (before(words::FIRST_VALUE), before(words::THIRD_VALUE)) {
         tally.demand(one != other, || {
-            let what = format!("two calls at once have the same ID, `{one}`");
+            let what = format!("two calls {how} have the same ID, `{one}`");
             Evidence::one(what, seen).with(Severity::Error)
         });
     }

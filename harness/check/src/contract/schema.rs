@@ -85,6 +85,8 @@ fn description_is_escaped(tally: &mut Tally, prober: &Prober<'_>) {
         "a tool's description is escaped for HTML"
     } else if text.contains("\\u00e9") && prober.dialect() == Dialect::Jinja {
         "letters of a tool's description that are not in ASCII are written as `\\u00e9`"
+    } else if !rest[..rest.len().min(200)].contains("next") {
+        "of a tool's description only the first line is in the prompt"
     } else {
         tally.holds();
         return;
@@ -181,7 +183,14 @@ fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, rich: &ProbeOutcome) {
     let choices = "a parameter with a choice of values";
     let lists = "a parameter that is a list";
     let objects = "a parameter that is an object with a required property";
+    let unions = "a parameter that may be null";
+    let union = |of: &str| json!({"type": [of, "null"], "description": "a value"});
     let pairs = [
+        (
+            "the type beside null of a parameter is not in the prompt",
+            with("text-or-null", unions, union("string")),
+            with("number-or-null", unions, union("number")),
+        ),
         (
             "the types of parameters are not in the prompt",
             with("text-parameter", values, plain("string")),

@@ -60,6 +60,7 @@ pub(super) static TAGS_PAIRED: Contract = Contract {
         marks_of_media(&mut tally, prober);
         both_sides(&mut tally, prober);
         balance_is_alike(&mut tally, prober, opening);
+        double_brackets_are_closed(&mut tally, prober);
         results_are_within(&mut tally, prober);
         tally.judgement()
     },
@@ -175,7 +176,7 @@ fn plain_tags_are_paired(
     opening: &str,
 ) {
     static TAG: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"<(/?)([A-Za-z_][\w.：:-]*)(?:[=\s][^<>]*)?>").ok());
+        LazyLock::new(|| Regex::new(r"<(/?)([A-Za-z_｜][\w.：:｜-]*)(?:[=\s][^<>]*)?>").ok());
     let Some(tag) = TAG.as_ref() else { return };
     let source = prober.source_without_comments();
     let turns = prober.see(TWO_TURNS);
@@ -310,6 +311,25 @@ fn pairs_of_source(source: &str) -> BTreeSet<(String, String)> {
         source.contains(opening.as_str()) && mark_at(opening).is_none() && opening != "<s>"
     })
     .collect()
+}
+
+/// Demands that a tag such as `<<SYS>>` has its partner in the source.
+fn double_brackets_are_closed(tally: &mut Tally, prober: &Prober<'_>) {
+    let source = prober.source_without_comments();
+    let names = source
+        .split("<<")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(">>"));
+    let mut names = names
+        .map(|(name, _)| name)
+        .filter(|name| name.chars().all(char::is_alphanumeric));
+    let open = names.find(|name| !name.is_empty() && !source.contains(&format!("<</{name}>>")));
+    tally.demand(open.is_none(), || {
+        let name = open.unwrap_or_default();
+        Evidence::of_source(format!(
+            "`<<{name}>>` opens something, and the template never writes `<</{name}>>`"
+        ))
+    });
 }
 
 /// Demands that a tag is closed as often as it is opened in one conversation if it is so in another.

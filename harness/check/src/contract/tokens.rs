@@ -54,6 +54,15 @@ fn one_bos(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
                 format!("the prompt begins with `{token}`, and Ollama puts one before it, too");
             Evidence::one(what, &seen).at(Some(0..token.len()))
         });
+        let late = BEGINNINGS
+            .iter()
+            .find_map(|token| Some((text.find(token).filter(|at| *at > 0)?, *token)));
+        tally.demand(late.is_none() || first.is_some(), || {
+            let (at, token) = late.unwrap_or_default();
+            let what =
+                format!("`{token}` is not at the beginning of the prompt, but after other text");
+            Evidence::one(what, &seen).at(Some(at..at + token.len()))
+        });
         return tally.judgement();
     }
     let Some(bos) = special_token(template, "bos_token") else {

@@ -2,8 +2,10 @@
 
 use std::rc::Rc;
 
-use rolecall_core::{Dialect, Outcome, Stage};
+use rolecall_core::{Case, Dialect, Outcome, Stage};
+use serde_json::json;
 
+use super::calls::unread_json_around;
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
@@ -17,7 +19,7 @@ use crate::probe::catalogue::{
     QUOTED_RESULT, REASONED_CALL, REASONED_CALL_WITH_TEXT, RESULT_ALONE, SYSTEM_TOOLS, TOOLS, USER,
     USER_ASSISTANT_USER, quoted_result,
 };
-use crate::probe::input_style::{closed, open, with_tools};
+use crate::probe::input_style::{closed, open, tool, with_tools};
 use crate::probe::{InputStyle, Probe, ProbeOutcome, Prober, Requirement, words};
 
 pub(super) static TOOLS_KEPT: Contract = Contract {
@@ -191,6 +193,7 @@ pub(super) static TOOLS_ONCE: Contract = Contract {
             tally.skip("tools are not in the prompt");
             return tally.judgement();
         }
+        brackets_are_paired(&mut tally, prober);
         let (short, long) = (prober.see(TOOLS), prober.see(OTHER_QUESTION));
         if tally.text(&short).is_none() || tally.text(&long).is_none() {
             return tally.judgement();
@@ -203,9 +206,43 @@ pub(super) static TOOLS_ONCE: Contract = Contract {
             let what = "the tools are in the prompt again with the second question";
             Evidence::one(what, &long).at(long.find_again(words::TOOL_ABOUT))
         });
+        let alone = Case {
+            tools: Some(vec![tool(words::TOOL)]),
+            ..open(vec![prober.input_style().user()])
+        };
+        let one = prober.ask("one-tool", "a question with one tool", alone);
+        if tally.text(&one).is_some() {
+            tally.demand_with(
+                Severity::Error,
+                short.count(words::TOOL) <= one.count(words::TOOL),
+                || {
+                    let what = "with a second tool, the first one is in the prompt more often";
+                    Evidence::one(what, &short).at(short.find_again(words::TOOL))
+                },
+            );
+        }
         tally.judgement()
     },
 };
+
+/// Demands that what tools add to a prompt has its brackets in pairs.
+fn brackets_are_paired(tally: &mut Tally, prober: &Prober<'_>) {
+    let (plain, tools) = (prober.see(USER), prober.see(TOOLS));
+    let (Some(plain), Some(text)) = (plain.text(), tools.text()) else {
+        return;
+    };
+    for (opens, closes) in [('[', ']'), ('{', '}')] {
+        let odd = |text: &str| {
+            text.matches(opens)
+                .count()
+                .abs_diff(text.matches(closes).count())
+        };
+        tally.demand(odd(text) <= odd(plain), || {
+            let what = format!("with tools, `{opens}` and `{closes}` are not there equally often");
+            Evidence::one(what, &tools)
+        });
+    }
+}
 
 pub(super) static NO_CALLS_ALIKE: Contract = Contract {
     id: "no-calls-alike",
@@ -282,6 +319,7 @@ pub(super) static TOOL_CALLS_KEPT: Contract = Contract {
                 _ => tally.holds(),
             }
         }
+        nothing_is_a_value(&mut tally, prober);
         // Whoever writes tools into the prompt gets calls.
         let refused = prober.see(CALL_RESULT);
         let is_refusal = |probe: &Probe| {
@@ -460,6 +498,33 @@ fn empty_stays(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
+/// Demands that arguments which count as nothing are in the prompt like others: 0, false and the empty text.
+fn nothing_is_a_value(tally: &mut Tally, prober: &Prober<'_>) {
+    let m = prober.input_style();
+    let keys = [words::INNER_KEY, words::OBJECT_ABOUT, words::INNER_ABOUT];
+    let arguments = json!({keys[0]: 0, keys[1]: false, keys[2]: ""});
+    let call = m.call_with(&m.arguments(&arguments));
+    let case = with_tools(closed(vec![m.user(), call]));
+    let seen = prober.ask(
+        "falsy-arguments",
+        "a call with the arguments 0, false and \"\"",
+        case,
+    );
+    if !prober.see(CALL).has(words::FIRST_VALUE) || seen.text().is_none() {
+        return;
+    }
+    let lost: Vec<&str> = keys
+        .into_iter()
+        .zip(["0", "false", "\"\""])
+        .filter(|(key, _)| !seen.has(key))
+        .map(|(_, value)| value)
+        .collect();
+    tally.demand(lost.is_empty(), || {
+        let what = format!("an argument is lost if it is {}", lost.join(" or "));
+        Evidence::one(what, &seen)
+    });
+}
+
 /// A result need not name its tool: OpenAI's clients send its ID alone.
 fn nameless(tally: &mut Tally, prober: &Prober<'_>) {
     let (named, seen) = (prober.see(CALL_RESULT), prober.see(NO_NAME));
@@ -530,6 +595,20 @@ pub(super) static RESULT_VERBATIM: Contract = Contract {
         if let Some(text) = tally.text(&seen) {
             if !seen.has(words::RESULT) {
                 tally.skip("results are not in the prompt");
+            } else if let Some((at, why)) = [CALL_RESULT, PARALLEL].iter().find_map(|probe| {
+                let plain = prober.see(*probe);
+                let said = plain
+                    .text()?
+                    .get(plain.find(words::USER)?.end..)?
+                    .to_owned();
+                unread_json_around(&said, words::RESULT)
+            }) {
+                let what = format!("the JSON around a result cannot be read: {why}");
+                let plain = prober.see(CALL_RESULT);
+                let at = plain
+                    .find(words::USER)
+                    .map(|user| user.end + at..user.end + at + 1);
+                tally.broken(Evidence::one(what, &plain).at(at));
             } else if let Some(at) = text.find(&quoted_result()) {
                 let after = &text[at + quoted_result().len()..];
                 let is_bare = !(is_in_json(&text[..at]) && after.starts_with('"'));

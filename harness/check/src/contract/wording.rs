@@ -10,8 +10,8 @@ use super::severity::Severity;
 use super::tally::Tally;
 use super::tokens::{control_tokens, control_tokens_in};
 use crate::probe::catalogue::{
-    CALL, CALL_RESULT, CALL_TURN_USER, IMAGE, PARALLEL, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER,
-    TOOLS, TWO_DOCUMENTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, USER, USER_ASSISTANT_USER,
+    CALL, CALL_RESULT, CALL_TURN_USER, CALL_WITH_TEXT, IMAGE, PARALLEL, SYSTEM_TOOLS, SYSTEM_TURNS,
+    SYSTEM_USER, TOOLS, TWO_DOCUMENTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, USER, USER_ASSISTANT_USER,
 };
 use crate::probe::{ProbeOutcome, Prober, words};
 
@@ -139,6 +139,7 @@ pub(super) static TEXTS_APART: Contract = Contract {
             });
         }
         messages_apart(&mut tally, prober);
+        words_apart(&mut tally, prober);
         objects_apart(&mut tally, prober);
         tally.judgement()
     },
@@ -181,6 +182,40 @@ fn messages_apart(tally: &mut Tally, prober: &Prober<'_>) {
                 Evidence::one(what, &seen).at(touching.clone())
             });
         }
+    }
+}
+
+/// Demands that no letter is right before the text of a message, and none right after it.
+fn words_apart(tally: &mut Tally, prober: &Prober<'_>) {
+    for (probe, word, who) in [
+        (USER, words::USER, "a question"),
+        (TWO_TURNS, words::ASSISTANT, "an answer"),
+        (TWO_TURNS, words::SECOND_USER, "a second question"),
+        (SYSTEM_USER, words::SYSTEM, "a system message"),
+        (
+            SYSTEM_USER,
+            words::USER,
+            "a question after a system message",
+        ),
+        (CALL_WITH_TEXT, words::ASSISTANT, "an answer with a call"),
+        (CALL_RESULT, words::RESULT, "a result"),
+        (PARALLEL, words::SECOND_RESULT, "a second result"),
+    ] {
+        let seen = prober.see(probe);
+        let (Some(place), Some(text)) = (seen.find(word), seen.text()) else {
+            continue;
+        };
+        // Within JSON, a line break is written with a letter.
+        let before = &text[..place.start];
+        let is_escape = before.len() > 1 && before[..before.len() - 1].ends_with('\\');
+        let is_before = before.ends_with(char::is_alphanumeric) && !is_escape;
+        let is_after = text[place.end..].starts_with(char::is_alphanumeric);
+        tally.demand(!is_before && !is_after, || {
+            let how = if is_before { "before" } else { "after" };
+            let what =
+                format!("a word of the prompt is right {how} {who}, without anything between them");
+            Evidence::one(what, &seen).at(Some(place.clone()))
+        });
     }
 }
 
