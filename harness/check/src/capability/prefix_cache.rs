@@ -218,16 +218,7 @@ mod tests {
         );
         // What comes after the reasoning of the first call is computed again.
         let last = &agent.turns[2];
-        let words = [
-            "<think>The test is about",
-            "<|tool|>",
-            "the test passes again.<|end|>",
-        ];
-        let least: usize = words.iter().map(|word| word.len()).sum();
-        assert!(
-            last.recomputed_bytes > least && last.percent > 40 && last.percent < 90,
-            "{last:?}"
-        );
+        assert!((40..90).contains(&last.percent), "{last:?}");
         let chat = gone.chat.clone().unwrap();
         let answers = "<think>".len()
             + "Yellow leaves at the bottom, with much water, point to roots without air. I \

@@ -292,7 +292,7 @@ pub(crate) fn prefix_cache(
     .into_iter();
     let takes_conversations =
         capabilities.question.is_kept() && !purpose::is_for_one_message(prober);
-    if !takes_conversations || !about.any(|contract| is_chosen(contract)) {
+    if !takes_conversations || !about.any(is_chosen) {
         return PrefixCache::default();
     }
     let mut tools = [

@@ -132,7 +132,7 @@ fn facts(capabilities: &Capabilities) -> Vec<Vec<String>> {
     };
     let prompt = match &capabilities.generation_prompt {
         GenerationPrompt::Suffix { text } => format!("adds {}", one_line(text)),
-        GenerationPrompt::Ignored => "ignored".to_owned(),
+        GenerationPrompt::Ignored => "the same with and without it".to_owned(),
         GenerationPrompt::Other => "changes the prompt".to_owned(),
         GenerationPrompt::Unknown { why } => format!("unknown: {}", one_line(why)),
     };

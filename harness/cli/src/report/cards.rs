@@ -174,7 +174,7 @@ fn write_capabilities(out: &mut dyn Write, capabilities: &Capabilities) -> io::R
     });
     let prompt = match &capabilities.generation_prompt {
         GenerationPrompt::Suffix { text } => format!("adds {}", one_line(text)),
-        GenerationPrompt::Ignored => "ignored".to_owned(),
+        GenerationPrompt::Ignored => "the same with and without it".to_owned(),
         GenerationPrompt::Other => "changes the prompt".to_owned(),
         GenerationPrompt::Unknown { why } => one_line(why),
     };
