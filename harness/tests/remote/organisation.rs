@@ -23,7 +23,7 @@ fn hub(models: &'static [(&'static str, &'static str)], next: bool) -> Server {
                     "config": config,
                 })
             });
-            let reply = Reply::new(200, serde_json::Value::from_iter(listed).to_string());
+            let reply = Reply::new(200, listed.collect::<serde_json::Value>().to_string());
             return if next {
                 reply.with("Link", "<http://x/api/models?cursor=y>; rel=\"next\"")
             } else {
