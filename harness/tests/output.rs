@@ -344,6 +344,7 @@ fn wrong(root: &Value, schema: &Value, value: &Value, at: &str, found: &mut Vec<
     let name = match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
         Value::Number(_) => "integer",
         Value::String(_) => "string",
         Value::Array(_) => "array",

@@ -373,7 +373,10 @@ fn what_is_broken_is_counted_and_leads_to_its_evidence() {
     let totals = found["totals"].as_array().unwrap();
     assert_eq!(totals[0], "templates2", "{found}");
     assert_eq!(totals[5], "known1", "{found}");
-    assert_eq!(found["counts"], serde_json::json!(["1 error", "1 known"]));
+    assert_eq!(
+        found["counts"],
+        serde_json::json!(["1 error (50.0 %)", "1 known (50.0 %)"])
+    );
     assert_eq!(found["isWhole"], true);
     assert_eq!(found["heading"], "broken");
     assert_eq!(found["isOpen"], true, "{found}");

@@ -126,7 +126,7 @@ impl Examiner {
         let assumed = assumed(template);
         let template = &*with_tokens(template, &assumed);
         let prober = Prober::new(engine, template, &self.inputs).with_tokenizer(tokenizer);
-        let capabilities = capability::explore(&prober);
+        let mut capabilities = capability::explore(&prober);
         // No contract says more about a template that cannot be read.
         let is_unread = prober.is_unread();
         let is_chosen = |contract: &Contract| {
@@ -135,6 +135,7 @@ impl Examiner {
             let all = contract::by_id(contract.id);
             is_unread || is_explained || all.is_some_and(|contract| choice.has(contract))
         };
+        capabilities.prefix_cache = contract::prefix_cache(&prober, &capabilities, is_chosen);
         let judged = contract::judge_for_fronts(&prober, &capabilities, is_chosen);
         // The rest is the same without a front.
         let prepared: Vec<&Contract> = judged
@@ -177,7 +178,8 @@ pub fn probes(engine: &dyn Engine, template: &Template) -> BTreeMap<&'static str
     let template = &*with_tokens(template, &assumed(template));
     let inputs = ProbeInputs::default();
     let prober = Prober::new(engine, template, &inputs);
-    let capabilities = capability::explore(&prober);
+    let mut capabilities = capability::explore(&prober);
+    capabilities.prefix_cache = contract::prefix_cache(&prober, &capabilities, |_| true);
     let findings = contract::judge(&prober, &capabilities);
     for probe in catalogue::ALL {
         prober.see(*probe);
@@ -318,6 +320,15 @@ impl Card {
             self.findings.retain(|finding| choice.has(finding.contract));
             self.without_front
                 .retain(|finding| choice.has(finding.contract));
+        }
+    }
+
+    /// The card of another template, which differs from this one in its name and place alone.
+    #[must_use]
+    pub fn of_twin(&self, template: &Template) -> Card {
+        Card {
+            template: template.name.to_string(),
+            ..self.clone()
         }
     }
 
@@ -500,7 +511,8 @@ mod tests {
                 ],
                 "parts_at": 0,
                 "because": "what is printed near line 1 gives another text; \
-                            35 of 35 bytes are computed again",
+                            100 % of a chat's prompt is computed again after each turn \
+                            (1228 of 1228 bytes)",
                 "expected": "prefix",
             })
         );

@@ -17,6 +17,9 @@ pub mod choice;
 
 pub mod card;
 
+pub mod downloads;
+pub mod reach;
+
 pub mod side_by_side;
 
 pub mod known_defects;

@@ -38,6 +38,7 @@ mod terminal;
 mod args;
 
 mod interactive;
+mod organisations;
 mod stdin;
 
 mod conversations;

@@ -7,6 +7,7 @@ use crate::report::checked;
 use crate::report::comparison as report;
 use rolecall_check::card::Card;
 use rolecall_check::choice::ContractChoice;
+use rolecall_check::reach::Reach;
 use rolecall_core::Template;
 use rolecall_core::problem::Problem;
 use rolecall_front::engines::Engines;
@@ -100,7 +101,7 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<String, 
         bases.push(comparison);
     }
     let bases: Vec<&Comparison> = bases.iter().collect();
-    text(|out| checked::write(out, &cards, &bases, None))
+    text(|out| checked::write(out, &cards, Reach::of(&cards, None), &bases, None))
 }
 
 /// Compares two templates in the cases of the suite, and by their report cards. Returns the text of

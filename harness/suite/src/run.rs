@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use rolecall_core::guard::STACK;
-use rolecall_core::{Case, Dialect, Engine, Outcome, Template};
+use rolecall_core::{Case, Dialect, Engine, Outcome, Template, TemplateName, TemplatePart};
 
 use crate::divergence::Divergences;
 use crate::opened::Opened;
@@ -248,22 +249,36 @@ impl<'r> Runner<'r> {
         let start = Instant::now();
         // At most one for each thread.
         let idle: Mutex<Vec<Examiner>> = Mutex::default();
-        let results = self.pool.install(|| {
-            templates
-                .par_iter()
-                .filter_map(|template| {
-                    let engine = self.engine(template.dialect)?;
-                    let examiner = lock(&idle).pop();
-                    let examiner = examiner.unwrap_or_else(|| Examiner::by(choice.clone()));
-                    let card = examiner.examine(engine, template, tokenizers.of(template));
-                    lock(&idle).push(examiner);
-                    if let Some(progress) = &self.progress {
-                        progress();
-                    }
-                    Some(card)
-                })
-                .collect()
+        let examine = |template: &Template| {
+            let engine = self.engine(template.dialect)?;
+            let examiner = lock(&idle).pop();
+            let examiner = examiner.unwrap_or_else(|| Examiner::by(choice.clone()));
+            let card = examiner.examine(engine, template, tokenizers.of(template));
+            lock(&idle).push(examiner);
+            Some(card)
+        };
+        let step = || self.progress.iter().for_each(|progress| progress());
+        // Many models have the template of another one: the first is judged for all of them.
+        let mut firsts: HashMap<String, usize> = HashMap::new();
+        let numbered = templates.iter().enumerate();
+        let firsts: Vec<usize> = numbered
+            .map(|(at, template)| *firsts.entry(judged_of(template)).or_insert(at))
+            .collect();
+        let judge = |(at, template)| {
+            let card = (firsts[at] == at).then(|| examine(template)).flatten();
+            step();
+            card
+        };
+        let judged: Vec<Option<Card>> = self
+            .pool
+            .install(|| templates.par_iter().enumerate().map(judge).collect());
+        let all = templates.iter().zip(&firsts);
+        let results = all.filter_map(|(template, first)| match judged[*first].as_ref()? {
+            // It names the file.
+            card if card.syntax_error.is_some() => examine(template),
+            card => Some(card.of_twin(template)),
         });
+        let results = results.collect();
         TimedResults {
             results,
             elapsed: start.elapsed(),
@@ -638,6 +653,27 @@ impl<'s> Programs<'s> {
     fn of(&self, template: &Template) -> Option<&FrontProgram<'s>> {
         self.by_template.get(&key(template))
     }
+}
+
+/// Everything of a template that its report card depends on, besides its name and its place.
+fn judged_of(template: &Template) -> String {
+    fn unnamed(template: &Template) -> Template {
+        let named = template.named.iter();
+        Template {
+            name: TemplateName::new(""),
+            path: PathBuf::new(),
+            part: TemplatePart::Whole,
+            about: None,
+            origin: None,
+            family: None,
+            unreached: Vec::new(),
+            named: named
+                .map(|(name, one)| (name.clone(), unnamed(one)))
+                .collect(),
+            ..template.clone()
+        }
+    }
+    format!("{:?}", unnamed(template))
 }
 
 /// The address of a template or a case. It is stable while the suite is borrowed.

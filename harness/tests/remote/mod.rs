@@ -13,6 +13,8 @@ mod hub_trouble;
 #[cfg(unix)]
 mod names;
 #[cfg(unix)]
+mod organisation;
+#[cfg(unix)]
 mod registry;
 #[cfg(unix)]
 mod set;

@@ -284,7 +284,7 @@ fn models_and_stores_are_checked_as_they_lie_there() {
             "\nhf ",
             "\ngemma3@12b ",
             "\nhf.co/org/both",
-            "\nbroken on servers that pass conversations to the template unchanged\n  no-null-leak 1\n",
+            "\nbroken on servers that pass conversations to the template unchanged: no-null-leak 1\n",
             "templates in ",
         ],
     );

@@ -60,7 +60,7 @@ impl Ability {
         "result without ID", "result without ID", Some("  without ID") => tool_results.without_id;
         "result without name", "result without name", Some("  without name") => tool_results.without_name;
         "result with a long ID", "result with a long ID", Some("  long ID") => tool_results.long_id;
-        "reasoning in history", "reasoning in history", Some("reasoning, history") => reasoning.in_history;
+        "reasoning in history", "reasoning in history", Some("earlier reasoning") => reasoning.in_history;
         "documents", "documents", Some("documents") => documents;
         "continued answer", "continued answer", Some("continued answer") => continue_final_message;
     };

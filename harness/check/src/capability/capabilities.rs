@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::generation::{GenerationPrompt, Reasoning};
+use super::prefix_cache::PrefixCache;
 use super::roles::Roles;
 use super::support::Support;
 use super::switch::Switch;
@@ -46,6 +47,10 @@ pub struct Capabilities {
     /// Whether an answer that was begun can be continued, as transformers'
     /// `continue_final_message` does it, or as Ollama does.
     pub continue_final_message: Support,
+    /// How much a server with a prefix cache computes again when a conversation goes on.
+    #[serde(skip_serializing_if = "PrefixCache::is_unknown")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub prefix_cache: PrefixCache,
     /// Whether the prompt changes with the date.
     pub date: bool,
     /// The variables that users may set, and what each does to the prompt.

@@ -6,6 +6,7 @@
 mod support;
 
 mod generation;
+mod prefix_cache;
 mod roles;
 mod tools;
 
@@ -25,13 +26,14 @@ use crate::probe::{Content, ProbeOutcome, Prober, Requirement, words};
 pub use ability::Ability;
 pub use capabilities::Capabilities;
 pub use generation::{GenerationPrompt, Reasoning};
+pub use prefix_cache::{PrefixCache, Recomputed, RecomputedTurn};
 pub use roles::{Roles, System};
 pub use support::Support;
 pub use switch::{Switch, SwitchValue};
 pub use tools::{ToolCalls, ToolResults};
 
-/// Finds out what a template can do. If a single question uses up the limits, no other probe is
-/// rendered.
+/// Finds out what a template can do, besides what its prefix cache costs. If a single question uses up
+/// the limits, no other probe is rendered.
 pub(crate) fn explore(prober: &Prober<'_>) -> Capabilities {
     let (special_tokens, variables) = variables(prober);
     let question = prober.see(USER);
@@ -62,6 +64,7 @@ pub(crate) fn explore(prober: &Prober<'_>) -> Capabilities {
         },
         generation_prompt: generation::prompt(prober),
         continue_final_message: generation::continuation(prober),
+        prefix_cache: PrefixCache::default(),
         date: [USER, SYSTEM_USER, TOOLS]
             .into_iter()
             .any(|probe| prober.see(probe).outcome != prober.see_later(probe).outcome),
@@ -76,6 +79,7 @@ pub(crate) fn under_setting(prober: &Prober<'_>, usual: &Capabilities) -> Capabi
     Capabilities {
         question: Support::of(&prober.see(USER), &[words::USER]),
         generation_prompt: generation::prompt(prober),
+        prefix_cache: PrefixCache::default(),
         ..usual.clone()
     }
 }
@@ -104,6 +108,7 @@ fn unknown(question: &ProbeOutcome) -> Capabilities {
             why: question.refusal(),
         },
         continue_final_message: unknown.clone(),
+        prefix_cache: PrefixCache::default(),
         date: false,
         switches: Vec::new(),
         special_tokens: Vec::new(),

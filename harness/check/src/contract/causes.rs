@@ -12,14 +12,20 @@ use crate::probe::{Examined, ProbeOutcome, Prober};
 /// The longest condition that is shown whole.
 const LONGEST: usize = 60;
 
-/// Why the second of two prompts does not go on as the first one does, and how much of the first has
-/// to be computed again. None if they do not part, or if the engine cannot tell.
-pub(super) fn cause(prober: &Prober<'_>, prompts: [&ProbeOutcome; 2]) -> Option<String> {
+/// Why the second of two prompts does not go on as the first one does, and what that costs: in a whole
+/// conversation if that is known, otherwise of the first prompt. None if they do not part, or if the
+/// engine cannot tell.
+pub(super) fn cause(
+    prober: &Prober<'_>,
+    prompts: [&ProbeOutcome; 2],
+    cost: Option<String>,
+) -> Option<String> {
     let [one, other] = prompts.map(ProbeOutcome::text);
-    let lost = lost(prober, one?, common(one?, other?));
+    let (one, other) = (one?, other?);
+    let cost = cost.unwrap_or_else(|| lost(prober, one, common(one, other)));
     Some(match difference(prober, prompts)? {
-        difference if difference.is_empty() => lost,
-        difference => format!("{difference}; {lost}"),
+        difference if difference.is_empty() => cost,
+        difference => format!("{difference}; {cost}"),
     })
 }
 

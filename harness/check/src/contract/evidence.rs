@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::severity::Severity;
 use crate::probe::ProbeOutcome;
+pub(super) use crate::probe::common;
 use rolecall_core::diff::Diff;
 use rolecall_core::transcript;
 
@@ -325,14 +326,4 @@ fn conversation(case: &Case) -> Value {
         asked.insert("variables".to_owned(), case.variables.clone().into());
     }
     asked.into()
-}
-
-/// The length of the common beginning of two texts, in bytes.
-pub(super) fn common(first: &str, second: &str) -> usize {
-    let same = first
-        .bytes()
-        .zip(second.bytes())
-        .take_while(|(a, b)| a == b)
-        .count();
-    first.floor_char_boundary(same)
 }

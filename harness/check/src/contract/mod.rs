@@ -69,7 +69,7 @@ mod pitfalls;
 #[cfg(test)]
 mod tests;
 
-use crate::capability::Capabilities;
+use crate::capability::{Capabilities, PrefixCache, Support};
 use crate::probe::Prober;
 use rolecall_core::problem::with_did_you_mean;
 
@@ -277,6 +277,34 @@ const UNDER_SETTINGS: [&Contract; 19] = [
 
 /// Contracts about what opens the answer that a prompt asks for.
 const OF_OPENINGS: [&Contract; 2] = [&prefix::FINISHED_TURN_CONTINUES, &prefix::OPEN_MODEL_TURN];
+
+/// What a prefix cache costs with a template. It is found out only if one of the contracts about that is
+/// chosen.
+pub(crate) fn prefix_cache(
+    prober: &Prober<'_>,
+    capabilities: &Capabilities,
+    is_chosen: impl Fn(&Contract) -> bool,
+) -> PrefixCache {
+    let mut about = [
+        &prefix::HISTORY_STABLE,
+        &prefix::HISTORY_STABLE_TOOLS,
+        &prefix::HISTORY_STABLE_REASONING,
+    ]
+    .into_iter();
+    let takes_conversations =
+        capabilities.question.is_kept() && !purpose::is_for_one_message(prober);
+    if !takes_conversations || !about.any(is_chosen) {
+        return PrefixCache::default();
+    }
+    let mut tools = [
+        &capabilities.tools,
+        &capabilities.tool_calls.single,
+        &capabilities.tool_results.single,
+    ]
+    .into_iter();
+    let opens_always = prefix::opens_always(prober, capabilities);
+    PrefixCache::of(prober, tools.all(Support::is_kept), opens_always)
+}
 
 /// Whether a contract is about what content decides.
 pub(crate) fn is_about_deciding(contract: &Contract) -> bool {

@@ -160,6 +160,7 @@ pub(super) static FINISHED_TURN_CONTINUES: Contract = Contract {
                 until,
                 &what,
                 |rest| rest,
+                None,
             );
             lacks_no_line_break(&mut tally, &open, &finished, answered.word);
         }
@@ -227,10 +228,15 @@ fn lacks_no_line_break(
 
 const REWRITTEN: &str = "what was written before changes when the conversation goes on";
 
+/// Whether a template opens the model's turn also after an answer.
+pub(super) fn opens_always(prober: &Prober<'_>, capabilities: &Capabilities) -> bool {
+    prober.dialect() == Dialect::Go || capabilities.generation_prompt == GenerationPrompt::Ignored
+}
+
 /// Demands that a conversation that goes on begins with the prompt as it was.
 ///
 /// Most of Ollama's templates always open the model's turn, also after the last message. From there
-/// on the prompts may differ.
+/// on the prompts may differ. What it costs is said of a chat, or of an agent's conversation.
 fn goes_on(
     tally: &mut Tally,
     prober: &Prober<'_>,
@@ -240,11 +246,9 @@ fn goes_on(
     what: &str,
 ) {
     let (before, after) = (prober.see(before), prober.see(after));
-    let always_opens = prober.dialect() == Dialect::Go
-        || capabilities.generation_prompt == GenerationPrompt::Ignored;
     let all = before.text().map_or(0, str::len);
     let until = match before.after(last) {
-        Some(following) if always_opens => all - following.len(),
+        Some(following) if opens_always(prober, capabilities) => all - following.len(),
         _ => all,
     };
     let what = match gone(&before, &after) {
@@ -253,7 +257,14 @@ fn goes_on(
         }
         None => what.to_owned(),
     };
-    continues(tally, prober, [&before, &after], until, &what, str::trim);
+    let cache = &capabilities.prefix_cache;
+    let cost = match (&before.asked.tools, &cache.agent, &cache.chat) {
+        (Some(_), Some(agent), _) => agent.in_words("an agent's"),
+        (None, _, Some(chat)) => chat.in_words("a chat's"),
+        _ => None,
+    };
+    let pair = [&*before, &*after];
+    continues(tally, prober, pair, until, &what, str::trim, cost);
 }
 
 /// Demands that the second prompt begins with so many bytes of the first. Two differences are
@@ -267,6 +278,7 @@ fn continues(
     until: usize,
     what: &str,
     strip: fn(&str) -> &str,
+    cost: Option<String>,
 ) {
     let (Some(one), Some(other)) = (tally.text(first), tally.text(second)) else {
         return;
@@ -287,11 +299,11 @@ fn continues(
                 second,
             )
             .until(until)
-            .because(cause(prober, [first, second]))
+            .because(cause(prober, [first, second], cost))
             .with(Severity::Note),
         );
     } else {
-        let because = cause(prober, [first, second]);
+        let because = cause(prober, [first, second], cost);
         let evidence = Evidence::no_prefix(what, first, second).until(until);
         tally.broken(evidence.because(because));
     }

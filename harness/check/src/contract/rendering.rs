@@ -223,7 +223,7 @@ pub(super) static DATE_INDEPENDENT: Contract = Contract {
             };
             tally.demand(one == other, || {
                 let what = "the prompt changes with the date";
-                let because = cause(prober, [&today, &later]);
+                let because = cause(prober, [&today, &later], None);
                 Evidence::differ(what, &today, &later).because(because)
             });
             let wrong = wrong_date(other, &later.asked);

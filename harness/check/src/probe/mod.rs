@@ -18,6 +18,7 @@ mod decided;
 mod masked;
 
 pub mod catalogue;
+pub(crate) mod turns;
 
 pub(crate) mod answers;
 mod reading;
@@ -34,7 +35,7 @@ pub use input::ProbeInputs;
 pub(crate) use input::Setting;
 pub use input_style::{Arguments, Content, InputStyle, Requirement, spaced};
 pub(crate) use masked::{MaskedProbe, MaskedProbes};
-pub(crate) use outcome::Examined;
 pub use outcome::ProbeOutcome;
+pub(crate) use outcome::{Examined, common};
 pub use prober::Prober;
 pub(crate) use reading::{AnswerProber, AnswerReading, NoReadings, Readings};

@@ -144,3 +144,13 @@ impl ProbeOutcome {
         }
     }
 }
+
+/// The length of the common beginning of two texts, in bytes.
+pub(crate) fn common(first: &str, second: &str) -> usize {
+    let same = first
+        .bytes()
+        .zip(second.bytes())
+        .take_while(|(a, b)| a == b)
+        .count();
+    first.floor_char_boundary(same)
+}

@@ -14,12 +14,13 @@ pub(super) const RUNS: [Format; 6] = [
     Format::Markdown,
 ];
 
-pub(super) const CARDS: [Format; 5] = [
+pub(super) const CARDS: [Format; 6] = [
     Format::Human,
     Format::Json,
     Format::Junit,
     Format::Github,
     Format::Sarif,
+    Format::Markdown,
 ];
 
 pub(super) const COMPARISONS: [Format; 3] = [Format::Human, Format::Json, Format::Markdown];

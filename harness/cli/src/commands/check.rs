@@ -18,12 +18,15 @@ use crate::report::junit;
 use crate::report::other_fault::OtherFault;
 use crate::report::problems;
 use crate::report::progress::Progress;
+use crate::report::reach;
 use crate::report::sarif;
 use crate::report::screen;
 use rolecall_check::card::Card;
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::contract::{Judgement, Severity};
+use rolecall_check::downloads::Downloads;
 use rolecall_check::known_defects::{self, KnownDefects};
+use rolecall_check::reach::Reach;
 use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::file::write_whole;
 use rolecall_core::invocation;
@@ -39,7 +42,7 @@ use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::session::{self, Session};
 use crate::surroundings::Surroundings;
-use crate::{cards as suite_cards, fixing, home, inputs, likeness, page};
+use crate::{cards as suite_cards, fixing, home, inputs, likeness, organisations, page};
 
 /// How many cards are printed one after the other; more become a table.
 const MOST_CARDS: usize = 3;
@@ -52,7 +55,9 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     hold_contracts(arguments)?;
     let known = arguments.baseline.as_deref();
     let known = known.map(KnownDefects::read).transpose()?;
-    let paths = paths(arguments)?;
+    let listed = arguments.downloads.as_deref();
+    let listed = listed.map(Downloads::read).transpose()?;
+    let (paths, counted_by_hub) = organisations::expanded(paths(arguments)?)?;
     let checks_base = likeness::is_asked_for(arguments)?;
     let mut suite = loaded(arguments, &paths, checks_base)?;
     let session = Session::of(&arguments.rendering);
@@ -63,6 +68,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     let check = Check {
         arguments,
         paths: &paths,
+        downloads: listed.or(counted_by_hub),
         known,
         session: &session,
         chosen: &chosen,
@@ -81,6 +87,8 @@ struct Check<'c> {
     arguments: &'c CheckArguments,
     /// What the user's words mean.
     paths: &'c [PathBuf],
+    /// What weighs the templates.
+    downloads: Option<Downloads>,
     /// The findings that are known.
     known: Option<KnownDefects>,
     session: &'c Session,
@@ -144,6 +152,10 @@ impl Check<'_> {
         report_problems(&input)?;
         if suite.templates.is_empty() {
             return Err(Failure::Request("there is no template to check".to_owned()));
+        }
+        if let (Some(path), Some(downloads)) = (&self.arguments.downloads, &self.downloads) {
+            let note = downloads.fit(path, &suite.templates)?;
+            problems::write_notes(&mut clean::messages(), note.as_slice())?;
         }
         if is_written(self.arguments) {
             let owned = self.hold_owned(&suite)?;
@@ -227,7 +239,7 @@ impl Check<'_> {
                 let bases = checked.bases.iter();
                 let bases: Vec<&Comparison> = bases.map(|one| &one.comparison).collect();
                 let fixes = self.arguments.fix.then_some(fixes.as_slice());
-                checked::write(out, cards, &bases, fixes)?;
+                checked::write(out, cards, self.reach(cards), &bases, fixes)?;
             }
             Format::Junit => junit::write(out, cards, others)?,
             Format::Github => github::write(out, cards, templates, others)?,
@@ -235,9 +247,18 @@ impl Check<'_> {
                 let folder = std::env::current_dir()?;
                 sarif::write(out, (cards, templates), fixes, others, &folder)?;
             }
+            Format::Markdown => {
+                let headline = html::verdict::headline(cards, others);
+                reach::write_markdown(out, &self.reach(cards), cards, others, &headline)?;
+            }
             _ => self.write_cards(checked, out)?,
         }
         Ok(())
+    }
+
+    /// What the cards say together.
+    fn reach(&self, cards: &[Card]) -> Reach {
+        Reach::of(cards, self.downloads.as_ref())
     }
 
     fn write_cards(&self, checked: &Checked, out: &mut dyn Write) -> Result<(), Failure> {
@@ -265,6 +286,9 @@ impl Check<'_> {
             comparison::write_base(out, &base.comparison, is_all)?;
             writeln!(out)?;
         }
+        if cards.len() > 1 {
+            reach::write(out, &self.reach(cards), cards, is_all)?;
+        }
         Ok(())
     }
 
@@ -286,7 +310,8 @@ impl Check<'_> {
         });
         added?;
         let passes = self.status(checked) == Status::Fine;
-        let verdict = html::verdict::of_cards(cards, &checked.others, passes);
+        let (reach, downloads) = (self.reach(cards), self.downloads.as_ref());
+        let verdict = html::verdict::of_cards(cards, &reach, downloads, &checked.others, passes);
         page::write(path, |out| page.write(out, &verdict))
     }
 
@@ -444,10 +469,12 @@ impl Check<'_> {
         };
         let named = self.paths.iter();
         let named: Vec<String> = named.map(|path| word(&path.to_string_lossy())).collect();
+        let by_name = word(&format!("hf:{template}"));
         // A path with one template names that template. Other templates are named by their names,
         // and those of the suite by nothing else.
         let mut words = match named.as_slice() {
             [path] if count == 1 => vec![path.clone()],
+            named if named.contains(&by_name) => vec![by_name],
             _ if self.paths.iter().any(is_own) => vec![word(template)],
             named => {
                 let named = named.iter().map(|path| format!("--templates {path}"));

@@ -132,7 +132,7 @@ fn facts(capabilities: &Capabilities) -> Vec<Vec<String>> {
     };
     let prompt = match &capabilities.generation_prompt {
         GenerationPrompt::Suffix { text } => format!("adds {}", one_line(text)),
-        GenerationPrompt::Ignored => "ignored".to_owned(),
+        GenerationPrompt::Ignored => "the same with and without it".to_owned(),
         GenerationPrompt::Other => "changes the prompt".to_owned(),
         GenerationPrompt::Unknown { why } => format!("unknown: {}", one_line(why)),
     };
@@ -154,9 +154,12 @@ fn facts(capabilities: &Capabilities) -> Vec<Vec<String>> {
         ),
         ("variables read", list(capabilities.variables.join(", "))),
     ];
+    let cache = capabilities.prefix_cache.in_words();
+    let cache = cache.map(|words| ("prefix cache", words));
+    let facts = facts.into_iter().chain(cache);
     facts
         .map(|(name, value)| vec![name.to_owned(), value])
-        .into()
+        .collect()
 }
 
 /// Writes the variables that users may set, each value with what it changes, then what content
@@ -415,7 +418,11 @@ mod tests {
             {\"role\": \"user\", \"content\": \"askquill\"}\n";
         let why = "    why: what is printed near line 1 gives another text; ";
         assert!(full.contains(&format!("{line}{why}")), "{full}");
-        assert!(full.contains(&format!("computed again\n{asked}")), "{full}");
+        let cost = "computed again after each turn (";
+        assert!(
+            full.contains(cost) && full.contains(&format!(" bytes)\n{asked}")),
+            "{full}"
+        );
         assert!(full.contains(diff), "{full}");
         assert!(!brief.contains(diff));
     }

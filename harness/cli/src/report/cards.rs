@@ -2,7 +2,6 @@
 //! template can do, then the other broken contracts with their evidence. Several templates get a
 //! line each.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use anstyle::Style;
@@ -10,8 +9,8 @@ use minijinja::{Value, context};
 
 use super::assumed;
 use super::card::{
-    ALONE, CardDetail, FindingStyle, one_line, setting, style_of as style_of_severity,
-    style_of_support, write_about, write_alone, write_broken,
+    CardDetail, FindingStyle, one_line, setting, style_of as style_of_severity, style_of_support,
+    write_about, write_alone, write_broken,
 };
 use super::numbers::{counted, thousands};
 use super::other_fault::{FaultKind, OtherFault};
@@ -22,7 +21,7 @@ use super::text::{text, written};
 use super::wrapping::{paragraph, wrapped_command};
 use rolecall_check::capability::{Ability, Capabilities, GenerationPrompt, Support};
 use rolecall_check::card::Card;
-use rolecall_check::contract::{self, Finding, Judgement, Severity};
+use rolecall_check::contract::{Finding, Judgement, Severity};
 use rolecall_core::invocation;
 use rolecall_suite::run::TimedResults;
 
@@ -175,7 +174,7 @@ fn write_capabilities(out: &mut dyn Write, capabilities: &Capabilities) -> io::R
     });
     let prompt = match &capabilities.generation_prompt {
         GenerationPrompt::Suffix { text } => format!("adds {}", one_line(text)),
-        GenerationPrompt::Ignored => "ignored".to_owned(),
+        GenerationPrompt::Ignored => "the same with and without it".to_owned(),
         GenerationPrompt::Other => "changes the prompt".to_owned(),
         GenerationPrompt::Unknown { why } => one_line(why),
     };
@@ -184,6 +183,10 @@ fn write_capabilities(out: &mut dyn Write, capabilities: &Capabilities) -> io::R
         ("special tokens", capabilities.special_tokens.join(", ")),
         ("variables", capabilities.variables.join(", ")),
         ("reasoning from", reasoning.join(", ")),
+        (
+            "prefix cache",
+            capabilities.prefix_cache.in_words().unwrap_or_default(),
+        ),
     ];
     let lines = lines
         .into_iter()
@@ -216,7 +219,7 @@ fn refusals(capabilities: &Capabilities) -> Value {
         .collect()
 }
 
-/// Writes a line for each template, and one for each contract that some template breaks.
+/// Writes a line for each template.
 pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
     let rows = cards.iter().map(|card| {
         let mut broken: Vec<&Finding> = card.unexplained().collect();
@@ -233,42 +236,8 @@ pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
             broken => broken.iter().map(|finding| finding.contract.id).collect::<Vec<_>>(),
         }
     });
-    // A template may break a contract less badly than another one does.
-    let mut broken: BTreeMap<(Severity, &str), usize> = BTreeMap::new();
-    let mut judged: BTreeMap<&str, usize> = BTreeMap::new();
-    for finding in cards.iter().flat_map(|card| &card.findings) {
-        let id = finding.contract.id;
-        if !matches!(finding.judgement, Judgement::DoesNotApply(_)) {
-            *judged.entry(id).or_default() += 1;
-        }
-        if finding.is_broken() {
-            *broken.entry((finding.severity(), id)).or_default() += 1;
-        }
-    }
-    let all = Severity::ALL.into_iter();
-    let all = all.flat_map(|severity| contract::ALL.iter().map(move |one| (severity, one)));
-    let contracts = all.filter_map(|(severity, contract)| {
-        Some(context! {
-            id => contract.id,
-            severity => severity.name(),
-            style => style_of_severity(severity),
-            broken => *broken.get(&(severity, contract.id))?,
-            judged => judged.get(contract.id).copied().unwrap_or(0),
-            meaning => contract.meaning,
-        })
-    });
-    let mut alone: BTreeMap<&str, usize> = BTreeMap::new();
-    for finding in cards.iter().flat_map(|card| &card.without_front) {
-        *alone.entry(finding.contract.id).or_default() += 1;
-    }
-    let alone = alone
-        .iter()
-        .map(|(id, count)| format!("{id} {}", thousands(*count)));
     text!(out, include_str!("cards_table.txt"), {
         cards => rows.collect::<Value>(),
-        contracts => contracts.collect::<Value>(),
-        heading => ALONE,
-        alone => alone.collect::<Vec<_>>(),
     })
 }
 

@@ -6,18 +6,21 @@ use super::comparison::ComparisonDocument;
 use super::fixes::{FixDocument, TemplateFixes};
 use super::json::{self, VERSION, document};
 use rolecall_check::card::Card;
+use rolecall_check::reach::Reach;
 use rolecall_suite::comparison::Comparison;
 
 document! {
     /// The report cards of `check --format json`.
     #[cfg_attr(feature = "schema", schemars(rename = "Cards"))]
     pub struct CheckDocument<'c> from (
-        cards: &'c [Card], bases: &[&'c Comparison], fixes: Option<&'c [TemplateFixes]>,
+        cards: &'c [Card], reach: Reach, bases: &[&'c Comparison], fixes: Option<&'c [TemplateFixes]>,
     ) {
         /// The version of this format: 1.
         rolecall: u32 = VERSION,
         /// The cards, in the order of the templates.
         cards: &'c [Card] = cards,
+        /// What the cards say together.
+        summary: Reach = reach,
         /// The templates compared with their bases, each as `diff --format json` prints it: A is the
         /// base.
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -31,13 +34,14 @@ document! {
     }
 }
 
-/// Writes report cards, the templates compared with their bases, and the fixes if the user asked
-/// for them: `{"rolecall": 1, "cards": […]}`.
+/// Writes report cards, their sum, the templates compared with their bases, and the fixes if the user asked
+/// for them: `{"rolecall": 1, "cards": […], "summary": {…}}`.
 pub fn write(
     out: &mut dyn Write,
     cards: &[Card],
+    reach: Reach,
     bases: &[&Comparison],
     fixes: Option<&[TemplateFixes]>,
 ) -> io::Result<()> {
-    json::write(out, &CheckDocument::of(cards, bases, fixes))
+    json::write(out, &CheckDocument::of(cards, reach, bases, fixes))
 }

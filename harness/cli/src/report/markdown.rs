@@ -37,7 +37,8 @@ pub fn write_run(out: &mut dyn io::Write, report: &RunReport<'_, '_>) -> io::Res
     out.write_all(whole(head, parts).as_bytes())
 }
 
-fn other(other: &OtherFault) -> String {
+/// A point of a list: what fails besides pairs and contracts.
+pub(super) fn other(other: &OtherFault) -> String {
     let sentence = format!("\n- {}\n", escaped(&shown(&other.sentence())));
     if other.lines.is_empty() {
         return sentence;

@@ -77,6 +77,8 @@ pub mod run_report;
 
 pub mod markdown;
 
+pub mod reach;
+
 pub mod html;
 
 pub mod comparison;

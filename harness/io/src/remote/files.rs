@@ -5,10 +5,10 @@ use std::path::Path;
 use crate::source;
 
 pub(super) const CARD: &str = "README.md";
-/// The files with a model's template and its special tokens.
-const FILES: [&str; 8] = [
-    "chat_template.jinja",
-    "chat_template.json",
+/// The files with a model's template.
+const TEMPLATES: [&str; 2] = ["chat_template.jinja", "chat_template.json"];
+/// Other files that may have a template, or its special tokens.
+const FILES: [&str; 6] = [
     "config.json",
     "generation_config.json",
     "preprocessor_config.json",
@@ -23,11 +23,16 @@ const MARKS: [&str; 2] = ["config.json", "generation_config.json"];
 pub(super) const MOST_OF_MARK: u64 = 1 << 20;
 /// Whether a file may define the template.
 pub(super) fn is_wanted(file: &str) -> bool {
+    is_template(file) || FILES.contains(&file)
+}
+
+/// Whether a file has a template and nothing else.
+pub(super) fn is_template(file: &str) -> bool {
     let is_named = file
         .strip_prefix(FOLDER)
         .and_then(|name| name.strip_suffix(".jinja"))
         .is_some_and(|name| !name.contains('/'));
-    is_named || FILES.contains(&file)
+    is_named || TEMPLATES.contains(&file)
 }
 
 /// Whether a file only shows that a folder is a model.

@@ -27,13 +27,15 @@ mod weights;
 #[cfg(feature = "fetch")]
 mod hub;
 #[cfg(feature = "fetch")]
+mod organisation;
+#[cfg(feature = "fetch")]
 mod registry;
 
 use std::path::Path;
 
 use rolecall_core::problem::Problem;
 
-pub use found::FoundModel;
+pub use found::{FoundModel, MOST_MODELS, Organisation};
 use name::RemoteName;
 
 /// Whether a path is the name of a model, and no path of a file.
@@ -57,6 +59,20 @@ fn find_named(path: &Path, name: &RemoteName, cache: Option<&Path>) -> Result<Fo
     }
 }
 
+/// Asks the Hugging Face hub for the models of an organisation. None if the path is not `hf:ORG/*`.
+pub fn organisation(path: &Path) -> Option<Result<Organisation, Problem>> {
+    let name = name::organisation(path)?;
+    Some(models_of(path, name))
+}
+
+#[cfg(feature = "fetch")]
+use organisation::find as models_of;
+
+#[cfg(not(feature = "fetch"))]
+fn models_of(path: &Path, _: &str) -> Result<Organisation, Problem> {
+    Err(unable(path))
+}
+
 /// Fetches the card of a model on the Hugging Face hub, `README.md`, besides its other files. For a
 /// path that does not name one, and where the hub does not answer, nothing happens.
 #[cfg(feature = "fetch")]
@@ -75,11 +91,16 @@ pub fn fetch_card(_: &Path, _: Option<&Path>) -> Result<(), Problem> {
 
 #[cfg(not(feature = "fetch"))]
 fn find_named(path: &Path, _: &RemoteName, _: Option<&Path>) -> Result<FoundModel, Problem> {
+    Err(unable(path))
+}
+
+#[cfg(not(feature = "fetch"))]
+fn unable(path: &Path) -> Problem {
     let message = "this program was built without the feature `fetch`, and finds no models by name";
-    Err(Problem::new(path, message).help(
+    Problem::new(path, message).help(
         "name a file or folder; in the repository, `cargo run --package rolecall-cli --` finds \
          models by name",
-    ))
+    )
 }
 
 /// How to write a path that is not there, if it looks like the name of a model.

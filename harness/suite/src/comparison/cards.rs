@@ -199,7 +199,7 @@ fn generation_prompt(prompt: &GenerationPrompt) -> String {
             shown.retain(|c| c != '\n');
             format!("`{shown}`")
         }
-        GenerationPrompt::Ignored => "ignored".to_owned(),
+        GenerationPrompt::Ignored => "the same with and without it".to_owned(),
         GenerationPrompt::Other => "changes the prompt elsewhere".to_owned(),
         GenerationPrompt::Unknown { .. } => "unknown".to_owned(),
     }

@@ -223,8 +223,14 @@ function contracts() {
       severity, many, ink, templates: cards.filter((template) => brokenBy(template, severity).includes(contract.id)),
     })).filter(({ templates }) => templates.length > 0),
   })).filter(({ found }) => found.length > 0);
+  const { downloads } = index.verdict || {};
+  const weight = (templates) => templates.reduce((sum, { name }) => sum + ((downloads || {})[name] || 0), 0);
+  const percent = (part, whole) => `${(100 * part / (whole || 1)).toFixed(1)} %`;
+  const share = (templates) => cards.length > 1 && ` (${percent(templates.length, cards.length)}${
+    downloads ? `, ${percent(weight(templates), weight(cards))} of downloads` : ''})`;
   const rank = ({ found }) => Object.keys(SEVERITIES).indexOf(found[0].severity);
-  groups.sort((a, b) => rank(a) - rank(b) || b.found[0].templates.length - a.found[0].templates.length);
+  const order = (measure) => (a, b) => measure(b.found[0].templates) - measure(a.found[0].templates);
+  groups.sort((a, b) => rank(a) - rank(b) || order(weight)(a, b) || order((templates) => templates.length)(a, b));
   // The evidence is unpacked when somebody opens it. The page of one template opens its errors itself.
   const group = ({ contract, found }, at) => {
     const worst = found[0];
@@ -232,7 +238,7 @@ function contracts() {
     const details = element('details', { class: `finding is-${worst.severity}` },
       element('summary', {}, element('b', {}, contract.id), ' ',
         found.map(({ severity, many, ink, templates }) => [element('span', { class: `count ${ink || ''}` },
-          severity === 'known' ? `${templates.length} known` : counted(templates.length, severity, many)), ' ']),
+          severity === 'known' ? `${templates.length} known` : counted(templates.length, severity, many), share(templates)), ' ']),
         element('span', { class: 'quiet' }, contract.meaning)),
       example,
       found.map(({ many, templates }) => [
@@ -494,7 +500,7 @@ function card(known) {
   const order = { error: 0, warning: 1, limitation: 2, note: 3 };
   const broken = by('broken').sort((a, b) => order[a.severity] - order[b.severity]);
   const alone = known.card.alone || [];
-  const { switches = [], ...able } = known.card.capabilities;
+  const { switches = [], prefix_cache: cache = {}, ...able } = known.card.capabilities;
   const chips = (findings, title) => element('ul', { class: 'chips' },
     findings.map((one) => element('li', { title: title(one) }, one.contract)));
   return [
@@ -508,6 +514,9 @@ function card(known) {
       chips(by('does-not-apply'), (one) => one.reason)),
     element('h2', {}, 'Capabilities'),
     element('dl', { class: 'grid' }, capabilities(able)),
+    Object.entries(cache).filter(([, one]) => one.percent > 0).map(([name, one]) => element('p', {},
+      `Prefix cache, ${name}: ${one.percent} % is computed again after each turn `,
+      element('span', { class: 'quiet' }, one.turns.map((turn) => `${turn.percent} % after ${turn.after} (${turn.recomputed_bytes} of ${turn.bytes} bytes)`).join(', ')))),
     switches.length > 0 && element('h2', {}, 'Switches'),
     switches.map(switched),
     roundtrip(known.card.read_back || []),

@@ -10,9 +10,12 @@ use super::page_file::diff;
 use crate::report::difference::{FaultGroup, GroupedPair};
 use crate::report::numbers::counted;
 use crate::report::other_fault::OtherFault;
+use crate::report::reach::in_words;
 use crate::report::run_report::{Ending, RunReport};
 use rolecall_check::card::Card;
 use rolecall_check::contract::Severity;
+use rolecall_check::downloads::Downloads;
+use rolecall_check::reach::Reach;
 use rolecall_core::diff::{Diff, Side};
 use rolecall_suite::checked_text::{CheckedText, TextStatus};
 
@@ -45,7 +48,27 @@ pub fn of_run(report: &RunReport<'_, '_>, engines: &str) -> Value {
 }
 
 /// The verdict of report cards, with what else fails the check. `passes` says how the command ends.
-pub fn of_cards(cards: &[Card], others: &[OtherFault], passes: bool) -> Value {
+pub fn of_cards(
+    cards: &[Card],
+    reach: &Reach,
+    downloads: Option<&Downloads>,
+    others: &[OtherFault],
+    passes: bool,
+) -> Value {
+    let mut engines: Vec<&str> = cards.iter().map(|card| card.engine.as_str()).collect();
+    engines.sort_unstable();
+    engines.dedup();
+    let sentences = [in_words(reach), format!("Engine: {}", engines.join(", "))];
+    let sentences = sentences.map(|sentence| sentence + ".");
+    let mut verdict = of_comparison(&headline(cards, others), passes);
+    verdict["facts"] = facts(&sentences.each_ref().map(String::as_str)).into();
+    verdict["others"] = others.iter().map(OtherFault::sentence).collect();
+    verdict["downloads"] = json!(downloads);
+    verdict
+}
+
+/// How many errors and warnings report cards have, in words, with what else fails the check.
+pub fn headline(cards: &[Card], others: &[OtherFault]) -> String {
     let count = |severity| -> usize { cards.iter().map(|card| card.count(severity)).sum() };
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let with_errors = cards.iter().filter(|card| card.count(Severity::Error) > 0);
@@ -65,14 +88,7 @@ pub fn of_cards(cards: &[Card], others: &[OtherFault], passes: bool) -> Value {
             counted(others.len(), "other problem", "other problems")
         );
     }
-    let mut engines: Vec<&str> = cards.iter().map(|card| card.engine.as_str()).collect();
-    engines.sort_unstable();
-    engines.dedup();
-    let others: Vec<String> = others.iter().map(OtherFault::sentence).collect();
-    let mut verdict = of_comparison(&headline, passes);
-    verdict["facts"] = facts(&[&format!("Engine: {}.", engines.join(", "))]).into();
-    verdict["others"] = others.into();
-    verdict
+    headline
 }
 
 /// The verdict of a comparison, in a sentence.
