@@ -118,16 +118,26 @@ fn nothing_is_an_object(tally: &mut Tally, prober: &Prober<'_>) {
 
 /// Demands that more comes between an argument and the next one than the quote that ends it.
 fn arguments_are_apart(tally: &mut Tally, seen: &ProbeOutcome) {
-    let (Some(before), Some(between)) = (
-        seen.between(words::FIRST_KEY, words::FIRST_VALUE)
-            .or_else(|| seen.before(words::FIRST_VALUE)),
-        seen.between(words::FIRST_VALUE, words::SECOND_KEY),
-    ) else {
+    let mut arguments = [
+        (words::FIRST_KEY, words::FIRST_VALUE),
+        (words::SECOND_KEY, words::SECOND_VALUE),
+    ];
+    // Some templates sort them.
+    arguments.sort_by_key(|(_, value)| seen.find(value).map(|place| place.start));
+    let [(_, value), (key, _)] = arguments;
+    let (Some(before), Some(after)) = (seen.before(value), seen.after(value)) else {
+        return;
+    };
+    let Some(between) = after
+        .to_ascii_lowercase()
+        .find(key)
+        .and_then(|at| after.get(..at))
+    else {
         return;
     };
     tally.demand_with(Severity::Warning, !before.ends_with(between), || {
         let what = "nothing separates an argument of a call from the next one";
-        Evidence::one(what, seen).at(seen.find(words::SECOND_KEY))
+        Evidence::one(what, seen).at(seen.find(value))
     });
 }
 
@@ -274,12 +284,20 @@ fn key(said: &str, shown: &str) -> Check {
     static EXAMPLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r#""(?:name|tool_name)"\s*:\s*([^,}\n]{1,40}),\s*"(\w+)"\s*:"#).ok()
     });
+    static FIRST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"\{"(arguments|parameters|args|input|kwargs)"\s*:\s*<[^>\n]*>,\s*"(?:name|tool_name)""#).ok()
+    });
     let written = WRITTEN.as_ref()?.captures(said)?[1].to_owned();
     let examples: Vec<String> = EXAMPLE
         .as_ref()?
         .captures_iter(shown)
         .filter(|found| !found[1].contains("quill") && KEYS.contains(&&found[2]))
         .map(|found| found[2].to_owned())
+        .collect();
+    let first_in_example = LazyLock::force(&FIRST).as_ref()?.captures(shown);
+    let examples: Vec<String> = examples
+        .into_iter()
+        .chain(first_in_example.map(|found| found[1].to_owned()))
         .collect();
     let expected = examples.first()?;
     Some((!examples.contains(&written)).then(|| {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 use rolecall_core::Dialect;
+use serde_json::json;
 
 use super::definition::Contract;
 use super::evidence::{Evidence, common};
@@ -17,6 +18,7 @@ use crate::probe::catalogue::{
     TOOL_WITHOUT_DESCRIPTION, TOOL_WITHOUT_PARAMETERS, TOOLS, TYPED_ARGUMENTS, USER,
     USER_ASSISTANT_USER,
 };
+use crate::probe::input_style::{open, with_tools};
 use crate::probe::{Arguments, Probe, ProbeOutcome, Prober, words};
 
 /// What languages print where there is nothing.
@@ -206,6 +208,26 @@ fn values(tally: &mut Tally, prober: &Prober<'_>) {
         tally.skip("calls are written in Python");
         return;
     }
+    let m = prober.input_style();
+    let nested = json!({words::FIRST_KEY: [{words::INNER_KEY: words::FIRST_VALUE}]});
+    let call = with_tools(open(vec![
+        m.user(),
+        m.call_with(&m.arguments(&nested)),
+        m.result(),
+    ]));
+    let seen = prober.ask("nested-arguments", "a call with an object in a list", call);
+    let marks = [
+        format!("{{'{}'", words::INNER_KEY),
+        format!("map[{}", words::INNER_KEY),
+    ];
+    let mark = marks.iter().find(|mark| seen.has(mark));
+    tally.demand(mark.is_none(), || {
+        let mark = mark.map_or("", String::as_str);
+        let what = format!(
+            "an object in a list of arguments is not in the prompt as JSON, but with `{mark}`"
+        );
+        Evidence::one(what, &seen).at(seen.find(mark))
+    });
     let list = format!("['{}']", words::FIRST_VALUE);
     let object = format!("{{'{}': 1}}", words::SECOND_VALUE);
     let go_list = format!("[{}]", words::FIRST_VALUE);

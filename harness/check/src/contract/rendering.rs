@@ -1,5 +1,6 @@
 //! Contracts about rendering itself.
 
+use rolecall_core::clock::Moment;
 use rolecall_core::{Case, Dialect, Outcome, Stage};
 use serde_json::json;
 
@@ -226,7 +227,13 @@ pub(super) static DATE_INDEPENDENT: Contract = Contract {
                 let because = cause(prober, [&today, &later], None);
                 Evidence::differ(what, &today, &later).because(because)
             });
-            let wrong = wrong_date(other, &later.asked);
+            // Ollama has a function for the day before.
+            let days = [later.asked.now, later.asked.now.yesterday()];
+            let mut wrong = days.iter().map(|day| wrong_date(other, day));
+            let wrong = wrong
+                .next()
+                .flatten()
+                .filter(|_| wrong.all(|one| one.is_some()));
             tally.demand_with(Severity::Error, wrong.is_none(), || {
                 let what = format!(
                     "a date in the prompt is not that of the day: {}",
@@ -241,9 +248,9 @@ pub(super) static DATE_INDEPENDENT: Contract = Contract {
 
 /// A date in a prompt, with the year of the clock, that is another day than the clock shows: in the form
 /// 2027-11-23, 23 November 2027, or November 23, 2027.
-fn wrong_date(prompt: &str, case: &Case) -> Option<String> {
-    let year = case.now.strftime("%Y");
-    let [iso, day, short, long] = ["-%m-%d", "%d", "%b", "%B"].map(|form| case.now.strftime(form));
+fn wrong_date(prompt: &str, now: &Moment) -> Option<String> {
+    let year = now.strftime("%Y");
+    let [iso, day, short, long] = ["-%m-%d", "%d", "%b", "%B"].map(|form| now.strftime(form));
     prompt.match_indices(&year).find_map(|(at, _)| {
         let (before, after) = (&prompt[..at], &prompt[at + year.len()..]);
         let is_iso = after.get(..6).is_some_and(|rest| {
