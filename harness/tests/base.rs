@@ -98,6 +98,18 @@ fn a_suite_holds_a_template_to_its_base() {
         "Users are human."
     );
     assert_eq!(code, 0);
+    // What is known of an edit does not excuse what else it does.
+    let other = fork("{% if add_generation_prompt %}", "{% if messages[1] %}");
+    let known = "differs = { \"opening-on-request\" = \"So.\", \"system-apart\" = \"So.\" }";
+    other.write("rolecall.toml", &configuration(known));
+    let (some, code) = compared(&other, &[]);
+    let groups = some["bases"][0]["differences"].as_array().unwrap();
+    let known: Vec<bool> = groups
+        .iter()
+        .map(|group| group["known"].is_string())
+        .collect();
+    assert!(known.contains(&true) && known.contains(&false), "{known:?}");
+    assert_eq!((known.len(), code), (2, 1));
     let stale = "differs = { \"*\" = \"Users are human.\", \"one-bos\" = \"It has none.\" }";
     folder.write("rolecall.toml", &configuration(stale));
     let ran = folder.rolecall(&["check"]);

@@ -36,7 +36,8 @@ impl Hunk {
         let is_begin = |by: &usize| {
             let at = range.start - by;
             let is_line = at == 0 || bytes[at - 1] == b'\n';
-            text.is_char_boundary(at) && (is_line || text[at..].starts_with(['{', '<']))
+            let is_tag = || text[at..].starts_with(['{', '<']) && !text[..at].ends_with('{');
+            text.is_char_boundary(at) && (is_line || is_tag())
         };
         if let Some(by) = (0..=most.unwrap_or(0)).find(is_begin) {
             for range in [&mut self.old, &mut self.new] {
@@ -161,6 +162,13 @@ mod tests {
         assert_eq!(
             texts("{% if a %}b{% endif %}{% if c %}d", "{% if c %}d", 9),
             [["{% if a %}b{% endif %}", ""]]
+        );
+        // What is added before a tag does not share its begin.
+        let content = "{{ messages[0].content }}";
+        let refusal = "{% if messages[0].role == 'system' %}{{ raise_exception('no') }}{% endif %}";
+        assert_eq!(
+            texts(content, &format!("{refusal}{content}\u{A0}"), 9),
+            [["", refusal], ["", "\u{A0}"]]
         );
         // A tag is replaced as a whole.
         assert_eq!(

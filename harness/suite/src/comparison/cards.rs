@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn a_contract_that_both_break_is_worse_or_better() {
         let finding = |severity, count| FindingChange {
-            contract: &rolecall_check::contract::ALL[0],
+            contract: rolecall_check::contract::ALL[0],
             severity,
             what: String::new(),
             is_raw_only: false,

@@ -16,6 +16,9 @@ use super::relation::Relation;
 /// Templates with more edits are hardly read edit by edit. Edits near each other then count as one.
 const MOST_EDITS: usize = 24;
 
+/// The same change of signs in so many places is one edit, such as of white space in all tags.
+const OFTEN: usize = 4;
+
 /// A shorter edit is shown with what is around it, up to so many characters on each side.
 const SHORT: usize = 24;
 /// A tag around an edit is shown whole if it begins and ends within so many characters.
@@ -26,7 +29,7 @@ const TAG: usize = 60;
 pub struct SourceEdit {
     /// The lines of B in which its places begin.
     pub lines: Vec<usize>,
-    /// Its first place in A and in B. A short text comes with what is around it.
+    /// Its first place in A and in B. If both texts are short, they come with what is around them.
     pub texts: [String; 2],
 }
 
@@ -104,40 +107,24 @@ impl<'t> SourceEdits<'t> {
         if a.dialect != b.dialect || a.source == b.source || !is_one {
             return None;
         }
-        let hunks = hunk::hunks(&a.source, &b.source, MOST_EDITS);
-        let gone: usize = hunks.iter().map(|hunk| hunk.old.len()).sum();
+        let mut edits = alike(sides, usize::MAX);
+        if edits.len() > MOST_EDITS {
+            edits = alike(sides, MOST_EDITS);
+        }
+        let gone: usize = edits.iter().flatten().map(|hunk| hunk.old.len()).sum();
         if 2 * (a.source.len() - gone) < a.source.len().min(b.source.len()) {
             return None;
         }
         let mut found = SourceEdits {
             sides,
-            edits: Vec::new(),
+            edits,
             is_all: a.special_tokens == b.special_tokens
                 && a.variables == b.variables
                 && a.front == b.front
                 && a.setup == b.setup,
         };
-        found.edits = found.alike(hunks);
         found.join_dependent(|template| load(engine, template).refusal().is_none());
         Some(found)
-    }
-
-    /// Hunks that replace a word by the same other word are one edit.
-    fn alike(&self, hunks: Vec<Hunk>) -> Vec<Vec<Hunk>> {
-        let mut edits: Vec<Vec<Hunk>> = Vec::new();
-        let mut known = HashMap::new();
-        for hunk in hunks {
-            let texts = self.texts(&hunk);
-            let is_word = texts.concat().contains(char::is_alphanumeric);
-            if let Some(at) = known.get(&texts).filter(|_| is_word) {
-                let at: usize = *at;
-                edits[at].push(hunk);
-            } else {
-                known.insert(texts, edits.len());
-                edits.push(vec![hunk]);
-            }
-        }
-        edits
     }
 
     /// Joins edits that cannot be taken back alone, such as the begin and the end of a branch: the
@@ -272,18 +259,13 @@ impl<'t> SourceEdits<'t> {
         })
     }
 
-    fn texts(&self, hunk: &Hunk) -> [&'t str; 2] {
-        let [a, b] = self.sides;
-        [&a.source[hunk.old.clone()], &b.source[hunk.new.clone()]]
-    }
-
-    /// The texts of a hunk. A short one comes with what is around it in its line: with the tag that
-    /// it is in, or with a few words.
+    /// The texts of a hunk. If both are short, they come with what is around them in their line: with
+    /// the tag that they are in, or with a few words.
     fn around(&self, hunk: &Hunk) -> [String; 2] {
-        let texts = self.texts(hunk);
+        let texts = texts(self.sides, hunk);
         if texts
             .iter()
-            .all(|text| text.trim().chars().count() >= SHORT)
+            .any(|text| text.trim().chars().count() >= SHORT)
         {
             return texts.map(str::to_owned);
         }
@@ -298,6 +280,34 @@ impl<'t> SourceEdits<'t> {
         let (before, after) = (&before[begin(before)..], &after[..end(after)]);
         texts.map(|text| [before, text, after].concat())
     }
+}
+
+fn texts<'t>([a, b]: [&'t Template; 2], hunk: &Hunk) -> [&'t str; 2] {
+    [&a.source[hunk.old.clone()], &b.source[hunk.new.clone()]]
+}
+
+/// The edits between two templates: at most so many hunks, and those that replace a word by the
+/// same other word, or the same signs very often, as one.
+fn alike(sides: [&Template; 2], most: usize) -> Vec<Vec<Hunk>> {
+    let hunks = hunk::hunks(&sides[0].source, &sides[1].source, most);
+    let mut counts: HashMap<[&str; 2], usize> = HashMap::new();
+    for hunk in &hunks {
+        *counts.entry(texts(sides, hunk)).or_default() += 1;
+    }
+    let mut edits: Vec<Vec<Hunk>> = Vec::new();
+    let mut known: HashMap<[&str; 2], usize> = HashMap::new();
+    for hunk in hunks {
+        let texts = texts(sides, &hunk);
+        let is_word = texts.concat().contains(char::is_alphanumeric);
+        let is_alike = is_word || counts[&texts] >= OFTEN;
+        if let Some(at) = known.get(&texts).filter(|_| is_alike) {
+            edits[*at].push(hunk);
+        } else {
+            known.insert(texts, edits.len());
+            edits.push(vec![hunk]);
+        }
+    }
+    edits
 }
 
 impl Blame {
@@ -322,6 +332,8 @@ fn begin(text: &str) -> usize {
         if near <= line {
             return line;
         }
+        // Not within the begin of a tag.
+        let near = near - usize::from(text[..near].ends_with('{'));
         let near = &text[near..];
         let word = near.find(['<', '[', '{']).or_else(|| near.find(' '));
         text.len() - near.len() + word.unwrap_or_default()
@@ -389,9 +401,11 @@ mod tests {
     const JINJA: &str = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>\n{% endfor %}\
                          {% if add_generation_prompt %}<assistant>{% endif %}";
 
-    /// The lines and the texts of the edit that makes the difference for a question, and for an
-    /// answer, and whether other edits change that case, too.
-    fn blamed(dialect: Dialect, a: &str, b: &str) -> Vec<Option<(Vec<usize>, [String; 2], bool)>> {
+    /// The lines and the texts of an edit, and whether other edits change the case, too.
+    type Shown = (Vec<usize>, [String; 2], bool);
+
+    /// The edits that make the difference for a question, and for an answer.
+    fn blamed(dialect: Dialect, a: &str, b: &str) -> Vec<Option<Shown>> {
         let engines = Engines::default();
         let engine = engines.for_dialect(dialect).unwrap();
         let [a, b] = [a, b].map(|source| Template::from_source("t", dialect, source));
@@ -420,7 +434,7 @@ mod tests {
         shown.collect()
     }
 
-    fn jinja(replaced: &[(&str, &str)]) -> Vec<Option<(Vec<usize>, [String; 2], bool)>> {
+    fn jinja(replaced: &[(&str, &str)]) -> Vec<Option<Shown>> {
         let replace = |text: String, (from, to): &(&str, &str)| text.replace(from, to);
         let b = replaced.iter().fold(JINJA.to_owned(), replace);
         blamed(Dialect::Jinja, JINJA, &b)
@@ -477,6 +491,10 @@ mod tests {
                 .all(|(_, [a, _], _)| a.contains("</s>")),
             "{found:?}"
         );
+        // All tags take away the white space before them.
+        let found = jinja(&[("{%", "{%-")]);
+        let lines = found[0].clone().map(|(lines, ..)| lines);
+        assert_eq!(lines, Some(vec![1, 2]), "{found:?}");
         let go = "{{ range .Messages }}<{{ .Role }}>{{ .Content }}</s>{{ end }}\n<assistant>\n";
         let tags = go.replace("<{{", "[{{").replace("<assistant", "[assistant");
         let found = blamed(Dialect::Go, go, &tags);

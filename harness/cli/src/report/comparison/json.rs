@@ -144,7 +144,8 @@ document! {
     struct SourceEditEntry<'c> from (edit: &'c SourceEdit, is_shared: bool) {
         /// The lines of B in which its places begin.
         lines: &'c [usize] = &edit.lines,
-        /// The text of A at the first place. A short text comes with what is around it.
+        /// The text of A at the first place. If both texts are short, they come with what is
+        /// around them.
         a: &'c str = &edit.texts[0],
         /// The text of B there.
         b: &'c str = &edit.texts[1],

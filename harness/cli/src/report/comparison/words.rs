@@ -10,7 +10,8 @@ use super::first_place::FirstPlace;
 use rolecall_core::problem::shown;
 use rolecall_core::transcript::encode_char;
 use rolecall_suite::comparison::{
-    CaseGroup, CaseTally, Comparison, DegreeChange, FindingChange, Meaning, Member, Relation,
+    CaseGroup, CaseTally, Comparison, DegreeChange, FindingChange, GroupKind, Meaning, Member,
+    Relation,
 };
 
 /// How many characters of a refusal's message to show.
@@ -206,12 +207,13 @@ pub(super) fn warning(comparison: &Comparison) -> Option<String> {
     let all = counted(tally.count(), "case", "cases");
     let pairings = comparison.pairings.iter();
     let unset: BTreeSet<&str> = pairings.flat_map(|one| &one.unset).copied().collect();
-    let fails = |group: &&CaseGroup| {
-        let mut outcomes = group.outcomes.iter();
+    let fails = |kind: &GroupKind<'_>| {
+        let mut outcomes = kind.outcomes.iter();
         outcomes.any(|outcome| outcome.kind() == OutcomeKind::Failed)
     };
     let groups = comparison.differences().iter().chain(comparison.failures());
-    let failed: usize = groups.filter(fails).map(|group| group.members.len()).sum();
+    let kinds = groups.flat_map(CaseGroup::kinds).filter(fails);
+    let failed: usize = kinds.map(|kind| kind.count).sum();
     let mut sentence = if comparison.all_fail() {
         format!("Nothing could be compared: both sides fail in all of {all}.")
     } else if tally.fail > tally.count() / 2 {
