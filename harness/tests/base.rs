@@ -98,6 +98,18 @@ fn a_suite_holds_a_template_to_its_base() {
         "Users are human."
     );
     assert_eq!(code, 0);
+    // What is known of an edit does not excuse what else it does.
+    let other = fork("{% if add_generation_prompt %}", "{% if messages[1] %}");
+    let known = "differs = { \"opening-on-request\" = \"So.\", \"system-apart\" = \"So.\" }";
+    other.write("rolecall.toml", &configuration(known));
+    let (some, code) = compared(&other, &[]);
+    let groups = some["bases"][0]["differences"].as_array().unwrap();
+    let known: Vec<bool> = groups
+        .iter()
+        .map(|group| group["known"].is_string())
+        .collect();
+    assert!(known.contains(&true) && known.contains(&false), "{known:?}");
+    assert_eq!((known.len(), code), (2, 1));
     let stale = "differs = { \"*\" = \"Users are human.\", \"one-bos\" = \"It has none.\" }";
     folder.write("rolecall.toml", &configuration(stale));
     let ran = folder.rolecall(&["check"]);
@@ -145,4 +157,70 @@ fn a_model_card_names_the_base() {
         reported.contains("hf:no-such-org/no-such-model"),
         "{reported}"
     );
+}
+
+/// Whatever an edit does to conversations, it is one group, which says where the edit is.
+#[test]
+fn an_edit_of_the_template_is_one_difference() {
+    let folder = fork("{% if add_generation_prompt %}", "{% if messages[1] %}");
+    let like = ["own.jinja", "--like", "good.jinja"];
+    let (one, _) = compared(&folder, &like);
+    let groups = one["bases"][0]["differences"].as_array().unwrap();
+    assert_eq!(groups.len(), 1, "{groups:#?}");
+    let edit = &groups[0]["source_edit"];
+    assert_eq!(edit["lines"], serde_json::json!([3]));
+    assert_eq!(edit["a"], "{% if add_generation_prompt %}");
+    assert_eq!(edit["b"], "{% if messages[1] %}");
+    let kinds = groups[0]["kinds"].as_array().unwrap().iter();
+    let count: u64 = kinds.map(|kind| kind["count"].as_u64().unwrap()).sum();
+    assert_eq!(count, one["bases"][0]["counts"]["differ"].as_u64().unwrap());
+    // A plain question is shown, although others are shorter.
+    assert_eq!(groups[0]["cases"][0]["case"], "plain/single-turn");
+    let ran = folder.rolecall(&[&["check", "--format", "github"], like.as_slice()].concat());
+    let said = ran.stdout();
+    assert!(said.contains("file=own.jinja,line=3"), "{said}");
+    assert!(
+        said.contains("differs from its base good.jinja by line 3 in "),
+        "{said}"
+    );
+
+    // Two edits are two differences, and each case has the one that makes it.
+    let own = GOOD.replace("{{ m.content }}", "{{ m.content | trim }}");
+    folder.write(
+        "own.jinja",
+        &own.replace("<|im_start|>assistant", "<|im_start|>model"),
+    );
+    let (two, _) = compared(&folder, &like);
+    let groups = two["bases"][0]["differences"].as_array().unwrap();
+    let lines: Vec<_> = groups
+        .iter()
+        .map(|group| group["source_edit"]["lines"].clone())
+        .collect();
+    let both = |line: u64| serde_json::json!([line]);
+    assert!(
+        lines.contains(&both(2)) && lines.contains(&both(3)),
+        "{lines:?}"
+    );
+    let with = |line: u64| {
+        groups
+            .iter()
+            .find(|group| group["source_edit"]["lines"] == both(line))
+    };
+    let ids = with(2).unwrap()["contracts"].as_array().unwrap();
+    assert!(ids.contains(&"whitespace-verbatim".into()), "{ids:?}");
+    assert!(
+        !with(3).unwrap()["contracts"]
+            .to_string()
+            .contains("whitespace")
+    );
+
+    // Ollama's templates have edits, too.
+    let go = "{{ range .Messages }}<{{ .Role }}>{{ .Content }}</s>\n{{ end }}<assistant>";
+    folder.write("good.gotmpl", go);
+    folder.write("own.gotmpl", &go.replace(".Content", ".Role"));
+    let (ollama, _) = compared(&folder, &["own.gotmpl", "--like", "good.gotmpl"]);
+    let groups = ollama["bases"][0]["differences"].as_array().unwrap();
+    assert_eq!(groups.len(), 1, "{groups:#?}");
+    assert_eq!(groups[0]["source_edit"]["b"], "{{ .Role }}");
+    assert_eq!(groups[0]["meaning"], "breaks");
 }

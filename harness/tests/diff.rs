@@ -84,7 +84,9 @@ const HUMAN: &str = "\
 2  differ
 2  cases
 
-1 case: another prompt
+1 case: another prompt, by line 3 of the template
+  - <|im_start|>assistant{{ '\\n' }}{% endif %}
+  + <|im_start|>assistant{% endif %}
   plain/user
   One user turn.
   first difference at byte 52, line 3, column 22: A has U+000A LINE FEED, B has
@@ -94,10 +96,14 @@ const HUMAN: &str = "\
   - ␃
   + <|im_start|>assistant␃
 
-1 case: A gives a prompt, B refuses
+1 case: A gives a prompt, B refuses, by line 1 of the template
+  - if tools %}{{ tools | tojson }}{% endif %}{% for m in messages
+  + for m in messages %}{% if m.role == 'system' %}{{ raise_exception('No
+    system') }}{% endif
   plain/system
   A system turn.
-  - gives a prompt of 53 bytes
+  Other edits change this case, too. Here A is B without this edit.
+  - gives a prompt of 52 bytes
   + refuses: No system
 ";
 
@@ -121,9 +127,14 @@ fn a_comment_on_a_pull_request_says_it_in_a_line_and_a_table() {
 }
 
 const MARKDOWN: &str = "\
-<summary>1 case: another prompt, as in <code>plain/user</code></summary>
+<summary>1 case: another prompt, by line 3 of the template, as in <code>plain/user</code></summary>
 
 One user turn.
+
+```diff
+- <|im_start|>assistant{{ '\\n' }}{% endif %}
++ <|im_start|>assistant{% endif %}
+```
 
 first difference at byte 52, line 3, column 22: A has U+000A LINE FEED, B has the end
 
@@ -136,12 +147,18 @@ first difference at byte 52, line 3, column 22: A has U+000A LINE FEED, B has th
 
 </details>
 
-<details><summary>1 case: A gives a prompt, B refuses, as in <code>plain/system</code></summary>
+<details><summary>1 case: A gives a prompt, B refuses, by line 1 of the template, as in \
+<code>plain/system</code></summary>
 
 A system turn.
 
 ```diff
-- gives a prompt of 53 bytes
+- if tools %}{{ tools | tojson }}{% endif %}{% for m in messages
++ for m in messages %}{% if m.role == 'system' %}{{ raise_exception('No system') }}{% endif
+```
+
+```diff
+- gives a prompt of 52 bytes
 + refuses: No system
 ```
 
@@ -237,7 +254,8 @@ fn two_failures_are_not_the_same_prompt() {
     let ran = diff(&folder, &["a.jinja", "b.jinja"]);
     assert_eq!(ran.code(), 1);
     assert!(
-        ran.stdout().contains("2 cases: another prompt"),
+        ran.stdout()
+            .contains("2 cases: another prompt, by line 1 of the template"),
         "{}",
         ran.stdout()
     );

@@ -409,7 +409,7 @@ fn two_sides_are_shown_with_what_they_differ_in() {
         &folder,
         &html,
         "",
-        "const differences = [...document.querySelectorAll('.cause')].map((one) => [one.querySelector('b').textContent, one.querySelector('a').getAttribute('href'), one.querySelector('.diff') && one.querySelector('.diff').textContent]);
+        "const differences = [...document.querySelectorAll('.cause')].map((one) => [one.querySelector('b').textContent, one.querySelector('a').getAttribute('href'), one.querySelector('.diff') && one.querySelector('.diff').textContent, [...one.querySelectorAll(':scope > p > code')].map((code) => code.textContent)]);
          document.querySelector('.strip').focus();
          return { sides: text('.sides'), about: text('#about'), differences, rows: rows(), tip: text('#tip'),
                   filters: [...document.querySelectorAll('#filters button')].map((one) => one.textContent) };",
@@ -420,14 +420,21 @@ fn two_sides_are_shown_with_what_they_differ_in() {
         found["differences"],
         serde_json::json!([
             [
-                "another prompt",
+                "another prompt, by line 1 of the template",
                 "#t=old%20and%20new&c=plain%2Fuser",
-                "  rendered- Hi␡␃+ Hi␡U+00A0␃"
+                "  rendered- Hi␡␃+ Hi␡U+00A0␃",
+                [
+                    "{{ messages[0].content }}",
+                    "{{ messages[0].content }}⟦U+00A0⟧"
+                ]
             ],
             [
-                "A gives a prompt, B refuses",
+                "A gives a prompt, B refuses, by line 1 of the template",
                 "#t=old%20and%20new&c=plain%2Fsystem",
-                null
+                null,
+                [
+                    "{% if messages[0].role == 'system' %}{{ raise_exception('</script>no') }}{% endif %}"
+                ]
             ]
         ])
     );

@@ -308,8 +308,9 @@ fn the_pages_are_right_after_a_new_case() {
     for family in ["plain", "turns"] {
         let file = suite.join(format!("cases/conversations/{family}.json"));
         let cases = std::fs::read_to_string(&file).unwrap();
-        let new = r#""cases": {"new": {"about": "New.", "messages": [{"role": "user", "content": "New."}]},"#;
-        let more = cases.replacen("\"cases\": {", new, 1);
+        let new =
+            r#","new": {"about": "New.", "messages": [{"role": "user", "content": "New."}]}}}"#;
+        let more = cases.trim_end().trim_end_matches("\n  }\n}").to_owned() + new;
         assert_ne!(cases, more);
         std::fs::write(&file, more).unwrap();
     }

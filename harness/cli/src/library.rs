@@ -113,7 +113,7 @@ pub fn diff(a: &Template, b: &Template, names: [String; 2]) -> Result<String, Li
     let [one, other] = [a, b].map(|template| Suite::with_cases_of(&layout, vec![template.clone()]));
     let mut comparison = Comparison::new(SideKind::Templates, names);
     let sides = [&one, &other].map(|suite| suite.pairs().collect::<Vec<Pair<'_>>>());
-    comparison.render([&runner, &runner], sides);
+    comparison.render([&runner, &runner], sides, &[]);
     let all = ContractChoice::default();
     let cards = examine(&runner, &[a.clone(), b.clone()], &all)?;
     comparison.add_cards(&cards);

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use rolecall_check::side_by_side::compare_probes;
-use rolecall_core::Template;
 use rolecall_core::file::is_there;
 use rolecall_core::problem::Problem;
+use rolecall_core::{Template, TemplatePart};
 use rolecall_io::base;
 use rolecall_suite::checked_base::CheckedBase;
 use rolecall_suite::comparison::{Comparison, SideKind};
@@ -271,6 +271,7 @@ fn compare_one(
     Ok(CheckedBase {
         template: own.name.to_string(),
         path: own.path.clone(),
+        is_whole_file: own.part == TemplatePart::Whole,
         stale: stale.collect(),
         comparison,
     })
@@ -283,26 +284,25 @@ pub(crate) fn compare_with_base(
     mut comparison: Comparison,
     sides: [(&Suite, &Template); 2],
 ) -> Result<Comparison, Failure> {
+    let both = sides.map(|(_, template)| template.clone());
+    let engines = both
+        .each_ref()
+        .map(|template| runner.engine(template.dialect));
+    let probes = match engines {
+        [Some(one), Some(other)] => compare_probes([one, other], [&both[0], &both[1]]),
+        _ => Vec::new(),
+    };
     comparison.render(
         [runner, runner],
         sides.map(|(suite, template)| pairs_of(suite, template)),
+        &probes,
     );
-    let both = sides.map(|(_, template)| template.clone());
     let (tokenizers, problems) = session::tokenizers(&both);
     if !problems.is_empty() {
         return Err(Failure::Problems(problems));
     }
     let cards = runner.examine(&both, &tokenizers).results;
     comparison.add_cards(&cards);
-    let engines = both
-        .each_ref()
-        .map(|template| runner.engine(template.dialect));
-    if let [Some(one), Some(other)] = engines {
-        let [a, b] = &both;
-        for probe in compare_probes([one, other], [a, b]) {
-            comparison.add(&probe.name, Some(&probe.asked), &probe.outcomes);
-        }
-    }
     Ok(comparison.sorted())
 }
 

@@ -297,7 +297,7 @@ impl DiffLine {
 
 /// Splits lines into runs of letters and digits, escaped characters, and single other
 /// characters.
-fn words<'text>(lines: &[&'text str]) -> Vec<&'text str> {
+pub(crate) fn words<'text>(lines: &[&'text str]) -> Vec<&'text str> {
     let mut words = Vec::new();
     for line in lines {
         let mut rest = *line;

@@ -103,6 +103,9 @@ pub mod transcript;
 pub mod diff;
 
 #[cfg(feature = "harness")]
+pub mod hunk;
+
+#[cfg(feature = "harness")]
 pub mod patch;
 
 #[cfg(feature = "harness")]

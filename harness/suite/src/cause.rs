@@ -41,18 +41,18 @@ pub struct Cause {
 /// Groups members by a key, such as their cause, and keeps the smallest of each group as its
 /// example.
 #[derive(Debug)]
-pub struct Groups<K, M, E> {
-    groups: Vec<Group<M, E>>,
+pub struct Groups<K, M, E, S = usize> {
+    groups: Vec<Group<M, E, S>>,
     known: HashMap<K, usize>,
 }
 
 #[derive(Debug)]
-struct Group<M, E> {
+struct Group<M, E, S> {
     members: Vec<M>,
     example: E,
     /// The index of the example among the members, and its size.
     at: usize,
-    size: usize,
+    size: S,
 }
 
 impl Cause {
@@ -242,8 +242,8 @@ fn with_one_number(text: &str) -> String {
     shape
 }
 
-impl<K, M, E> Default for Groups<K, M, E> {
-    fn default() -> Groups<K, M, E> {
+impl<K, M, E, S> Default for Groups<K, M, E, S> {
+    fn default() -> Groups<K, M, E, S> {
         Groups {
             groups: Vec::new(),
             known: HashMap::new(),
@@ -251,10 +251,10 @@ impl<K, M, E> Default for Groups<K, M, E> {
     }
 }
 
-impl<K: Eq + Hash, M, E> Groups<K, M, E> {
+impl<K: Eq + Hash, M, E, S: Ord> Groups<K, M, E, S> {
     /// Adds a member to the group of its key. `example` is called only if the member is smaller
     /// than all before it.
-    pub fn add(&mut self, key: K, size: usize, member: M, example: impl FnOnce() -> E) {
+    pub fn add(&mut self, key: K, size: S, member: M, example: impl FnOnce() -> E) {
         let Some(group) = self.known.get(&key).and_then(|at| self.groups.get_mut(*at)) else {
             self.known.insert(key, self.groups.len());
             self.groups.push(Group {

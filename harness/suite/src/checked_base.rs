@@ -12,6 +12,8 @@ pub struct CheckedBase {
     pub template: String,
     /// The template's file.
     pub path: PathBuf,
+    /// Whether the template is the whole file, so that its lines are those of the file.
+    pub is_whole_file: bool,
     /// Both next to each other; A is the base.
     pub comparison: Comparison,
     /// What is said to differ, and does not.

@@ -228,6 +228,12 @@ impl<'r> Runner<'r> {
             .or_else(|| self.engines.for_dialect(dialect))
     }
 
+    /// The engine of this process for a dialect, unless another one is chosen.
+    pub fn own_engine(&self, dialect: Dialect) -> Option<&'r dyn Engine> {
+        let is_other = self.chosen.iter().any(|chosen| chosen.dialect() == dialect);
+        self.engines.for_dialect(dialect).filter(|_| !is_other)
+    }
+
     /// Does work of one's own on the threads that render.
     pub fn on_its_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.pool.install(work)

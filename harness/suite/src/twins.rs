@@ -134,7 +134,7 @@ pub fn compare<'s>(
             for case in suite.written_cases() {
                 let outcome = |twin: &Template| outcomes.get(&(&twin.name, &case.id)).copied();
                 if let (Some(a), Some(b)) = (outcome(twins.first), outcome(other)) {
-                    comparison.add(&case.id.to_string(), Some(case), &[a.clone(), b.clone()]);
+                    comparison.add(&case.id.to_string(), Some(case), [a.clone(), b.clone()]);
                 }
             }
             compared.push(TwinComparison {

@@ -28,19 +28,24 @@ class CaseDifference:
 
     @property
     def a(self) -> dict[str, Any]:
-        """The outcome of the first template, in the first of the cases with this difference."""
+        """The outcome of the first template, in the first of the cases with this cause.
+
+        If other edits change that case, too, this is the outcome of the second template without
+        this edit.
+        """
         outcome: dict[str, Any] = self._document["a"]
         return outcome
 
     @property
     def b(self) -> dict[str, Any]:
-        """The outcome of the second template, in the first of the cases with this difference."""
+        """The outcome of the second template, in the first of the cases with this cause."""
         outcome: dict[str, Any] = self._document["b"]
         return outcome
 
     @property
     def edits(self) -> list[dict[str, str]]:
-        """The texts that are ``gone`` and those that ``came``, in all cases with this difference."""
+        """The texts that are ``gone`` and those that ``came``, in the first of the cases with this
+        cause."""
         return list(self._document.get("edits", ()))
 
     @property

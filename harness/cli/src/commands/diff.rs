@@ -157,7 +157,7 @@ fn two_templates(
         let [Some(one), Some(other)] = templates else {
             continue;
         };
-        comparison.render([&runner, &runner], pairs);
+        comparison.render([&runner, &runner], pairs, &[]);
         let templates = [one.clone(), other.clone()];
         let (tokenizers, problems) = session::tokenizers(&templates);
         report_problems(&problems)?;
@@ -271,7 +271,7 @@ fn two_engines(session: &Session, arguments: &DiffArguments) -> Result<CheckedCo
     let runners = [one, other].map(|runner| runner.with_progress(progress.step()));
     for pairs in pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template)) {
         let [one, other] = &runners;
-        comparison.render([one, other], [pairs.to_vec(), pairs.to_vec()]);
+        comparison.render([one, other], [pairs.to_vec(), pairs.to_vec()], &[]);
     }
     progress.clear();
     Ok((something(comparison)?, is_sound))
@@ -313,7 +313,7 @@ fn two_fronts(session: &Session, arguments: &DiffArguments) -> Result<CheckedCom
             let pairs = pairs.iter().map(|pair| Pair { template, ..*pair });
             pairs.collect::<Vec<_>>()
         };
-        comparison.render([&runner, &runner], [put(one), put(other)]);
+        comparison.render([&runner, &runner], [put(one), put(other)], &[]);
     }
     progress.clear();
     Ok((something(comparison)?, is_sound))

@@ -189,8 +189,10 @@ impl OtherFault {
         let [base, _] = &checked.comparison.sides;
         let of_group = checked.comparison.deviations().map(|group| {
             let first = group.members.first().map_or("", |first| &first.case);
+            let edit = group.edit.as_deref();
+            let by = edit.map_or_else(String::new, |edit| format!(" by {}", edit.place()));
             let mut what = format!(
-                "{} differs from its base {base} in {}, such as {first}",
+                "{} differs from its base {base}{by} in {}, such as {first}",
                 checked.template,
                 counted(group.members.len(), "case", "cases"),
             );
@@ -198,8 +200,11 @@ impl OtherFault {
                 what = format!("{what}: {place}");
             }
             let lines = group.diff.hunks.iter().flatten().take(MOST_LINES);
+            let line = edit.and_then(|edit| edit.lines.first()).copied();
+            let line = line.filter(|_| checked.is_whole_file);
             OtherFault {
                 lines: lines.cloned().collect(),
+                place: line.map(|line| Location::Text(Position { line, column: 1 })),
                 ..OtherFault::new(FaultKind::Base, &checked.path, what)
             }
         });

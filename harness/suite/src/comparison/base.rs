@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rolecall_core::{Outcome, OutcomeKind};
-
-use super::cards::FindingChange;
+use super::cards::{Degree, FindingChange};
 use super::gathered::{CaseGroup, Comparison, Member};
 use super::meaning::Meaning;
 use crate::exception::Exception;
@@ -12,12 +10,6 @@ use crate::exception::Exception;
 fn is_of_contract(known: &Exception, group: &CaseGroup) -> bool {
     let meaning = group.meaning.as_ref();
     meaning.is_some_and(|meaning| meaning.contracts().contains(&known.place.as_str()))
-}
-
-/// Whether the base gives a prompt and the template does not. That fixes nothing.
-fn is_lost(group: &CaseGroup) -> bool {
-    let [base, own] = group.outcomes.each_ref().map(Outcome::kind);
-    base == OutcomeKind::Rendered && own != OutcomeKind::Rendered
 }
 
 impl Comparison {
@@ -33,7 +25,15 @@ impl Comparison {
         let contracts = |members: &[Member], fixed: bool| -> Vec<&'static str> {
             let of_member = |member: &Member| {
                 let change = changes.get(member.pairing);
-                let found = change.map(|change| if fixed { &change.fixed } else { &change.broken });
+                let found = change.map(|change| {
+                    let worse = change
+                        .changed
+                        .iter()
+                        .filter(|one| one.degree == Degree::Worse);
+                    let worse = worse.filter(|_| !fixed).map(|one| &one.finding);
+                    let alone = if fixed { &change.fixed } else { &change.broken };
+                    alone.iter().chain(worse)
+                });
                 let found = found.into_iter().flatten();
                 let shows = |change: &&FindingChange| {
                     let is_better = !fixed || change.holds_elsewhere;
@@ -46,14 +46,15 @@ impl Comparison {
             ids.into_iter().collect()
         };
         let mut used = BTreeSet::new();
-        for group in self.differences_mut() {
+        // A prompt that is gone fixes nothing.
+        self.judge(|group| {
             let (broken, fixed) = (
                 contracts(&group.members, false),
                 contracts(&group.members, true),
             );
             group.meaning = Some(if !broken.is_empty() {
                 Meaning::Breaks(broken)
-            } else if !fixed.is_empty() && !is_lost(group) {
+            } else if !fixed.is_empty() && !group.is_lost() {
                 Meaning::Fixes(fixed)
             } else {
                 Meaning::Differs
@@ -77,9 +78,7 @@ impl Comparison {
                 group.known = first.map(|at| known[*at].reason.clone());
             }
             used.extend(of_group);
-        }
-        self.differences_mut()
-            .sort_by_key(|group| group.meaning.as_ref().map(Meaning::name));
+        });
         let stale = known.iter().enumerate();
         stale
             .filter(|(number, _)| !used.contains(number))
@@ -127,7 +126,7 @@ mod tests {
             ..Pairing::default()
         });
         for probe in compare_probes([&engine, &engine], [&a, &b]) {
-            comparison.add(&probe.name, Some(&probe.asked), &probe.outcomes);
+            comparison.add(&probe.name, Some(&probe.asked), probe.outcomes);
         }
         comparison.sorted()
     }

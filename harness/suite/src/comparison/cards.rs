@@ -1,5 +1,7 @@
 //! How the report cards of two templates differ.
 
+use std::cmp::{Ordering, Reverse};
+
 use rolecall_check::capability::{Capabilities, GenerationPrompt};
 use rolecall_check::card::Card;
 use rolecall_check::contract::{Contract, Finding, Judgement, Severity};
@@ -14,6 +16,8 @@ pub struct CardChange {
     pub broken: Vec<FindingChange>,
     /// Contracts that only A breaks.
     pub fixed: Vec<FindingChange>,
+    /// Contracts that both break, B worse than A or better.
+    pub changed: Vec<DegreeChange>,
     /// Abilities in which the two differ.
     pub capabilities: Vec<CapabilityChange>,
 }
@@ -31,7 +35,48 @@ pub struct FindingChange {
     /// Whether the contract holds for the other side. It may also not apply there, because what it
     /// is about is gone.
     pub holds_elsewhere: bool,
+    /// How much evidence there is.
+    count: usize,
     probes: Vec<&'static str>,
+}
+
+/// A contract that both sides break, but not alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DegreeChange {
+    /// The finding about B.
+    pub finding: FindingChange,
+    /// How bad it is for A.
+    pub was: Severity,
+    pub degree: Degree,
+}
+
+named! {
+    /// Whether B breaks a contract worse than A.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Degree {
+        /// It is more severe, or there is more evidence.
+        Worse = "worse",
+        /// It is less severe, or there is less evidence.
+        Better = "better",
+        /// It is as bad in another way.
+        Otherwise = "otherwise",
+    }
+}
+
+impl DegreeChange {
+    fn between(a: &FindingChange, b: &FindingChange) -> DegreeChange {
+        // The worst severity comes first.
+        let rank = |one: &FindingChange| (one.severity, one.is_raw_only, Reverse(one.count));
+        DegreeChange {
+            finding: b.clone(),
+            was: a.severity,
+            degree: match rank(b).cmp(&rank(a)) {
+                Ordering::Less => Degree::Worse,
+                Ordering::Greater => Degree::Better,
+                Ordering::Equal => Degree::Otherwise,
+            },
+        }
+    }
 }
 
 impl FindingChange {
@@ -72,9 +117,19 @@ impl CardChange {
     /// How two cards differ.
     pub fn between(a: &Card, b: &Card) -> CardChange {
         let [old, new] = [a, b].map(broken);
+        let (mut broken, mut fixed) = (without(&new, &old, a), without(&old, &new, b));
+        let mut changed = Vec::new();
+        broken.retain(|one| {
+            let same = fixed
+                .iter()
+                .position(|known| known.contract == one.contract);
+            changed.extend(same.map(|at| DegreeChange::between(&fixed.remove(at), one)));
+            same.is_none()
+        });
         CardChange {
-            broken: without(&new, &old, a),
-            fixed: without(&old, &new, b),
+            broken,
+            fixed,
+            changed,
             capabilities: capabilities(&a.capabilities, &b.capabilities),
         }
     }
@@ -96,6 +151,7 @@ fn broken(card: &Card) -> Vec<FindingChange> {
             .map_or_else(String::new, |first| first.what.clone()),
         is_raw_only,
         holds_elsewhere: false,
+        count: finding.evidence().len(),
         probes: finding
             .evidence()
             .iter()
@@ -243,5 +299,30 @@ mod tests {
         let mut tokens = tokens.filter(|change| change.name == "special tokens");
         assert_eq!(tokens.next().unwrap().sides, ["none", "bos_token"]);
         assert!(change(plain, plain).is_empty());
+    }
+
+    /// What is broken on both sides is neither fixed nor broken.
+    #[test]
+    fn a_contract_that_both_break_is_worse_or_better() {
+        let finding = |severity, count| FindingChange {
+            contract: rolecall_check::contract::ALL[0],
+            severity,
+            what: String::new(),
+            is_raw_only: false,
+            holds_elsewhere: false,
+            count,
+            probes: Vec::new(),
+        };
+        let degree = |a, b| DegreeChange::between(&a, &b).degree;
+        let (error, warning) = (Severity::Error, Severity::Warning);
+        assert_eq!(
+            degree(finding(warning, 3), finding(error, 1)),
+            Degree::Worse
+        );
+        assert_eq!(degree(finding(error, 3), finding(error, 1)), Degree::Better);
+        assert_eq!(
+            degree(finding(error, 1), finding(error, 1)),
+            Degree::Otherwise
+        );
     }
 }

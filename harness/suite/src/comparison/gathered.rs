@@ -1,11 +1,17 @@
 //! The outcomes of two sides, counted and grouped by cause.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use rolecall_check::card::Card;
 use rolecall_core::{Case, Outcome, OutcomeKind};
 
 use super::cards::CardChange;
 use super::meaning::Meaning;
+use super::ordinary::{Rank, rank};
 use super::relation::Relation;
+use super::source_edit::{Blame, SourceEdit};
 use crate::cause::{self, Cause, Groups};
 use rolecall_core::diff::{Diff, Edit};
 use rolecall_core::named;
@@ -84,25 +90,36 @@ pub struct CaseTally {
     pub differ: usize,
 }
 
-/// Cases that have something in common.
-#[derive(Debug)]
+/// Cases that have something in common: an edit of the template that makes them differ, or the
+/// difference itself where no edit is known.
+#[derive(Debug, Clone)]
 pub struct CaseGroup {
-    /// The cases; the first is the one that is shown. Its conversation is the shortest, where
-    /// the conversations are known.
+    /// The edit of the template that makes the difference.
+    pub edit: Option<Arc<SourceEdit>>,
+    /// The same cases by what the edit does in them, if that is not the same everywhere. The first
+    /// are those that are like the case that is shown.
+    pub parts: Vec<CaseGroup>,
+    /// The cases; the first is the one that is shown. Its conversation is the most ordinary and
+    /// the shortest, where the conversations are known.
     pub members: Vec<Member>,
     /// What the first case is about.
     pub about: Option<String>,
-    /// The outcomes of A and B for the first case.
+    /// The outcomes of A and B for the first case. If another edit changes that case, too, B without
+    /// this edit takes the place of A.
     pub outcomes: [Outcome; 2],
+    /// Whether that is so.
+    pub is_shared: bool,
     /// What differs in the first case.
     pub diff: Diff,
     /// What it means, where A is the base of B.
     pub meaning: Option<Meaning>,
     /// Why it is meant, where it is a known difference from the base.
     pub known: Option<String>,
-    /// The edits in the prompt of the first case. Those of the other cases are the same,
-    /// except for numbers.
+    /// The edits in the prompt of the first case. Where no edit of the template is known, those of
+    /// the other cases are the same, except for numbers.
     pub edits: Vec<Edit>,
+    /// How ordinary the first case is.
+    rank: Rank,
 }
 
 /// A case of a group.
@@ -116,9 +133,11 @@ pub struct Member {
 /// Cases by what came of each side and by the cause.
 #[derive(Debug, Default)]
 struct CasesByCause {
-    by_cause: Groups<([OutcomeKind; 2], Cause), Member, CaseGroup>,
+    by_cause: Groups<CauseKey, Member, CaseGroup, Rank>,
     sorted: Vec<CaseGroup>,
 }
+
+type CauseKey = (Option<Arc<SourceEdit>>, [OutcomeKind; 2], Cause);
 
 impl CaseTally {
     /// How many cases there are.
@@ -178,8 +197,7 @@ impl Comparison {
     }
 
     /// The outcome of B with the tokens of A.
-    fn in_tokens_of_a(&self, outcome: &Outcome) -> Outcome {
-        let mut outcome = outcome.clone();
+    pub(super) fn in_tokens_of_a(&self, mut outcome: Outcome) -> Outcome {
         if let Outcome::Rendered { text } = &mut outcome {
             for (of_a, of_b) in &self.tokens {
                 *text = text.replace(of_b, of_a);
@@ -197,11 +215,23 @@ impl Comparison {
 
     /// Adds a case with the outcomes of A and B to the last pairing. `case` is none for saved
     /// runs, which have only its name.
-    pub fn add(&mut self, name: &str, case: Option<&Case>, outcomes: &[Outcome; 2]) {
+    pub fn add(&mut self, name: &str, case: Option<&Case>, outcomes: [Outcome; 2]) {
+        let [a, b] = outcomes;
+        let outcomes = [a, self.in_tokens_of_a(b)];
+        self.add_blamed(name, case, &outcomes, None);
+    }
+
+    /// The same, with the edit that makes the difference. B has the tokens of A.
+    pub(super) fn add_blamed(
+        &mut self,
+        name: &str,
+        case: Option<&Case>,
+        outcomes: &[Outcome; 2],
+        blame: Option<&Blame>,
+    ) {
         let Some(index) = self.pairings.len().checked_sub(1) else {
             return;
         };
-        let outcomes = &[outcomes[0].clone(), self.in_tokens_of_a(&outcomes[1])];
         let [a, b] = outcomes;
         let relation = Relation::of(a, b);
         let tally = &mut self.pairings[index].tally;
@@ -222,34 +252,40 @@ impl Comparison {
             Relation::SameRefusal => tally.refuse += 1,
             Relation::BothFail => {
                 tally.fail += 1;
-                self.failures.add(member, case, outcomes);
+                self.failures.add(member, case, outcomes, None);
             }
             Relation::Differ => {
                 tally.differ += 1;
-                self.differences.add(member, case, outcomes);
+                self.differences.add(member, case, outcomes, blame);
             }
         }
     }
 
-    /// Sorts the groups after all cases were added: the largest come first.
+    /// Sorts the groups after all cases were added: what ordinary conversations lose comes first
+    /// where the edits of a template are known, and then the largest.
     #[must_use]
     pub fn sorted(mut self) -> Comparison {
         for gathered in [&mut self.differences, &mut self.failures] {
             let groups = std::mem::take(&mut gathered.by_cause).sorted();
             let groups = groups.map(|(group, members)| CaseGroup { members, ..group });
-            gathered.sorted = groups.collect();
+            gathered.sorted = gather(groups.collect());
         }
         self
+    }
+
+    /// Changes the groups, each with all cases in which the difference is the same, and gathers them
+    /// again.
+    pub(super) fn judge(&mut self, judge: impl FnMut(&mut CaseGroup)) {
+        let groups = std::mem::take(&mut self.differences.sorted).into_iter();
+        let mut parts: Vec<CaseGroup> = groups.flat_map(CaseGroup::into_parts).collect();
+        parts.iter_mut().for_each(judge);
+        self.differences.sorted = gather(parts);
     }
 
     /// Cases in which the sides differ, by what they differ in, where they were
     /// [sorted](Comparison::sorted).
     pub fn differences(&self) -> &[CaseGroup] {
         &self.differences.sorted
-    }
-
-    pub(super) fn differences_mut(&mut self) -> &mut Vec<CaseGroup> {
-        &mut self.differences.sorted
     }
 
     /// Cases in which both sides fail, by their words, where they were
@@ -302,11 +338,27 @@ impl Comparison {
 }
 
 impl CasesByCause {
-    fn add(&mut self, member: Member, case: Option<&Case>, outcomes: &[Outcome; 2]) {
-        let sides = [&outcomes[0], &outcomes[1]];
+    fn add(
+        &mut self,
+        member: Member,
+        case: Option<&Case>,
+        outcomes: &[Outcome; 2],
+        blame: Option<&Blame>,
+    ) {
+        let [a, b] = outcomes;
+        let without = blame.and_then(|blame| blame.without.as_ref());
+        let sides = [without.unwrap_or(a), b];
         let edits = cause::edits(sides);
-        let key = (sides.map(Outcome::kind), Cause::of(sides, &edits));
+        let edit = blame.map(|blame| Arc::clone(&blame.edit));
+        let key = (
+            edit.clone(),
+            sides.map(Outcome::kind),
+            Cause::of(sides, &edits),
+        );
+        let rank = rank(case);
         let group = || CaseGroup {
+            edit,
+            parts: Vec::new(),
             members: Vec::new(),
             meaning: None,
             known: None,
@@ -315,12 +367,151 @@ impl CasesByCause {
                 Relation::BothFail => Diff::of_sides("", ""),
                 _ => Diff::of_sides(&encode(sides[0]), &encode(sides[1])),
             },
-            outcomes: outcomes.clone(),
+            outcomes: sides.map(Clone::clone),
+            is_shared: without.is_some(),
             edits,
+            rank,
         };
-        self.by_cause
-            .add(key, case.map_or(0, cause::size), member, group);
+        self.by_cause.add(key, rank, member, group);
     }
+}
+
+/// The cases of a group in which the sides have outcomes of the same kinds.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupKind<'g> {
+    pub count: usize,
+    /// The first of the cases.
+    pub member: &'g Member,
+    /// The outcomes of that case.
+    pub outcomes: &'g [Outcome; 2],
+}
+
+impl CaseGroup {
+    /// The cases by the kinds of their outcomes: first those that are like the case that is shown,
+    /// then the most frequent.
+    pub fn kinds(&self) -> Vec<GroupKind<'_>> {
+        let kinds = |outcomes: &[Outcome; 2]| outcomes.each_ref().map(Outcome::kind);
+        let mut found: Vec<GroupKind<'_>> = Vec::new();
+        let parts = if self.parts.is_empty() {
+            std::slice::from_ref(self)
+        } else {
+            &self.parts
+        };
+        for part in parts {
+            let (outcomes, count) = (&part.outcomes, part.members.len());
+            let mut known = found.iter_mut();
+            match known.find(|known| kinds(known.outcomes) == kinds(outcomes)) {
+                Some(known) => known.count += count,
+                None => found.extend(part.members.first().map(|member| GroupKind {
+                    count,
+                    member,
+                    outcomes,
+                })),
+            }
+        }
+        if let Some(others) = found.get_mut(1..) {
+            others.sort_by_key(|kind| Reverse(kind.count));
+        }
+        found
+    }
+
+    /// The groups of which it consists.
+    fn into_parts(self) -> Vec<CaseGroup> {
+        if self.parts.is_empty() {
+            vec![self]
+        } else {
+            self.parts
+        }
+    }
+
+    /// Whether A gives a prompt and B does not.
+    pub(super) fn is_lost(&self) -> bool {
+        let [a, b] = self.outcomes.each_ref().map(Outcome::kind);
+        a == OutcomeKind::Rendered && b != OutcomeKind::Rendered
+    }
+
+    fn breaks(&self) -> bool {
+        matches!(self.meaning, Some(Meaning::Breaks(_)))
+    }
+
+    /// One group of all parts, with the worst of them as its example: what is lost in the most
+    /// ordinary conversation.
+    fn of(mut parts: Vec<CaseGroup>) -> Option<CaseGroup> {
+        parts.sort_by_key(|part| {
+            let (ordinary, is_special, size) = part.rank;
+            let is_better = (!part.is_lost(), !part.breaks());
+            (ordinary, is_special, is_better, size)
+        });
+        let worst = parts.first()?.clone();
+        if parts.len() == 1 {
+            return Some(worst);
+        }
+        let ids = |is_so: fn(&Meaning) -> bool| -> Vec<&'static str> {
+            let meanings = parts.iter().filter_map(|part| part.meaning.as_ref());
+            let ids = meanings
+                .filter(|one| is_so(one))
+                .flat_map(Meaning::contracts);
+            ids.copied().collect::<BTreeSet<_>>().into_iter().collect()
+        };
+        let broken = ids(|meaning| matches!(meaning, Meaning::Breaks(_)));
+        let is_fix = |part: &CaseGroup| matches!(part.meaning, Some(Meaning::Fixes(_)));
+        let meaning = worst.meaning.is_some().then(|| {
+            if !broken.is_empty() {
+                Meaning::Breaks(broken)
+            } else if parts.iter().all(is_fix) {
+                Meaning::Fixes(ids(|_| true))
+            } else {
+                Meaning::Differs
+            }
+        });
+        let members = parts.iter().flat_map(|part| part.members.clone());
+        Some(CaseGroup {
+            members: members.collect(),
+            meaning,
+            parts,
+            ..worst
+        })
+    }
+}
+
+/// Gathers the groups of each edit. Two are left apart: differences that are known, and what an edit
+/// fixes that breaks nothing.
+fn gather(parts: Vec<CaseGroup>) -> Vec<CaseGroup> {
+    let breaking: Vec<Arc<SourceEdit>> = parts
+        .iter()
+        .filter(|part| part.breaks() && part.known.is_none())
+        .filter_map(|part| part.edit.clone())
+        .collect();
+    let key = |part: &CaseGroup| {
+        let edit = part.edit.clone()?;
+        let is_fix = matches!(part.meaning, Some(Meaning::Fixes(_)));
+        Some((
+            part.known.is_some(),
+            is_fix && !breaking.contains(&edit),
+            edit,
+        ))
+    };
+    let mut gathered: Vec<(Option<_>, Vec<CaseGroup>)> = Vec::new();
+    for part in parts {
+        let key = key(&part);
+        let known = gathered
+            .iter_mut()
+            .find(|(other, _)| key.is_some() && *other == key);
+        match known {
+            Some((_, parts)) => parts.push(part),
+            None => gathered.push((key, vec![part])),
+        }
+    }
+    let groups = gathered.into_iter();
+    let mut groups: Vec<_> = groups
+        .filter_map(|(_, parts)| CaseGroup::of(parts))
+        .collect();
+    groups.sort_by_key(|group| {
+        let ordinary = group.edit.as_ref().map(|_| group.rank.0);
+        let meaning = group.meaning.as_ref().map(Meaning::name);
+        (meaning, ordinary, Reverse(group.members.len()))
+    });
+    groups
 }
 
 #[cfg(test)]
@@ -344,7 +535,7 @@ mod tests {
         let mut comparison = Comparison::new(SideKind::Templates, ["a".to_owned(), "b".to_owned()]);
         comparison.pairings.push(Pairing::default());
         for (number, outcomes) in cases.iter().enumerate() {
-            comparison.add(&format!("f/{number}"), None, outcomes);
+            comparison.add(&format!("f/{number}"), None, outcomes.clone());
         }
         comparison.sorted()
     }

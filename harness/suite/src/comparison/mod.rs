@@ -5,9 +5,13 @@
 
 mod relation;
 
+mod ordinary;
+
 mod meaning;
 
 mod cards;
+
+mod source_edit;
 
 mod gathered;
 
@@ -17,9 +21,12 @@ mod sides;
 
 mod base;
 
-pub use cards::{CapabilityChange, CardChange, FindingChange, Turn};
-pub use gathered::{CaseGroup, CaseTally, Comparison, KeptCase, Member, Pairing, SideKind};
+pub use cards::{CapabilityChange, CardChange, Degree, DegreeChange, FindingChange, Turn};
+pub use gathered::{
+    CaseGroup, CaseTally, Comparison, GroupKind, KeptCase, Member, Pairing, SideKind,
+};
 pub use matched::MatchedTemplates;
 pub use meaning::Meaning;
 pub use relation::Relation;
 pub use sides::Sides;
+pub use source_edit::SourceEdit;

@@ -3,10 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use rolecall_core::{CaseId, Outcome};
+use rolecall_check::card::with_assumed_tokens;
+use rolecall_check::side_by_side::ComparedProbe;
+use rolecall_core::{Case, CaseId, Outcome, Template};
 
-use super::gathered::{Comparison, Pairing};
+use super::gathered::{Comparison, Pairing, SideKind};
 use super::matched::MatchedTemplates;
+use super::relation::Relation;
+use super::source_edit::{Blame, SourceEdits};
 use crate::run::{MOST_OF_DIFFERENCE, Runner};
 use crate::saved_run::SavedRun;
 use crate::suite::Pair;
@@ -15,10 +19,25 @@ use rolecall_io::source::unset_tokens;
 /// The cases of a template of A and of a template of B, to compare.
 pub type Sides<'s> = [Vec<Pair<'s>>; 2];
 
+/// A case in which two sides have outcomes.
+struct ComparedCase<'s> {
+    name: String,
+    case: &'s Case,
+    is_probe: bool,
+    /// The outcomes of A and B, the latter with the tokens of A.
+    outcomes: [Outcome; 2],
+}
+
 impl Comparison {
     /// Renders the common cases of a template of A and one of B, each side with its runner,
-    /// and adds the outcomes.
-    pub fn render<'s, 'r: 's>(&mut self, runners: [&Runner<'r>; 2], sides: Sides<'s>) {
+    /// and adds the outcomes, and those of probes. Where two templates differ, it finds out which
+    /// edit of the template makes the difference.
+    pub fn render<'s, 'r: 's>(
+        &mut self,
+        runners: [&Runner<'r>; 2],
+        sides: Sides<'s>,
+        probes: &'s [ComparedProbe],
+    ) {
         let [mut a, mut b] = sides;
         let name = |pairs: &[Pair<'_>]| {
             let first = pairs.first();
@@ -35,9 +54,10 @@ impl Comparison {
             let alone = alone.filter(|pair| !other.contains(&pair.case.id));
             alone.map(|pair| pair.case.id.to_string()).collect()
         };
+        let templates = [&a, &b].map(|pairs| pairs.first().map(|pair| pair.template));
         let mut unset = Vec::new();
-        for template in [&a, &b].into_iter().filter_map(|pairs| pairs.first()) {
-            unset.extend(unset_tokens(template.template));
+        for template in templates.into_iter().flatten() {
+            unset.extend(unset_tokens(template));
         }
         unset.sort_unstable();
         unset.dedup();
@@ -49,22 +69,97 @@ impl Comparison {
         });
         a.retain(|pair| of_b.contains(&pair.case.id));
         b.retain(|pair| of_a.contains(&pair.case.id));
+        let compared = self.compared(runners, [&a, &b], probes);
+        let blames = match templates {
+            [Some(a), Some(b)] if self.subject == SideKind::Templates => {
+                self.blames(runners[1], [a, b], &compared)
+            }
+            _ => HashMap::new(),
+        };
+        for (index, one) in compared.iter().enumerate() {
+            let blame = blames.get(&index);
+            self.add_blamed(&one.name, Some(one.case), &one.outcomes, blame);
+        }
+    }
+
+    /// The outcomes of both sides.
+    fn compared<'s, 'r: 's>(
+        &self,
+        runners: [&Runner<'r>; 2],
+        [a, b]: [&[Pair<'s>]; 2],
+        probes: &'s [ComparedProbe],
+    ) -> Vec<ComparedCase<'s>> {
         let mut outcomes: HashMap<&CaseId, Outcome> = HashMap::new();
-        runners[0].render_each(&a, |mut rendered| {
+        runners[0].render_each(a, |mut rendered| {
             rendered.shorten(MOST_OF_DIFFERENCE);
             outcomes.insert(&rendered.pair.case.id, rendered.outcome);
         });
-        runners[1].render_each(&b, |mut rendered| {
+        let mut compared = Vec::new();
+        runners[1].render_each(b, |mut rendered| {
             rendered.shorten(MOST_OF_DIFFERENCE);
             let case = rendered.pair.case;
             if let Some(outcome) = outcomes.remove(&case.id) {
-                self.add(
-                    &case.id.to_string(),
-                    Some(case),
-                    &[outcome, rendered.outcome],
-                );
+                compared.push(ComparedCase {
+                    name: case.id.to_string(),
+                    case,
+                    is_probe: false,
+                    outcomes: [outcome, self.in_tokens_of_a(rendered.outcome)],
+                });
             }
         });
+        let probes = probes.iter().map(|probe| {
+            let [a, b] = probe.outcomes.clone();
+            ComparedCase {
+                name: probe.name.clone(),
+                case: &probe.asked,
+                is_probe: true,
+                outcomes: [a, self.in_tokens_of_a(b)],
+            }
+        });
+        compared.extend(probes);
+        compared
+    }
+
+    /// The edits of the template that make the differences, by the places of the cases.
+    fn blames(
+        &self,
+        runner: &Runner<'_>,
+        templates: [&Template; 2],
+        compared: &[ComparedCase<'_>],
+    ) -> HashMap<usize, Blame> {
+        let places = compared.iter().enumerate().filter(|(_, one)| {
+            let [a, b] = &one.outcomes;
+            Relation::of(a, b) == Relation::Differ
+        });
+        let (places, differing): (Vec<usize>, Vec<&ComparedCase<'_>>) = places.unzip();
+        let engine = runner.own_engine(templates[1].dialect);
+        let edits = engine.filter(|_| !differing.is_empty());
+        let Some(edits) = edits.and_then(|engine| SourceEdits::between(engine, templates)) else {
+            return HashMap::new();
+        };
+        let render = |template: &Template, cases: &[usize]| {
+            let with_tokens = with_assumed_tokens(template);
+            let pairs = cases.iter().map(|at| Pair {
+                template: if differing[*at].is_probe {
+                    &with_tokens
+                } else {
+                    template
+                },
+                case: differing[*at].case,
+            });
+            let mut outcomes = Vec::with_capacity(cases.len());
+            runner.render_each(&pairs.collect::<Vec<_>>(), |mut rendered| {
+                rendered.shorten(MOST_OF_DIFFERENCE);
+                outcomes.push(self.in_tokens_of_a(rendered.outcome));
+            });
+            outcomes
+        };
+        let outcomes: Vec<_> = differing.iter().map(|one| &one.outcomes).collect();
+        let blames = edits.blame(&outcomes, render);
+        let blames = places.into_iter().zip(blames);
+        blames
+            .filter_map(|(at, blame)| Some((at, blame?)))
+            .collect()
     }
 
     /// Adds the outcomes of two saved runs.
@@ -88,7 +183,7 @@ impl Comparison {
             let mut gone = Vec::new();
             for (case, outcome) in first {
                 match outcomes.remove(&case) {
-                    Some(other) => self.add(&case, None, &[outcome, other]),
+                    Some(other) => self.add(&case, None, [outcome, other]),
                     None => gone.push(case),
                 }
             }

@@ -14,7 +14,7 @@ use super::words;
 use rolecall_check::contract::Severity;
 use rolecall_core::problem::shown;
 use rolecall_suite::comparison::{
-    CardChange, CaseGroup, CaseTally, Comparison, FindingChange, Meaning, Turn,
+    CardChange, CaseGroup, CaseTally, Comparison, Degree, FindingChange, Meaning, Turn,
 };
 
 /// How many groups of cases to show unless the user asks for all.
@@ -28,7 +28,7 @@ const MOST_LINES: usize = 5;
 /// How many columns to show on either side of a line's first difference.
 const REACH: usize = 60;
 
-/// Writes the differences, those with the most cases first: all of them whole, or the beginning of
+/// Writes the differences in their order: all of them whole, or the beginning of
 /// the first ones.
 pub fn write(out: &mut dyn Write, comparison: &Comparison, all: bool) -> io::Result<()> {
     let close = words::sentence(comparison.tally());
@@ -135,13 +135,16 @@ fn group(comparison: &Comparison, group: &CaseGroup, all: bool) -> io::Result<Op
     let names = if all { usize::MAX } else { MOST_NAMES };
     Ok(Some(context! {
         count => group.members.len(),
-        change => words::change(&group.outcomes),
+        title => words::title(group),
+        source => Vec::from(words::source(group)),
         meaning => group.meaning.as_ref().map(words::meaning),
         style,
         known => group.known.as_deref().map(shown),
         member => words::member(comparison, first),
         about => group.about.as_deref().map(shown),
         edits => words::edits(group),
+        shared => group.is_shared,
+        consequences => words::consequences(comparison, group),
         shown => written(|out| write_shown(out, group, all))?,
         others => words::others(comparison, group, names),
     }))
@@ -196,5 +199,18 @@ fn card_changes(card: &CardChange) -> Vec<Value> {
         let [a, b] = &change.sides;
         context! { text => format!("{}: {a} → {b}", change.name), style, first => "    " }
     });
-    fixed.chain(broken).chain(capabilities).collect()
+    let changed = card.changed.iter().map(|change| {
+        let (style, first) = match change.degree {
+            Degree::Worse => ("bad", "  + "),
+            Degree::Better => ("good", "  - "),
+            Degree::Otherwise => ("plain", "    "),
+        };
+        let alone = words::alone(&change.finding);
+        let (degree, id) = (change.degree.name(), change.finding.contract.id);
+        let severity = words::degree(change);
+        let what = shown(&change.finding.what);
+        context! { text => format!("{degree}: {severity} {id}{alone}: {what}"), style, first }
+    });
+    let findings = fixed.chain(broken).chain(changed);
+    findings.chain(capabilities).collect()
 }

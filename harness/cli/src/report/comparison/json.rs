@@ -8,8 +8,8 @@ use rolecall_io::outcome_json::OutcomeJson;
 
 use super::super::json::{self, VERSION, document};
 use rolecall_suite::comparison::{
-    CapabilityChange, CardChange, CaseGroup, CaseTally, Comparison, FindingChange, Meaning, Member,
-    Pairing,
+    CapabilityChange, CardChange, CaseGroup, CaseTally, Comparison, DegreeChange, FindingChange,
+    GroupKind, Meaning, Member, Pairing, SourceEdit,
 };
 
 document! {
@@ -72,6 +72,8 @@ document! {
         broken: Vec<FindingEntry<'c>> = change.broken.iter().map(FindingEntry::of).collect(),
         /// The contracts that only A breaks.
         mended: Vec<FindingEntry<'c>> = change.fixed.iter().map(FindingEntry::of).collect(),
+        /// The contracts that both break, B worse than A or better.
+        changed: Vec<DegreeEntry<'c>> = change.changed.iter().map(DegreeEntry::of).collect(),
         capabilities: Vec<CapabilityEntry<'c>> = capabilities.map(CapabilityEntry::of).collect(),
     }
 
@@ -84,6 +86,16 @@ document! {
         alone: bool = change.is_raw_only,
     }
 
+    /// A contract that both sides break, but not alike.
+    struct DegreeEntry<'c> from (change: &'c DegreeChange) {
+        /// `worse`, `better`, or `otherwise` if it is as bad in another way.
+        degree: &'static str = change.degree.name(),
+        /// How bad it is for A.
+        was: Severity = change.was,
+        #[serde(flatten)]
+        finding: FindingEntry<'c> = FindingEntry::of(&change.finding),
+    }
+
     /// An ability that the two sides have in different ways.
     struct CapabilityEntry<'c> from (change: &'c CapabilityChange) {
         name: &'c str = change.name,
@@ -93,14 +105,23 @@ document! {
         turn: &'static str = change.turn.name(),
     }
 
-    /// Cases with the same difference.
+    /// Cases with the same cause: an edit of the template, or the same difference where no edit is
+    /// known.
     struct GroupEntry<'c> from (group: &'c CaseGroup) with {
         let [a, b] = &group.outcomes;
         let edits = group.edits.iter();
         let first = group.diff.first.as_deref();
+        let kinds = group.kinds().into_iter();
     } {
+        /// The edit of the template that makes the difference, where both sides are templates and
+        /// one was made from the other.
+        source_edit?: Option<SourceEditEntry<'c>> =
+            group.edit.as_deref().map(|edit| SourceEditEntry::of(edit, group.is_shared)),
+        /// The cases by the kinds of their outcomes: first those like the first case.
+        kinds: Vec<KindEntry<'c>> = kinds.map(KindEntry::of).collect(),
         cases: Vec<CaseEntry<'c>> = group.members.iter().map(CaseEntry::of).collect(),
-        /// The outcomes of the first case.
+        /// The outcomes of the first case. If `source_edit` is `shared`, `a` is that of B without the
+        /// edit.
         a: OutcomeJson<'c> = a.into(),
         b: OutcomeJson<'c> = b.into(),
         /// What it means, where A is the base of B: `breaks`, `mends` or `differs`.
@@ -111,11 +132,34 @@ document! {
         contracts: &'c [&'static str] = group.meaning.as_ref().map_or(&[], Meaning::contracts),
         /// Why it is meant, where it is a known difference from the base.
         known?: Option<&'c str> = group.known.as_deref(),
-        /// The words that were removed and added in each of the cases.
+        /// The words that were removed and added in the first case. Without `source_edit` they are
+        /// the same in each of the cases.
         edits?: Option<Vec<EditEntry<'c>>> =
             (!group.edits.is_empty()).then(|| edits.map(EditEntry::of).collect()),
         /// Where two outcomes of one kind differ first, in words.
         first?: Option<&'c str> = first.filter(|_| a.kind() == b.kind()),
+    }
+
+    /// An edit of a template's source.
+    struct SourceEditEntry<'c> from (edit: &'c SourceEdit, is_shared: bool) {
+        /// The lines of B in which its places begin.
+        lines: &'c [usize] = &edit.lines,
+        /// The text of A at the first place. If both texts are short, they come with what is
+        /// around them.
+        a: &'c str = &edit.texts[0],
+        /// The text of B there.
+        b: &'c str = &edit.texts[1],
+        /// Whether other edits change the first case, too.
+        shared: bool = is_shared,
+    }
+
+    /// Cases in which the sides have outcomes of the same kinds.
+    struct KindEntry<'c> from (kind: GroupKind<'c>) {
+        count: usize = kind.count,
+        a: &'static str = kind.outcomes[0].kind().name(),
+        b: &'static str = kind.outcomes[1].kind().name(),
+        /// The first of the cases.
+        case: &'c str = &kind.member.case,
     }
 
     /// A case of a template.

@@ -103,7 +103,16 @@ fn listed(names: &[String]) -> String {
 }
 
 fn difference(comparison: &Comparison, group: &CaseGroup) -> String {
-    let title = words::change(&group.outcomes);
+    let title = words::title(group);
+    let source = ["-", "+"].into_iter().zip(words::source(group));
+    let source = source.filter_map(|(sign, text)| Some(format!("{sign} {}\n", text?)));
+    let source: String = source.collect();
+    let source = match source.trim_end() {
+        "" => String::new(),
+        source => fenced("diff", source) + "\n",
+    };
+    let consequences = words::consequences(comparison, group).into_iter();
+    let consequences = consequences.map(|line| format!("\n- {}", escaped(&line)));
     let text = if words::has_diff(group) {
         let window = FirstPlace::of(&group.diff, REACH, MOST_LINES);
         let mut lines: Vec<String> = window.lines.iter().map(line).collect();
@@ -117,6 +126,7 @@ fn difference(comparison: &Comparison, group: &CaseGroup) -> String {
     } else {
         outcomes(group)
     };
+    let text = source + &text + &consequences.collect::<String>();
     details(comparison, group, &title, &text)
 }
 
@@ -168,6 +178,17 @@ fn card(change: &CardChange) -> String {
                 escaped(&shown(&finding.what)),
             );
         }
+    }
+    for one in &change.changed {
+        let alone = words::alone(&one.finding);
+        let _ = writeln!(
+            list,
+            "- {} {} ({}{alone}): {}",
+            one.degree.name(),
+            code(one.finding.contract.id),
+            words::degree(one),
+            escaped(&shown(&one.finding.what)),
+        );
     }
     for change in &change.capabilities {
         let [a, b] = &change.sides;

@@ -117,7 +117,9 @@ fn groups(comparison: &Comparison, groups: &[CaseGroup]) -> Vec<Value> {
         let [a, b] = &group.outcomes;
         let is_prompt = words::has_diff(group);
         Some(json!({
-            "change": words::change(&group.outcomes),
+            "change": words::title(group),
+            "source": words::source(group),
+            "consequences": words::consequences(comparison, group),
             "count": group.members.len(),
             "template": comparison.name_of(pairing),
             "case": first.case,

@@ -10,7 +10,8 @@ use super::first_place::FirstPlace;
 use rolecall_core::problem::shown;
 use rolecall_core::transcript::encode_char;
 use rolecall_suite::comparison::{
-    CaseGroup, CaseTally, Comparison, FindingChange, Meaning, Member, Relation,
+    CaseGroup, CaseTally, Comparison, DegreeChange, FindingChange, GroupKind, Meaning, Member,
+    Relation,
 };
 
 /// How many characters of a refusal's message to show.
@@ -106,6 +107,49 @@ pub(super) fn sentence(tally: CaseTally) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
+/// How many characters of an edit of a template to show.
+const MOST_OF_SOURCE: usize = 120;
+
+/// The title of a group: the difference, if it is the same in all cases, and the place of the edit
+/// that makes it.
+pub(super) fn title(group: &CaseGroup) -> String {
+    let Some(edit) = &group.edit else {
+        return change(&group.outcomes);
+    };
+    let place = edit.place();
+    match group.kinds().as_slice() {
+        [_] => format!("{}, by {place} of the template", change(&group.outcomes)),
+        _ => format!("by {place} of the template"),
+    }
+}
+
+/// What A and B have at the first place of an edit of the template. None for a side that has
+/// nothing there.
+pub(super) fn source(group: &CaseGroup) -> [Option<String>; 2] {
+    let side = |side: usize| {
+        let text = group.edit.as_ref().map(|edit| edit.texts[side].as_str());
+        let text = text.filter(|text| !text.is_empty());
+        text.map(|text| short(text, MOST_OF_SOURCE))
+    };
+    [side(0), side(1)]
+}
+
+/// What else the edit of a group does, in a line for each kind of outcomes.
+pub(super) fn consequences(comparison: &Comparison, group: &CaseGroup) -> Vec<String> {
+    let kinds = group.kinds();
+    let others = kinds.iter().skip(1).map(|kind| {
+        let cases = counted(kind.count, "case", "cases");
+        let [a, b] = kind.outcomes;
+        let said = match (a.kind(), b.kind()) {
+            (_, OutcomeKind::Rendered) => String::new(),
+            _ => format!(": B {}", outcome(b)),
+        };
+        let such = member(comparison, kind.member);
+        format!("{} in {cases}, such as {such}{said}", change(kind.outcomes))
+    });
+    others.collect()
+}
+
 /// What a difference from the base means, in a line.
 pub(super) fn meaning(meaning: &Meaning) -> String {
     match meaning {
@@ -163,12 +207,13 @@ pub(super) fn warning(comparison: &Comparison) -> Option<String> {
     let all = counted(tally.count(), "case", "cases");
     let pairings = comparison.pairings.iter();
     let unset: BTreeSet<&str> = pairings.flat_map(|one| &one.unset).copied().collect();
-    let fails = |group: &&CaseGroup| {
-        let mut outcomes = group.outcomes.iter();
+    let fails = |kind: &GroupKind<'_>| {
+        let mut outcomes = kind.outcomes.iter();
         outcomes.any(|outcome| outcome.kind() == OutcomeKind::Failed)
     };
     let groups = comparison.differences().iter().chain(comparison.failures());
-    let failed: usize = groups.filter(fails).map(|group| group.members.len()).sum();
+    let kinds = groups.flat_map(CaseGroup::kinds).filter(fails);
+    let failed: usize = kinds.map(|kind| kind.count).sum();
     let mut sentence = if comparison.all_fail() {
         format!("Nothing could be compared: both sides fail in all of {all}.")
     } else if tally.fail > tally.count() / 2 {
@@ -202,6 +247,15 @@ pub(super) fn alone(change: &FindingChange) -> &'static str {
     }
 }
 
+/// A contract that both sides break: how bad it is for B, and how bad it was.
+pub(super) fn degree(change: &DegreeChange) -> String {
+    let (severity, was) = (change.finding.severity, change.was);
+    if severity == was {
+        return severity.name().to_owned();
+    }
+    format!("{} instead of {}", severity.name(), was.name())
+}
+
 /// How many edits to put on a line.
 const MOST_EDITS: usize = 4;
 /// How many characters of an edit to show.
@@ -212,18 +266,7 @@ pub(super) fn edits(group: &CaseGroup) -> Option<String> {
     if group.edits.len() < 2 {
         return None;
     }
-    let part = |sign: &str, text: &str| {
-        let mut shown = String::new();
-        let start = text.chars().take(MOST_OF_EDIT);
-        start.for_each(|c| encode_char(c, &mut shown));
-        shown.retain(|c| c != '\n');
-        let cut = if text.chars().count() > MOST_OF_EDIT {
-            "…"
-        } else {
-            ""
-        };
-        format!("{sign} `{shown}{cut}`")
-    };
+    let part = |sign: &str, text: &str| format!("{sign} `{}`", short(text, MOST_OF_EDIT));
     // Single quotes and brackets are what a diff by words leaves of a longer edit. The diff itself
     // shows them in their place.
     let is_word = |text: &str| text.chars().any(char::is_alphanumeric);
@@ -246,6 +289,18 @@ pub(super) fn edits(group: &CaseGroup) -> Option<String> {
         reported.push(format!("… and {}", counted(more, "more", "more")));
     }
     Some(reported.join(", "))
+}
+
+/// The begin of a text in one line, with marks for what cannot be seen.
+fn short(text: &str, most: usize) -> String {
+    let mut shown = String::new();
+    let start = text.chars().take(most);
+    start.for_each(|c| encode_char(c, &mut shown));
+    shown.retain(|c| c != '\n');
+    if text.chars().count() > most {
+        shown.push('…');
+    }
+    shown
 }
 
 /// What a window leaves out, in words.
@@ -283,6 +338,11 @@ pub(super) fn others(comparison: &Comparison, group: &CaseGroup, most: usize) ->
     } else {
         MOST_TEMPLATES
     };
+    let same = if group.parts.is_empty() {
+        "the same in"
+    } else {
+        "also in"
+    };
     let mut lines: Vec<String> = Vec::new();
     for run in runs.iter().take(most_templates) {
         let names = run.iter().take(most).map(|member| member.case.as_str());
@@ -294,9 +354,9 @@ pub(super) fn others(comparison: &Comparison, group: &CaseGroup, most: usize) ->
         let pairing = pairing.and_then(|index| comparison.pairings.get(index));
         lines.push(match pairing {
             Some(pairing) if !comparison.is_single() => {
-                format!("the same in {}: {line}", comparison.name_of(pairing))
+                format!("{same} {}: {line}", comparison.name_of(pairing))
             }
-            _ => format!("the same in {line}"),
+            _ => format!("{same} {line}"),
         });
     }
     if let Some(rest @ [_, ..]) = runs.get(most_templates..) {

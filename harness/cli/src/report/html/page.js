@@ -279,8 +279,10 @@ function comparison() {
       element('span', { class: 'chip bad' }, counted(one.count, 'case', 'cases')), ' ',
       element('b', {}, one.change), ' ',
       element('span', { class: 'quiet' }, `such as ${one.case}`, one.about && `: ${one.about}`)),
+    one.source.map((text, at) => text !== null && element('p', {}, `${'AB'[at]}: `, element('code', {}, text))),
     one.first && !one.diff && element('p', {}, marked(one.first)),
-    words(one), one.diff && difference(one.diff), link(one));
+    words(one), one.diff && difference(one.diff),
+    one.consequences.map((line) => element('p', {}, marked(line))), link(one));
   const failure = (one) => element('li', {},
     element('a', { href: address(one.template, one.case) }, counted(one.count, 'case', 'cases')),
     element('span', { class: 'quiet' }, ` such as ${one.case}`), words(one));
@@ -561,6 +563,7 @@ function changes(known) {
     element('h2', {}, 'Report card'),
     element('ul', { class: 'changes' },
       known.change.broken.map(list('+', 'bad')), known.change.mended.map(list('-', 'good')),
+      known.change.changed.map((one) => list(one.degree, { worse: 'bad', better: 'good' }[one.degree] || null)(one)),
       known.change.capabilities.map((one) => element('li', {
         class: { gained: 'good', lost: 'bad' }[one.turn] || null }, `${one.name}: ${one.a} → ${one.b}`))),
   ];
