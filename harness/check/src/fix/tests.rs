@@ -121,7 +121,7 @@ const EITHER: &str = "{% for m in messages %}<|{{ m.role }}|>\n{% if m.tool_call
     </call>{% endfor %}{% else %}{{ m.content or '' }}{% endif %}<|end|>\n{% endfor %}\
     {% if add_generation_prompt %}<|assistant|>\n{% endif %}";
 
-fn call(content: &str, arguments: Value) -> Value {
+fn call(content: &str, arguments: &Value) -> Value {
     json!({"role": "assistant", "content": content, "tool_calls": [
         {"type": "function", "function": {"name": "f", "arguments": arguments}}]})
 }
@@ -140,11 +140,11 @@ fn a_text_beside_a_call_comes_back_where_answers_begin() {
     let fix = of(&found, "content-beside-calls");
     assert!(fix.is_safe() && fix.is_applied, "{:?}", fix.proof);
     assert_eq!(
-        text(&found.source, json!([call("I look.", json!({}))])),
+        text(&found.source, json!([call("I look.", &json!({}))])),
         "<|assistant|>\nI look.\n<call>{\"name\": \"f\", \"arguments\": {}}</call><|end|>\n<|assistant|>\n"
     );
     for content in ["", " "] {
-        let asked = json!([call(content, json!({}))]);
+        let asked = json!([call(content, &json!({}))]);
         assert_eq!(text(&found.source, asked.clone()), text(EITHER, asked));
     }
 }
@@ -209,7 +209,7 @@ fn a_text_is_refused_where_single_arguments_are_taken() {
     let found = fixed_with(&source, false, |contract| contract.id == "arguments-alike");
     let fix = of(&found, "arguments-alike");
     assert!(fix.is_safe() && fix.is_applied, "{:?}", fix.proof);
-    let refused = prompt(&found.source, json!([call("", json!("{}"))]));
+    let refused = prompt(&found.source, json!([call("", &json!("{}"))]));
     assert!(matches!(&refused, Outcome::Raised { message } if message.contains("an object, not")));
 }
 
@@ -238,10 +238,10 @@ fn a_mark_in_an_argument_is_escaped_but_the_model_may_not_know_it() {
     let found = fixed_with(&source, true, |contract| contract.id == "calls-whole");
     let fix = of(&found, "calls-whole");
     assert!(!fix.is_safe(), "{:?}", fix.proof);
-    let asked = json!([call("", json!({"a": "say \"no\""}))]);
+    let asked = json!([call("", &json!({"a": "say \"no\""}))]);
     let after = text(&found.source, asked);
     assert!(after.contains(r#"{ "a": "say \"no\""}"#), "{after}");
-    let plain = json!([call("", json!({"a": "b"}))]);
+    let plain = json!([call("", &json!({"a": "b"}))]);
     assert_eq!(text(&found.source, plain.clone()), text(&source, plain));
 }
 

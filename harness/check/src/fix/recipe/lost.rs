@@ -109,8 +109,8 @@ fn before_tags_like(source: &Source<'_>, at: usize, content: &str, value: &str) 
         .collect()
 }
 
-/// Prints a value before a tag if a test holds.
-pub(super) fn before_tag(source: &Source<'_>, tag: &Tag<'_>, test: &str, value: &str) -> Edit {
+/// Prints a value before a tag if a condition does.
+pub(super) fn before_tag(source: &Source<'_>, tag: &Tag<'_>, condition: &str, value: &str) -> Edit {
     let at = tag.place.start;
     let indentation = source.text[..at].rsplit('\n').next().unwrap_or_default();
     let is_stripped = source.text[at + 2..].starts_with('-');
@@ -121,10 +121,10 @@ pub(super) fn before_tag(source: &Source<'_>, tag: &Tag<'_>, test: &str, value: 
         } else {
             "    "
         };
-        format!("{{%- if {test} %}}{end}{inner}{{{{- {value} }}}}{end}{{%- endif %}}{end}")
+        format!("{{%- if {condition} %}}{end}{inner}{{{{- {value} }}}}{end}{{%- endif %}}{end}")
     } else {
         let strip = if is_stripped { "-" } else { "" };
-        format!("{{%{strip} if {test} %}}{{{{ {value} }}}}{{% endif %}}")
+        format!("{{%{strip} if {condition} %}}{{{{ {value} }}}}{{% endif %}}")
     };
     Edit {
         range: at..at,
@@ -148,8 +148,8 @@ fn within_text(source: &Source<'_>, at: usize, content: &str, value: &str) -> Ve
             None if matches!(sign, '\'' | '"') => mark = Some((sign, byte)),
             Some((open, _)) if sign == open => mark = None,
             Some((open, start)) if matches!(sign, '<' | '[') && byte > start + 1 => {
-                let test = is_text(content);
-                let text = format!("{open} + ({value} if {test} else '') + {open}");
+                let condition = is_text(content);
+                let text = format!("{open} + ({value} if {condition} else '') + {open}");
                 let place = tag.start + byte;
                 edits.push(vec![Edit {
                     range: place..place,
@@ -165,13 +165,13 @@ fn within_text(source: &Source<'_>, at: usize, content: &str, value: &str) -> Ve
 /// The ways to print system messages that are not the first one: as the template prints questions,
 /// with the other role.
 pub(super) fn later_system(source: &Source<'_>) -> Vec<Vec<Edit>> {
-    let test = r#"^(\s*)(if|elif)(\s+)\(?((?:\w+\.)?role|\w+\[['"]role['"]\]|\w+\.get\(['"]role['"]\)) == (['"])user['"]\)?\s*$"#;
-    let (Some(test), Some(word)) = (compiled(test), compiled(r"\b([Uu])ser\b")) else {
+    let question = r#"^(\s*)(if|elif)(\s+)\(?((?:\w+\.)?role|\w+\[['"]role['"]\]|\w+\.get\(['"]role['"]\)) == (['"])user['"]\)?\s*$"#;
+    let (Some(question), Some(word)) = (compiled(question), compiled(r"\b([Uu])ser\b")) else {
         return Vec::new();
     };
     let mut all = Vec::new();
     for (at, tag) in source.tags.iter().enumerate() {
-        let Some(found) = test.captures(&tag.code) else {
+        let Some(found) = question.captures(&tag.code) else {
             continue;
         };
         let (role, mark) = (
