@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::folder::{Folder, Ran, has};
 
-/// It prints the tools as Python does, asks for them in a way that an empty list passes, and prints
-/// the word None where a content is null.
-const BROKEN: &str = "{% if tools is not none %}Tools: {{ tools }}\n{% endif %}\
+/// It asks for the tools in a way that an empty list passes, and prints the word None where a content
+/// is null.
+const BROKEN: &str = "{% if tools is not none %}Tools: {{ tools | tojson }}\n{% endif %}\
     {% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}\
     {% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
 
@@ -55,7 +55,7 @@ fn a_fixed_file_needs_no_more_fixes() {
     has(
         &ran.stdout(),
         &[
-            "fixed no-repr-leak in x.jinja",
+            "fixed no-tools-alike in x.jinja",
             "prompts stay byte for byte",
         ],
     );
@@ -67,18 +67,13 @@ fn a_fixed_file_needs_no_more_fixes() {
 
 #[test]
 fn only_the_chosen_contracts_are_fixed() {
-    let guard = "{% if tools %}Tools: {{ tools }}\n";
-    for (arguments, kept, changed) in [
-        (&["--select", "no-tools-alike"][..], "{{ tools }}", guard),
-        (
-            &["--ignore", "no-repr-leak,no-null-leak"],
-            "{{ m.content }}",
-            guard,
-        ),
-    ] {
+    for arguments in [["--select", "no-tools-alike"], ["--ignore", "no-null-leak"]] {
         let folder = folder();
-        folder.rolecall(&[&["check", "x.jinja", "--fix"], arguments].concat());
-        has(&text(&folder, "x.jinja"), &[kept, changed]);
+        folder.rolecall(&[&["check", "x.jinja", "--fix"][..], &arguments].concat());
+        has(
+            &text(&folder, "x.jinja"),
+            &["{{ m.content }}", "{% if tools %}Tools: "],
+        );
     }
     // What a baseline knows stays, and what it does not know is fixed.
     let folder = folder();
@@ -146,7 +141,7 @@ fn files_of_other_programs_stay_as_they_were_fetched() {
 
 #[test]
 fn every_format_says_what_was_written() {
-    let all = "fixed no-repr-leak, no-tools-alike, no-null-leak in x.jinja\n";
+    let all = "fixed no-tools-alike, no-null-leak in x.jinja\n";
     for (format, source, sentence) in [
         ("json", BROKEN, all),
         ("github", PRINTS_NONE, SENTENCE),
@@ -179,7 +174,7 @@ fn programs_read_the_patches_in_whole() {
         .iter()
         .filter_map(|fix| fix["contract"].as_str())
         .collect();
-    assert_eq!(named, ["no-repr-leak", "no-tools-alike", "no-null-leak"]);
+    assert_eq!(named, ["no-tools-alike", "no-null-leak"]);
     assert!(
         fixes
             .iter()
@@ -199,16 +194,50 @@ fn programs_read_the_patches_in_whole() {
     folder.write("x.jinja", BROKEN);
     let log = json(&["--format", "sarif"]);
     let results = log["runs"][0]["results"].as_array().unwrap();
-    let result = results.iter().find(|one| one["ruleId"] == "no-repr-leak");
+    let result = results.iter().find(|one| one["ruleId"] == "no-tools-alike");
     let change = &result.unwrap()["fixes"][0]["artifactChanges"][0];
     assert_eq!(change["artifactLocation"]["uri"], "x.jinja");
     let replacement = &change["replacements"][0];
     assert_eq!(replacement["deletedRegion"]["startLine"], 1);
     assert_eq!(
         replacement["insertedContent"]["text"],
-        "{% if tools is not none %}Tools: {{ tools | tojson }}\n"
+        "{% if tools %}Tools: {{ tools | tojson }}\n"
     );
     assert_eq!(text(&folder, "x.jinja"), BROKEN);
+}
+
+#[test]
+fn what_a_model_was_trained_with_changes_only_on_request() {
+    let folder = Folder::empty();
+    let source = FIXED.replace("tools | tojson", "tools");
+    folder.write("x.jinja", &source);
+    // Plain JSON has the patches, too.
+    let ran = folder.rolecall(&["check", "x.jinja", "--format", "json"]);
+    let card: Value = serde_json::from_slice(&ran.0.stdout).unwrap();
+    let fix = &card["fixes"][0];
+    assert_eq!(fix["contract"], "no-repr-leak");
+    assert_eq!(
+        (&fix["is_safe"], &fix["applied"]),
+        (&false.into(), &false.into())
+    );
+    has(fix["reason"].as_str().unwrap(), &["has learnt `"]);
+    has(
+        fix["diff"].as_str().unwrap(),
+        &["+{% if tools %}Tools: {{ tools | tojson }}\n"],
+    );
+    let ran = folder.rolecall(&["check", "x.jinja", "--fix"]);
+    has(
+        &ran.stdout(),
+        &[
+            "an unsafe fix for no-repr-leak",
+            "unsafe: the prompts held everything",
+        ],
+    );
+    assert_eq!(text(&folder, "x.jinja"), source);
+    folder.rolecall(&["check", "x.jinja", "--fix", "--unsafe-fixes"]);
+    assert_eq!(text(&folder, "x.jinja"), FIXED);
+    let ran = folder.rolecall(&["check", "x.jinja", "--format", "json", "-q"]);
+    assert!(!ran.stdout().contains("\"fixes\""), "{}", ran.stdout());
 }
 
 #[test]

@@ -455,7 +455,7 @@ pub(crate) struct CheckArguments {
     /// Fix the template files where a fix is proven to change no prompt that was right
     #[arg(long)]
     pub(crate) fix: bool,
-    /// With --fix: also apply fixes that change other prompts
+    /// With --fix: also apply fixes that change prompts which held everything
     #[arg(long, requires = "fix")]
     pub(crate) unsafe_fixes: bool,
     /// With --fix: show what would change, in the chosen format, and write nothing

@@ -4,7 +4,7 @@
 //! A template gives a conversation another prompt after a fix. That prompt is right if the template
 //! already gave it, before the fix, for the same conversation written in the other way.
 
-use rolecall_core::Case;
+use rolecall_core::{Case, Outcome};
 use serde_json::{Value, json};
 
 use super::wording::Writer;
@@ -16,7 +16,7 @@ pub(super) fn meant(contract: &str, case: &Case, writer: &Writer) -> Vec<Case> {
         "no-tools-alike" => vec![without_tools(case)],
         "no-calls-alike" => vec![with_messages(case, &without_calls)],
         "no-null-leak" => nulls(case),
-        "arguments-encoded-once" | "arguments-alike" => vec![
+        "arguments-encoded-once" | "arguments-alike" | "no-repr-leak" => vec![
             with_arguments(case, &as_object),
             with_arguments(case, &|arguments| as_text(arguments, writer)),
         ],
@@ -29,6 +29,135 @@ pub(super) fn meant(contract: &str, case: &Case, writer: &Writer) -> Vec<Case> {
             || other.variables != case.variables
     };
     changed.into_iter().filter(is_other).collect()
+}
+
+/// Whether a conversation is better off after a change for a contract, although the template gave no
+/// such prompt before: it was refused by the engine, or a text was lost. `given` is what the template
+/// made of conversations before.
+pub(super) fn is_better(
+    contract: &str,
+    case: &Case,
+    outcomes: [&Outcome; 2],
+    given: &dyn Fn(&Case) -> Outcome,
+) -> bool {
+    let texts = texts(case);
+    match outcomes {
+        [Outcome::Failed { .. }, Outcome::Rendered { text }] => {
+            [&SAID_IN_WORDS[..], &LOSING].concat().contains(&contract)
+                && texts.iter().all(|(_, known)| text.contains(known))
+                && !text.contains("None")
+        }
+        [Outcome::Failed { .. }, _] => SAID_IN_WORDS.contains(&contract),
+        [
+            Outcome::Rendered { text: old },
+            Outcome::Rendered { text: new },
+        ] if LOSING.contains(&contract) => {
+            let count = |prompt: &str, text: &str| prompt.matches(text).count();
+            let mut found = texts;
+            found.retain(|(_, text)| count(old, text) < count(new, text));
+            let Some((first, text)) = found.first() else {
+                return false;
+            };
+            let is_lost = ["".into(), Value::Null].into_iter().any(|nothing| {
+                let mut case = case.clone();
+                for (message, _) in &found {
+                    case.messages[*message]["content"] = Value::clone(&nothing);
+                }
+                given(&case) == *outcomes[0]
+            });
+            let is_cut = case.continue_final_message.is_some();
+            (is_cut || is_lost)
+                && is_led_as_alone(new, text, &given(&alone(case, *first)))
+                && is_only_added(old, new, &found, is_cut)
+        }
+        _ => false,
+    }
+}
+
+/// The contracts about conversations that the engine refuses in its own words.
+const SAID_IN_WORDS: [&str; 4] = [
+    "refusal-words",
+    "arguments-alike",
+    "capabilities-work",
+    "schema-kept",
+];
+
+/// The contracts about texts that are lost.
+const LOSING: [&str; 4] = [
+    "content-beside-calls",
+    "messages-kept",
+    "developer-kept",
+    "text-part-is-text",
+];
+
+/// The signs around a text that was lost: tokens of a turn, at most.
+const MOST_SIGNS: usize = 96;
+
+/// The texts of a case, each with the number of its message.
+fn texts(case: &Case) -> Vec<(usize, &str)> {
+    let contents = case.messages.iter().map(|message| message.get("content"));
+    let texts = contents.enumerate().flat_map(|(at, content)| {
+        let parts = content.and_then(Value::as_array).into_iter().flatten();
+        let parts = parts.filter_map(|part| part.get("text"));
+        let texts = content.into_iter().chain(parts).filter_map(Value::as_str);
+        texts.map(move |text| (at, text.trim()))
+    });
+    texts.filter(|(_, text)| !text.is_empty()).collect()
+}
+
+/// A conversation up to a message, which says something and calls nothing.
+fn alone(case: &Case, last: usize) -> Case {
+    let mut case = case.clone();
+    case.messages.truncate(last + 1);
+    if let Some(fields) = case.messages.last_mut().and_then(Value::as_object_mut) {
+        fields.shift_remove("tool_calls");
+    }
+    case
+}
+
+/// Whether a text in a prompt comes after the same signs as where it is alone, so that it is not
+/// within a call.
+fn is_led_as_alone(new: &str, text: &str, alone: &Outcome) -> bool {
+    const SIGNS: usize = 16;
+    let before = |prompt: &str| -> Option<Vec<char>> {
+        let at = prompt.rfind(text)?;
+        Some(prompt[..at].chars().rev().take(SIGNS).collect())
+    };
+    match alone {
+        Outcome::Rendered { text: alone } => {
+            let alone = before(alone);
+            alone.is_none() || alone == before(new)
+        }
+        _ => true,
+    }
+}
+
+/// Whether a prompt is another one, with lost texts and a few signs around them. What comes after the
+/// first text still begins a line, if it did, and nobody else begins to speak. A prompt that the model continues is cut after the text.
+fn is_only_added(old: &str, new: &str, found: &[(usize, &str)], is_cut: bool) -> bool {
+    let mut rest = new.to_owned();
+    for (_, text) in found {
+        rest = rest.replacen(text, "", 1);
+    }
+    if is_cut && old.starts_with(rest.trim_end()) {
+        return true;
+    }
+    let mut wanted = old.chars().peekable();
+    for sign in rest.chars() {
+        wanted.next_if_eq(&sign);
+    }
+    let same = old.chars().rev().zip(new.chars().rev());
+    let same = same.take_while(|(one, other)| one == other).count();
+    let mut from_there = old.chars().rev().skip(same.saturating_sub(1));
+    let begins_a_line = from_there.next() != Some('\n') && from_there.next() == Some('\n');
+    let turns = |prompt: &str| {
+        let prompt = prompt.to_lowercase();
+        ["assistant", "model", "user"].map(|role| prompt.matches(role).count())
+    };
+    wanted.peek().is_none()
+        && turns(old) == turns(&rest)
+        && rest.len() <= old.len() + MOST_SIGNS * found.len()
+        && !(same > 0 && begins_a_line)
 }
 
 /// No tools instead of an empty list, which a variable may represent, too.
@@ -71,7 +200,7 @@ fn with_one_text(message: &mut Value) {
     let Some(content) = message.get_mut("content") else {
         return;
     };
-    let Some(parts) = content.as_array().filter(|parts| !parts.is_empty()) else {
+    let Some(parts) = content.as_array() else {
         return;
     };
     let texts: Option<Vec<&str>> = parts
@@ -229,7 +358,7 @@ mod tests {
         assert_eq!(text(json!([part("a"), part("b")])), Some(json!("ab")));
         assert_eq!(text(json!([part("a"), {"type": "image"}])), None);
         assert_eq!(text(json!([part("a"), "b"])), None);
-        assert_eq!(text(json!([])), None);
+        assert_eq!(text(json!([])), Some(json!("")));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 //! A recipe proposes changes by the look of the source, and knows nothing about the template. The
 //! proof decides: the contract holds afterwards, no other contract breaks, and every conversation
 //! that did not show the defect keeps its prompt, byte for byte, under every switch. A conversation
-//! that showed it has the prompt that the template already gave for the same conversation without
-//! the defect. A change that alters other prompts, too, is no safe one.
+//! that showed it failed before, or had lost a text, or has the prompt that the template already gave
+//! for the same conversation without the defect. A change of other prompts is not safe: if a prompt
+//! held everything, a model may have been trained with it.
 
 mod tag;
 
@@ -38,6 +39,7 @@ use trial::Trial;
 use wording::Writer;
 
 pub use proof::Proof;
+pub use wording::Wording;
 
 /// A change of a template that fixes a contract.
 #[derive(Debug, Clone)]
@@ -58,7 +60,7 @@ impl Fix {
         Diff::of_sides(&self.before, &self.after)
     }
 
-    /// Whether only prompts change that showed the defect.
+    /// Whether nothing changes that a model was trained with.
     pub fn is_safe(&self) -> bool {
         self.proof.is_safe()
     }
@@ -210,23 +212,32 @@ impl Fixer<'_> {
         let source = Source::new(&text);
         let (mut safe, mut other) = (Vec::new(), None);
         for candidate in candidates(contract.id, &source) {
+            let is_needless = candidate.is_one_of_many && !safe.is_empty();
+            if is_needless {
+                break;
+            }
             let Some(tried) = self.tried(patient, contract, candidate, &source) else {
                 continue;
             };
-            if tried.proof.is_safe() {
+            if tried.proof.is_clean() {
                 safe.push(tried);
                 continue;
             }
-            safe.extend(self.safe_part(patient, contract, &tried.candidate, &source));
-            other = other.or(Some(tried));
+            // One of many ways that changes other prompts is the wrong one.
+            if !tried.candidate.is_one_of_many {
+                safe.extend(self.safe_part(patient, contract, &tried.candidate, &source));
+                other = other.or(Some(tried));
+            }
         }
         // Of two that fix as much, the first one changes less.
-        safe.sort_by_key(|tried: &Tried| Reverse(tried.proof.shown.len()));
+        safe.sort_by_key(|tried: &Tried| {
+            Reverse(tried.proof.shown.len() + tried.proof.reworded.len())
+        });
         let mut unsafe_one = None;
         for tried in safe {
             let tried = self.smallest(patient, contract, &source, tried);
             let proven = self.proven(patient, contract, tried);
-            if proven.0.is_safe() {
+            if proven.0.proof.is_clean() {
                 return Some(proven);
             }
             unsafe_one = unsafe_one.or(Some(proven));
@@ -255,7 +266,7 @@ impl Fixer<'_> {
         let mut parts = without.chain(alone);
         parts.find_map(|part| {
             let tried = self.tried(patient, contract, part, source);
-            tried.filter(|tried| tried.proof.is_safe())
+            tried.filter(|tried| tried.proof.is_clean())
         })
     }
 

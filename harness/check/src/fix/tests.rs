@@ -95,10 +95,154 @@ fn a_guard_that_an_empty_list_passes_is_fixed() {
 #[test]
 fn a_list_that_python_prints_becomes_json() {
     let tools = "{% if tools %}Tools: {{ tools }}\n{% endif %}";
-    let found = fixed(&format!("{tools}{TURN}"));
+    let source = format!("{tools}{TURN}");
+    // A model that was trained with the template knows the tools as Python prints them.
+    let found = fixed(&source);
     let fix = of(&found, "no-repr-leak");
-    assert!(fix.proof.shown.contains(&"x/tools".to_owned()), "{fix:?}");
+    assert!(!fix.is_safe() && !fix.is_applied, "{fix:?}");
+    let reason = fix.proof.reason();
+    assert!(
+        reason.contains("trained") && reason.contains("would read `{"),
+        "{reason}"
+    );
+    let found = fixed_with(&source, true, |_| true);
+    let fix = of(&found, "no-repr-leak");
+    assert!(
+        fix.is_applied && fix.proof.reworded.contains(&"x/tools".to_owned()),
+        "{fix:?}"
+    );
     assert!(found.source.contains("Tools: {{ tools | tojson }}"));
+}
+
+/// Calls are in the prompt, and everything else is, where there is none.
+const EITHER: &str = "{% for m in messages %}<|{{ m.role }}|>\n{% if m.tool_calls %}\
+    {% for c in m.tool_calls %}<call>{\"name\": \"{{ c.function.name }}\", \"arguments\": \
+    {{ c.function.arguments if c.function.arguments is string else c.function.arguments | tojson }}}\
+    </call>{% endfor %}{% else %}{{ m.content or '' }}{% endif %}<|end|>\n{% endfor %}\
+    {% if add_generation_prompt %}<|assistant|>\n{% endif %}";
+
+fn call(content: &str, arguments: &Value) -> Value {
+    json!({"role": "assistant", "content": content, "tool_calls": [
+        {"type": "function", "function": {"name": "f", "arguments": arguments}}]})
+}
+
+#[track_caller]
+fn text(source: &str, messages: Value) -> String {
+    match prompt(source, messages) {
+        Outcome::Rendered { text } => text,
+        other => panic!("{other:?} by {source}"),
+    }
+}
+
+#[test]
+fn a_text_beside_a_call_comes_back_where_answers_begin() {
+    let found = fixed(EITHER);
+    let fix = of(&found, "content-beside-calls");
+    assert!(fix.is_safe() && fix.is_applied, "{:?}", fix.proof);
+    assert_eq!(
+        text(&found.source, json!([call("I look.", &json!({}))])),
+        "<|assistant|>\nI look.\n<call>{\"name\": \"f\", \"arguments\": {}}</call><|end|>\n<|assistant|>\n"
+    );
+    for content in ["", " "] {
+        let asked = json!([call(content, &json!({}))]);
+        assert_eq!(text(&found.source, asked.clone()), text(EITHER, asked));
+    }
+}
+
+#[test]
+fn what_is_added_is_the_lost_text_and_no_turn() {
+    for (wrong, is_safe) in [
+        (
+            "{% if m.tool_calls %}{{ m.content ~ '\\n' if m.content else '' }}",
+            true,
+        ),
+        // The call does not begin a line any more.
+        ("{% if m.tool_calls %}{{ m.content or '' }}", false),
+        // It begins in another way than an answer.
+        (
+            "{% if m.tool_calls %}{{ ' ' ~ m.content ~ '\\n' if m.content else '' }}",
+            false,
+        ),
+        // It opens a turn of its own.
+        (
+            "{% if m.tool_calls %}{{ m.content or '' }}<|end|>\n<|assistant|>\n",
+            false,
+        ),
+    ] {
+        let after = EITHER.replace("{% if m.tool_calls %}", wrong);
+        let proof = proof_of(EITHER, &after, "content-beside-calls");
+        assert_eq!(proof.is_safe(), is_safe, "{wrong}: {proof:?}");
+    }
+}
+
+#[test]
+fn a_later_system_message_has_a_turn_like_a_question() {
+    let source = TURN.replace(
+        "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>\n{% endfor %}",
+        "{% if messages[0].role == 'system' %}<|system|>{{ messages[0].content or '' }}<|end|>\n\
+         {% endif %}{% for m in messages %}{% if m.role == 'user' %}<|user|>{{ m.content or '' }}\
+         <|end|>\n{% elif m.role == 'assistant' %}<|assistant|>{{ m.content or '' }}<|end|>\n\
+         {% endif %}{% endfor %}",
+    );
+    let found = fixed_with(&source, false, |contract| contract.id == "messages-kept");
+    let fix = of(&found, "messages-kept");
+    assert!(fix.is_safe() && fix.is_applied, "{:?}", fix.proof);
+    let message = |role: &str, content: &str| json!({"role": role, "content": content});
+    let asked = json!([
+        message("system", "A"),
+        message("user", "B"),
+        message("system", "C")
+    ]);
+    assert_eq!(
+        text(&found.source, asked),
+        "<|system|>A<|end|>\n<|user|>B<|end|>\n<|system|>C<|end|>\n<|assistant|>"
+    );
+}
+
+#[test]
+fn a_text_is_refused_where_single_arguments_are_taken() {
+    let pairs =
+        "{% for k, v in c.function.arguments.items() %}{{ k }}={{ v | tojson }};{% endfor %}";
+    let json = "{{ c.function.arguments if c.function.arguments is string else \
+                c.function.arguments | tojson }}";
+    let source = EITHER.replace(json, pairs);
+    let found = fixed_with(&source, false, |contract| contract.id == "arguments-alike");
+    let fix = of(&found, "arguments-alike");
+    assert!(fix.is_safe() && fix.is_applied, "{:?}", fix.proof);
+    let refused = prompt(&found.source, json!([call("", &json!("{}"))]));
+    assert!(matches!(&refused, Outcome::Raised { message } if message.contains("an object, not")));
+}
+
+#[test]
+fn a_tool_that_lacks_a_description_is_shown_without() {
+    let tools = "{% for t in tools or [] %}{{ t.function.name + ': ' + t.function.description + ' ' \
+                 + t.function.parameters | tojson + '\\n' }}{% endfor %}";
+    let refusing = TURN.replace(
+        "{{ m.content }}",
+        "{% if m.role == 'critic' %}{{ raise_exception('no critics') }}{% endif %}{{ m.content or '' }}",
+    );
+    let source = format!("{tools}{refusing}");
+    let found = fixed_with(&source, false, |contract| contract.id == "refusal-words");
+    let fix = of(&found, "refusal-words");
+    assert!(fix.is_safe() && fix.is_applied, "{:?}", fix.proof);
+    assert!(found.source.contains("| default('')"), "{}", found.source);
+}
+
+#[test]
+fn a_mark_in_an_argument_is_escaped_but_the_model_may_not_know_it() {
+    let pairs = "{% for k, v in c.function.arguments.items() %}\"{{ k }}\": \"{{ v }}\"\
+                 {% if not loop.last %}, {% endif %}{% endfor %}";
+    let json = "{{ c.function.arguments if c.function.arguments is string else \
+                c.function.arguments | tojson }}";
+    let source = EITHER.replace(json, &format!("{{ {pairs}}}"));
+    let found = fixed_with(&source, true, |contract| contract.id == "calls-whole");
+    let fix = of(&found, "calls-whole");
+    assert!(!fix.is_safe(), "{:?}", fix.proof);
+    let asked = json!([call("", &json!({"a": "say \"no\""}))]);
+    let after = text(&found.source, asked);
+    assert!(after.contains(r#"{ "a": "say \"no\""}"#), "{after}");
+    let plain = json!([call("", &json!({"a": "b"}))]);
+    assert_eq!(text(&found.source, plain.clone()), text(&source, plain));
 }
 
 #[test]

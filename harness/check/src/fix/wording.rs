@@ -11,9 +11,9 @@ use serde_json::Value;
 
 /// The form of something in a prompt that shows a defect, and its form in one that does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wording {
-    pub(super) wrong: String,
-    pub(super) right: String,
+pub struct Wording {
+    pub wrong: String,
+    pub right: String,
 }
 
 /// The most places at which two prompts are compared in more than one way.
@@ -89,6 +89,15 @@ fn written(template: &LoadedTemplate, values: &[&Value]) -> Option<Vec<String>> 
     (written.len() == values.len()).then_some(written)
 }
 
+/// Whether the template itself gives the right wordings, for the same conversation written in another
+/// way. Otherwise a model that was trained with it knows only the wrong ones.
+pub(super) fn are_given(contract: &str) -> bool {
+    matches!(
+        contract,
+        "no-null-leak" | "arguments-encoded-once" | "arguments-alike"
+    )
+}
+
 fn wordings(contract: &str, case: &Case, writer: &Writer) -> Vec<Wording> {
     let pair = |wrong: &str, right: &str| Wording {
         wrong: wrong.to_owned(),
@@ -134,6 +143,17 @@ fn wordings(contract: &str, case: &Case, writer: &Writer) -> Vec<Wording> {
                 .zip(json)
                 .flat_map(|(text, json)| [pair(&ascii(&json), text), pair(&json, text)]);
             encoded.collect()
+        }
+        // Escaped within quotes. Other signs than these are no different there.
+        "calls-whole" | "result-verbatim" | "schema-kept" => {
+            let signs = [
+                ("\"", "\\\""),
+                ("\\", "\\\\"),
+                ("\n", "\\n"),
+                ("\t", "\\t"),
+                ("'", "\\'"),
+            ];
+            signs.map(|(wrong, right)| pair(wrong, right)).into()
         }
         _ => Vec::new(),
     }

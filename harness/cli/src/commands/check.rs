@@ -125,9 +125,13 @@ impl Check<'_> {
         }
         let is_fixable = self.may_show_fixes(checked.run.results.len());
         let whole = is_fixable.then(|| checked.run.results.clone());
+        let is_json = arguments.format == Format::Json;
+        if let Some(whole) = whole.as_ref().filter(|_| is_json) {
+            checked.fixes = self.find_fixes(&checked, whole)?;
+        }
         self.judge(&mut checked, checks_base)?;
         self.write(&checked, out)?;
-        if let Some(whole) = whole {
+        if let Some(whole) = whole.filter(|_| !is_json) {
             for found in self.find_fixes(&checked, &whole)? {
                 fixes::write(out, &found, arguments.all)?;
             }
@@ -238,7 +242,8 @@ impl Check<'_> {
             Format::Json => {
                 let bases = checked.bases.iter();
                 let bases: Vec<&Comparison> = bases.map(|one| &one.comparison).collect();
-                let fixes = self.arguments.fix.then_some(fixes.as_slice());
+                let is_fixable = self.arguments.fix || self.may_show_fixes(cards.len());
+                let fixes = is_fixable.then_some(fixes.as_slice());
                 checked::write(out, cards, self.reach(cards), &bases, fixes)?;
             }
             Format::Junit => junit::write(out, cards, others)?,
@@ -350,11 +355,15 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Whether the fixes of the only template are shown, although nobody asked for them: if a person
-    /// reads the card, and this program's own engine takes no time to prove them.
+    /// Whether fixes are shown although nobody asked for them: to a person who reads the card of one
+    /// template, and in JSON. Another engine takes too long to prove them.
     fn may_show_fixes(&self, templates: usize) -> bool {
-        let is_read = self.arguments.format == Format::Human && !screen::is_quiet();
-        templates == 1 && is_read && !self.arguments.fix && self.session.engine.is_none()
+        let is_read = match self.arguments.format {
+            Format::Human => templates == 1,
+            Format::Json => true,
+            _ => false,
+        };
+        is_read && !screen::is_quiet() && !self.arguments.fix && self.session.engine.is_none()
     }
 
     /// Looks for the fixes of templates, on their whole cards: the options that choose contracts
@@ -365,7 +374,7 @@ impl Check<'_> {
         let mut search = None;
         let mut all = Vec::new();
         let progress = Progress::new(cards.len(), "looking for fixes", "templates");
-        let step = progress.step();
+        let step = progress.slow_step();
         for (card, narrowed) in cards.iter().zip(&narrowed) {
             step();
             let chosen = self.to_fix(narrowed);

@@ -27,15 +27,16 @@ document! {
         #[cfg_attr(feature = "schema", schemars(default))]
         bases: Vec<ComparisonDocument<'c>> =
             bases.iter().map(|base| ComparisonDocument::of(base)).collect(),
-        /// With `--fix`, the fixes of each template, in the order in which they are applied.
+        /// The fixes of each template, in the order in which they are applied. They are absent with
+        /// `-q`, and without `--fix` also with `--engine`.
         #[cfg_attr(feature = "schema", schemars(default))]
         fixes?: Option<Vec<FixDocument<'c>>> =
             fixes.map(|fixes| fixes.iter().flat_map(TemplateFixes::documents).collect()),
     }
 }
 
-/// Writes report cards, their sum, the templates compared with their bases, and the fixes if the user asked
-/// for them: `{"rolecall": 1, "cards": […], "summary": {…}}`.
+/// Writes report cards, their sum, the templates compared with their bases, and the fixes if they were
+/// looked for: `{"rolecall": 1, "cards": […], "summary": {…}}`.
 pub fn write(
     out: &mut dyn Write,
     cards: &[Card],

@@ -105,7 +105,9 @@ pub fn write(out: &mut dyn Write, of: &TemplateFixes, is_all: bool) -> io::Resul
             same => fix.proof.same,
             refused => fix.proof.refused,
             failing => fix.proof.failing,
+            reason => (!fix.is_safe()).then(|| fix.proof.reason()),
             shown => conversations(&fix.proof.shown),
+            reworded => conversations(&fix.proof.reworded),
             others => conversations(&fix.proof.others),
         })
     };
@@ -187,8 +189,10 @@ document! {
         file: &'f str = &of.file,
         /// The contract that holds afterwards.
         contract: &'static str = fix.contract.id,
-        /// Whether only prompts change that showed the defect.
+        /// Whether nothing changes that a model was trained with: `--fix` applies safe fixes only.
         is_safe: bool = fix.is_safe(),
+        /// Why the fix is safe, or why it is not.
+        reason: String = fix.proof.reason(),
         /// Whether the file has the fix now.
         applied: bool = of.is_applied(fix),
         /// The change as a unified diff of the template's source. It starts from the source that the
@@ -207,8 +211,11 @@ document! {
         refused: usize = proof.refused,
         /// Conversations for which the engine fails, before and after.
         failing: usize = proof.failing,
-        /// Conversations that showed the defect, and have another prompt now.
+        /// Conversations that showed the defect. They failed, had lost a text, or have the prompt now
+        /// that the template gives for the same conversation written in another way.
         shown: usize = proof.shown.len(),
+        /// Conversations whose prompt held everything, and words it in another way now.
+        reworded: usize = proof.reworded.len(),
         /// Other conversations that have another prompt now.
         others: usize = proof.others.len(),
     }

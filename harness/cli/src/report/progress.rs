@@ -1,10 +1,17 @@
 //! A progress bar for long runs, on a terminal.
 
+use std::io::Write as _;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
 use indicatif::{ProgressBar, ProgressStyle};
 
 use rolecall_core::problem::shown;
 
-use super::screen;
+use super::{clean, screen};
+
+/// How long a log is silent about work that is slow.
+const SILENCE: Duration = Duration::from_secs(10);
 
 /// A bar on standard error; nothing if that is no terminal.
 #[derive(Debug)]
@@ -30,6 +37,23 @@ impl Progress {
     pub fn step(&self) -> impl Fn() + Send + Sync + 'static {
         let bar = self.0.clone();
         move || bar.inc(1)
+    }
+
+    /// The same for things that take seconds each. Without a terminal, a line tells now and then how
+    /// many are done, so that a log shows that the command is at work.
+    pub fn slow_step(&self) -> impl Fn() + Send + Sync + 'static {
+        let bar = self.0.clone();
+        let said = Mutex::new(Instant::now());
+        move || {
+            bar.inc(1);
+            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = bar.length().filter(|_| bar.is_hidden());
+            if let Some(count) = count.filter(|_| said.elapsed() > SILENCE) {
+                *said = Instant::now();
+                let (what, done) = (bar.message(), bar.position());
+                let _ = writeln!(clean::messages(), "{what}: {done} of {count}");
+            }
+        }
     }
 
     /// A bar that shows nothing, for runs that are over at once.

@@ -260,11 +260,8 @@ fn add_fixes(results: &mut [Value], template: &Template, fixes: &TemplateFixes, 
         let Some(replacements) = replacements(&template.source, fix) else {
             continue;
         };
-        let text = if fix.is_safe() {
-            format!("Fixes {id}, and changes only prompts that show the defect.")
-        } else {
-            format!("Fixes {id}, and changes other prompts, too: look at them first.")
-        };
+        let how = if fix.is_safe() { "safe" } else { "unsafe" };
+        let text = format!("A fix for {id}, which is {how}: {}.", fix.proof.reason());
         result["fixes"] = json!([{
             "description": {"text": text},
             "artifactChanges": [{

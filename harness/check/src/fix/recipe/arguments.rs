@@ -1,7 +1,8 @@
 //! Arguments of calls: a text is JSON already, and an object is to become JSON.
 
+use super::lost::before_tag;
 use super::pattern::{NAME, Place, Source, compiled, field};
-use crate::fix::tag::{Edit, TagKind};
+use crate::fix::tag::{Edit, Tag, TagKind};
 
 const BOTH: &[TagKind] = &[TagKind::Print, TagKind::Statement];
 
@@ -56,6 +57,20 @@ pub(super) fn objects(source: &Source<'_>) -> Vec<Edit> {
         let text = format!("{value}{json} if {value} is mapping else {value}");
         (place.range.clone(), parenthesized(place, text))
     })
+}
+
+/// Refuses a text where a loop takes single arguments: no template can read JSON.
+pub(super) fn refused(source: &Source<'_>) -> Vec<Edit> {
+    let Some(loops) = compiled(&format!(r"^\s*for\b.*\bin\s+({})", arguments(source))) else {
+        return Vec::new();
+    };
+    let words = "raise_exception('The arguments of a call must be an object, not a text.')";
+    let of_loop = |tag: &Tag<'_>| {
+        let value = loops.captures(&tag.code)?.get(1)?;
+        let test = format!("{} is string", &tag.inside[value.range()]);
+        Some(before_tag(source, tag, &test, words))
+    };
+    source.tags.iter().filter_map(of_loop).collect()
 }
 
 /// Changes arguments where they are printed or joined with texts.

@@ -5,9 +5,11 @@ mod pattern;
 
 mod arguments;
 mod guards;
+mod lost;
 mod nulls;
 mod parts;
 mod printed;
+mod quoted;
 
 use super::tag::{Edit, edited, together};
 
@@ -26,6 +28,9 @@ struct Recipe {
 pub(super) struct Candidate {
     preamble: Option<Edit>,
     edits: Vec<Edit>,
+    /// Whether others differ from it only in the place or in a few signs, so that the first clean one
+    /// is taken.
+    pub(super) is_one_of_many: bool,
 }
 
 impl Recipe {
@@ -50,7 +55,7 @@ impl Recipe {
 }
 
 /// The recipes, in the order in which they are tried.
-const RECIPES: [Recipe; 22] = [
+const RECIPES: [Recipe; 29] = [
     Recipe::new(&["no-tools-alike"], guards::of_tools),
     Recipe::new(&["no-calls-alike", "no-null-leak"], guards::of_calls),
     Recipe::new(
@@ -59,7 +64,11 @@ const RECIPES: [Recipe; 22] = [
     ),
     Recipe::new(&["arguments-alike", "no-repr-leak"], arguments::not_encoded),
     Recipe::new(&["arguments-alike", "no-repr-leak"], arguments::objects),
+    Recipe::new(&["arguments-alike"], arguments::refused),
     Recipe::new(&["arguments-encoded-once"], arguments::within_call),
+    Recipe::new(QUOTED, quoted::as_json),
+    Recipe::new(QUOTED, quoted::as_json_text),
+    Recipe::new(QUOTED, quoted::as_python),
     Recipe::new(&["no-repr-leak"], printed::tools),
     Recipe::new(&["no-repr-leak"], printed::tools_or_texts),
     Recipe::new(&["no-repr-leak"], printed::choices),
@@ -73,11 +82,26 @@ const RECIPES: [Recipe; 22] = [
     Recipe::new(&["no-null-leak"], nulls::printed),
     Recipe::new(&["no-null-leak"], nulls::named),
     Recipe::new(&["no-null-leak"], nulls::variables),
+    Recipe::new(&["refusal-words", "schema-kept"], nulls::missing),
+    Recipe::new(&["messages-kept"], lost::overwritten),
+    Recipe::new(&["messages-kept"], lost::waiting),
     // Each of them changes more than the one before it.
     Recipe::new(PARTS, parts::printed).after(parts::printing_macro),
     Recipe::new(PARTS, parts::taken).after(parts::taking_macro),
     Recipe::new(PARTS, parts::taken_and_tested).after(parts::taking_macro),
 ];
+
+/// Where a text belongs that is lost, the source does not say: so there are many ways, and one of them
+/// is enough.
+type Ways = fn(&Source<'_>) -> Vec<Vec<Edit>>;
+
+const WAYS: [(&str, Ways); 2] = [
+    ("content-beside-calls", lost::beside_calls),
+    ("messages-kept", lost::later_system),
+];
+
+/// The contracts that a mark in a value breaks.
+const QUOTED: &[&str] = &["calls-whole", "result-verbatim", "schema-kept"];
 
 /// The contracts that text parts break.
 const PARTS: &[&str] = &["text-part-is-text", "capabilities-work"];
@@ -91,7 +115,11 @@ pub(super) fn candidates(contract: &str, source: &Source<'_>) -> Vec<Candidate> 
         .filter_map(|recipe| {
             let edits = (recipe.edits)(source);
             let preamble = recipe.preamble.map(|preamble| preamble(source));
-            (!edits.is_empty()).then_some(Candidate { preamble, edits })
+            (!edits.is_empty()).then_some(Candidate {
+                preamble,
+                edits,
+                is_one_of_many: false,
+            })
         })
         .collect();
     let plain = candidates
@@ -102,8 +130,18 @@ pub(super) fn candidates(contract: &str, source: &Source<'_>) -> Vec<Candidate> 
         candidates.push(Candidate {
             preamble: None,
             edits: together(plain),
+            is_one_of_many: false,
         });
     }
+    let ways = WAYS.iter().filter(|(known, _)| *known == contract);
+    candidates.extend(
+        ways.flat_map(|(_, ways)| ways(source))
+            .map(|edits| Candidate {
+                preamble: None,
+                edits,
+                is_one_of_many: true,
+            }),
+    );
     candidates
 }
 
@@ -125,6 +163,7 @@ impl Candidate {
         Candidate {
             preamble: self.preamble.clone(),
             edits: edits.map(|(_, edit)| edit.clone()).collect(),
+            is_one_of_many: self.is_one_of_many,
         }
     }
 }

@@ -21,6 +21,35 @@ pub(super) fn variables(source: &Source<'_>) -> Vec<Edit> {
     joined(source, &[TagKind::Print], r"\bcontent\b")
 }
 
+/// Takes something empty for what tools and calls may do without.
+pub(super) fn missing(source: &Source<'_>) -> Vec<Edit> {
+    let objects = "parameters|properties|items|additionalProperties";
+    let pattern = format!(
+        "({})(\\.\\w+\\()?",
+        field(&format!("{objects}|description|type|id"))
+    );
+    source.changes(&[TagKind::Print, TagKind::Statement], &pattern, |place| {
+        let (value, is_method) = (place.group(1), !place.group(2).is_empty());
+        let range = place.range_of(1)?;
+        let (before, rest) = (place.before(range.start), place.after(range.end));
+        let is_object = objects
+            .split('|')
+            .any(|name| value.trim_end_matches(['\'', '"', ']']).ends_with(name));
+        let is_used = is_method
+            || rest.is_empty()
+            || rest.starts_with(['.', '[', '|', '+', '~', ',', '}', ')'])
+            || before.ends_with(['+', '~']);
+        let is_tested = ["default", "| d("]
+            .iter()
+            .any(|known| rest.trim_start_matches(['|', ' ']).starts_with(known));
+        let nothing = if is_object { "{}" } else { "''" };
+        let text = format!("{value} | default({nothing})");
+        let is_alone = place.is_alone(&range) || rest.starts_with('|') && before.is_empty();
+        let text = if is_alone { text } else { format!("({text})") };
+        (is_used && !is_tested && !before.ends_with("not")).then_some((range, text))
+    })
+}
+
 /// Changes a value where it is printed, or joined with texts. It may be the argument of a macro, as
 /// of the one that joins text parts.
 fn joined(source: &Source<'_>, kinds: &[TagKind], value: &str) -> Vec<Edit> {

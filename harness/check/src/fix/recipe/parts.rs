@@ -58,14 +58,14 @@ pub(super) fn taken(source: &Source<'_>) -> Vec<Edit> {
         let (before, rest) = around(place);
         let is_value = place.is_value(&place.range);
         let is_set = before.trim_start().starts_with("set ");
-        let is_joined = before.ends_with('+') || rest.starts_with(['+', '|']);
+        let is_joined = before.ends_with(['+', '~']) || rest.starts_with(['+', '~', '|']);
         (is_value || is_set && (is_asked(place) || is_joined)).then(|| taken(place, is_value))
     }));
     edits.extend(forgotten(source, &name));
     edits
 }
 
-/// The same, also where a content is tested before a method of it is called:
+/// The same, also where a content is tested before a method of it is called, or for a text in it:
 /// `message.content is string and message.content.startswith(…)`.
 pub(super) fn taken_and_tested(source: &Source<'_>) -> Vec<Edit> {
     let name = name(source);
@@ -77,7 +77,7 @@ pub(super) fn taken_and_tested(source: &Source<'_>) -> Vec<Edit> {
         let is_asked = METHODS.iter().any(|method| {
             let call = format!("{content}{method}");
             place.tag.inside.contains(&call)
-        });
+        }) || place.tag.inside.contains(&format!("' in {content}"));
         (is_condition && is_asked).then(|| {
             let text = format!("({name}({content}) or {content})");
             (place.range.clone(), text)
@@ -134,7 +134,7 @@ fn forgotten(source: &Source<'_>, name: &str) -> Vec<Edit> {
 
 /// The macro for [`printed`], as a change at the beginning of the source.
 pub(super) fn printing_macro(source: &Source<'_>) -> Edit {
-    let end = "{{- whole.text if whole.is_text and content else content -}}";
+    let end = "{{- whole.text if whole.is_text else content -}}";
     macro_of(source, end)
 }
 
