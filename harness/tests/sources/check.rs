@@ -57,9 +57,9 @@ fn a_card_says_what_is_accepted_refused_and_broken() {
             "    two              partial ",
             "\nwhat to fix first\n\nerror   messages-kept\n  should be: ",
             "  - the second system message is not in the prompt",
-            "\nlimitations\n  text parts are in the prompt as a list",
+            "\nlimitations\n  tools, calls and results are not in the prompt (tools-kept)\n  text parts are in the prompt as a list",
             "\nbroken on servers that pass conversations to the template unchanged\n",
-            "\n  no-null-leak               an answer that is null puts `None` into the prompt\n",
+            "\n  no-null-leak               a call whose content is null puts `None` into the prompt\n",
         ],
     );
     // The capabilities are a table of two columns.

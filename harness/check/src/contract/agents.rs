@@ -131,7 +131,7 @@ fn joints<'s>(seen: &'s ProbeOutcome, turns: &[(Speaker, &str)]) -> Vec<Joint<'s
         let between = text.get(at.clone())?;
         // Models are trained to forget the reasoning of some turns.
         let is_of_turns = between.len() <= LONGEST && marks(between).next().is_none();
-        is_of_turns.then(|| Joint {
+        is_of_turns.then_some(Joint {
             between: (first.0, second.0),
             text: between,
             at,

@@ -105,8 +105,18 @@ pub(super) static TEXT_PART_IS_TEXT: Contract = Contract {
                             messages are not";
                 Evidence::differ(what, &text, &parts)
             } else {
-                let what = "text parts are in the prompt as a list: the template takes texts only";
-                Evidence::differ(what, &text, &parts).with(Severity::Limitation)
+                let source = prober.source_without_comments();
+                let knows_parts = ["== 'text'", "== \"text\""]
+                    .iter()
+                    .any(|test| source.contains(test));
+                let (what, severity) = if knows_parts {
+                    let what = "text parts are in the prompt as Python or JSON prints them, though the template looks at the types of parts";
+                    (what, Severity::Error)
+                } else {
+                    let what = "text parts are in the prompt as a list: the template takes texts only";
+                    (what, Severity::Limitation)
+                };
+                Evidence::differ(what, &text, &parts).with(severity)
             });
         }
         for (text, parts, word, who) in [
@@ -360,7 +370,11 @@ pub(super) static TEXT_VERBATIM: Contract = Contract {
                 continue;
             };
             let (Some(from), Some(to)) = (seen.find(words::BEFORE), seen.find(words::AFTER)) else {
-                tally.skip(format!("{who} is not in the prompt"));
+                let is_part = seen.has(words::BEFORE) || seen.has(words::AFTER);
+                tally.demand(!is_part, || {
+                    let what = format!("only a part of {who} with blank lines is in the prompt");
+                    Evidence::one(what, &seen)
+                });
                 continue;
             };
             let found = text.get(from.end..to.start).unwrap_or_default();

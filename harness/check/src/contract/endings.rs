@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use rolecall_core::Dialect;
+
 use super::evidence::Evidence;
 use super::reasoning::marks;
 use super::severity::Severity;
@@ -341,7 +343,69 @@ fn openings_alike(tally: &mut Tally, prober: &Prober<'_>) {
     results_open_alike(tally, prober);
     roles_are_named(tally, prober);
     tokens_are_not_doubled(tally, prober);
+    system_is_opened(tally, prober);
+    answers_open_as_asked(tally, prober);
     headings_alike(tally, prober);
+}
+
+/// Demands that a system message which ends as a question does has an opening, as the question has.
+fn system_is_opened(tally: &mut Tally, prober: &Prober<'_>) {
+    let (seen, turns) = (prober.see(SYSTEM_USER), prober.see(TWO_TURNS));
+    let (Some(before), Some(between)) = (
+        seen.before(words::SYSTEM),
+        seen.between(words::SYSTEM, words::USER),
+    ) else {
+        return;
+    };
+    let closing = tokens_between(&turns, words::USER, words::ASSISTANT)
+        .and_then(|tokens| tokens.first().copied());
+    let mut tokens = control_tokens_in(between);
+    let (first, second) = (tokens.next(), tokens.next());
+    if first.is_none() || first != closing || second.is_none() {
+        return;
+    }
+    let bos = special_token(prober.template(), "bos_token").unwrap_or_default();
+    let is_bare = before.strip_prefix(bos).unwrap_or(before).trim().is_empty();
+    tally.demand_with(Severity::Warning, !is_bare, || {
+        let what = "a system message is closed as a question is, and nothing opens it";
+        Evidence::one(what, &seen).at(seen.find(words::SYSTEM))
+    });
+}
+
+/// Demands in a template for Ollama that an earlier answer follows the words with which a prompt asks for
+/// one, but for white space and marks of reasoning.
+fn answers_open_as_asked(tally: &mut Tally, prober: &Prober<'_>) {
+    let (asked, history) = (prober.see(USER), prober.see(USER_ASSISTANT_USER));
+    let (Some(end), Some(between)) = (
+        asked.after(words::USER),
+        history.between(words::USER, words::ASSISTANT),
+    ) else {
+        return;
+    };
+    let is_plain = marks(end).next().is_none() && marks(between).next().is_none();
+    if prober.dialect() != Dialect::Go
+        || !is_plain
+        || end.trim().is_empty()
+        || between.trim().is_empty()
+    {
+        return;
+    }
+    // Some models have more words before the answer that is asked for.
+    let (end_words, other_words) = (letters(end), letters(between));
+    let is_alike = end.trim() == between.trim() || end_words != other_words;
+    tally.demand_with(Severity::Warning, is_alike, || {
+        let what = format!(
+            "a prompt asks for an answer with {}, and an earlier answer follows {}",
+            shown(end.trim()),
+            shown(between.trim())
+        );
+        Evidence::one(what, &history).at(history.find(words::ASSISTANT))
+    });
+}
+
+/// The letters and digits of a text.
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
 /// Demands that no control token follows itself.

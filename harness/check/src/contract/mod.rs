@@ -33,7 +33,6 @@ mod read_answer;
 
 mod roundtrip;
 
-mod agents;
 mod answers;
 mod arguments;
 mod calls;
@@ -41,6 +40,8 @@ mod content;
 mod delimiters;
 mod documents;
 mod endings;
+
+mod agents;
 mod families;
 mod mask;
 mod media;

@@ -117,6 +117,22 @@ fn results_have_their_own(tally: &mut Tally, seen: &ProbeOutcome) {
             Evidence::one(what, seen).at(Some(places[2].clone()))
         });
     }
+    // From the name to the first argument, two calls are alike.
+    let head = |name: &str, from: usize, until: usize| {
+        let text = lower.get(from..until)?;
+        let at = text.rfind(name)? + name.len();
+        Some(text[at..].replace(|c: char| c.is_ascii_digit(), ""))
+    };
+    let firsts = [places[0].start.min(places[1].start), starts];
+    if let (Some(one), Some(other)) = (
+        head(words::TOOL, asked, firsts[0]),
+        head(words::SECOND_TOOL, ends, firsts[1]),
+    ) {
+        tally.demand_with(Severity::Warning, one == other, || {
+            let what = "between the name of a call and its arguments there is another text in the second call at once than in the first";
+            Evidence::one(what, seen).at(Some(places[2].clone()))
+        });
+    }
     let labels = [label(4), label(5)];
     for names in [[words::TOOL, words::SECOND_TOOL], IDS] {
         // Before the first result there may be the end of the last call, with its ID.

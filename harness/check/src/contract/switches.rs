@@ -308,14 +308,14 @@ fn has_effect_beside_others(prober: &Prober<'_>, name: &str) -> bool {
     let m = prober.input_style();
     let mut values = tried(prober.source_without_comments(), prober.dialect(), name);
     values.extend([true, false].map(Value::from));
-    let probes = [USER, REASONED_USER, REASONED_TURN_USER];
+    let asked = [USER, REASONED_USER, REASONED_TURN_USER];
     let others = ["enable_thinking", "thinking"]
         .into_iter()
         .filter(|other| *other != name);
     let others: Vec<_> = others
         .flat_map(|other| [(other, true), (other, false)])
         .collect();
-    probes.iter().any(|probe| {
+    asked.iter().any(|probe| {
         others.iter().any(|(other, is_on)| {
             let outcome = |value: Option<&Value>| {
                 let mut case = probe.case(m);

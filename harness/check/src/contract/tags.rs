@@ -323,7 +323,11 @@ fn double_brackets_are_closed(tally: &mut Tally, prober: &Prober<'_>) {
     let mut names = names
         .map(|(name, _)| name)
         .filter(|name| name.chars().all(char::is_alphanumeric));
-    let open = names.find(|name| !name.is_empty() && !source.contains(&format!("<</{name}>>")));
+    // Such a mark may be between two texts, and need no end.
+    let are_pairs = source.contains("<</") || source.contains("<<SYS>>");
+    let is_open =
+        |name: &&str| are_pairs && !name.is_empty() && !source.contains(&format!("<</{name}>>"));
+    let open = names.find(is_open);
     tally.demand(open.is_none(), || {
         let name = open.unwrap_or_default();
         Evidence::of_source(format!(

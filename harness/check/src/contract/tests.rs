@@ -359,7 +359,7 @@ const ABOUT: &str = "{\"name\": \"{{ tool.function.name }}\", \"description\": \
 const FLAT: &str = "{{ tool.function.name }} {{ tool.function.description }}{% for name, one in \
                 tool.function.parameters.properties.items() %} {{ name }}: {{ one.type }} {{ \
                 one.description }}{% endfor %}";
-const FAULTS: [Fault; 39] = [
+const FAULTS: [Fault; 57] = [
     (
         "tags-paired",
         Severity::Error,
@@ -633,6 +633,132 @@ const FAULTS: [Fault; 39] = [
         "<|assistant|>{% if reasoning_effort %}{% endif %}{% endif %}",
         "no value of it changes a prompt",
     ),
+    (
+        "text-verbatim",
+        Severity::Error,
+        CONTENT,
+        "{% if message.content is string %}{{ message.content.split('\n\n')[-1] }}{% elif false %}",
+        "only a part of",
+    ),
+    (
+        "tool-calls-kept",
+        Severity::Error,
+        ARGUMENTS,
+        "{{ '{' }}{% for k, v in args.items() if v %}\"{{ k }}\": {{ v | tojson }}{{ ', ' if not loop.last }}{% endfor %}{{ '}' }}",
+        "an argument is lost if it is 0 or false",
+    ),
+    (
+        "turns-closed",
+        Severity::Warning,
+        "<|end|>{% endfor %}{% if add",
+        "<|end|><|end|>{% endfor %}{% if add",
+        "is there twice in a row",
+    ),
+    (
+        "tools-once",
+        Severity::Error,
+        TOOL,
+        "{{ tools | tojson }}",
+        "with a second tool",
+    ),
+    (
+        "tools-once",
+        Severity::Warning,
+        TOOL,
+        "{ {{ tool | tojson }}",
+        "are not there equally often",
+    ),
+    (
+        "date-independent",
+        Severity::Error,
+        "{% if tools %}<|system|>",
+        "{{ strftime_now('%Y-%d-%m') }}{% if tools %}<|system|>",
+        "is not that of the day: 2027-23-11",
+    ),
+    (
+        "texts-apart",
+        Severity::Warning,
+        "<|{{ message.role }}|>",
+        "<|{{ message.role }}|>Say",
+        "right before a question",
+    ),
+    (
+        "content-once",
+        Severity::Error,
+        "{% if message.reasoning_content %}",
+        "{% if message.reasoning_content %}{{ message.reasoning_content }}",
+        "the reasoning of an answer is in the prompt twice",
+    ),
+    (
+        "result-verbatim",
+        Severity::Warning,
+        CONTENT,
+        "{% if message.role == 'tool' %}{\"content\": {{ message.content }}}{% elif message.content is string %}",
+        "the JSON around a result",
+    ),
+    (
+        "calls-whole",
+        Severity::Warning,
+        CALL,
+        "<call>{{ call.function.name }}{% for key in args %}{{ key }}:'{{ args[key] }}'{% endfor %}</call>",
+        "nothing separates an argument",
+    ),
+    (
+        "no-repr-leak",
+        Severity::Error,
+        ARGUMENTS,
+        "{\"zonequill\": {{ args.zonequill }}, \"areaquill\": \"{{ args.areaquill }}\"}",
+        "an object in a list",
+    ),
+    (
+        "schema-kept",
+        Severity::Warning,
+        TOOL,
+        "{{ tool.function.name }} {{ tool.function.description }}{% for name, one in tool.function.parameters.properties.items() %} {{ name }}: {{ one.type if one.type is string else 'any' }} {{ one.description }}{% endfor %}",
+        "the type beside null",
+    ),
+    (
+        "schema-kept",
+        Severity::Warning,
+        TOOL,
+        "{{ tool.function.name }} {{ tool.function.description.split('\n')[0] }}",
+        "only the first line",
+    ),
+    (
+        "calls-in-order",
+        Severity::Error,
+        "{{ call.function.name }}",
+        "{{ message.tool_calls[0].function.name }}",
+        "has the name of the first",
+    ),
+    (
+        "calls-in-order",
+        Severity::Warning,
+        "\", \"arguments\": ",
+        "\", {{ ' ' if not loop.first }}\"arguments\": ",
+        "there is another text in the second call",
+    ),
+    (
+        "messages-kept",
+        Severity::Error,
+        "{% for message in messages %}",
+        "{% for message in messages if messages[-1].content is string or message.role != 'system' %}",
+        "an image and a question",
+    ),
+    (
+        "capabilities-work",
+        Severity::Error,
+        "{% if message.content is string %}",
+        "{{ message.nothing.at_all if loop.last and message.role == 'assistant' and not message.tool_calls }}{% if message.content is string %}",
+        "each part of this conversation works, and the whole does not: a question and its answer",
+    ),
+    (
+        "tool-results-kept",
+        Severity::Warning,
+        CONTENT,
+        "{% if message.role == 'tool' %}{{ message.name or 'unknown' }}: {{ message.content }}{% elif message.content is string %}",
+        "is called `unknown`",
+    ),
 ];
 
 #[test]
@@ -739,7 +865,21 @@ fn what_ollama_adds_itself_and_what_opens_answers_in_go_are_judged() {
     };
     assert!(!is_broken(source, "one-bos"));
     assert!(is_broken(&format!("<s>{source}"), "one-bos"));
-    assert!(is_broken(&format!("{source}"), "tool-calls-kept"));
+    assert!(is_broken(source, "tool-calls-kept"));
+    assert!(is_broken(
+        &format!("{{{{ .System }}}}<s>{source}"),
+        "one-bos"
+    ));
+    assert!(!is_broken(source, "turns-closed"));
+    let other = source.replace("{{ .Role }}\n", "{{ .Role }}:\n");
+    assert!(is_broken(&other, "turns-closed"));
+    let bare = source.replace(
+        "<|im_start|>{{ .Role }}\n",
+        "{{ if ne .Role \"system\" }}<|im_start|>{{ .Role }}\n{{ end }}",
+    );
+    assert!(is_broken(&bare, "turns-closed"));
+    let quoted = source.replace("{{ .Content }}", "{{ json .Content }}");
+    assert!(is_broken(&quoted, "text-verbatim"));
 }
 
 #[test]

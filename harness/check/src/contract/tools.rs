@@ -546,6 +546,12 @@ fn nameless(tally: &mut Tally, prober: &Prober<'_>) {
             .and_then(|text| Some(text[ends.max()?..].to_owned()))
     };
     if let (Some(with), Some(without)) = (after(&named), after(&seen)) {
+        let is_unknown =
+            with.contains(words::TOOL) && with.replacen(words::TOOL, "unknown", 1) == without;
+        tally.demand_with(Severity::Warning, !is_unknown, || {
+            let what = "a result that does not name its tool is called `unknown`, though its ID tells the call";
+            Evidence::differ(what, &named, &seen)
+        });
         let is_hole = with != without && with.replacen(words::TOOL, "", 1) == without;
         tally.demand_with(Severity::Warning, !is_hole, || {
             let what = "a result that does not name its tool leaves a hole in the place of the \

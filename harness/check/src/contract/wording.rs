@@ -208,8 +208,16 @@ fn words_apart(tally: &mut Tally, prober: &Prober<'_>) {
         // Within JSON, a line break is written with a letter.
         let before = &text[..place.start];
         let is_escape = before.len() > 1 && before[..before.len() - 1].ends_with('\\');
-        let is_before = before.ends_with(char::is_alphanumeric) && !is_escape;
-        let is_after = text[place.end..].starts_with(char::is_alphanumeric);
+        let (before, after) = (
+            before.to_ascii_lowercase(),
+            text[place.end..].to_ascii_lowercase(),
+        );
+        // Two texts of messages that touch are reported as such.
+        let is_other = words::ALL
+            .iter()
+            .any(|word| before.ends_with(word) || after.starts_with(word));
+        let is_before = before.ends_with(char::is_alphanumeric) && !is_escape && !is_other;
+        let is_after = after.starts_with(char::is_alphanumeric) && !is_other;
         tally.demand(!is_before && !is_after, || {
             let how = if is_before { "before" } else { "after" };
             let what =
@@ -400,8 +408,12 @@ pub(super) static CONTROL_TOKENS_SPELT: Contract = Contract {
     },
 };
 
-/// Whether a token is another one without one of its bars.
+/// Whether a token is another one without one of its bars, or with other signs for its bars and blanks.
 fn has_lost_a_bar(token: &str, other: &str) -> bool {
+    let plain = |token: &str| token.replace('｜', "|").replace('▁', "_");
+    if token != other && token.is_ascii() != other.is_ascii() && plain(token) == plain(other) {
+        return true;
+    }
     let bars = other.match_indices(['|', '｜']);
     bars.into_iter().any(|(at, bar)| {
         token.len() + bar.len() == other.len()

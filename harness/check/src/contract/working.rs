@@ -146,7 +146,8 @@ fn capabilities_work(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
 }
 
 /// Conversations, each with those that have a part of it.
-const COMBINED: [(Probe, &[Probe]); 10] = [
+const COMBINED: [(Probe, &[Probe]); 11] = [
+    (USER_ASSISTANT, &[USER_ASSISTANT_USER]),
     (SYSTEM_TOOLS, &[SYSTEM_USER, TOOLS]),
     (SYSTEM_CALL_RESULT, &[SYSTEM_USER, CALL_RESULT]),
     (CALL_RESULT_ASSISTANT, &[CALL_RESULT, USER_ASSISTANT]),
@@ -175,7 +176,7 @@ fn combined(tally: &mut Tally, prober: &Prober<'_>) {
                 .any(|one| one["tool_calls"].is_array());
             seen.text().is_some() && (!is_call || seen.has(words::FIRST_VALUE))
         };
-        let is_known = ![CALL_WITH_TEXT, DOCUMENT_TOOLS].contains(&whole);
+        let is_known = ![USER_ASSISTANT, CALL_WITH_TEXT, DOCUMENT_TOOLS].contains(&whole);
         let is_refused = matches!(*seen.outcome, Outcome::Raised { .. }) && is_known;
         if (is_failure(&seen) || is_refused) && parts.iter().all(works) {
             let what = format!(

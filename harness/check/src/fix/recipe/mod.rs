@@ -3,9 +3,10 @@
 
 mod pattern;
 
+mod lost;
+
 mod arguments;
 mod guards;
-mod lost;
 mod nulls;
 mod parts;
 mod printed;
