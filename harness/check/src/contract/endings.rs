@@ -438,11 +438,11 @@ fn tokens_are_not_doubled(tally: &mut Tally, prober: &Prober<'_>) {
             let rest = said[from..].trim_start();
             rest.starts_with(token).then(|| (at + question.end, token))
         });
-        tally.demand_with(Severity::Warning, twice.is_none(), || {
-            let (at, token) = twice.unwrap_or_default();
+        if let Some((at, token)) = twice {
             let what = format!("`{token}` is there twice in a row: {}", probe.about);
-            Evidence::one(what, &seen).at(Some(at..at + token.len()))
-        });
+            let evidence = Evidence::one(what, &seen).at(Some(at..at + token.len()));
+            tally.broken(evidence.with(Severity::Warning));
+        }
     }
 }
 

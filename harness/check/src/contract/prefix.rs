@@ -528,13 +528,11 @@ fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgemen
         .into_iter()
         .chain(known.map(str::to_owned))
         .find(|eos| end.ends_with(eos.as_str()));
-    tally.demand(ends.is_none(), || {
-        let what = format!(
-            "the prompt that asks for an answer ends with `{}`, which ends a text",
-            ends.clone().unwrap_or_default()
-        );
-        Evidence::one(what, &asked)
-    });
+    if let Some(ends) = ends {
+        let what =
+            format!("the prompt that asks for an answer ends with `{ends}`, which ends a text");
+        tally.broken(Evidence::one(what, &asked));
+    }
     for answered in ANSWERED {
         let Answered {
             open,

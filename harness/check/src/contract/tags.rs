@@ -327,13 +327,11 @@ fn double_brackets_are_closed(tally: &mut Tally, prober: &Prober<'_>) {
     let are_pairs = source.contains("<</") || source.contains("<<SYS>>");
     let is_open =
         |name: &&str| are_pairs && !name.is_empty() && !source.contains(&format!("<</{name}>>"));
-    let open = names.find(is_open);
-    tally.demand(open.is_none(), || {
-        let name = open.unwrap_or_default();
-        Evidence::of_source(format!(
-            "`<<{name}>>` opens something, and the template never writes `<</{name}>>`"
-        ))
-    });
+    if let Some(name) = names.find(is_open) {
+        let what =
+            format!("`<<{name}>>` opens something, and the template never writes `<</{name}>>`");
+        tally.broken(Evidence::of_source(what));
+    }
 }
 
 /// Demands that a tag is closed as often as it is opened in one conversation if it is so in another.

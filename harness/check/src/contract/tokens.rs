@@ -47,22 +47,18 @@ fn one_bos(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
     if prober.dialect() == Dialect::Go {
         let seen = prober.see(USER);
         let text = tally.text(&seen).unwrap_or_default();
-        let first = BEGINNINGS.iter().find(|token| text.starts_with(**token));
-        tally.demand(first.is_none(), || {
-            let token = first.copied().unwrap_or_default();
-            let what =
-                format!("the prompt begins with `{token}`, and Ollama puts one before it, too");
-            Evidence::one(what, &seen).at(Some(0..token.len()))
-        });
-        let late = BEGINNINGS
+        let found = BEGINNINGS
             .iter()
-            .find_map(|token| Some((text.find(token).filter(|at| *at > 0)?, *token)));
-        tally.demand(late.is_none() || first.is_some(), || {
-            let (at, token) = late.unwrap_or_default();
-            let what =
-                format!("`{token}` is not at the beginning of the prompt, but after other text");
-            Evidence::one(what, &seen).at(Some(at..at + token.len()))
-        });
+            .find_map(|token| Some((text.find(token)?, *token)));
+        if let Some((at, token)) = found {
+            let what = if at == 0 {
+                format!("the prompt begins with `{token}`, and Ollama puts one before it, too")
+            } else {
+                format!("`{token}` is not at the beginning of the prompt, but after other text")
+            };
+            tally.broken(Evidence::one(what, &seen).at(Some(at..at + token.len())));
+        }
+        tally.skip("the template leaves the beginning to Ollama");
         return tally.judgement();
     }
     let Some(bos) = special_token(template, "bos_token") else {
