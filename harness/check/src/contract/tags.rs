@@ -182,6 +182,7 @@ fn plain_tags_are_paired(
     let turns = prober.see(TWO_TURNS);
     let of_turns = turns.text().unwrap_or_default();
     let mut counts: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
+    let mut open: Vec<&str> = Vec::new();
     for found in tag.captures_iter(said) {
         let (Some(slash), Some(name)) = (found.get(1), found.get(2)) else {
             continue;
@@ -195,6 +196,23 @@ fn plain_tags_are_paired(
         let is_other = has_word_for_an_end(&tag) || is_quote(seen, &tag);
         if mark_at(&tag).is_none() && !is_of_turns && !is_other {
             counts.entry(name.as_str()).or_default()[usize::from(!slash.is_empty())] += 1;
+            if slash.is_empty() {
+                open.push(name.as_str());
+            } else if let Some(at) = open.iter().rposition(|one| *one == name.as_str()) {
+                // What is not closed at all is reported below.
+                let later = said[found.get(0).map_or(0, |tag| tag.end())..].to_owned();
+                let crossed = open[at + 1..]
+                    .iter()
+                    .find(|one| later.contains(&format!("</{one}>")));
+                if let Some(other) = crossed.filter(|_| open.len() == at + 2) {
+                    let what = format!(
+                        "`</{}>` comes before `</{other}>`, which was opened after it",
+                        name.as_str()
+                    );
+                    tally.broken(Evidence::one(what, seen));
+                }
+                open.truncate(at);
+            }
         }
     }
     for (name, [opened, closed]) in counts {

@@ -359,7 +359,7 @@ const ABOUT: &str = "{\"name\": \"{{ tool.function.name }}\", \"description\": \
 const FLAT: &str = "{{ tool.function.name }} {{ tool.function.description }}{% for name, one in \
                 tool.function.parameters.properties.items() %} {{ name }}: {{ one.type }} {{ \
                 one.description }}{% endfor %}";
-const FAULTS: [Fault; 57] = [
+const FAULTS: [Fault; 59] = [
     (
         "tags-paired",
         Severity::Error,
@@ -758,6 +758,20 @@ const FAULTS: [Fault; 57] = [
         CONTENT,
         "{% if message.role == 'tool' %}{{ message.name or 'unknown' }}: {{ message.content }}{% elif message.content is string %}",
         "is called `unknown`",
+    ),
+    (
+        "tags-paired",
+        Severity::Error,
+        CALL,
+        "<call><args>{{ args if args is string else args | tojson }} {{ call.function.name }}</call></args>",
+        "which was opened after it",
+    ),
+    (
+        "tools-once",
+        Severity::Warning,
+        TOOL,
+        "def f():\n\"\"\" {{ tool | tojson }}{% if loop.first %}\"\"\"{% endif %}",
+        "an odd number of times",
     ),
 ];
 

@@ -231,6 +231,11 @@ fn brackets_are_paired(tally: &mut Tally, prober: &Prober<'_>) {
     let (Some(plain), Some(text)) = (plain.text(), tools.text()) else {
         return;
     };
+    let quotes = |text: &str| text.matches("\"\"\"").count() % 2;
+    if quotes(text) > quotes(plain) {
+        let what = "with tools, `\"\"\"` is there an odd number of times";
+        tally.broken(Evidence::one(what, &tools));
+    }
     for (opens, closes) in [('[', ']'), ('{', '}')] {
         let odd = |text: &str| {
             text.matches(opens)
@@ -601,20 +606,9 @@ pub(super) static RESULT_VERBATIM: Contract = Contract {
         if let Some(text) = tally.text(&seen) {
             if !seen.has(words::RESULT) {
                 tally.skip("results are not in the prompt");
-            } else if let Some((at, why)) = [CALL_RESULT, PARALLEL].iter().find_map(|probe| {
-                let plain = prober.see(*probe);
-                let said = plain
-                    .text()?
-                    .get(plain.find(words::USER)?.end..)?
-                    .to_owned();
-                unread_json_around(&said, words::RESULT)
-            }) {
+            } else if let Some((plain, at, why)) = unread_around_result(prober) {
                 let what = format!("the JSON around a result cannot be read: {why}");
-                let plain = prober.see(CALL_RESULT);
-                let at = plain
-                    .find(words::USER)
-                    .map(|user| user.end + at..user.end + at + 1);
-                tally.broken(Evidence::one(what, &plain).at(at));
+                tally.broken(Evidence::one(what, &plain).at(Some(at..at + 1)));
             } else if let Some(at) = text.find(&quoted_result()) {
                 let after = &text[at + quoted_result().len()..];
                 let is_bare = !(is_in_json(&text[..at]) && after.starts_with('"'));
@@ -642,6 +636,24 @@ pub(super) static RESULT_VERBATIM: Contract = Contract {
         tally.judgement()
     },
 };
+
+/// The first JSON around a result that is no JSON: the prompt, the place and why. It begins after the
+/// calls, which may be broken themselves.
+fn unread_around_result(prober: &Prober<'_>) -> Option<(Rc<ProbeOutcome>, usize, String)> {
+    [CALL_RESULT, PARALLEL].iter().find_map(|probe| {
+        let seen = prober.see(*probe);
+        let called = [
+            words::FIRST_VALUE,
+            words::SECOND_VALUE,
+            words::THIRD_VALUE,
+            words::FOURTH_VALUE,
+        ];
+        let ends = called.iter().filter_map(|word| Some(seen.find(word)?.end));
+        let from = ends.max()?;
+        let (at, why) = unread_json_around(seen.text()?.get(from..)?, words::RESULT)?;
+        Some((seen, from + at, why))
+    })
+}
 
 /// Whether a prompt ends inside a JSON string. Such a template writes results into an object or a
 /// list, and its model was trained that way.
