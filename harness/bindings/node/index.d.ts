@@ -70,7 +70,7 @@ export interface RenderOptions {
   readonly [variable: string]: unknown;
 }
 
-/** The report card of a template: the object that `rolecall check --format json` prints. */
+/** The report card of a template: the object that `rolecall check -q --format json` prints. */
 export interface CheckResult {
   /** The version of this format. */
   rolecall: number;

@@ -1,4 +1,4 @@
-//! Report cards as `rolecall check --format json` prints them.
+//! Report cards as `rolecall check -q --format json` prints them.
 
 use rolecall_check::card::{Card, Examiner};
 use rolecall_check::choice::ContractChoice;

@@ -68,7 +68,7 @@ impl NativeTemplate {
         self.chat.render(&conversation).into()
     }
 
-    /// The report card, as the text that `rolecall check --format json` prints.
+    /// The report card, as the text that `rolecall check -q --format json` prints.
     #[napi]
     pub fn check(&self, select: Vec<String>) -> Reply {
         let card = card::document(self.chat.template(), &select);

@@ -95,7 +95,7 @@ test("a file, and a report card", () => {
   // `check` ends with 1 where a contract is broken.
   const command = (...words) => {
     try {
-      return JSON.parse(execFileSync(COMMAND, ["check", file, "--format", "json", ...words], { stdio: "pipe" }));
+      return JSON.parse(execFileSync(COMMAND, ["check", file, "-q", "--format", "json", ...words], { stdio: "pipe" }));
     } catch (error) {
       assert.strictEqual(error.status, 1, error);
       return JSON.parse(error.stdout);

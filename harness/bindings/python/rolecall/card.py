@@ -152,7 +152,7 @@ class Card:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all of it, as ``rolecall check --format json`` prints it."""
+        """Return all of it, as ``rolecall check -q --format json`` prints it."""
         return self._document
 
     def raise_for_errors(self) -> None:

@@ -41,7 +41,7 @@ def test_a_card_is_that_of_the_command(
     monkeypatch.chdir(folder)
     for name in ("good", "last", "broken"):
         card = rolecall.load(f"{name}.jinja").check()
-        printed = command("check", f"{name}.jinja", "--format", "json", folder=folder)
+        printed = command("check", f"{name}.jinja", "-q", "--format", "json", folder=folder)
         assert card.to_dict() == json.loads(printed.stdout)
     card = rolecall.load("last.jinja").check(select="messages-kept")
     assert [finding.contract for finding in card.findings] == ["messages-kept"]
@@ -65,7 +65,7 @@ def test_a_template_is_held_to_another(
     assert same.departures == []
     like = rolecall.load("last.jinja").check(like="good.jinja")
     printed = command(
-        "check", "last.jinja", "--like", "good.jinja", "--format", "json", folder=folder
+        "check", "last.jinja", "-q", "--like", "good.jinja", "--format", "json", folder=folder
     )
     theirs = json.loads(printed.stdout)
     ours = like.to_dict()
