@@ -2,6 +2,7 @@
 
 use rolecall_check::card::{Card, Examiner};
 use rolecall_check::choice::ContractChoice;
+use rolecall_check::reach::Reach;
 use rolecall_check::tokenizer::Tokenizer;
 use rolecall_core::Template;
 use rolecall_core::guard::{catch, on_large_stack};
@@ -20,7 +21,9 @@ pub(crate) fn document(template: &Template, select: &[String]) -> Result<String,
         .map_err(Answer::crashed)?
         .ok_or_else(|| Answer::invalid("no engine renders this dialect"))?;
     card.narrow(&choice);
-    Ok(json!({"rolecall": VERSION, "cards": [card]}).to_string())
+    let cards = [card];
+    let summary = Reach::of(&cards, None);
+    Ok(json!({"rolecall": VERSION, "cards": cards, "summary": summary}).to_string())
 }
 
 /// The card of a template. None if no engine renders its dialect.
