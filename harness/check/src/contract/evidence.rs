@@ -213,10 +213,16 @@ impl Evidence {
     pub(super) fn has_cause_of(&self, other: &Evidence) -> bool {
         let key = |of: &Evidence| {
             let because = of.because.as_deref().unwrap_or_default();
-            // A condition is the cause. What comes after it, such as how much is lost, is an effect.
-            let (first, _) = because.split_once("; ").unwrap_or((because, ""));
-            let is_condition = first.ends_with("in the second");
-            let cause = if is_condition { first } else { "" }.to_owned();
+            // The first part names the lines. How much is computed again is an effect, and which
+            // message it is depends on the conversation.
+            let first = because.split("; ").next().unwrap_or_default();
+            let mut pieces = first.split('[');
+            let head = pieces.next().unwrap_or_default().to_owned();
+            let lines = pieces.fold(head, |all, piece| {
+                all + piece.trim_start_matches(|c: char| c.is_ascii_digit())
+            });
+            let is_effect = first.contains("computed again");
+            let cause = if is_effect { String::new() } else { lines };
             (of.parts()[1].to_owned(), of.severity, cause)
         };
         key(self) == key(other)

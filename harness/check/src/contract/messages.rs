@@ -509,7 +509,7 @@ pub(super) static REASONING_KEPT: Contract = Contract {
         }
         let seen = prober.see(REASONED_CALL);
         if capabilities.tool_calls.single.is_kept() && tally.text(&seen).is_some() {
-            // Agents need it more than that of a last answer.
+            // An agent needs this reasoning for its next step, more than the reasoning of a last answer.
             let severity = if prober.see(REASONED).has(words::REASONING) {
                 Severity::Warning
             } else {

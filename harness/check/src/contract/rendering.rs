@@ -228,15 +228,13 @@ pub(super) static DATE_INDEPENDENT: Contract = Contract {
                 Evidence::differ(what, &today, &later).because(because)
             });
             // Ollama has a function for the day before.
-            let days = [later.asked.now, later.asked.now.yesterday()];
-            let mut wrong = days.iter().map(|day| wrong_date(other, day));
-            let wrong = wrong
-                .next()
-                .flatten()
-                .filter(|_| wrong.all(|one| one.is_some()));
+            let now = later.asked.now;
+            let [today_is_wrong, yesterday_is_wrong] =
+                [now, now.yesterday()].map(|day| wrong_date(other, &day));
+            let wrong = today_is_wrong.filter(|_| yesterday_is_wrong.is_some());
             tally.demand_with(Severity::Error, wrong.is_none(), || {
                 let what = format!(
-                    "a date in the prompt is not that of the day: {}",
+                    "the prompt shows a date that is not today's: {}",
                     wrong.unwrap_or_default()
                 );
                 Evidence::one(what, &later)

@@ -94,7 +94,7 @@ fn results_have_their_own(tally: &mut Tally, seen: &ProbeOutcome) {
         let after = starts.filter(|start| *start >= places[at].end).min();
         text[before.unwrap_or(0)..after.unwrap_or(text.len())].to_ascii_lowercase()
     };
-    // Where the name of the first call comes before its arguments, so does that of the second.
+    // If the first call has its name before its arguments, the second call has its own name there.
     let asked = seen.find(words::USER).map_or(0, |user| user.end);
     let lower = text.to_ascii_lowercase();
     let named = |from: usize, until: usize, name| {

@@ -125,7 +125,7 @@ fn descriptions_are_with_their_own(tally: &mut Tally, prober: &Prober<'_>) {
     };
     let seen = prober.ask(
         "described-tools",
-        "two tools with descriptions of their own",
+        "two tools with different descriptions",
         case,
     );
     let pairs: [&[(&str, &str)]; 2] = [

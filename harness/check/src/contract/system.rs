@@ -77,7 +77,7 @@ pub(super) static SYSTEM_APART: Contract = Contract {
     },
 };
 
-/// Demands that a system message with a turn of its own does not read as a question.
+/// Demands that the turn of a system message does not open as a question does.
 fn is_no_question(tally: &mut Tally, prober: &Prober<'_>) {
     let seen = prober.see(SYSTEM_USER);
     let (Some(head), Some(before), Some(between)) = (

@@ -673,7 +673,7 @@ const FAULTS: [Fault; 59] = [
         Severity::Error,
         "{% if tools %}<|system|>",
         "{{ strftime_now('%Y-%d-%m') }}{% if tools %}<|system|>",
-        "is not that of the day: 2027-23-11",
+        "a date that is not today's: 2027-23-11",
     ),
     (
         "texts-apart",

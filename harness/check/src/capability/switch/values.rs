@@ -61,9 +61,9 @@ fn known(name: &str) -> Vec<Value> {
 
 /// The numbers with which the source compares a variable.
 fn numbers(source: &str, name: &str) -> Vec<i64> {
-    let signs = ["==", "!=", "<=", ">=", "<", ">", "| int ==", "|int =="];
+    let signs = ["==", "!=", "<=", ">=", "<", ">"];
     let compared = |at: usize| {
-        let after = source[at + name.len()..].trim_start();
+        let after = after_filters(&source[at + name.len()..]);
         let rest = signs.iter().find_map(|sign| after.strip_prefix(sign))?;
         let digits: &str = rest
             .trim_start()
