@@ -229,9 +229,7 @@ pub(super) static DATE_INDEPENDENT: Contract = Contract {
             });
             // Ollama has a function for the day before.
             let now = later.asked.now;
-            let [today_is_wrong, yesterday_is_wrong] =
-                [now, now.yesterday()].map(|day| wrong_date(other, &day));
-            let wrong = today_is_wrong.filter(|_| yesterday_is_wrong.is_some());
+            let wrong = wrong_date(other, &[now, now.yesterday()]);
             tally.demand_with(Severity::Error, wrong.is_none(), || {
                 let what = format!(
                     "the prompt shows a date that is not today's: {}",
@@ -244,42 +242,43 @@ pub(super) static DATE_INDEPENDENT: Contract = Contract {
     },
 };
 
-/// A date in a prompt, with the year of the clock, that is another day than the clock shows: in the form
-/// 2027-11-23, 23 November 2027, or November 23, 2027.
-fn wrong_date(prompt: &str, now: &Moment) -> Option<String> {
-    let year = now.strftime("%Y");
-    let [iso, day, short, long] = ["-%m-%d", "%d", "%b", "%B"].map(|form| now.strftime(form));
+/// A date in a prompt, with the year of some days, that is none of these days: in the form 2027-11-23,
+/// 23 November 2027, or November 23, 2027.
+fn wrong_date(prompt: &str, days: &[Moment]) -> Option<String> {
+    let is_one = |form: &str, text: &str| days.iter().any(|day| day.strftime(form) == text);
+    let year = days.first()?.strftime("%Y");
     prompt.match_indices(&year).find_map(|(at, _)| {
         let (before, after) = (&prompt[..at], &prompt[at + year.len()..]);
-        let is_iso = after.get(..6).is_some_and(|rest| {
-            let digits = rest.chars().filter(char::is_ascii_digit).count();
-            rest.starts_with('-') && rest.as_bytes().get(3) == Some(&b'-') && digits == 4
-        });
-        if is_iso {
-            return (!after.starts_with(&iso)).then(|| format!("{year}{}", &after[..6]));
+        if let Some(rest) = after.get(..6).filter(|rest| is_month_and_day(rest)) {
+            return (!is_one("-%m-%d", rest)).then(|| format!("{year}{rest}"));
         }
-        let words: Vec<&str> = before
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .collect();
-        let [.., one, other] = words.as_slice() else {
-            return None;
-        };
-        let (number, name) = if one.parse::<u8>().is_ok() {
-            (one, other)
+        let mut words = before
+            .rsplit(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty());
+        let (last, first) = (words.next()?, words.next()?);
+        let (number, name) = if first.parse::<u8>().is_ok() {
+            (first, last)
         } else {
-            (other, one)
+            (last, first)
         };
-        let is_month = MONTHS
-            .iter()
-            .any(|month| *month == *name || name.len() == 3 && month.starts_with(*name));
-        let is_day = number
+        let is_month =
+            |month: &&&str| **month == name || name.len() == 3 && month.starts_with(name);
+        let number = number
             .parse::<u8>()
-            .is_ok_and(|number| (1..=31).contains(&number));
-        let is_right = number.parse::<u8>() == day.parse::<u8>()
-            && [&short, &long].iter().any(|month| *month == name);
-        (is_month && is_day && !is_right).then(|| format!("{one} {other} {year}"))
+            .ok()
+            .filter(|number| (1..=31).contains(number))?;
+        MONTHS.iter().find(is_month)?;
+        let is_right = ["%d %B", "%d %b"]
+            .iter()
+            .any(|form| is_one(form, &format!("{number:02} {name}")));
+        (!is_right).then(|| format!("{first} {last} {year}"))
     })
+}
+
+/// Whether a text has the form of the end of a date: `-11-23`.
+fn is_month_and_day(text: &str) -> bool {
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    text.starts_with('-') && text.as_bytes().get(3) == Some(&b'-') && digits == 4
 }
 
 const MONTHS: [&str; 12] = [
