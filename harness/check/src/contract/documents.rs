@@ -6,6 +6,7 @@ use super::definition::Contract;
 use super::evidence::Evidence;
 use super::severity::Severity;
 use super::tally::Tally;
+use super::tokens::control_tokens_in;
 use crate::probe::catalogue::{
     DOCUMENT, DOCUMENT_TEXT, DOCUMENT_TOOLS, DOCUMENT_TOOLS_TURN, DOCUMENT_TURN, SYSTEM_DOCUMENT,
     SYSTEM_DOCUMENT_TOOLS, TOOLS, TWO_DOCUMENTS, USER,
@@ -45,6 +46,7 @@ pub(super) static DOCUMENTS_KEPT: Contract = Contract {
             Some(what) => tally.broken(Evidence::one(what, &two)),
         }
         numbers_differ(&mut tally, &two);
+        first_ends_too(&mut tally, &one, &two);
         if one.has(words::DOCUMENT) {
             other_conversations(&mut tally, prober);
         }
@@ -71,6 +73,28 @@ fn numbers_differ(tally: &mut Tally, two: &ProbeOutcome) {
         tally.demand_with(Severity::Warning, one != other, || {
             let what = format!("two documents have the same number, {one}");
             Evidence::one(what, two).at(two.find(words::SECOND_DOCUMENT))
+        });
+    }
+}
+
+/// Demands that the first of two documents ends with the token that ends a single one, where the second
+/// opens with a token.
+fn first_ends_too(tally: &mut Tally, one: &ProbeOutcome, two: &ProbeOutcome) {
+    let (Some(after), Some(between)) = (
+        one.after(words::DOCUMENT),
+        two.between(words::DOCUMENT, words::SECOND_DOCUMENT),
+    ) else {
+        return;
+    };
+    let ends = control_tokens_in(after).next();
+    let ends = ends.filter(|token| after.trim_start().starts_with(token));
+    let mut tokens = control_tokens_in(between).peekable();
+    if let Some(end) = ends
+        && tokens.peek().is_some()
+    {
+        tally.demand(tokens.any(|token| token == end), || {
+            let what = format!("the first of two documents does not end with `{end}`");
+            Evidence::one(what, two).at(two.find(words::DOCUMENT))
         });
     }
 }

@@ -416,6 +416,10 @@ pub(super) static CONTENT_ONCE: Contract = Contract {
                 );
                 Evidence::one(what, &seen).at(seen.find_again(words::REASONING))
             });
+            tally.demand(seen.count(words::ASSISTANT) <= 1, || {
+                let what = format!("the answer is in the prompt twice: {}", probe.about);
+                Evidence::one(what, &seen).at(seen.find_again(words::ASSISTANT))
+            });
         }
         agents::are_once(&mut tally, prober);
         tally.judgement()

@@ -171,7 +171,8 @@ fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, rich: &ProbeOutcome) {
         };
         prober.ask(name, about, case)
     };
-    let list = |of: &str| json!({"type": "array", "description": "a list", "items": {"type": of}});
+    let list =
+        |of: &str| json!({"type": "array", "description": "some entries", "items": {"type": of}});
     let nested = |required: Value| {
         let inner = json!({words::INNER_KEY: {"type": "string"}, "other": {"type": "string"}});
         json!({"type": "object", "description": "an object", "properties": inner, "required": required})
@@ -197,6 +198,20 @@ fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, rich: &ProbeOutcome) {
             with("number-parameter", values, plain("number")),
         ),
         (
+            "a parameter that is true or false is declared as a text is",
+            with("text-parameter", values, plain("string")),
+            with("switch-parameter", values, plain("boolean")),
+        ),
+        (
+            "a parameter that is a list is declared as a single value is",
+            with("list-of-texts", lists, list("string")),
+            with(
+                "text-in-place-of-list",
+                lists,
+                json!({"type": "string", "description": "some entries"}),
+            ),
+        ),
+        (
             "the values that a parameter may have (`enum`) are not in the prompt",
             with("choice", choices, chosen("two")),
             with("other-choice", choices, chosen("three")),
@@ -214,13 +229,20 @@ fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, rich: &ProbeOutcome) {
     ];
     for (what, one, other) in &pairs {
         // Without the types or the properties themselves, this is missing, too.
-        let is_there = ["array", words::INNER_KEY, "a value", "a choice"];
+        let is_there = [
+            "array",
+            words::INNER_KEY,
+            "a value",
+            "a choice",
+            "some entries",
+        ];
         if is_there.iter().any(|word| one.has(word))
             && let (Some(text), Some(changed)) = (tally.text(one), tally.text(other))
         {
             tally.demand(text != changed, || Evidence::one(*what, one));
         }
     }
+    choices_are_apart(tally, rich);
     let values = format!("['{}', 'other']", words::INNER_CHOICE);
     // Where a whole tool is printed in this way, `no-repr-leak` says so.
     let text = rich.text().filter(|text| !text.contains("{'"));
@@ -228,6 +250,26 @@ fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, rich: &ProbeOutcome) {
         let what = "the values that a parameter may have are printed as a Python list";
         tally.broken(Evidence::one(what, rich).at(Some(at..at + values.len())));
     }
+}
+
+/// Demands that two values of an `enum` do not stand in one pair of quotes.
+fn choices_are_apart(tally: &mut Tally, rich: &ProbeOutcome) {
+    let (Some(before), Some(after)) = (
+        rich.before(words::INNER_CHOICE),
+        rich.after(words::INNER_CHOICE),
+    ) else {
+        return;
+    };
+    let Some((between, rest)) = after.split_once("other") else {
+        return;
+    };
+    let is_one = ['"', '\''].iter().any(|quote| {
+        before.ends_with(*quote) && rest.starts_with(*quote) && !between.contains(*quote)
+    });
+    tally.demand(!is_one, || {
+        let what = "two values that a parameter may have (`enum`) stand in one pair of quotes";
+        Evidence::one(what, rich).at(rich.find(words::INNER_CHOICE))
+    });
 }
 
 /// Demands that a parameter that is required is not marked as optional, and the other one is not
@@ -251,6 +293,11 @@ fn optional_is_optional(tally: &mut Tally, prober: &Prober<'_>) {
         tally.demand(one != other, || {
             let what = "which parameters are required is not in the prompt";
             Evidence::one(what, &first)
+        });
+        let more = first.count(words::FIRST_KEY) > second.count(words::FIRST_KEY) + 1;
+        tally.demand(!more, || {
+            let what = "a required parameter is listed as required twice";
+            Evidence::one(what, &first).at(first.find_again(words::FIRST_KEY))
         });
     }
     // What the template says about the first parameter wherever it names it, up to the end of the line

@@ -15,8 +15,8 @@ use super::tally::Tally;
 use super::tokens::control_tokens_in;
 use crate::capability::GenerationPrompt;
 use crate::probe::catalogue::{
-    CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, DOCUMENT, IMAGE, PARALLEL, SYSTEM_DOCUMENT,
-    SYSTEM_TOOLS, SYSTEM_USER, TOOLS, TWO_ROUNDS, TWO_TURNS, USER, USER_ASSISTANT,
+    CALL, CALL_RESULT, CALL_RESULT_ASSISTANT, DOCUMENT, IMAGE, PARALLEL, QUOTED_CALL, RICH_TOOL,
+    SYSTEM_DOCUMENT, SYSTEM_TOOLS, SYSTEM_USER, TOOLS, TWO_ROUNDS, TWO_TURNS, USER, USER_ASSISTANT,
     USER_ASSISTANT_USER, USER_PARTS, VIDEO,
 };
 use crate::probe::{ProbeOutcome, Prober, words};
@@ -62,6 +62,7 @@ pub(super) static TAGS_PAIRED: Contract = Contract {
         balance_is_alike(&mut tally, prober, opening);
         double_brackets_are_closed(&mut tally, prober);
         results_are_within(&mut tally, prober);
+        fences_are_closed(&mut tally, prober);
         tally.judgement()
     },
 };
@@ -424,6 +425,48 @@ fn results_are_within(tally: &mut Tally, prober: &Prober<'_>) {
                     "of two {who} one is between `{opening}` and `{closing}`, and the other is not"
                 );
                 Evidence::one(what, &seen).at(seen.find(second))
+            });
+        }
+    }
+}
+
+/// Demands that code fences, docstrings, CDATA and comments are closed, as far as they are in a plain
+/// prompt.
+fn fences_are_closed(tally: &mut Tally, prober: &Prober<'_>) {
+    let plain = prober.see(USER);
+    for probe in [
+        RICH_TOOL,
+        TOOLS,
+        CALL_RESULT,
+        QUOTED_CALL,
+        PARALLEL,
+        DOCUMENT,
+    ] {
+        let seen = prober.see(probe);
+        for (opening, closing) in [
+            ("```", "```"),
+            ("\"\"\"", "\"\"\""),
+            ("<![CDATA[", "]]>"),
+            ("<!--", "-->"),
+        ] {
+            let is_closed = |text: &str| {
+                let closed = text.matches(closing).count();
+                if opening == closing {
+                    closed % 2 == 0
+                } else {
+                    closed == text.matches(opening).count()
+                }
+            };
+            let (Some(text), Some(plain)) = (seen.text(), plain.text()) else {
+                continue;
+            };
+            if !text.contains(opening) && !text.contains(closing) {
+                continue;
+            }
+            tally.demand(is_closed(text) || !is_closed(plain), || {
+                let what = format!("`{opening}` is not closed by `{closing}`: {}", probe.about);
+                let at = text.rfind(opening).or(text.rfind(closing));
+                Evidence::one(what, &seen).at(at.map(|at| at..at + closing.len()))
             });
         }
     }

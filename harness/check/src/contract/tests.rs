@@ -359,7 +359,7 @@ const ABOUT: &str = "{\"name\": \"{{ tool.function.name }}\", \"description\": \
 const FLAT: &str = "{{ tool.function.name }} {{ tool.function.description }}{% for name, one in \
                 tool.function.parameters.properties.items() %} {{ name }}: {{ one.type }} {{ \
                 one.description }}{% endfor %}";
-const FAULTS: [Fault; 59] = [
+const FAULTS: [Fault; 66] = [
     (
         "tags-paired",
         Severity::Error,
@@ -767,11 +767,60 @@ const FAULTS: [Fault; 59] = [
         "which was opened after it",
     ),
     (
-        "tools-once",
+        "tags-paired",
+        Severity::Error,
+        TOOL,
+        "def f():\n\"\"\" {{ tool | tojson }}",
+        "is not closed by `\"\"\"`",
+    ),
+    (
+        "tags-paired",
+        Severity::Error,
+        ARGUMENTS,
+        "{% set text = args | tojson %}{{ '<![CDATA[' ~ text ~ ']>' if '\\\\' in text else text }}",
+        "`<![CDATA[` is not closed by `]]>`",
+    ),
+    (
+        "schema-kept",
         Severity::Warning,
         TOOL,
-        "def f():\n\"\"\" {{ tool | tojson }}{% if loop.first %}\"\"\"{% endif %}",
-        "an odd number of times",
+        "{{ tool | tojson | replace('boolean', 'string') }}",
+        "a parameter that is true or false is declared as a text is",
+    ),
+    (
+        "schema-kept",
+        Severity::Warning,
+        TOOL,
+        "{{ tool.function.name }} {{ tool.function.description }}{% for name, one in tool.function.parameters.properties.items() %} {{ name }}: {{ one.get('items', one).type }} {{ one.description }}{% endfor %}",
+        "a parameter that is a list is declared as a single value is",
+    ),
+    (
+        "schema-kept",
+        Severity::Warning,
+        TOOL,
+        "{{ tool | tojson }} {{ tool.function.parameters.required }}",
+        "a required parameter is listed as required twice",
+    ),
+    (
+        "schema-kept",
+        Severity::Warning,
+        TOOL,
+        "{{ tool | tojson | replace('\", \"other', ' | other') }}",
+        "stand in one pair of quotes",
+    ),
+    (
+        "documents-kept",
+        Severity::Error,
+        "{% if add_generation_prompt %}",
+        "{% for one in documents or [] %}<|document|>{{ one.text }}{{ '<|end|>' if loop.last }}{% endfor %}{% if add_generation_prompt %}",
+        "the first of two documents does not end with `<|end|>`",
+    ),
+    (
+        "content-once",
+        Severity::Error,
+        "{{ message.reasoning_content }}",
+        "{{ message.reasoning_content }}{{ message.content }}",
+        "the answer is in the prompt twice: an answer with reasoning",
     ),
 ];
 

@@ -231,11 +231,6 @@ fn brackets_are_paired(tally: &mut Tally, prober: &Prober<'_>) {
     let (Some(plain), Some(text)) = (plain.text(), tools.text()) else {
         return;
     };
-    let quotes = |text: &str| text.matches("\"\"\"").count() % 2;
-    if quotes(text) > quotes(plain) {
-        let what = "with tools, `\"\"\"` is there an odd number of times";
-        tally.broken(Evidence::one(what, &tools));
-    }
     for (opens, closes) in [('[', ']'), ('{', '}')] {
         let odd = |text: &str| {
             text.matches(opens)
