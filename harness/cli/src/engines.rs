@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::report::other_fault::died;
+use crate::report::diagnostic::died;
 #[cfg(feature = "fetch")]
 use crate::servers::{Credentials, Server, ServerName};
 use rolecall_core::Engine;

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use crate::lint;
 use crate::report::accepting::{self as report, AcceptedCounts, AcceptedFiles, AcceptedPairs};
 use crate::report::checked_texts;
+use crate::report::diagnostic::Diagnostic;
 use crate::report::difference::{self, Extent, FaultGroups};
-use crate::report::other_fault::OtherFault;
 use rolecall_core::file::{is_there, read_text, remove_below, write_below};
 use rolecall_core::problem::Problem;
 use rolecall_core::{OutcomeKind, TemplateName};
@@ -305,7 +305,7 @@ pub(super) fn is_of_readings(text: &CheckedText) -> bool {
 /// Reports the others.
 fn confirmed(readings: SuiteReadings, out: &mut dyn Write) -> Result<Vec<CheckedText>, Failure> {
     let SuiteReadings { checked, tally, .. } = readings;
-    for fault in OtherFault::of_read_back(&tally) {
+    for fault in Diagnostic::of_read_back(&tally) {
         writeln!(out, "{}", fault.sentence())?;
     }
     let is_confirmed = |checked: &CheckedText| tally.confirms(&checked.template);

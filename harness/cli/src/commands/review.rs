@@ -274,7 +274,7 @@ impl Answers {
     }
 
     fn learn(&mut self, group: &FaultGroup<'_>, decision: Decision) {
-        let edits = group.edits().iter();
+        let edits = group.edits.iter();
         let open: Vec<&String> = edits
             .filter(|edit| !self.decided.contains_key(*edit))
             .collect();
@@ -291,7 +291,7 @@ impl Answers {
     /// The decision about a group whose edits were all decided on before, each in a group of its own
     /// or with others. One edit that is wrong makes a prompt wrong.
     fn implied(&self, group: &FaultGroup<'_>) -> Option<Decision> {
-        let known = group.edits().iter();
+        let known = group.edits.iter();
         let known: Vec<Option<bool>> = known.map(|edit| self.decided.get(edit).copied()).collect();
         if known.contains(&Some(false)) {
             return Some(Decision::Rejected);
@@ -358,7 +358,7 @@ fn new_templates<'s>(
 }
 
 fn question(group: &FaultGroup<'_>) -> String {
-    let what = match group.fault() {
+    let what = match group.fault {
         Fault::New => "new ",
         _ => "",
     };

@@ -10,6 +10,7 @@ use crate::report::checked_texts;
 use crate::report::clean;
 use crate::report::comparison;
 use crate::report::counted;
+use crate::report::diagnostic::Diagnostic;
 use crate::report::difference;
 use crate::report::failures;
 use crate::report::format::Format;
@@ -19,7 +20,6 @@ use crate::report::html;
 use crate::report::jsonl;
 use crate::report::junit;
 use crate::report::markdown;
-use crate::report::other_fault::OtherFault;
 use crate::report::progress::Progress;
 use crate::report::repetition;
 use crate::report::run_report::RunReport;
@@ -431,12 +431,12 @@ impl<'s> FinishedRun<'_, 's> {
     }
 
     /// The templates that no engine can read.
-    fn unread(&self, conclusion: &Conclusion<'_>) -> Vec<OtherFault> {
+    fn unread(&self, conclusion: &Conclusion<'_>) -> Vec<Diagnostic<'_>> {
         let mut unread = Vec::new();
         for template in conclusion.failures.unread() {
             let engine = self.runner.engine(template.dialect);
             let error = engine.and_then(|engine| SyntaxError::find(engine, template));
-            unread.push(OtherFault::of_unread(template, error.as_ref()));
+            unread.push(Diagnostic::of_unread(template, error.as_ref()));
         }
         unread
     }

@@ -7,9 +7,9 @@ use std::io::{self, Write};
 use minijinja::{Value, context};
 
 use super::card::{ALONE, style_of};
-use super::markdown::{cell, escaped, other, whole};
+use super::diagnostic::Diagnostic;
+use super::markdown::{cell, escaped, part, whole};
 use super::numbers::{counted, thousands};
-use super::other_fault::OtherFault;
 use super::screen;
 use super::text::text;
 use rolecall_check::card::Card;
@@ -40,6 +40,30 @@ pub fn in_words(reach: &Reach) -> String {
         let _ = write!(words, "; {}", counted(downloads, "download", "downloads"));
     }
     words
+}
+
+/// How many errors and warnings report cards have, in words, with what else fails the check.
+pub(super) fn headline(cards: &[Card], others: &[Diagnostic<'_>]) -> String {
+    let count = |severity| -> usize { cards.iter().map(|card| card.count(severity)).sum() };
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let with_errors = cards.iter().filter(|card| card.count(Severity::Error) > 0);
+    let what = format!(
+        "{}, {}",
+        counted(errors, "error", "errors"),
+        counted(warnings, "warning", "warnings")
+    );
+    let templates = counted(cards.len(), "template", "templates");
+    let mut headline = match with_errors.count() {
+        0 => format!("{what} in {templates}"),
+        some => format!("{what}; {some} of {templates} with errors"),
+    };
+    if !others.is_empty() {
+        headline = format!(
+            "{headline}; {}",
+            counted(others.len(), "other problem", "other problems")
+        );
+    }
+    headline
 }
 
 /// Writes the counts, then a line for each contract that some template breaks, by severity. Limitations
@@ -104,15 +128,17 @@ pub fn write(out: &mut dyn Write, reach: &Reach, cards: &[Card], is_all: bool) -
 }
 
 /// Writes the cards for the comment on a pull request: the counts, the contracts, and the templates.
-/// `headline` has the verdict.
 pub fn write_markdown(
     out: &mut dyn Write,
     reach: &Reach,
     cards: &[Card],
-    others: &[OtherFault],
-    headline: &str,
+    others: &[Diagnostic<'_>],
 ) -> io::Result<()> {
-    let mut head = format!("**{}.**\n\n{}.\n", escaped(headline), in_words(reach));
+    let mut head = format!(
+        "**{}.**\n\n{}.\n",
+        escaped(&headline(cards, others)),
+        in_words(reach)
+    );
     let is_weighed = reach.downloads.is_some();
     if !reach.contracts.is_empty() {
         head += &row(
@@ -147,7 +173,7 @@ pub fn write_markdown(
         )
     });
     let mut parts: Vec<String> = contracts.collect();
-    parts.extend(others.iter().map(other));
+    parts.extend(others.iter().map(part));
     let templates = cards.iter().map(|card| {
         let ids = card.unexplained().map(|finding| cell(finding.contract.id));
         format!(

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::diagnostic::Diagnostic;
 use super::difference::FaultGroup;
 use super::numbers::{counted, thousands};
-use super::other_fault::OtherFault;
 use super::summary::not_compared;
-use rolecall_core::diff::DiffLine;
 use rolecall_core::invocation;
 use rolecall_core::problem::Problem;
 use rolecall_suite::checked_text::TextKind;
@@ -21,7 +20,7 @@ pub struct RunReport<'r, 's> {
     /// Problems with files that the run needs.
     pub input: &'r [Problem],
     /// Templates that no engine can read.
-    pub unread: &'r [OtherFault],
+    pub unread: &'r [Diagnostic<'r>],
     /// Where templates and cases come from, in words.
     pub origin: &'r str,
     /// Who gives the verdicts, in words.
@@ -43,7 +42,7 @@ pub(crate) enum Ending {
     Failed,
 }
 
-impl RunReport<'_, '_> {
+impl<'r> RunReport<'r, '_> {
     /// Whether the run passes, and no file that it needs is wrong.
     pub fn passes(&self) -> bool {
         self.input.is_empty() && self.conclusion.passes()
@@ -71,7 +70,7 @@ impl RunReport<'_, '_> {
         let mut parts = Vec::new();
         let mut faults: BTreeMap<Fault, usize> = BTreeMap::new();
         for group in self.groups {
-            *faults.entry(group.fault()).or_default() += group.pairs.len();
+            *faults.entry(group.fault).or_default() += group.pairs.len();
         }
         // The records of a stale template say nothing about it, so they come last.
         for (fault, count) in faults {
@@ -176,20 +175,38 @@ impl RunReport<'_, '_> {
         }
     }
 
-    /// Everything that fails the run, besides pairs and the texts about templates.
-    pub(crate) fn others(&self) -> Vec<OtherFault> {
+    /// Everything that fails the run: what belongs to no pair, the pairs by cause, and the texts about
+    /// templates.
+    pub(crate) fn diagnostics(&self) -> Vec<Diagnostic<'r>> {
+        let conclusion = self.conclusion;
+        let groups = self.groups.iter();
+        let groups = groups.filter_map(|group| Diagnostic::of_group(group, self.command(group)));
+        let texts = conclusion.cards.iter().map(Diagnostic::of_text);
+        self.others()
+            .into_iter()
+            .chain(groups)
+            .chain(texts)
+            .collect()
+    }
+
+    /// What fails the run besides pairs and the texts about templates.
+    pub(crate) fn others(&self) -> Vec<Diagnostic<'r>> {
         let conclusion = self.conclusion;
         let files = self.input.iter().chain(&conclusion.problems);
-        let mut others: Vec<OtherFault> = files.map(OtherFault::of_problem).collect();
+        let mut others: Vec<_> = files.map(Diagnostic::of_problem).collect();
         others.extend(self.unread.iter().cloned());
-        others.extend(conclusion.bases.iter().flat_map(OtherFault::of_base));
-        others.extend(OtherFault::of_read_back(&conclusion.roundtrip));
-        others.extend(conclusion.engines.iter().map(OtherFault::of_engine));
-        let gone = conclusion.gone.iter();
-        others.extend(gone.map(|name| OtherFault::of_divergence(name)));
-        if !conclusion.failures.are_none() {
-            others.extend(conclusion.failures.total().map(OtherFault::of_total));
+        for base in &conclusion.bases {
+            others.extend(Diagnostic::of_deviations(base));
+            others.extend(base.stale.iter().map(Diagnostic::of_problem));
         }
+        others.extend(Diagnostic::of_read_back(&conclusion.roundtrip));
+        others.extend(conclusion.engines.iter().map(Diagnostic::of_engine));
+        let gone = conclusion.gone.iter();
+        others.extend(gone.map(|name| Diagnostic::of_divergence(name)));
+        let total = conclusion.failures.total();
+        let total = total.filter(|_| !conclusion.failures.are_none());
+        others
+            .extend(total.map(|(pairs, name, outcome)| Diagnostic::of_total(pairs, name, outcome)));
         others
     }
 
@@ -203,7 +220,7 @@ impl RunReport<'_, '_> {
         let engine = self.engine.map_or_else(String::new, |engine| {
             format!(" --engine {}", invocation::word(engine))
         });
-        let how = match group.fault() {
+        let how = match group.fault {
             Fault::Changed => " --diff",
             Fault::Differs | Fault::OtherDivergence if self.is_recorded => " --reference --diff",
             _ => "",
@@ -229,15 +246,5 @@ impl RunReport<'_, '_> {
             ),
             _ => format!("{all}."),
         }
-    }
-}
-
-/// The lines that show a cause: the difference, or the whole transcript if there is nothing to
-/// compare it with. At most so many.
-pub(super) fn first_lines(group: &FaultGroup<'_>, most: usize) -> Vec<DiffLine> {
-    match (group.diff(), group.shown()) {
-        (Some(diff), _) => diff.hunks.iter().flatten().take(most).cloned().collect(),
-        (None, Some(shown)) => shown.lines().take(most).map(DiffLine::found).collect(),
-        (None, None) => Vec::new(),
     }
 }
