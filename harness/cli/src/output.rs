@@ -70,7 +70,7 @@ impl Sink {
             )));
         }
         let to = match &arguments.output {
-            Some(_) if matches!(command, Command::Serve(_)) => {
+            Some(_) if matches!(command, Command::Serve { .. }) => {
                 return Err(Failure::Request(
                     "`serve` answers while it is asked: its answers cannot go into a file"
                         .to_owned(),
@@ -159,7 +159,7 @@ fn has_folder(path: &Path) -> bool {
 
 /// Whether a command speaks with a program over its standard streams, terminal or not.
 fn is_protocol(command: &Command) -> bool {
-    matches!(command, Command::Serve(_))
+    matches!(command, Command::Serve { .. })
 }
 
 impl Write for Destination {

@@ -6,7 +6,6 @@ use std::path::Path;
 use crate::lint;
 use crate::report;
 use crate::report::clean;
-use crate::report::format::Format;
 use crate::report::inspections;
 use crate::report::problems;
 use crate::report::proof;
@@ -81,11 +80,7 @@ fn response_templates(arguments: &LintArguments, out: &mut dyn Write) -> Result<
         }
     }
     report_problems(&problems)?;
-    match arguments.format {
-        Format::Human if inspected.is_empty() => {}
-        Format::Human => inspections::write(out, &inspected)?,
-        _ => inspections::write_json(out, &inspected)?,
-    }
+    inspections::write(out, &inspected, arguments.format)?;
     let mut findings = inspected.iter().flat_map(|one| &one.findings);
     let is_broken = findings.any(|(_, finding)| finding.rule.level() == Level::Warning);
     Ok(Status::of(problems.is_empty(), !is_broken))
@@ -109,14 +104,7 @@ fn prove(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failu
     };
     let proofs: Vec<Proof> =
         runner.on_its_threads(|| suite.templates.par_iter().filter_map(prove).collect());
-    if arguments.format == Format::Json {
-        proof::write_json(out, &proofs)?;
-    } else {
-        // What is wrong with it whatever a chat template writes comes first.
-        inspections::write_warnings(out, &inspect_file(path)?)?;
-        let file = path.display().to_string();
-        report::each(out, &proofs, |out, one| proof::write(out, one, &file))?;
-    }
+    proof::write(out, &proofs, &inspect_file(path)?, arguments.format)?;
     let hold = proofs.iter().all(Proof::holds);
     Ok(Status::of(suite.problems.is_empty(), hold))
 }

@@ -14,7 +14,8 @@ use rolecall_explore::masks::{CaseMask, TemplateMasks};
 use rolecall_io::template_file::place;
 
 use super::assumed;
-use super::json::{self, VERSION, document};
+use super::format::Format;
+use super::json::{self, BytesJson, VERSION, document};
 use super::style::{BAD, HEADING, Styled};
 use super::text::text;
 use super::trace::visible;
@@ -26,9 +27,25 @@ const MOST_NAMED: usize = 3;
 /// The most differences from the marks that a summary shows.
 const MOST_DIFFERENCES: usize = 8;
 
+/// Writes masks: a text about all of them, or about the only one if it was named. `tokens` has the
+/// tokens of that one, if they were asked for.
+pub fn write(
+    out: &mut dyn Write,
+    masks: &TemplateMasks<'_>,
+    tokens: Option<&[Token]>,
+    format: Format,
+    is_named: bool,
+) -> io::Result<()> {
+    match masks.cases.as_slice() {
+        _ if format == Format::Json => json::write(out, &MaskDocument::of(masks, tokens)),
+        [case] if is_named => write_case(out, masks, case, tokens),
+        _ => write_all(out, masks),
+    }
+}
+
 /// Writes the mask of one case: each stretch of the prompt, and whether the model writes it. With
 /// tokens, each token is on a line of its own.
-pub fn write_case(
+fn write_case(
     out: &mut dyn Write,
     masks: &TemplateMasks<'_>,
     case: &CaseMask<'_>,
@@ -182,7 +199,7 @@ fn shortened(text: &str) -> String {
 
 /// Writes what the model writes in all cases: how many turns, those that are not as they should be,
 /// and in how many cases the template marks the same.
-pub fn write(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
+fn write_all(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
     let all = masks.cases.iter().filter(|case| case.mask.is_ok()).count();
     let groups = GROUPS.iter().filter_map(|(words, is_good, holds)| {
         let turns = |case: &CaseMask<'_>| {
@@ -353,21 +370,4 @@ document! {
         /// Whether the model writes it.
         learned: bool = learned,
     }
-
-    /// Bytes of the prompt.
-    struct BytesJson from (range: &Range<usize>) {
-        /// The first byte, from 0.
-        start: usize = range.start,
-        /// The byte after the last.
-        end: usize = range.end,
-    }
-}
-
-/// Writes masks as JSON. `tokens` has the tokens of the only case, if they were asked for.
-pub fn write_json(
-    out: &mut dyn Write,
-    masks: &TemplateMasks<'_>,
-    tokens: Option<&[Token]>,
-) -> io::Result<()> {
-    json::write(out, &MaskDocument::of(masks, tokens))
 }
