@@ -358,12 +358,8 @@ impl<'s> Choice<'s> {
 
     /// Writes the results that are accepted, by cause.
     fn write_groups(&mut self, is_whole: bool, out: &mut dyn Write) -> std::io::Result<()> {
-        let extent = if is_whole {
-            Extent::WHOLE
-        } else {
-            Extent::SHORT
-        };
-        difference::write(out, &std::mem::take(&mut self.groups).sorted(), extent)
+        let groups = std::mem::take(&mut self.groups).sorted();
+        difference::write(out, &groups, Extent::of(is_whole))
     }
 
     /// Accepts the transcripts of readings that are not as accepted.

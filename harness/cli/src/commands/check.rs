@@ -603,12 +603,12 @@ fn choice(arguments: &CheckArguments) -> ContractChoice {
 
 /// Refuses to judge by no contract at all.
 fn hold_contracts(arguments: &CheckArguments) -> Result<(), Failure> {
-    if !choice(arguments).is_empty() {
-        return Ok(());
+    if choice(arguments).is_empty() {
+        let message = "--select and --ignore leave no contract to judge by";
+        Err(Failure::Request(message.to_owned()))
+    } else {
+        Ok(())
     }
-    Err(Failure::Request(
-        "--select and --ignore leave no contract to judge by".to_owned(),
-    ))
 }
 
 /// Says which of the chosen contracts apply to no template, so that nothing was judged by them.

@@ -164,8 +164,10 @@ impl<'s> Review<'s> {
         let counts = &self.choice.counts;
         accepting_report::write_order(out, counts)?;
         let left = self.answers.left + counts.broken + counts.failed;
-        let (unread, questions) = (self.answers.unread, self.answers.questions);
-        report::write(out, counts, (left, unread), questions)?;
+        let Answers {
+            unread, questions, ..
+        } = self.answers;
+        report::write(out, counts, left, unread, questions)?;
         Ok(Status::of(self.problems.is_empty(), left == 0))
     }
 

@@ -112,6 +112,15 @@ impl Extent {
         whole_lines: true,
     };
 
+    /// Everything, or as much as somebody reads at once.
+    pub fn of(is_whole: bool) -> Extent {
+        if is_whole {
+            Extent::WHOLE
+        } else {
+            Extent::SHORT
+        }
+    }
+
     /// How many lines of a result are shown that nobody accepted yet.
     fn most_lines(self) -> usize {
         if self.whole_lines { usize::MAX } else { 60 }
@@ -184,7 +193,12 @@ impl<'s> FaultGroups<'s> {
                 }),
             }
         }
-        let group = || FaultGroup::new(compared, fault, word, (edits, common));
+        let group = || FaultGroup {
+            edits,
+            cause: common,
+            word,
+            ..FaultGroup::new(compared, fault)
+        };
         self.groups.add(key, size, member, group);
     }
 
@@ -237,12 +251,7 @@ impl<'s> FaultGroup<'s> {
     }
 
     /// A group without pairs, for this pair and those that have the same key.
-    fn new(
-        compared: &Compared<'s>,
-        fault: Fault,
-        word: Option<String>,
-        (edits, cause): (BTreeSet<String>, String),
-    ) -> FaultGroup<'s> {
+    fn new(compared: &Compared<'s>, fault: Fault) -> FaultGroup<'s> {
         let found = transcript::encode(&compared.rendered.outcome);
         let diff = expected(compared, fault).map(|expected| Diff::new(expected, &found));
         let shown = match (fault, &compared.comparison) {
@@ -254,10 +263,10 @@ impl<'s> FaultGroup<'s> {
         FaultGroup {
             pairs: Vec::new(),
             fault,
-            edits,
-            cause,
+            edits: BTreeSet::new(),
+            cause: String::new(),
             diff,
-            word,
+            word: None,
             shown,
             results: Vec::new(),
             has_other_kind: matches!(&compared.verdict, Verdict::Differs(difference)
