@@ -103,7 +103,15 @@ pub(crate) enum Command {
     /// See which answers of a model survive the round trip
     Roundtrip(RoundtripArguments),
     /// Write a first draft of a response template
-    Infer(InferArguments),
+    Infer {
+        /// The chat template, as `check` takes it
+        #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
+        template: PathBuf,
+        #[command(flatten)]
+        set: SetArguments,
+        #[command(flatten)]
+        limits: LimitsArguments,
+    },
     /// See which places of a template no case reaches
     Cover(CoverArguments),
     /// See which small changes of a template no case notices
@@ -135,11 +143,32 @@ pub(crate) enum Command {
     /// Find what is left over in a suite: orphans, stale records, unused tools
     Lint(LintArguments),
     /// List templates, cases, engines, fronts, contracts or divergences
-    List(ListArguments),
+    List {
+        /// What to list
+        #[arg(value_enum)]
+        what: ListTopic,
+        #[command(flatten)]
+        sources: SourceArguments,
+        /// The format of the list
+        #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
+        format: Format,
+    },
     /// Write a model that gives one answer, to test a server without a real model
     MockModel(MockModelArguments),
     /// Find the mistakes of an engine that you write
-    ProbeEngine(ProbeEngineArguments),
+    #[command(
+        after_help = "Exit codes: 0 nothing is wrong, 1 something is, 2 there is no such program."
+    )]
+    ProbeEngine {
+        /// The command line of a program that speaks the engine protocol, such as 'node adapter.mjs';
+        /// or the name of an engine (see `list engines`)
+        #[arg(add = ArgValueCompleter::new(completion::engines))]
+        command: String,
+        #[command(flatten)]
+        limits: LimitsArguments,
+        #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
+        format: Format,
+    },
     /// See how engines score on the whole suite, or measure one
     Matrix(MatrixArguments),
     /// Write the suite as plain data, to test an engine in any language
@@ -163,7 +192,17 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Reference(ReferenceCommand),
     /// Allow the commands that a folder's files name: nothing is started before
-    Trust(TrustArguments),
+    Trust {
+        /// The folder of the suite
+        #[arg(default_value = ".")]
+        folder: PathBuf,
+        /// List every trusted folder and what it may start
+        #[arg(long)]
+        list: bool,
+        /// Take back a permission
+        #[arg(long, conflicts_with = "list")]
+        forget: bool,
+    },
     /// Print a script with which a shell completes commands, options and names
     Completions {
         /// The shell
@@ -198,7 +237,7 @@ impl Command {
                 | Command::Check(_)
                 | Command::Lint(_)
                 | Command::Matrix(_)
-                | Command::ProbeEngine(_)
+                | Command::ProbeEngine { .. }
                 | Command::Reference(_)
         );
         is_summed_up && self.data().is_none()
@@ -237,7 +276,7 @@ impl Command {
             Command::Render(RenderArguments { raw: true, .. })
             | Command::Show(ShowArguments { raw: true, .. })
             | Command::MockModel(_) => return Some(Data::Bytes),
-            Command::Serve { .. } | Command::Infer(_) => return Some(Data::Json),
+            Command::Serve { .. } | Command::Infer { .. } => return Some(Data::Json),
             Command::Completions { .. } | Command::Man => return Some(Data::Own),
             #[cfg(feature = "tokens")]
             Command::TokenizerWorker => return Some(Data::Own),
@@ -245,9 +284,9 @@ impl Command {
             Command::Render(arguments) => arguments.format,
             Command::Show(arguments) => arguments.format,
             Command::Lint(arguments) => arguments.format,
-            Command::List(arguments) => arguments.format,
+            Command::List { format, .. } => *format,
             Command::Matrix(arguments) => arguments.shown.format,
-            Command::ProbeEngine(arguments) => arguments.format,
+            Command::ProbeEngine { format, .. } => *format,
             Command::Check(arguments) => arguments.format,
             Command::Diff(arguments) => arguments.format,
             Command::Cover(arguments) => arguments.format,
@@ -299,7 +338,7 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) all: bool,
     /// The format of the results
-    #[arg(long, value_parser = format(&RUNS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&RUNS), default_value = "human")]
     pub(crate) format: Format,
     /// Do it again whenever one of the files changes, until Ctrl-C
     #[arg(long, conflicts_with = "output")]
@@ -328,7 +367,7 @@ pub(crate) struct RenderArguments {
     #[arg(long)]
     pub(crate) fail: bool,
     /// The format of the outcomes
-    #[arg(long, value_parser = format(&OUTCOMES), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&OUTCOMES), default_value = "human")]
     pub(crate) format: Format,
 }
 
@@ -410,7 +449,7 @@ pub(crate) struct ShowArguments {
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
     /// With --trace or --decisions: the format. JSON has the sources and the decisions
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human, requires = "examined")]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human", requires = "examined")]
     pub(crate) format: Format,
 }
 
@@ -472,7 +511,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// The format of the cards
-    #[arg(long, value_parser = format(&CARDS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&CARDS), default_value = "human")]
     pub(crate) format: Format,
     /// Do it again whenever one of the files changes, until Ctrl-C
     #[arg(long, conflicts_with = "output")]
@@ -575,7 +614,7 @@ pub(crate) struct DiffArguments {
     /// Also write a page with every case: one file that needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    #[arg(long, value_parser = format(&COMPARISONS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&COMPARISONS), default_value = "human")]
     pub(crate) format: Format,
     /// Do it again whenever one of the files changes, until Ctrl-C
     #[arg(long, conflicts_with = "output")]
@@ -644,19 +683,7 @@ pub(crate) struct ShownArguments {
     #[arg(long)]
     pub(crate) all: bool,
     /// The format of the output
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
-    pub(crate) format: Format,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListArguments {
-    /// What to list
-    #[arg(value_enum)]
-    pub(crate) what: ListTopic,
-    #[command(flatten)]
-    pub(crate) sources: SourceArguments,
-    /// The format of the list
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
     pub(crate) format: Format,
 }
 
@@ -698,17 +725,6 @@ pub(crate) struct RoundtripArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct InferArguments {
-    /// The chat template, as `check` takes it
-    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
-    pub(crate) template: PathBuf,
-    #[command(flatten)]
-    pub(crate) set: SetArguments,
-    #[command(flatten)]
-    pub(crate) limits: LimitsArguments,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct MockModelArguments {
     /// The text that the model answers with, without an end token
     #[arg(required_unless_present = "file")]
@@ -737,7 +753,7 @@ pub(crate) struct CoverArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// The format of the coverage
-    #[arg(long, value_parser = format(&COVERAGE), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&COVERAGE), default_value = "human")]
     pub(crate) format: Format,
 }
 
@@ -759,7 +775,7 @@ pub(crate) struct MutateArguments {
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) fail_under: Option<u8>,
     /// The format of the result
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
     pub(crate) format: Format,
 }
 
@@ -784,7 +800,7 @@ pub(crate) struct GenerateArguments {
     #[arg(long)]
     pub(crate) all: bool,
     /// The format of the report
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
     pub(crate) format: Format,
 }
 
@@ -815,7 +831,7 @@ pub(crate) struct MaskArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
     /// The format of the mask
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
     pub(crate) format: Format,
 }
 
@@ -848,34 +864,6 @@ pub(crate) struct ReferenceArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Exit codes: 0 nothing is wrong, 1 something is, 2 there is no such program."
-)]
-pub(crate) struct ProbeEngineArguments {
-    /// The command line of a program that speaks the engine protocol, such as 'node adapter.mjs';
-    /// or the name of an engine (see `list engines`)
-    #[arg(add = ArgValueCompleter::new(completion::engines))]
-    pub(crate) command: String,
-    #[command(flatten)]
-    pub(crate) limits: LimitsArguments,
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
-    pub(crate) format: Format,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TrustArguments {
-    /// The folder of the suite
-    #[arg(default_value = ".")]
-    pub(crate) folder: PathBuf,
-    /// List every trusted folder and what it may start
-    #[arg(long)]
-    pub(crate) list: bool,
-    /// Take back a permission
-    #[arg(long, conflicts_with = "list")]
-    pub(crate) forget: bool,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct LintArguments {
     /// Instead of the suite, look at these response templates: JSON files, such as
     /// `tokenizer_config.json`, model folders, and templates as `check` takes them
@@ -889,7 +877,7 @@ pub(crate) struct LintArguments {
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
     /// The format of the findings on response templates
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human, requires = "paths")]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human", requires = "paths")]
     pub(crate) format: Format,
     /// First write the JSON Schemas of the input files again
     #[arg(long, conflicts_with = "paths")]

@@ -3,8 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::report::checked;
-use crate::report::comparison as report;
+use crate::report::{checked, comparison as report};
 use rolecall_check::card::Card;
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::reach::Reach;

@@ -4,11 +4,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::lint;
-use crate::report::accepting::{self as report, AcceptedCounts, AcceptedFiles, AcceptedPairs};
+use crate::report::accepting::{self as report, AcceptedCounts, AcceptedPairs};
 use crate::report::checked_texts;
 use crate::report::diagnostic::Diagnostic;
 use crate::report::difference::{self, Extent, FaultGroups};
+use crate::{cards, engines, home, inputs, lint, references, roundtrip};
 use rolecall_core::file::{is_there, read_text, remove_below, write_below};
 use rolecall_core::problem::Problem;
 use rolecall_core::{OutcomeKind, TemplateName};
@@ -37,7 +37,6 @@ use crate::inputs::KnownSuite;
 use crate::references::ReferenceResults;
 use crate::roundtrip::ReferenceReadings;
 use crate::session::Session;
-use crate::{cards, engines, home, inputs, references, roundtrip};
 
 pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = home::writable_layout()?;
@@ -133,11 +132,8 @@ impl<'s> AcceptedSuite<'s> {
         }
         self.finish_records(arguments, asked, &mut problems, out)?;
         let references = Reference::of_pairs(self.pairs);
-        let files = AcceptedFiles {
-            files: &files,
-            written,
-        };
-        report::write(out, &choice.counts, files, &references, arguments.dry_run)?;
+        let is_dry = arguments.dry_run;
+        report::write(out, &choice.counts, &files, written, &references, is_dry)?;
         if self.known.layout.is_checkout() && choice.counts.accepted != AcceptedPairs::default() {
             report::write_engines(out)?;
         }

@@ -307,9 +307,9 @@ impl Check<'_> {
         let (suite, cards) = (&checked.suite, &checked.run.results);
         let pairs: Vec<Pair<'_>> = suite.pairs().collect();
         let shown = page::cards(cards, &suite.templates);
-        let mut page = html::Page::new("Rolecall check", suite, &pairs, shown)
-            .of_cards()
-            .with_tokens(&checked.tokenizers);
+        let mut page = html::Page::new("Rolecall check", suite, &pairs, shown);
+        page.is_of_cards = true;
+        page.tokenizers = Some(&checked.tokenizers);
         let mut added = Ok(());
         let expected = Expected::default();
         self.runner.compare_each(&pairs, &expected, |mut compared| {

@@ -2,9 +2,7 @@
 
 use std::io::Write;
 
-use crate::report::coverage as report;
-use crate::report::html;
-use crate::report::percent;
+use crate::report::{coverage as report, html, percent};
 use rolecall_core::invocation;
 use rolecall_core::problem::{Note, Problem};
 use rolecall_explore::coverage::{TemplateCoverage, UnusedExplanation};

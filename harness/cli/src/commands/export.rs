@@ -3,12 +3,11 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::report;
+use crate::{home, inputs, report};
 use rolecall_suite::export::Export;
 use rolecall_suite::selection::{Filter, select};
 
 use crate::failure::{Failure, Status};
-use crate::{home, inputs};
 
 pub(super) fn execute(
     folder: &Path,

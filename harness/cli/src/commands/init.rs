@@ -3,11 +3,10 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::report;
+use crate::{report, surroundings};
 use rolecall_suite::initial::initial;
 
 use crate::failure::{Failure, Status};
-use crate::surroundings;
 
 pub(super) fn execute(folder: &Path, out: &mut dyn Write) -> Result<Status, Failure> {
     let repository = surroundings::repository_of(folder);

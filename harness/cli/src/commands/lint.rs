@@ -3,12 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::lint;
-use crate::report;
-use crate::report::clean;
-use crate::report::inspections;
-use crate::report::problems;
-use crate::report::proof;
+use crate::report::{clean, inspections, problems, proof};
+use crate::{cards, home, inputs, lint, report};
 use rayon::prelude::*;
 use rolecall_core::Template;
 use rolecall_core::problem::Problem;
@@ -21,7 +17,6 @@ use super::cover;
 use crate::args::{LintArguments, SetArguments};
 use crate::failure::{Failure, Status, report_problems};
 use crate::session::Session;
-use crate::{cards, home, inputs};
 
 /// The cases of a checkout take every way that is not explained.
 const WHOLE: u8 = 100;

@@ -2,20 +2,23 @@
 
 use std::io::Write;
 
+use crate::report::format::Format;
 use crate::report::trial;
 use rolecall_io::protocol::Trial;
 
-use crate::args::ProbeEngineArguments;
+use crate::args::LimitsArguments;
 use crate::engines;
 use crate::failure::{Failure, Status};
 
 pub(super) fn execute(
-    arguments: &ProbeEngineArguments,
+    command: &str,
+    limits: &LimitsArguments,
+    format: Format,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    let limits = arguments.limits.chosen();
-    let words = engines::words(&arguments.command, &limits)?;
+    let limits = limits.chosen();
+    let words = engines::words(command, &limits)?;
     let trial = Trial::of(&words, &limits.program)?;
-    trial::write(out, &trial, arguments.format)?;
+    trial::write(out, &trial, format)?;
     Ok(Status::of(true, trial.is_fine()))
 }

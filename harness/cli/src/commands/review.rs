@@ -6,11 +6,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::report::accepting as accepting_report;
-use crate::report::checked_texts;
 use crate::report::difference::{self, Extent, FaultGroup, FaultGroups};
-use crate::report::reviewing as report;
-use crate::report::thousands;
+use crate::report::{accepting as accepting_report, checked_texts, reviewing as report, thousands};
 use rolecall_core::problem::Problem;
 use rolecall_core::{CaseId, TemplateName};
 use rolecall_suite::checked_text::CheckedText;

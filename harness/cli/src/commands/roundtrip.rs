@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use crate::report::roundtrip as report;
-use crate::report::roundtrip_recorded as report_recorded;
+use crate::report::{roundtrip as report, roundtrip_recorded as report_recorded};
 use rayon::prelude::*;
 use rolecall_answers::reader::{DeclaredReader, OwnReader};
 use rolecall_answers::reading::{MessageReading, read_all_with};

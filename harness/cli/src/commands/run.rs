@@ -4,24 +4,15 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use crate::lint;
-use crate::report;
-use crate::report::clean;
-use crate::report::counted;
 use crate::report::diagnostic::Diagnostic;
-use crate::report::difference;
-use crate::report::failures;
 use crate::report::format::Format;
-use crate::report::github;
-use crate::report::grid;
-use crate::report::html;
-use crate::report::jsonl;
-use crate::report::junit;
-use crate::report::markdown;
 use crate::report::progress::Progress;
-use crate::report::repetition;
 use crate::report::run_report::RunReport;
-use crate::report::sarif;
+use crate::report::{
+    clean, counted, difference, failures, github, grid, html, jsonl, junit, markdown, repetition,
+    sarif,
+};
+use crate::{cards, home, likeness, lint, page, report, roundtrip};
 use rolecall_check::known_defects;
 use rolecall_core::problem::Problem;
 use rolecall_core::{Dialect, Engine, Template};
@@ -52,7 +43,6 @@ use crate::last_failed::LastFailed;
 #[cfg(feature = "fetch")]
 use crate::served;
 use crate::session::{self, Session};
-use crate::{cards, home, likeness, page, roundtrip};
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     hold_meant(arguments)?;
@@ -108,7 +98,7 @@ impl<'r> Run<'r> {
         let mut last_failed = LastFailed::of(self.inputs.layout.as_ref(), self.arguments);
         let pairs = self.pairs()?;
         let pairs = LastFailed::chosen(last_failed.as_ref(), self.arguments, pairs);
-        let around = self.inputs.around();
+        let around = self.inputs.around.as_ref().map(Suite::load_layout);
         let home = Home::of(self.inputs, around.as_ref(), &pairs)?;
         if let Some(home) = &home {
             let of_records = &home.expectations.records.problems;
@@ -338,14 +328,14 @@ impl<'h> Home<'h> {
     /// None if no pair belongs to a suite.
     fn of(
         inputs: &'h Inputs,
-        around: Option<&'h inputs::Around<'_>>,
+        around: Option<&'h Suite>,
         pairs: &[Pair<'h>],
     ) -> Result<Option<Home<'h>>, Failure> {
         let own = inputs.layout.as_ref();
         let own = own.map(|layout| (layout, &inputs.suite, None));
-        let around = around.map(|around| {
-            let belonging = pair_mark::shared(pairs, &around.suite);
-            (around.layout, &around.suite, Some(belonging))
+        let around = inputs.around.as_ref().zip(around).map(|(layout, suite)| {
+            let belonging = pair_mark::shared(pairs, suite);
+            (layout, suite, Some(belonging))
         });
         let around = around.filter(|(.., of)| of.as_ref().is_some_and(|of| !of.is_empty()));
         let Some((layout, suite, belonging)) = own.or(around) else {

@@ -2,12 +2,9 @@
 
 use std::io::Write;
 
-use crate::report::decisions;
 use crate::report::format::Format;
-use crate::report::html;
 use crate::report::trace::{self as report, Trace};
-use crate::report::trace_document;
-use crate::report::transcripts;
+use crate::report::{decisions, html, trace_document, transcripts};
 use rolecall_core::lines::Lines;
 use rolecall_core::{Examination, Outcome};
 use rolecall_front::prepared_case::PreparedCase;

@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use anstyle::Style;
 use minijinja::{Value, context};
 
-use super::assumed;
 use super::card::{
     CardDetail, FindingStyle, one_line, setting, style_of as style_of_severity, style_of_support,
     write_about, write_alone, write_broken,
@@ -16,9 +15,9 @@ use super::diagnostic::{BASE, Diagnostic};
 use super::numbers::{counted, thousands};
 use super::screen::{self, whose};
 use super::style::{self, BAD, GOOD, NOTE, PLAIN, QUIET, Styled};
-use super::syntax_error;
 use super::text::{text, written};
 use super::wrapping::{paragraph, wrapped_command};
+use super::{assumed, syntax_error};
 use rolecall_check::capability::{Ability, Capabilities, GenerationPrompt, Support};
 use rolecall_check::card::Card;
 use rolecall_check::contract::{Finding, Judgement, Severity};

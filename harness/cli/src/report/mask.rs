@@ -82,7 +82,7 @@ fn write_case(
         all => prompt.len(),
         turns => turns.iter().map(|turn| turn_data(turn, prompt)).collect::<Value>(),
         agrees => case.marked.is_some().then(|| case.agrees() == Some(true)),
-        differences => differences.iter().flatten().map(Difference::in_words).collect::<Value>(),
+        differences => differences.iter().flatten().map(in_words).collect::<Value>(),
         widest => tokens_shown.iter().map(|token| id(token).len()).max().unwrap_or_default(),
         tokens => rows.collect::<Value>(),
         stretches => match tokens {
@@ -139,27 +139,17 @@ pub fn token_mask(ranges: &[Range<usize>], tokens: &[Token]) -> Vec<bool> {
     tokens.iter().map(is_learned).collect()
 }
 
-/// A stretch that the model writes and the template does not mark, or the other way round.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Difference {
-    /// Whether the template marks it.
-    is_marked: bool,
-    text: String,
-}
-
-impl Difference {
-    fn in_words(&self) -> String {
-        let text = &self.text;
-        if self.is_marked {
-            format!("marked, though the model does not write it: `{text}`")
-        } else {
-            format!("not marked, though the model writes it: `{text}`")
-        }
+/// A stretch that the template marks and the model does not write, or the other way round, in words.
+fn in_words((is_marked, text): &(bool, String)) -> String {
+    if *is_marked {
+        format!("marked, though the model does not write it: `{text}`")
+    } else {
+        format!("not marked, though the model writes it: `{text}`")
     }
 }
 
-/// The stretches in which a mask and the marks differ.
-fn differences(mask: &Mask, marked: &[Range<usize>]) -> Vec<Difference> {
+/// The stretches in which a mask and the marks differ: whether the template marks each, and its text.
+fn differences(mask: &Mask, marked: &[Range<usize>]) -> Vec<(bool, String)> {
     let learned = mask.ranges();
     let without = |ranges: &[Range<usize>], others: &[Range<usize>], is_marked| {
         let mut left = Vec::new();
@@ -176,7 +166,7 @@ fn differences(mask: &Mask, marked: &[Range<usize>]) -> Vec<Difference> {
         }
         left.retain(|range| !range.is_empty());
         let texts = left.into_iter().map(|range| shortened(&mask.prompt[range]));
-        let differences = texts.map(move |text| Difference { is_marked, text });
+        let differences = texts.map(move |text| (is_marked, text));
         differences.collect::<Vec<_>>()
     };
     let mut all = without(&learned, marked, false);
@@ -215,7 +205,7 @@ fn write_all(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
         let names = names.join(", ");
         (count > 0).then(|| context! { count, words => *words, is_good => *is_good, names })
     });
-    let mut differing: BTreeMap<Difference, Vec<String>> = BTreeMap::new();
+    let mut differing: BTreeMap<_, Vec<String>> = BTreeMap::new();
     for case in &masks.cases {
         if let (Ok(mask), Some(marked)) = (&case.mask, &case.marked) {
             for difference in differences(mask, marked) {
@@ -230,7 +220,7 @@ fn write_all(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
         .iter()
         .take(MOST_DIFFERENCES)
         .map(|(difference, cases)| {
-            context! { count => cases.len(), words => difference.in_words(), case => &cases[0] }
+            context! { count => cases.len(), words => in_words(difference), case => &cases[0] }
         });
     let compared: Vec<_> = masks.cases.iter().filter_map(CaseMask::agrees).collect();
     text!(out, include_str!("mask.txt"), {

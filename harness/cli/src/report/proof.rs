@@ -15,13 +15,12 @@ use serde_json::Value;
 
 use super::card::{CardDetail, FindingStyle, one_line, write_broken};
 use super::format::Format;
-use super::inspections;
 use super::json::{self, VERSION, document};
 use super::numbers::thousands;
 use super::roundtrip::write_counts;
-use super::screen;
 use super::text::{text, written};
 use super::wrapping::each;
+use super::{inspections, screen};
 
 /// Writes the proofs of the response template in a file, as a text after the warnings about it.
 pub fn write(

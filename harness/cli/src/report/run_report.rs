@@ -8,7 +8,7 @@ use super::numbers::{counted, thousands};
 use super::summary::not_compared;
 use rolecall_core::invocation;
 use rolecall_core::problem::Problem;
-use rolecall_suite::checked_text::TextKind;
+use rolecall_suite::checked_text::{CheckedText, TextKind};
 use rolecall_suite::conclusion::{Conclusion, EngineFailure, EngineFault, Fault};
 
 #[derive(Debug, Clone, Copy)]
@@ -103,67 +103,55 @@ impl<'r> RunReport<'r, '_> {
     /// How many of each thing besides pairs are not as expected.
     fn others_in_words(&self) -> Vec<String> {
         let conclusion = self.conclusion;
-        let cards = &conclusion.cards;
-        let texts = TextKind::ALL.map(|kind| {
-            let changed = cards
-                .iter()
-                .filter(|one| one.kind == kind && !one.change.is_same());
-            (
-                changed.count(),
-                kind.name(),
-                kind.of_many(),
-                " not as accepted",
-            )
-        });
-        let roundtrip = &conclusion.roundtrip;
-        let files = self.input.len() + conclusion.problems.len();
+        let (cards, roundtrip) = (&conclusion.cards, &conclusion.roundtrip);
+        let mut words = Vec::new();
+        let mut add = |count: usize, one: &str, many: &str, what: &str| {
+            words.extend((count > 0).then(|| counted(count, one, many) + what));
+        };
+        for kind in TextKind::ALL {
+            let is_changed = |one: &&CheckedText| one.kind == kind && !one.change.is_same();
+            let count = cards.iter().filter(is_changed).count();
+            add(count, kind.name(), kind.of_many(), " not as accepted");
+        }
         let forbidden = cards.iter().map(|checked| checked.forbidden.len()).sum();
-        let others = [
-            (
-                forbidden,
-                "contract",
-                "contracts",
-                " broken without a reason",
-            ),
-            (files, "problem with a file", "problems with files", ""),
-            (
-                conclusion.gone.len(),
-                "listed divergence",
-                "listed divergences",
-                " that agree now",
-            ),
-            (
-                conclusion.bases.len(),
-                "template",
-                "templates",
-                " not as the base",
-            ),
-            (
-                roundtrip.differing.len(),
-                "answer",
-                "answers",
-                " not read as by the reference",
-            ),
-            (
-                roundtrip.unverified.len(),
-                "template",
-                "templates",
-                " without a record of the parsed answers",
-            ),
-            (
-                conclusion.failures.unread().count(),
-                "template",
-                "templates",
-                " that cannot be read",
-            ),
-        ];
-        let counts = texts
-            .into_iter()
-            .chain(others)
-            .filter(|(count, ..)| *count > 0);
-        counts
-            .map(|(count, one, many, what)| counted(count, one, many) + what)
-            .collect()
+        add(
+            forbidden,
+            "contract",
+            "contracts",
+            " broken without a reason",
+        );
+        let files = self.input.len() + conclusion.problems.len();
+        add(files, "problem with a file", "problems with files", "");
+        let gone = conclusion.gone.len();
+        add(
+            gone,
+            "listed divergence",
+            "listed divergences",
+            " that agree now",
+        );
+        add(
+            conclusion.bases.len(),
+            "template",
+            "templates",
+            " not as the base",
+        );
+        let differing = roundtrip.differing.len();
+        add(
+            differing,
+            "answer",
+            "answers",
+            " not read as by the reference",
+        );
+        let unverified = roundtrip.unverified.len();
+        add(
+            unverified,
+            "template",
+            "templates",
+            " without a record of the parsed answers",
+        );
+        let unread = conclusion.failures.unread().count();
+        add(unread, "template", "templates", " that cannot be read");
+        words
     }
 
     /// How the run ends.

@@ -46,9 +46,9 @@ pub struct Page<'s> {
     cases: Vec<(&'s CaseId, Option<&'s str>)>,
     cards: BTreeMap<String, Value>,
     /// The models' tokenizers, if they are known.
-    tokenizers: Option<&'s Tokenizers>,
+    pub tokenizers: Option<&'s Tokenizers>,
     /// Whether the page opens with report cards.
-    is_of_cards: bool,
+    pub is_of_cards: bool,
     /// The pairs of the template that is not complete yet.
     results: Vec<Compared<'s>>,
     /// The overview's data about the complete templates.
@@ -155,24 +155,6 @@ impl<'s> Page<'s> {
             listed: Vec::new(),
             broken: BTreeSet::new(),
             file: PageFile::default(),
-        }
-    }
-
-    /// The page, which then opens with the overview of broken contracts.
-    #[must_use]
-    pub fn of_cards(self) -> Page<'s> {
-        Page {
-            is_of_cards: true,
-            ..self
-        }
-    }
-
-    /// The page, which then also shows the tokens of prompts.
-    #[must_use]
-    pub fn with_tokens(self, tokenizers: &'s Tokenizers) -> Page<'s> {
-        Page {
-            tokenizers: Some(tokenizers),
-            ..self
         }
     }
 
