@@ -32,7 +32,6 @@ pub(crate) enum ChosenEngine<'e> {
     Program(Box<ProtocolEngine>),
     #[cfg(feature = "fetch")]
     Server(Server),
-    /// Saved results.
     Replay(Replay),
 }
 

@@ -11,11 +11,9 @@ use rolecall_suite::reference::ReferenceError;
 use rolecall_suite::run::RunError;
 use rolecall_suite::selection::SelectionError;
 
-/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     Fine,
-    /// Something does not conform.
     Nonconforming,
     /// An input file is wrong. The command did the rest of its work.
     BadInput,

@@ -24,7 +24,6 @@ pub struct FoundTemplates {
     pub templates: Vec<Template>,
     /// What there is to say about the place and its files.
     pub notes: Vec<String>,
-    /// Files that cannot be read.
     pub problems: Vec<String>,
 }
 

@@ -359,7 +359,6 @@ fn card(snapshots: &Snapshots, path: PathBuf, template: &Template) -> Option<Pro
     })
 }
 
-/// How to make records current.
 fn update() -> String {
     format!("run `{}`", invocation::command("reference update"))
 }

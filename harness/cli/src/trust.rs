@@ -193,7 +193,6 @@ impl FolderCommand {
 }
 
 impl Trusted {
-    /// The answers so far.
     pub(crate) fn read() -> Result<Trusted, Failure> {
         let Ok(path) = file() else {
             return Ok(Trusted::default());

@@ -45,7 +45,8 @@ fn covered(template: &rolecall_core::Template, cases: Vec<Case>) -> Result<Strin
     let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {});
     let coverage = coverage.map_err(|why| why.to_string())?;
     let mut json = Vec::new();
-    coverage::write(&mut json, &[coverage], Format::Json, false).map_err(|error| error.to_string())?;
+    coverage::write(&mut json, &[coverage], Format::Json, false)
+        .map_err(|error| error.to_string())?;
     drop(cases);
     String::from_utf8(json).map_err(|error| error.to_string())
 }

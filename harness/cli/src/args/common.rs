@@ -81,7 +81,6 @@ pub(crate) struct SetArguments {
 }
 
 impl SetArguments {
-    /// Whether nothing is set.
     pub(crate) fn is_empty(&self) -> bool {
         self.special_tokens.is_empty() && self.variables.is_empty()
     }

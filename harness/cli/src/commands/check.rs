@@ -89,7 +89,6 @@ struct Check<'c> {
     paths: &'c [PathBuf],
     /// What weighs the templates.
     downloads: Option<Downloads>,
-    /// The findings that are known.
     known: Option<KnownDefects>,
     session: &'c Session,
     chosen: &'c [ChosenEngine<'c>],
@@ -104,7 +103,6 @@ struct Checked {
     fixes: Vec<TemplateFixes>,
     /// The templates compared with their bases.
     bases: Vec<CheckedBase>,
-    /// What is wrong with files.
     input: Vec<Problem>,
 }
 
@@ -266,7 +264,6 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// What the cards say together.
     fn reach(&self, cards: &[Card]) -> Reach {
         Reach::of(cards, self.downloads.as_ref())
     }

@@ -204,10 +204,8 @@ impl<'s> Review<'s> {
     }
 }
 
-/// The answers so far.
 #[derive(Default)]
 struct Answers {
-    /// How many questions were answered.
     questions: usize,
     /// Results and cards that are still not as accepted.
     left: usize,
@@ -225,7 +223,6 @@ struct Answers {
     decided: HashMap<String, bool>,
 }
 
-/// What became of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Decision {
     Accepted,

@@ -19,7 +19,6 @@ use rolecall_suite::reference::Reference;
 use rolecall_suite::run::Compared;
 use rolecall_suite::snapshot::SnapshotStatus;
 
-/// How many pairs are accepted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct AcceptedPairs {
     /// Accepted pairs that had another snapshot before.

@@ -31,10 +31,8 @@ pub enum CardDetail {
     Full,
 }
 
-/// How to write findings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FindingStyle<'s> {
-    /// How much to write.
     pub(super) detail: CardDetail,
     pub(super) width: usize,
     /// The words after `rolecall show` that name the template, if readers may want to see its

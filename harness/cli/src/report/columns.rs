@@ -52,7 +52,6 @@ impl Cell {
         cell
     }
 
-    /// Adds a piece.
     pub fn push(&mut self, style: Style, text: impl Into<String>) {
         self.0.push((style, text.into()));
     }

@@ -90,7 +90,6 @@ type Key = (Fault, Option<Cause>, Option<String>);
 /// How much of the differences to write.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
-    /// How many differences.
     pub groups: usize,
     /// How many templates are named below each.
     pub templates: usize,

@@ -31,14 +31,11 @@ pub struct RunReport<'r, 's> {
     pub engine: Option<&'r str>,
 }
 
-/// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Everything is as expected.
     Passed,
     /// Nothing fails, but nothing says what some pairs should give.
     NotCompared,
-    /// Something is not as expected.
     Failed,
 }
 
@@ -154,7 +151,6 @@ impl<'r> RunReport<'r, '_> {
         words
     }
 
-    /// How the run ends.
     pub(crate) fn ending(&self) -> Ending {
         match (self.passes(), self.conclusion.uncompared.is_empty()) {
             (true, true) => Ending::Passed,
