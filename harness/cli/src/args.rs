@@ -103,15 +103,7 @@ pub(crate) enum Command {
     /// See which answers of a model survive the round trip
     Roundtrip(RoundtripArguments),
     /// Write a first draft of a response template
-    Infer {
-        /// The chat template, as `check` takes it
-        #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
-        template: PathBuf,
-        #[command(flatten)]
-        set: SetArguments,
-        #[command(flatten)]
-        limits: LimitsArguments,
-    },
+    Infer(InferArguments),
     /// See which places of a template no case reaches
     Cover(CoverArguments),
     /// See which small changes of a template no case notices
@@ -143,32 +135,11 @@ pub(crate) enum Command {
     /// Find what is left over in a suite: orphans, stale records, unused tools
     Lint(LintArguments),
     /// List templates, cases, engines, fronts, contracts or divergences
-    List {
-        /// What to list
-        #[arg(value_enum)]
-        what: ListTopic,
-        #[command(flatten)]
-        sources: SourceArguments,
-        /// The format of the list
-        #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
-        format: Format,
-    },
+    List(ListArguments),
     /// Write a model that gives one answer, to test a server without a real model
     MockModel(MockModelArguments),
     /// Find the mistakes of an engine that you write
-    #[command(
-        after_help = "Exit codes: 0 nothing is wrong, 1 something is, 2 there is no such program."
-    )]
-    ProbeEngine {
-        /// The command line of a program that speaks the engine protocol, such as 'node adapter.mjs';
-        /// or the name of an engine (see `list engines`)
-        #[arg(add = ArgValueCompleter::new(completion::engines))]
-        command: String,
-        #[command(flatten)]
-        limits: LimitsArguments,
-        #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
-        format: Format,
-    },
+    ProbeEngine(ProbeEngineArguments),
     /// See how engines score on the whole suite, or measure one
     Matrix(MatrixArguments),
     /// Write the suite as plain data, to test an engine in any language
@@ -237,7 +208,7 @@ impl Command {
                 | Command::Check(_)
                 | Command::Lint(_)
                 | Command::Matrix(_)
-                | Command::ProbeEngine { .. }
+                | Command::ProbeEngine(_)
                 | Command::Reference(_)
         );
         is_summed_up && self.data().is_none()
@@ -276,7 +247,7 @@ impl Command {
             Command::Render(RenderArguments { raw: true, .. })
             | Command::Show(ShowArguments { raw: true, .. })
             | Command::MockModel(_) => return Some(Data::Bytes),
-            Command::Serve { .. } | Command::Infer { .. } => return Some(Data::Json),
+            Command::Serve { .. } | Command::Infer(_) => return Some(Data::Json),
             Command::Completions { .. } | Command::Man => return Some(Data::Own),
             #[cfg(feature = "tokens")]
             Command::TokenizerWorker => return Some(Data::Own),
@@ -284,9 +255,9 @@ impl Command {
             Command::Render(arguments) => arguments.format,
             Command::Show(arguments) => arguments.format,
             Command::Lint(arguments) => arguments.format,
-            Command::List { format, .. } => *format,
+            Command::List(arguments) => arguments.format,
             Command::Matrix(arguments) => arguments.shown.format,
-            Command::ProbeEngine { format, .. } => *format,
+            Command::ProbeEngine(arguments) => arguments.format,
             Command::Check(arguments) => arguments.format,
             Command::Diff(arguments) => arguments.format,
             Command::Cover(arguments) => arguments.format,
@@ -688,6 +659,18 @@ pub(crate) struct ShownArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    /// What to list
+    #[arg(value_enum)]
+    pub(crate) what: ListTopic,
+    #[command(flatten)]
+    pub(crate) sources: SourceArguments,
+    /// The format of the list
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct RoundtripArguments {
     /// Templates with a response template, as `check` takes them; default: the suite's own
     #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
@@ -722,6 +705,17 @@ pub(crate) struct RoundtripArguments {
     /// Also print the messages that come back, and those that the template does not write
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InferArguments {
+    /// The chat template, as `check` takes it
+    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) template: PathBuf,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
 }
 
 #[derive(Debug, Args)]
@@ -861,6 +855,21 @@ pub(crate) struct ReferenceArguments {
     pub(crate) jobs: Option<u16>,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 nothing is wrong, 1 something is, 2 there is no such program."
+)]
+pub(crate) struct ProbeEngineArguments {
+    /// The command line of a program that speaks the engine protocol, such as 'node adapter.mjs';
+    /// or the name of an engine (see `list engines`)
+    #[arg(add = ArgValueCompleter::new(completion::engines))]
+    pub(crate) command: String,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]

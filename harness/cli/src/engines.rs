@@ -231,7 +231,7 @@ pub(crate) fn replayed(
             shown_path(missing)
         )));
     }
-    let replays = Replay::read(files, suite).map_err(|problem| Failure::Problems(vec![problem]))?;
+    let replays = Replay::read(files, suite)?;
     Ok(replays.into_iter().map(ChosenEngine::Replay).collect())
 }
 

@@ -303,8 +303,7 @@ impl Check<'_> {
     fn write_page(&self, path: &Path, checked: &Checked) -> Result<(), Failure> {
         let (suite, cards) = (&checked.suite, &checked.run.results);
         let pairs: Vec<Pair<'_>> = suite.pairs().collect();
-        let shown = page::cards(cards, &suite.templates);
-        let mut page = html::Page::new("Rolecall check", suite, &pairs, shown);
+        let mut page = html::Page::new("Rolecall check", suite, &pairs, cards.clone());
         page.is_of_cards = true;
         page.tokenizers = Some(&checked.tokenizers);
         let mut added = Ok(());

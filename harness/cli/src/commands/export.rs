@@ -14,15 +14,14 @@ pub(super) fn execute(
     filters: &[Filter],
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    let refused = |problem| Failure::Problems(vec![problem]);
-    Export::may_be_written(folder).map_err(refused)?;
+    Export::may_be_written(folder)?;
     let layout = home::layout()?;
     home::tell_suite(&layout);
     let refusal = "the suite has problems, so nothing is exported";
     let suite = inputs::load_sound(&layout, refusal)?;
     let pairs = select(&suite, filters)?;
     let export = Export::of(&layout, &suite, &pairs).map_err(Failure::Problems)?;
-    export.write(folder).map_err(refused)?;
+    export.write(folder)?;
     report::export::write(out, &export, folder)?;
     Ok(Status::of(true, export.left_out.is_empty()))
 }

@@ -1,7 +1,6 @@
 //! The command `infer`: writes a first draft of a response template, from what a chat template writes.
 
 use std::io::Write;
-use std::path::Path;
 
 use crate::report::{assumed, json, proof as report};
 use rolecall_answers::draft::Draft;
@@ -9,27 +8,22 @@ use rolecall_check::card;
 use rolecall_core::invocation;
 use rolecall_suite::proof::Proof;
 
-use crate::args::{LimitsArguments, SetArguments};
+use crate::args::InferArguments;
 use crate::failure::{Failure, Status, tell};
 use crate::inputs;
 use crate::session::Session;
 
 /// Writes the draft to the output, and says what it lacks and how it does on all cases.
-pub(super) fn execute(
-    path: &Path,
-    set: &SetArguments,
-    limits: &LimitsArguments,
-    out: &mut dyn Write,
-) -> Result<Status, Failure> {
-    let paths = [path.to_path_buf()];
-    let mut suite = inputs::load_jinja_with_cases(&paths, set)?;
+pub(super) fn execute(arguments: &InferArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let paths = [arguments.template.clone()];
+    let mut suite = inputs::load_jinja_with_cases(&paths, &arguments.set)?;
     let [template] = suite.templates.as_mut_slice() else {
         return Err(Failure::Request(format!(
             "a draft is for one template, and there are {}",
             suite.templates.len()
         )));
     };
-    let session = Session::new(limits, None);
+    let session = Session::new(&arguments.limits, None);
     let Some(engine) = session.engines.for_dialect(template.dialect) else {
         return Err(Failure::Request(
             "no engine renders this template".to_owned(),
@@ -52,7 +46,7 @@ pub(super) fn execute(
     }
     let prove = invocation::command(&format!(
         "lint FILE --templates {}",
-        invocation::word(&path.to_string_lossy())
+        invocation::word(&arguments.template.to_string_lossy())
     ));
     tell(&format!(
         "This is a first draft. Write it to a file, and prove it: {prove}"

@@ -2,24 +2,18 @@
 
 use std::io::Write;
 
-use crate::report::format::Format;
 use crate::report::listing::{self, ListDocument};
 use rolecall_front::engines::Engines;
 use rolecall_suite::divergence;
 
-use crate::args::{ListTopic, SourceArguments};
+use crate::args::{ListArguments, ListTopic};
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::home;
 use crate::inputs::{self, Inputs};
 
-pub(super) fn execute(
-    what: ListTopic,
-    sources: &SourceArguments,
-    format: Format,
-    out: &mut dyn Write,
-) -> Result<Status, Failure> {
-    let mut write = |list, suite| listing::write(out, &list, format, suite);
-    match what {
+pub(super) fn execute(arguments: &ListArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let mut write = |list, suite| listing::write(out, &list, arguments.format, suite);
+    match arguments.what {
         ListTopic::Engines => write(ListDocument::engines(&Engines::default()), None)?,
         ListTopic::Fronts => write(ListDocument::fronts(), None)?,
         ListTopic::Contracts => write(ListDocument::contracts(), None)?,
@@ -30,10 +24,10 @@ pub(super) fn execute(
             write(ListDocument::divergences(&listed), None)?;
         }
         ListTopic::Templates | ListTopic::Cases => {
-            let Inputs { suite, origin, .. } = inputs::load(sources)?;
+            let Inputs { suite, origin, .. } = inputs::load(&arguments.sources)?;
             tell(&format!("suite: {origin}"));
             report_problems(&suite.problems)?;
-            let list = match what {
+            let list = match arguments.what {
                 ListTopic::Templates => ListDocument::templates(&suite),
                 _ => ListDocument::cases(&suite),
             };

@@ -37,7 +37,10 @@ mod show;
 
 mod mask;
 
-use std::io::Write;
+use std::io::{Write, stdin};
+
+#[cfg(feature = "tokens")]
+use rolecall_check::tokens::isolation::work;
 
 use crate::args::{Arguments, Command};
 use crate::failure::{Failure, Status};
@@ -54,11 +57,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Review(arguments) => review::execute(arguments, out),
         Command::Accept(arguments) => accept::execute(arguments, out),
         Command::Init { folder } => init::execute(folder, out),
-        Command::Infer {
-            template,
-            set,
-            limits,
-        } => infer::execute(template, set, limits, out),
+        Command::Infer(arguments) => infer::execute(arguments, out),
         Command::Cover(arguments) => cover::execute(arguments, out),
         Command::Mutate(arguments) => mutate::execute(arguments, out),
         Command::Mask(arguments) => mask::execute(arguments, out),
@@ -67,11 +66,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Export { folder, filters } => export::execute(folder, filters, out),
         Command::Diff(arguments) => diff::execute(arguments, out),
         Command::Matrix(arguments) => matrix::execute(arguments, out),
-        Command::List {
-            what,
-            sources,
-            format,
-        } => list::execute(*what, sources, *format, out),
+        Command::List(arguments) => list::execute(arguments, out),
         Command::Explain { contracts } => {
             Ok(explanation::write(out, contracts).map(|()| Status::Fine)?)
         }
@@ -80,21 +75,14 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Man => manual::page(out),
         Command::MockModel(arguments) => mock_model::execute(arguments, out),
         Command::Serve { engine, limits } => serve::execute(engine, limits, out),
-        Command::ProbeEngine {
-            command,
-            limits,
-            format,
-        } => probe_engine::execute(command, limits, *format, out),
+        Command::ProbeEngine(arguments) => probe_engine::execute(arguments, out),
         Command::Reference(command) => reference::execute(command, out),
         Command::Trust { list: true, .. } => trust::list(out),
         Command::Trust { folder, forget, .. } => trust::execute(folder, *forget, out),
         #[cfg(feature = "tokens")]
-        Command::TokenizerWorker => {
-            rolecall_check::tokens::isolation::work(std::io::stdin().lock(), out)?;
-            Ok(Status::Fine)
-        }
+        Command::TokenizerWorker => Ok(work(stdin().lock(), out).map(|()| Status::Fine)?),
         Command::WatchGroups => {
-            rolecall_io::protocol::watch_groups(std::io::stdin().lock());
+            rolecall_io::protocol::watch_groups(stdin().lock());
             Ok(Status::Fine)
         }
     }

@@ -2,23 +2,20 @@
 
 use std::io::Write;
 
-use crate::report::format::Format;
 use crate::report::trial;
 use rolecall_io::protocol::Trial;
 
-use crate::args::LimitsArguments;
+use crate::args::ProbeEngineArguments;
 use crate::engines;
 use crate::failure::{Failure, Status};
 
 pub(super) fn execute(
-    command: &str,
-    limits: &LimitsArguments,
-    format: Format,
+    arguments: &ProbeEngineArguments,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    let limits = limits.chosen();
-    let words = engines::words(command, &limits)?;
+    let limits = arguments.limits.chosen();
+    let words = engines::words(&arguments.command, &limits)?;
     let trial = Trial::of(&words, &limits.program)?;
-    trial::write(out, &trial, format)?;
+    trial::write(out, &trial, arguments.format)?;
     Ok(Status::of(true, trial.is_fine()))
 }

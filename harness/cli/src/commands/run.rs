@@ -289,7 +289,7 @@ impl<'r> Run<'r> {
         let runner = self.session.runner(self.chosen)?;
         let (tokenizers, problems) = session::tokenizers(&templates);
         let cards = runner.examine(&templates, &tokenizers).results;
-        let page = html::Page::new("Rolecall", suite, pairs, page::cards(&cards, &templates));
+        let page = html::Page::new("Rolecall", suite, pairs, cards);
         Ok((page, problems))
     }
 

@@ -82,7 +82,7 @@ fn write_case(
         all => prompt.len(),
         turns => turns.iter().map(|turn| turn_data(turn, prompt)).collect::<Value>(),
         agrees => case.marked.is_some().then(|| case.agrees() == Some(true)),
-        differences => differences.iter().flatten().map(in_words).collect::<Value>(),
+        differences => differences.iter().flatten().map(|(is_marked, text)| in_words(*is_marked, text)).collect::<Value>(),
         widest => tokens_shown.iter().map(|token| id(token).len()).max().unwrap_or_default(),
         tokens => rows.collect::<Value>(),
         stretches => match tokens {
@@ -140,8 +140,8 @@ pub fn token_mask(ranges: &[Range<usize>], tokens: &[Token]) -> Vec<bool> {
 }
 
 /// A stretch that the template marks and the model does not write, or the other way round, in words.
-fn in_words((is_marked, text): &(bool, String)) -> String {
-    if *is_marked {
+fn in_words(is_marked: bool, text: &str) -> String {
+    if is_marked {
         format!("marked, though the model does not write it: `{text}`")
     } else {
         format!("not marked, though the model writes it: `{text}`")
@@ -219,8 +219,9 @@ fn write_all(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
     let differences = differing
         .iter()
         .take(MOST_DIFFERENCES)
-        .map(|(difference, cases)| {
-            context! { count => cases.len(), words => in_words(difference), case => &cases[0] }
+        .map(|((is_marked, text), cases)| {
+            let words = in_words(*is_marked, text);
+            context! { count => cases.len(), words, case => &cases[0] }
         });
     let compared: Vec<_> = masks.cases.iter().filter_map(CaseMask::agrees).collect();
     text!(out, include_str!("mask.txt"), {

@@ -84,14 +84,14 @@ pub mod html;
 
 pub mod comparison;
 
-pub mod run;
-
 pub mod cards;
 pub mod checked;
 pub mod checked_texts;
 pub mod github;
 pub mod junit;
 pub mod sarif;
+
+pub mod run;
 
 pub use numbers::{counted, percent, thousands};
 pub use wrapping::{each, wrapped};
