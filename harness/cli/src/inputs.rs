@@ -322,20 +322,12 @@ pub(crate) fn find_own(
     })
 }
 
-/// Loads the named templates, or the suite's own if none is named, and the suite's cases.
-pub(crate) fn load_templates_with_cases(
-    named: &[PathBuf],
-    set: &SetArguments,
-) -> Result<Suite, Failure> {
-    load_templates_and_cases(named, &[], set)
-}
-
 /// Loads Jinja templates, whose answers response templates read, and the suite's cases.
 pub(crate) fn load_jinja_with_cases(
     named: &[PathBuf],
     set: &SetArguments,
 ) -> Result<Suite, Failure> {
-    let suite = load_templates_with_cases(named, set)?;
+    let suite = load_templates_and_cases(named, &[], set)?;
     report_problems(&suite.problems)?;
     let others = suite.templates.iter();
     let others = others.filter(|template| template.dialect != Dialect::Jinja);

@@ -516,7 +516,7 @@ fn loaded(
     if arguments.html.is_none() && !checks_base {
         return inputs::load_templates(paths, &arguments.set);
     }
-    let suite = inputs::load_templates_with_cases(paths, &arguments.set)?;
+    let suite = inputs::load_templates_and_cases(paths, &[], &arguments.set)?;
     if arguments.html.is_some() {
         page::hold(suite.templates.len())?;
     }

@@ -35,7 +35,7 @@ pub(super) fn execute(
     if let Some(recorded) = &arguments.recorded {
         return read_recorded(arguments, recorded, out);
     }
-    let mut suite = inputs::load_templates_with_cases(&arguments.paths, &arguments.set)?;
+    let mut suite = inputs::load_templates_and_cases(&arguments.paths, &[], &arguments.set)?;
     report_problems(&suite.problems)?;
     if let Some(path) = &arguments.with {
         inputs::use_response_template(&mut suite, path)?;
