@@ -20,7 +20,6 @@ pub struct Meaning {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// The tool's name.
     pub name: String,
     /// The arguments. They are an object, or text that is not the JSON of one.
     pub arguments: Value,

@@ -49,7 +49,6 @@ impl std::str::FromStr for MessageId {
 /// An assistant's message of a case, and what came back of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageReading {
-    /// The message's name.
     pub id: MessageId,
     pub meant: Meaning,
     /// What came back.

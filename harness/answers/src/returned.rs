@@ -11,7 +11,6 @@ use crate::reading::MessageId;
 /// An assistant's message of a case, and what came back of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReturnedMessage {
-    /// The message's name.
     pub id: MessageId,
     /// The text that the model has to write, if the template writes one.
     pub text: Option<String>,

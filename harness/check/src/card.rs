@@ -307,7 +307,6 @@ fn broken_without_front(
     broken
 }
 
-/// Whether a defect is explained.
 fn is_explained(finding: &Finding) -> bool {
     finding.is_defect() && finding.deliberate.is_some()
 }

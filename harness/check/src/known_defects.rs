@@ -161,7 +161,6 @@ impl KnownDefects {
         text
     }
 
-    /// How many findings are known.
     pub fn count(&self) -> usize {
         self.known.iter().map(|one| one.contracts.len()).sum()
     }

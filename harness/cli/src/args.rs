@@ -113,9 +113,17 @@ pub(crate) enum Command {
     /// See which bytes and tokens of a prompt the model writes, and put marks there
     Mask(MaskArguments),
     /// Read what a contract means, and how a template keeps it
-    Explain(ExplainArguments),
+    Explain {
+        /// The contracts: `rolecall list contracts` names them
+        #[arg(value_name = "CONTRACT", required = true, value_parser = contract::find, add = ArgValueCompleter::new(completion::contracts))]
+        contracts: Vec<&'static Contract>,
+    },
     /// Begin a suite of your own: rolecall.toml, a first case, a workflow for CI
-    Init(InitArguments),
+    Init {
+        /// The folder; default: the current one
+        #[arg(default_value = ".")]
+        folder: PathBuf,
+    },
     /// Make a case of a conversation in a request, a file or a log
     Add(AddArguments),
     /// Test: render every case, and compare with the accepted prompts
@@ -135,16 +143,43 @@ pub(crate) enum Command {
     /// See how engines score on the whole suite, or measure one
     Matrix(MatrixArguments),
     /// Write the suite as plain data, to test an engine in any language
-    Export(ExportArguments),
+    Export {
+        /// The folder: a new or an empty one, or an earlier export, which is replaced
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+        /// Which pairs
+        #[arg(value_name = "FILTER", help = FILTERS, add = ArgValueCompleter::new(completion::filters))]
+        filters: Vec<Filter>,
+    },
     /// Let another program ask an engine of Rolecall's
-    Serve(ServeArguments),
+    Serve {
+        /// The engine's name (see `list engines`)
+        #[arg(add = ArgValueCompleter::new(completion::engines))]
+        engine: String,
+        #[command(flatten)]
+        limits: LimitsArguments,
+    },
     /// Ask transformers and Ollama themselves
     #[command(subcommand)]
     Reference(ReferenceCommand),
     /// Allow the commands that a folder's files name: nothing is started before
-    Trust(TrustArguments),
+    Trust {
+        /// The folder of the suite
+        #[arg(default_value = ".")]
+        folder: PathBuf,
+        /// List every trusted folder and what it may start
+        #[arg(long)]
+        list: bool,
+        /// Take back a permission
+        #[arg(long, conflicts_with = "list")]
+        forget: bool,
+    },
     /// Print a script with which a shell completes commands, options and names
-    Completions(CompletionsArguments),
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
     /// Print the manual page
     Man,
     /// Watch over the engines of another process; its words come on standard input
@@ -160,38 +195,23 @@ impl Command {
     /// Whether the result ends with a line that sums it up. The other commands print only what
     /// the user asked for.
     pub(crate) fn ends_with_its_result(&self) -> bool {
-        match self {
-            Command::Show(_)
-            | Command::List(_)
-            | Command::Explain(_)
-            | Command::Completions(_)
-            | Command::Man
-            | Command::Add(_)
-            | Command::Roundtrip(_)
-            | Command::Infer(_)
-            | Command::MockModel(_)
-            | Command::Mutate(_)
-            | Command::Generate(_)
-            | Command::Mask(_)
-            | Command::Trust(_)
-            | Command::WatchGroups
-            | Command::Serve(_) => false,
-            #[cfg(feature = "tokens")]
-            Command::TokenizerWorker => false,
+        let is_summed_up = matches!(
+            self,
             Command::Run(_)
-            | Command::Render(_)
-            | Command::Cover(_)
-            | Command::Review(_)
-            | Command::Accept(_)
-            | Command::Diff(_)
-            | Command::Init(_)
-            | Command::Export(_)
-            | Command::Check(_)
-            | Command::Lint(_)
-            | Command::Matrix(_)
-            | Command::ProbeEngine(_)
-            | Command::Reference(_) => self.data().is_none(),
-        }
+                | Command::Render(_)
+                | Command::Cover(_)
+                | Command::Review(_)
+                | Command::Accept(_)
+                | Command::Diff(_)
+                | Command::Init { .. }
+                | Command::Export { .. }
+                | Command::Check(_)
+                | Command::Lint(_)
+                | Command::Matrix(_)
+                | Command::ProbeEngine(_)
+                | Command::Reference(_)
+        );
+        is_summed_up && self.data().is_none()
     }
 
     /// Whether the command is to be done again when a file changes, and the files that it writes
@@ -223,39 +243,30 @@ impl Command {
 
     /// What the output is made of, if it is for programs. `None` is text for people.
     pub(crate) fn data(&self) -> Option<Data> {
-        match self {
-            Command::Run(arguments) => Data::of(arguments.format),
+        let format = match self {
             Command::Render(RenderArguments { raw: true, .. })
             | Command::Show(ShowArguments { raw: true, .. })
-            | Command::MockModel(_) => Some(Data::Bytes),
-            Command::Render(arguments) => Data::of(arguments.format),
-            Command::Show(arguments) => Data::of(arguments.format),
-            Command::Serve(_) => Some(Data::Json),
-            Command::Completions(_) | Command::Man => Some(Data::Own),
+            | Command::MockModel(_) => return Some(Data::Bytes),
+            Command::Serve { .. } | Command::Infer(_) => return Some(Data::Json),
+            Command::Completions { .. } | Command::Man => return Some(Data::Own),
             #[cfg(feature = "tokens")]
-            Command::TokenizerWorker => Some(Data::Own),
-            Command::Lint(arguments) => Data::of(arguments.format),
-            Command::List(arguments) => Data::of(arguments.format),
-            Command::Matrix(arguments) => Data::of(arguments.shown.format),
-            Command::ProbeEngine(arguments) => Data::of(arguments.format),
-            Command::Check(arguments) => Data::of(arguments.format),
-            Command::Diff(arguments) => Data::of(arguments.format),
-            Command::Cover(arguments) => Data::of(arguments.format),
-            Command::Mutate(arguments) => Data::of(arguments.format),
-            Command::Generate(arguments) => Data::of(arguments.format),
-            Command::Mask(arguments) => Data::of(arguments.format),
-            Command::Infer(_) => Some(Data::Json),
-            Command::Review(_)
-            | Command::Accept(_)
-            | Command::Add(_)
-            | Command::Init(_)
-            | Command::Export(_)
-            | Command::Explain(_)
-            | Command::Roundtrip(_)
-            | Command::Trust(_)
-            | Command::WatchGroups
-            | Command::Reference(_) => None,
-        }
+            Command::TokenizerWorker => return Some(Data::Own),
+            Command::Run(arguments) => arguments.format,
+            Command::Render(arguments) => arguments.format,
+            Command::Show(arguments) => arguments.format,
+            Command::Lint(arguments) => arguments.format,
+            Command::List(arguments) => arguments.format,
+            Command::Matrix(arguments) => arguments.shown.format,
+            Command::ProbeEngine(arguments) => arguments.format,
+            Command::Check(arguments) => arguments.format,
+            Command::Diff(arguments) => arguments.format,
+            Command::Cover(arguments) => arguments.format,
+            Command::Mutate(arguments) => arguments.format,
+            Command::Generate(arguments) => arguments.format,
+            Command::Mask(arguments) => arguments.format,
+            _ => return None,
+        };
+        Data::of(format)
     }
 }
 
@@ -298,7 +309,7 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) all: bool,
     /// The format of the results
-    #[arg(long, value_parser = format(&RUNS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&RUNS), default_value = "human")]
     pub(crate) format: Format,
     /// Do it again whenever one of the files changes, until Ctrl-C
     #[arg(long, conflicts_with = "output")]
@@ -327,7 +338,7 @@ pub(crate) struct RenderArguments {
     #[arg(long)]
     pub(crate) fail: bool,
     /// The format of the outcomes
-    #[arg(long, value_parser = format(&OUTCOMES), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&OUTCOMES), default_value = "human")]
     pub(crate) format: Format,
 }
 
@@ -409,7 +420,7 @@ pub(crate) struct ShowArguments {
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
     /// With --trace or --decisions: the format. JSON has the sources and the decisions
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human, requires = "examined")]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human", requires = "examined")]
     pub(crate) format: Format,
 }
 
@@ -471,7 +482,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// The format of the cards
-    #[arg(long, value_parser = format(&CARDS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&CARDS), default_value = "human")]
     pub(crate) format: Format,
     /// Do it again whenever one of the files changes, until Ctrl-C
     #[arg(long, conflicts_with = "output")]
@@ -488,11 +499,7 @@ fn tokens(text: &str) -> Result<(String, String), String> {
 #[derive(Debug, Args)]
 pub(crate) struct AcceptArguments {
     /// Which pairs; default: all
-    #[arg(
-        value_name = "FILTER",
-        help = FILTERS,
-        add = ArgValueCompleter::new(completion::filters)
-    )]
+    #[arg(value_name = "FILTER", help = FILTERS, add = ArgValueCompleter::new(completion::filters))]
     pub(crate) filters: Vec<Filter>,
     /// Accept only results that the reference confirms: by its records, or if those say nothing, by
     /// asking it now, if it is installed
@@ -536,23 +543,6 @@ pub(crate) enum AlsoAccepted {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct ExportArguments {
-    /// The folder: a new or an empty one, or an earlier export, which is replaced
-    #[arg(value_name = "DIR")]
-    pub(crate) folder: PathBuf,
-    /// Which pairs
-    #[arg(value_name = "FILTER", help = FILTERS, add = ArgValueCompleter::new(completion::filters))]
-    pub(crate) filters: Vec<Filter>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct InitArguments {
-    /// The folder; default: the current one
-    #[arg(default_value = ".")]
-    pub(crate) folder: PathBuf,
-}
-
-#[derive(Debug, Args)]
 #[command(
     override_usage = "rolecall diff [OPTIONS] A B [CASE_GLOB…]\n       \
                       rolecall diff [OPTIONS] --engines A,B [FILTER…]\n       \
@@ -581,14 +571,7 @@ pub(crate) struct DiffArguments {
     #[arg(long, conflicts_with_all = ["engines", "fronts", "name", "html", "format", "watch"])]
     pub(crate) twins: bool,
     /// Two fronts, separated by a comma
-    #[arg(
-        long,
-        value_name = "A,B",
-        value_delimiter = ',',
-        value_parser = front,
-        add = ArgValueCompleter::new(completion::fronts),
-        conflicts_with = "name"
-    )]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = front, add = ArgValueCompleter::new(completion::fronts), conflicts_with = "name")]
     pub(crate) fronts: Vec<Front>,
     #[command(flatten)]
     pub(crate) sources: SourceArguments,
@@ -602,7 +585,7 @@ pub(crate) struct DiffArguments {
     /// Also write a page with every case: one file that needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    #[arg(long, value_parser = format(&COMPARISONS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&COMPARISONS), default_value = "human")]
     pub(crate) format: Format,
     /// Do it again whenever one of the files changes, until Ctrl-C
     #[arg(long, conflicts_with = "output")]
@@ -671,7 +654,7 @@ pub(crate) struct ShownArguments {
     #[arg(long)]
     pub(crate) all: bool,
     /// The format of the output
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
     pub(crate) format: Format,
 }
 
@@ -683,7 +666,7 @@ pub(crate) struct ListArguments {
     #[command(flatten)]
     pub(crate) sources: SourceArguments,
     /// The format of the list
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
     pub(crate) format: Format,
 }
 
@@ -764,7 +747,7 @@ pub(crate) struct CoverArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// The format of the coverage
-    #[arg(long, value_parser = format(&COVERAGE), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&COVERAGE), default_value = "human")]
     pub(crate) format: Format,
 }
 
@@ -786,7 +769,7 @@ pub(crate) struct MutateArguments {
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) fail_under: Option<u8>,
     /// The format of the result
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
     pub(crate) format: Format,
 }
 
@@ -811,7 +794,7 @@ pub(crate) struct GenerateArguments {
     #[arg(long)]
     pub(crate) all: bool,
     /// The format of the report
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
     pub(crate) format: Format,
 }
 
@@ -842,15 +825,8 @@ pub(crate) struct MaskArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
     /// The format of the mask
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
     pub(crate) format: Format,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ExplainArguments {
-    /// The contracts: `rolecall list contracts` names them
-    #[arg(value_name = "CONTRACT", required = true, value_parser = contract::find, add = ArgValueCompleter::new(completion::contracts))]
-    pub(crate) contracts: Vec<&'static Contract>,
 }
 
 /// The commands on the references.
@@ -858,7 +834,11 @@ pub(crate) struct ExplainArguments {
 pub(crate) enum ReferenceCommand {
     /// Install the references, with Python 3.10 or later: into .references in a checkout of
     /// Rolecall, otherwise into a folder of the user's
-    Setup(SetupArguments),
+    Setup {
+        /// Which references: transformers, ollama; default: both
+        #[arg(value_parser = ["transformers", "ollama"])]
+        names: Vec<String>,
+    },
     /// Run the references, and record their results
     Update(ReferenceArguments),
     /// Run the references, and compare with the records and with the engines
@@ -866,33 +846,13 @@ pub(crate) enum ReferenceCommand {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct SetupArguments {
-    /// Which references: transformers, ollama; default: both
-    #[arg(value_parser = ["transformers", "ollama"])]
-    pub(crate) names: Vec<String>,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct ReferenceArguments {
     /// Which pairs; default: all
-    #[arg(
-        value_name = "FILTER",
-        help = FILTERS,
-        add = ArgValueCompleter::new(completion::filters)
-    )]
+    #[arg(value_name = "FILTER", help = FILTERS, add = ArgValueCompleter::new(completion::filters))]
     pub(crate) filters: Vec<Filter>,
     /// Programs to run side by side; default: one a core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
-    #[command(flatten)]
-    pub(crate) limits: LimitsArguments,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ServeArguments {
-    /// The engine's name (see `list engines`)
-    #[arg(add = ArgValueCompleter::new(completion::engines))]
-    pub(crate) engine: String,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
 }
@@ -908,28 +868,8 @@ pub(crate) struct ProbeEngineArguments {
     pub(crate) command: String,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human)]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
     pub(crate) format: Format,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CompletionsArguments {
-    /// The shell
-    #[arg(value_enum)]
-    pub(crate) shell: Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TrustArguments {
-    /// The folder of the suite
-    #[arg(default_value = ".")]
-    pub(crate) folder: PathBuf,
-    /// List every trusted folder and what it may start
-    #[arg(long)]
-    pub(crate) list: bool,
-    /// Take back a permission
-    #[arg(long, conflicts_with = "list")]
-    pub(crate) forget: bool,
 }
 
 #[derive(Debug, Args)]
@@ -946,7 +886,7 @@ pub(crate) struct LintArguments {
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
     /// The format of the findings on response templates
-    #[arg(long, value_parser = format(&DOCUMENTS), default_value_t = Format::Human, requires = "paths")]
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human", requires = "paths")]
     pub(crate) format: Format,
     /// First write the JSON Schemas of the input files again
     #[arg(long, conflicts_with = "paths")]

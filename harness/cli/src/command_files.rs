@@ -82,7 +82,6 @@ struct Search {
     found: BTreeMap<PathBuf, String>,
 }
 
-/// The names in a folder.
 #[derive(Default)]
 struct Listing {
     names: HashSet<String>,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::report::other_fault::died;
+use crate::report::diagnostic::died;
 #[cfg(feature = "fetch")]
 use crate::servers::{Credentials, Server, ServerName};
 use rolecall_core::Engine;
@@ -19,21 +19,12 @@ use rolecall_suite::saved_run::SavedRun;
 use rolecall_suite::suite::Suite;
 
 use crate::failure::{Failure, complain};
-use crate::home;
 use crate::limits::ChosenLimits;
-use crate::program;
 use crate::trust::{self, is_own_checkout};
+use crate::{home, program};
 
 /// The engines that have a new name: the old name, and the present one.
 const RENAMED: [(&str, &str); 2] = [("minijinja-plain", "minijinja"), ("gotmpl", "rolecall-go")];
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NamedBy {
-    /// The user, on the command line.
-    CommandLine,
-    /// A `rolecall.toml`, which somebody else may have written.
-    Configuration,
-}
 
 /// An engine that the user chose.
 pub(crate) enum ChosenEngine<'e> {
@@ -41,7 +32,6 @@ pub(crate) enum ChosenEngine<'e> {
     Program(Box<ProtocolEngine>),
     #[cfg(feature = "fetch")]
     Server(Server),
-    /// Saved results.
     Replay(Replay),
 }
 
@@ -78,13 +68,13 @@ pub(crate) fn open<'e>(
     name: &str,
     limits: &ChosenLimits,
 ) -> Result<ChosenEngine<'e>, Failure> {
-    open_named_by(NamedBy::CommandLine, engines, name, limits)
+    open_with(true, engines, name, limits)
 }
 
-/// An engine by name. A server that a file names is given no key.
-fn open_named_by<'e>(
-    // Only servers are given keys.
-    #[cfg_attr(not(feature = "fetch"), allow(unused_variables))] by: NamedBy,
+/// An engine by name. Only a server that the user names is given a key: somebody else may have written
+/// a `rolecall.toml`.
+fn open_with<'e>(
+    #[cfg_attr(not(feature = "fetch"), allow(unused_variables))] has_keys: bool,
     engines: &'e Engines,
     name: &str,
     limits: &ChosenLimits,
@@ -99,9 +89,10 @@ fn open_named_by<'e>(
     }
     #[cfg(feature = "fetch")]
     if let Some(named) = ServerName::parse(name) {
-        let credentials = match by {
-            NamedBy::CommandLine => Credentials::FromEnvironment,
-            NamedBy::Configuration => Credentials::None,
+        let credentials = if has_keys {
+            Credentials::FromEnvironment
+        } else {
+            Credentials::None
         };
         let server = named.open(&limits.program, credentials);
         let server = server.map_err(Failure::Request)?;
@@ -240,7 +231,7 @@ pub(crate) fn replayed(
             shown_path(missing)
         )));
     }
-    let replays = Replay::read(files, suite).map_err(|problem| Failure::Problems(vec![problem]))?;
+    let replays = Replay::read(files, suite)?;
     Ok(replays.into_iter().map(ChosenEngine::Replay).collect())
 }
 
@@ -260,7 +251,7 @@ pub(crate) fn configured<'e>(
             let command = trust::of_line(configuration, dialect.name(), name);
             trust::require(layout.root(), &command)?;
         }
-        let choice = open_named_by(NamedBy::Configuration, engines, name, limits)?;
+        let choice = open_with(false, engines, name, limits)?;
         let found = choice.engine().dialect();
         if found != *dialect {
             return Err(Failure::Request(format!(

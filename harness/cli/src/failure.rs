@@ -3,11 +3,7 @@
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::report::clean;
-use crate::report::counted;
-use crate::report::problems;
-use crate::report::screen;
-use crate::report::wrapped;
+use crate::report::{clean, counted, problems, screen, wrapped};
 use rolecall_core::invocation;
 use rolecall_core::problem::{Problem, did_you_mean};
 use rolecall_io::protocol::ProtocolError;
@@ -15,11 +11,9 @@ use rolecall_suite::reference::ReferenceError;
 use rolecall_suite::run::RunError;
 use rolecall_suite::selection::SelectionError;
 
-/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     Fine,
-    /// Something does not conform.
     Nonconforming,
     /// An input file is wrong. The command did the rest of its work.
     BadInput,

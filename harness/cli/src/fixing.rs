@@ -16,8 +16,7 @@ use rolecall_suite::suite::Suite;
 
 use crate::cache::cache_folder;
 use crate::failure::Failure;
-use crate::home;
-use crate::stdin;
+use crate::{home, stdin};
 
 /// What fixes are looked for with.
 pub(crate) struct Search<'s> {

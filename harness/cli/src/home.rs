@@ -17,7 +17,6 @@ use crate::failure::{Failure, tell};
 use crate::surroundings::Surroundings;
 use crate::trust::{self, is_own_checkout};
 
-/// The option `--builtin`.
 static IS_BUILTIN: OnceLock<bool> = OnceLock::new();
 
 /// Sets whether the user asks for the built-in suite, whatever is around the current folder.

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::report::clean;
-use crate::report::problems;
+use crate::report::{clean, problems};
 use rolecall_core::file::is_there;
 use rolecall_core::problem::{Problem, did_you_mean};
 use rolecall_core::{Dialect, Template, TemplateName};
@@ -17,9 +16,8 @@ use rolecall_suite::suite::{Pair, Suite, templates_of};
 use crate::args::{SetArguments, SourceArguments, SubjectArguments};
 use crate::cache::cache_folder;
 use crate::failure::{Failure, report_problems, tell};
-use crate::home;
 use crate::sources::{self, NOT_THERE, Sources};
-use crate::stdin;
+use crate::{home, stdin};
 
 pub(crate) struct Inputs {
     pub(crate) suite: Suite,
@@ -74,22 +72,7 @@ fn origin(layout: &Layout, templates: &[PathBuf], cases: &[PathBuf]) -> String {
     }
 }
 
-/// The suite around named templates and cases.
-pub(crate) struct Around<'i> {
-    pub(crate) layout: &'i Layout,
-    pub(crate) suite: Suite,
-}
-
 impl Inputs {
-    /// The suite around named templates and cases, loaded.
-    pub(crate) fn around(&self) -> Option<Around<'_>> {
-        let layout = self.around.as_ref()?;
-        Some(Around {
-            layout,
-            suite: Suite::load_layout(layout),
-        })
-    }
-
     /// The snapshots and records of some pairs. Empty for templates or cases from elsewhere.
     pub(crate) fn expectations(&self, pairs: &[Pair<'_>]) -> Result<Option<Expectations>, Failure> {
         let Some(layout) = &self.layout else {
@@ -339,20 +322,12 @@ pub(crate) fn find_own(
     })
 }
 
-/// Loads the named templates, or the suite's own if none is named, and the suite's cases.
-pub(crate) fn load_templates_with_cases(
-    named: &[PathBuf],
-    set: &SetArguments,
-) -> Result<Suite, Failure> {
-    load_templates_and_cases(named, &[], set)
-}
-
 /// Loads Jinja templates, whose answers response templates read, and the suite's cases.
 pub(crate) fn load_jinja_with_cases(
     named: &[PathBuf],
     set: &SetArguments,
 ) -> Result<Suite, Failure> {
-    let suite = load_templates_with_cases(named, set)?;
+    let suite = load_templates_and_cases(named, &[], set)?;
     report_problems(&suite.problems)?;
     let others = suite.templates.iter();
     let others = others.filter(|template| template.dialect != Dialect::Jinja);

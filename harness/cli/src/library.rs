@@ -3,8 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::report::checked;
-use crate::report::comparison as report;
+use crate::report::{checked, comparison as report};
 use rolecall_check::card::Card;
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::reach::Reach;
@@ -25,7 +24,6 @@ pub struct FoundTemplates {
     pub templates: Vec<Template>,
     /// What there is to say about the place and its files.
     pub notes: Vec<String>,
-    /// Files that cannot be read.
     pub problems: Vec<String>,
 }
 

@@ -42,9 +42,8 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     let accepted = Snapshots::of(layout);
     let records = Records::read(layout, &accepted, &suite.templates);
     snapshots(layout, suite, &accepted, &mut findings);
-    self::records(layout, suite, (&accepted, &records), &mut findings);
-    let known = (&accepted, &records, &divergences);
-    self::divergences(suite, known, &mut findings);
+    self::records(layout, suite, &accepted, &records, &mut findings);
+    self::divergences(suite, &accepted, &records, &divergences, &mut findings);
     twins(suite, &mut findings);
     findings.extend(known_defects::unknown_contracts(&suite.templates));
     findings.extend(measurement::problems(layout));
@@ -360,7 +359,6 @@ fn card(snapshots: &Snapshots, path: PathBuf, template: &Template) -> Option<Pro
     })
 }
 
-/// How to make records current.
 fn update() -> String {
     format!("run `{}`", invocation::command("reference update"))
 }
@@ -368,7 +366,8 @@ fn update() -> String {
 fn records(
     layout: &Layout,
     suite: &Suite,
-    (snapshots, records): (&Snapshots, &Records),
+    snapshots: &Snapshots,
+    records: &Records,
     findings: &mut Vec<Problem>,
 ) {
     findings.extend(records.problems.iter().cloned());
@@ -448,7 +447,9 @@ fn few(names: &[String]) -> String {
 
 fn divergences(
     suite: &Suite,
-    (snapshots, records, divergences): (&Snapshots, &Records, &Divergences),
+    snapshots: &Snapshots,
+    records: &Records,
+    divergences: &Divergences,
     findings: &mut Vec<Problem>,
 ) {
     let engines = Engines::default();

@@ -15,7 +15,7 @@ use rolecall_core::file::write_whole;
 use crate::args::{Command, OutputArguments};
 use crate::data::{Data, Guard};
 use crate::failure::{Failure, tell};
-use crate::terminal::width;
+use crate::terminal;
 
 /// The output stream of a command.
 pub(crate) struct Sink {
@@ -50,11 +50,11 @@ impl Sink {
         } else if arguments.output.is_some() {
             None
         } else {
-            width(&io::stdout())
+            terminal::of_results()
         };
         screen::set(Screen {
             results,
-            messages: width(&io::stderr()),
+            messages: terminal::of_messages(),
             has_colours: arguments.output.is_none()
                 && AutoStream::choice(&io::stdout()) != ColorChoice::Never,
             is_quiet: arguments.quiet,
@@ -70,7 +70,7 @@ impl Sink {
             )));
         }
         let to = match &arguments.output {
-            Some(_) if matches!(command, Command::Serve(_)) => {
+            Some(_) if matches!(command, Command::Serve { .. }) => {
                 return Err(Failure::Request(
                     "`serve` answers while it is asked: its answers cannot go into a file"
                         .to_owned(),
@@ -159,7 +159,7 @@ fn has_folder(path: &Path) -> bool {
 
 /// Whether a command speaks with a program over its standard streams, terminal or not.
 fn is_protocol(command: &Command) -> bool {
-    matches!(command, Command::Serve(_))
+    matches!(command, Command::Serve { .. })
 }
 
 impl Write for Destination {

@@ -1,15 +1,10 @@
 //! HTML pages as files.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::report::html;
 use bytesize::ByteSize;
-use rolecall_check::card::Card;
-use rolecall_core::Template;
 use rolecall_core::file::write_whole;
-use serde_json::Value;
 
 use crate::failure::{Failure, tell};
 
@@ -28,16 +23,6 @@ pub(crate) fn hold(templates: usize) -> Result<(), Failure> {
         "a page shows at most {MOST_TEMPLATES} templates, and there are {templates}\n  name fewer, or \
          leave out `--html`"
     )))
-}
-
-/// The cards of templates, by the templates' names, as a page shows them.
-pub(crate) fn cards(cards: &[Card], templates: &[Template]) -> BTreeMap<String, Value> {
-    let shown = cards.iter().map(|card| {
-        let mut templates = templates.iter();
-        let template = templates.find(|one| one.name.as_str() == card.template);
-        (card.template.clone(), html::card(card, template))
-    });
-    shown.collect()
 }
 
 /// Writes a page, whole or not at all.

@@ -6,7 +6,6 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// How the command was started.
 #[derive(Debug, Clone)]
 pub struct Started {
     /// The arguments; the first one is the name of the command.

@@ -262,7 +262,6 @@ impl<'t> Revision<'t> {
             .map_or_else(|| PathBuf::from("repository"), PathBuf::from)
     }
 
-    /// Writes files below a folder.
     fn write(&self, entries: &[GitFile], root: &Path) -> Result<(), Failure> {
         let mut objects = GitObjects::open().map_err(|error| self.failure(&error))?;
         let mut left = MOST_TOGETHER;

@@ -23,14 +23,12 @@ use crate::failure::{Failure, report_problems, tell};
 use crate::limits::ChosenLimits;
 use crate::vocabulary;
 
-/// What a command works with.
 #[derive(Default)]
 pub(crate) struct Session {
     pub(crate) engines: Engines,
     pub(crate) limits: ChosenLimits,
     /// How many threads or programs work at once, if the user says so.
     pub(crate) jobs: Option<usize>,
-    /// The engine that `--engine` names.
     pub(crate) engine: Option<String>,
 }
 

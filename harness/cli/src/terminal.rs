@@ -1,41 +1,27 @@
-//! How wide a stream's terminal is.
+//! How wide the terminal of a stream is.
 
-use std::io::{self, IsTerminal};
+// Nothing is written.
+#![allow(clippy::disallowed_methods)]
+
+use std::io::{self, IsTerminal as _};
+
+use terminal_size::{Height, Width, terminal_size_of};
 
 /// The columns of the terminal for results.
-#[allow(clippy::disallowed_methods)] // Nothing is written.
 pub(crate) fn of_results() -> Option<usize> {
-    width(&io::stdout())
+    let stream = io::stdout();
+    columns(terminal_size_of(&stream).filter(|_| stream.is_terminal()))
 }
 
-/// The columns of a stream's terminal. Without a terminal, the variable `COLUMNS` decides, if it is
-/// set.
-pub(crate) fn width(stream: &(impl IsTerminal + Terminal)) -> Option<usize> {
-    let terminal = stream
-        .is_terminal()
-        .then(|| stream.columns())
-        .flatten()
-        .map(usize::from);
+/// The columns of the terminal for messages.
+pub(crate) fn of_messages() -> Option<usize> {
+    let stream = io::stderr();
+    columns(terminal_size_of(&stream).filter(|_| stream.is_terminal()))
+}
+
+/// The columns of a terminal. Without one, the variable `COLUMNS` decides, if it is set.
+fn columns(terminal: Option<(Width, Height)>) -> Option<usize> {
+    let terminal = terminal.map(|(width, _)| usize::from(width.0));
     let said = || std::env::var("COLUMNS").ok()?.parse().ok();
     terminal.or_else(said).filter(|columns| *columns > 0)
-}
-
-/// A stream that may be a terminal.
-pub(crate) trait Terminal {
-    /// Its columns, if they are known.
-    fn columns(&self) -> Option<u16>;
-}
-
-#[cfg(unix)]
-impl<T: std::os::fd::AsFd> Terminal for T {
-    fn columns(&self) -> Option<u16> {
-        terminal_size::terminal_size_of(self).map(|(width, _)| width.0)
-    }
-}
-
-#[cfg(windows)]
-impl<T: std::os::windows::io::AsHandle> Terminal for T {
-    fn columns(&self) -> Option<u16> {
-        terminal_size::terminal_size_of(self).map(|(width, _)| width.0)
-    }
 }

@@ -22,6 +22,7 @@ use rolecall_core::owner;
 use rolecall_core::problem::Problem;
 use rolecall_suite::configuration::Configuration;
 use rolecall_suite::layout::Layout;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, tell};
@@ -58,7 +59,7 @@ pub(crate) struct Trusted {
 }
 
 /// What the user said about a folder.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct TrustedFolder {
     /// When the folder was made: another one may take its place.
     made: String,
@@ -193,7 +194,6 @@ impl FolderCommand {
 }
 
 impl Trusted {
-    /// The answers so far.
     pub(crate) fn read() -> Result<Trusted, Failure> {
         let Ok(path) = file() else {
             return Ok(Trusted::default());
@@ -221,7 +221,7 @@ impl Trusted {
             let known = if is_old {
                 TrustedFolder::default()
             } else {
-                TrustedFolder::of_json(value).ok_or_else(wrong)?
+                TrustedFolder::deserialize(value).map_err(|_| wrong())?
             };
             trusted.folders.insert(folder.clone(), known);
         }
@@ -236,14 +236,8 @@ impl Trusted {
         })?;
         let mut trusted = Trusted::read()?;
         with(&mut trusted);
-        let folders = trusted.folders.iter();
-        let folders: BTreeMap<_, _> = folders
-            .map(|(folder, known)| {
-                let known = json!({ "made": known.made, "commands": known.commands });
-                (folder, known)
-            })
-            .collect();
-        write_whole(&path, format!("{:#}\n", json!({ "folders": folders })))?;
+        let text = format!("{:#}\n", json!({ "folders": trusted.folders }));
+        write_whole(&path, text)?;
         Ok(path)
     }
 
@@ -287,24 +281,6 @@ impl Trusted {
             "this command is new since you trusted the folder".to_owned()
         };
         Some(format!("{what}, so nothing was started"))
-    }
-}
-
-impl TrustedFolder {
-    fn of_json(value: &Value) -> Option<TrustedFolder> {
-        let commands = value.get("commands")?.as_object()?.iter();
-        let commands = commands.map(|(command, files)| {
-            let files = files.as_object()?.iter();
-            let files = files.map(|(file, content)| {
-                let content = content.as_str()?.to_owned();
-                Some((file.clone(), content))
-            });
-            Some((command.clone(), files.collect::<Option<Files>>()?))
-        });
-        Some(TrustedFolder {
-            made: value.get("made")?.as_str()?.to_owned(),
-            commands: commands.collect::<Option<_>>()?,
-        })
     }
 }
 

@@ -30,7 +30,6 @@ impl Effect {
         }
     }
 
-    /// Whether there is a prompt.
     pub(crate) fn is_prompt(&self) -> bool {
         matches!(self.outcome, Outcome::Rendered { .. })
     }

@@ -20,7 +20,6 @@ use crate::trace::Trace;
 use crate::values::{MapKind, Struct, StructKind, Text, Value};
 use rolecall_core::{Moment, Recorder};
 
-/// The state of a render.
 pub(crate) struct Execution<'t> {
     pub(crate) defines: &'t HashMap<SmolStr, ListNode>,
     pub(crate) surroundings: Surroundings,

@@ -112,7 +112,6 @@ use think::Think;
 use trace::{KnownTexts, Trace};
 use values::{Root, Roots, Text, Value};
 
-/// The engine's version.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The version of gotmpl, which makes the syntax tree.

@@ -51,7 +51,6 @@ pub(crate) struct List {
     shown: (usize, usize),
 }
 
-/// The types of slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListKind {
     Messages,
@@ -229,7 +228,6 @@ impl List {
 }
 
 impl Map {
-    /// How many entries there are.
     pub(crate) fn len(&self) -> usize {
         self.entries.as_ref().map_or(0, |entries| entries.len())
     }

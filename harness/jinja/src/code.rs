@@ -146,7 +146,6 @@ pub(crate) enum Kind {
     Decide(usize, Box<Expr>),
 }
 
-/// The arguments of a call.
 #[derive(Default)]
 pub(crate) struct Args {
     pub(crate) positional: Vec<Arg>,

@@ -140,7 +140,6 @@ use compile::{grammar, inputs, literals, lower, mutation, pitfalls, unknown, wor
 use provenance::Texts;
 use python::undefined;
 
-/// The engine's version.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The version of minijinja, on which the engine is.

@@ -157,7 +157,6 @@ type Flow = Result<ControlFlow<Leave>, Error>;
 
 const NEXT: Flow = Ok(ControlFlow::Continue(()));
 
-/// A function that runs.
 struct Machine<'m, 't, 'e> {
     render: &'m Arc<Render>,
     function: &'m Function,

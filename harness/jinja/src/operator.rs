@@ -1,6 +1,5 @@
 //! The operators of two values.
 
-/// An operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operator {
     Add,

@@ -153,7 +153,6 @@ struct Region {
     is_open: bool,
 }
 
-/// A delimiter that was found.
 struct Hit {
     field: usize,
     opens: bool,
@@ -171,12 +170,10 @@ impl Stream {
         self.seen = Some(Vec::new());
     }
 
-    /// How many steps are left.
     pub(crate) fn steps_left(&self) -> u64 {
         self.budget.left()
     }
 
-    /// The delimiters that were found.
     pub(crate) fn seen(&self) -> &[Seen] {
         self.seen.as_deref().unwrap_or_default()
     }

@@ -8,9 +8,7 @@ use rolecall_core::problem::Problem;
 /// A template compared with the one that it was made from.
 #[derive(Debug)]
 pub struct CheckedBase {
-    /// The template's name.
     pub template: String,
-    /// The template's file.
     pub path: PathBuf,
     /// Whether the template is the whole file, so that its lines are those of the file.
     pub is_whole_file: bool,

@@ -21,7 +21,6 @@ use rolecall_core::problem::Problem;
 /// A text about a template, compared with the accepted one.
 #[derive(Debug)]
 pub struct CheckedText {
-    /// The template's name.
     pub template: String,
     pub kind: TextKind,
     /// The file of the accepted text; of readings the folder with the files that have its lines.

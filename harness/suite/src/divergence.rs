@@ -18,7 +18,6 @@ use rolecall_core::json::Node;
 use rolecall_core::problem::Problem;
 use rolecall_core::wildcard::Wildcard;
 
-/// Whether a difference is listed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Listed {
     No,

@@ -22,7 +22,6 @@ pub struct Exceptions {
     pub entries: Vec<Exception>,
 }
 
-/// A known exception.
 #[derive(Debug, Clone)]
 pub struct Exception {
     /// What it belongs to: an engine, or a family of twins. Empty for differences from a base.

@@ -16,7 +16,6 @@ use rolecall_front::program::FrontProgram;
 /// What the response template of a template makes of its answers.
 #[derive(Debug)]
 pub struct Proof {
-    /// The template's name.
     pub template: String,
     /// How the two relate to the contracts about answers.
     pub findings: Vec<Finding>,

@@ -31,7 +31,6 @@ pub struct Records {
     /// Templates of a suite of one's own without a record, where no template of their dialect has
     /// one. They need none: such a suite is checked by its snapshots.
     never_asked: HashSet<TemplateName>,
-    /// Files that cannot be used.
     pub problems: Vec<Problem>,
 }
 
@@ -84,12 +83,10 @@ impl AskedTemplates {
         self.0.insert(template.to_string(), Row(asked));
     }
 
-    /// Whether it names no template.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Keeps only these templates.
     pub fn retain(&mut self, is_kept: impl Fn(&TemplateName) -> bool) {
         self.0.retain(|name, _| is_kept(&TemplateName::new(name)));
     }

@@ -111,7 +111,6 @@ impl<'p, 's> RenderPlan<'p, 's> {
 /// A pair with its outcome, compared with what is expected.
 #[derive(Debug)]
 pub struct Compared<'s> {
-    /// The pair and its outcome.
     pub rendered: Rendered<'s>,
     /// The comparison with the snapshot; `None` if there is nothing to compare with, as
     /// for templates from outside the suite.

@@ -33,9 +33,7 @@ pub struct SavedRun {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedOutcome {
-    /// The template's name.
     pub template: Arc<str>,
-    /// The case's ID.
     pub case: String,
     /// The engine's name; empty if the file does not have it.
     pub engine: Arc<str>,

@@ -142,7 +142,7 @@ fn compare(test: &str, template: &'static Template, pairs: &[Pair<'static>]) -> 
     let mut report = Vec::new();
     let mut others = Vec::new();
     for group in groups.sorted() {
-        let first = first_with(group.cause(), test);
+        let first = first_with(&group.cause, test);
         if first == test {
             difference::write(&mut report, &[group], Extent::WHOLE)?;
         } else {

@@ -13,14 +13,10 @@ const ALIGNMENT: usize = 32;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// An unsigned number.
     U32(u32),
-    /// A number with a point.
     F32(f32),
-    /// True or false.
     Bool(bool),
     Text(String),
-    /// A list of signed numbers.
     Numbers(Vec<i32>),
     Texts(Vec<String>),
 }
@@ -90,7 +86,6 @@ const TEXT: u32 = 8;
 const ARRAY: u32 = 9;
 
 impl Numbers {
-    /// How many there are.
     fn len(&self) -> usize {
         match self {
             Numbers::F32(numbers) => numbers.len(),

@@ -35,14 +35,12 @@ pub(crate) struct Converter {
 }
 
 impl Converter {
-    /// The converter for a dialect.
     pub(crate) fn of(dialect: Dialect) -> Converter {
         Converter {
             has_all_floats: dialect == Dialect::Jinja,
         }
     }
 
-    /// A value.
     pub(crate) fn value(self, object: &Bound<'_, PyAny>) -> PyResult<Value> {
         self.at(object, 0)
     }

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 use rolecall_cli::report::coverage;
+use rolecall_cli::report::format::Format;
 use rolecall_core::guard::on_large_stack;
 use rolecall_core::{Case, CaseId};
 use rolecall_explore::coverage::TemplateCoverage;
@@ -44,7 +45,8 @@ fn covered(template: &rolecall_core::Template, cases: Vec<Case>) -> Result<Strin
     let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {});
     let coverage = coverage.map_err(|why| why.to_string())?;
     let mut json = Vec::new();
-    coverage::write_json(&mut json, &[coverage]).map_err(|error| error.to_string())?;
+    coverage::write(&mut json, &[coverage], Format::Json, false)
+        .map_err(|error| error.to_string())?;
     drop(cases);
     String::from_utf8(json).map_err(|error| error.to_string())
 }

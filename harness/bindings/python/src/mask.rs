@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use rolecall_answers::mask::NoMask;
+use rolecall_cli::report::format::Format;
 use rolecall_cli::report::mask;
 use rolecall_core::guard::on_large_stack;
 use rolecall_core::{Case, Dialect, Outcome};
@@ -58,6 +59,6 @@ fn masked(template: &rolecall_core::Template, front: Front, case: &Case) -> Mask
     }
     let mut json = Vec::new();
     // Writing to memory cannot fail, and JSON is UTF-8.
-    let _ = mask::write_json(&mut json, &masks, None);
+    let _ = mask::write(&mut json, &masks, None, Format::Json, false);
     Masked::Json(String::from_utf8(json).unwrap_or_default())
 }

@@ -22,7 +22,6 @@ pub(crate) struct Options<'a, 'py> {
     pub(crate) continue_final_message: Option<&'a Bound<'py, PyAny>>,
     /// A date, or a date and time: a text, or an object of `datetime`.
     pub(crate) now: Option<&'a Bound<'py, PyAny>>,
-    /// The variables.
     pub(crate) variables: Option<&'a Bound<'py, PyDict>>,
 }
 
@@ -87,7 +86,6 @@ impl Request {
         Ok(Request { case, converter })
     }
 
-    /// The case of a conversation.
     pub(crate) fn case(&self, conversation: &Bound<'_, PyAny>) -> PyResult<Case> {
         let mut case = self.case.clone();
         case.messages = messages(self.converter, conversation)?;
@@ -211,7 +209,6 @@ pub(crate) fn is_batch(conversation: &Bound<'_, PyAny>) -> PyResult<bool> {
         || first.hasattr(intern!(conversation.py(), "messages"))?)
 }
 
-/// A front by its name.
 pub(crate) fn front(py: Python<'_>, name: &str) -> PyResult<Front> {
     name.parse().map_err(|error| {
         let names = Front::ALL.map(|front| format!("`{front}`")).join(", ");

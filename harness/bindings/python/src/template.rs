@@ -124,12 +124,10 @@ impl Template {
         call(&compiled)
     }
 
-    /// The template itself.
     pub(crate) fn template(&self) -> &rolecall_core::Template {
         &self.model
     }
 
-    /// One prompt.
     fn prompt(
         &self,
         py: Python<'_>,
@@ -599,7 +597,6 @@ impl Template {
         module.call_method1("check", (slf, select, ignore, like))
     }
 
-    /// The name.
     #[getter]
     fn name(&self) -> &str {
         self.model.name.as_str()

@@ -7,7 +7,6 @@ use super::evidence::Evidence;
 use super::judgement::Judgement;
 use super::severity::Severity;
 
-/// The finding about one contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub contract: &'static Contract,
@@ -59,7 +58,6 @@ impl Finding {
         self.is_broken() && self.severity().is_defect()
     }
 
-    /// Whether the contract is broken.
     pub fn is_broken(&self) -> bool {
         matches!(self.judgement, Judgement::Broken(_))
     }

@@ -25,7 +25,6 @@ impl Tally {
         }
     }
 
-    /// Whether this was reported already.
     pub(super) fn is_reported(&self, what: &str) -> bool {
         self.broken.iter().any(|known| known.what == what)
     }

@@ -22,7 +22,6 @@ impl CountingEngine {
         }
     }
 
-    /// How many renders there were.
     pub(crate) fn renders(&self) -> usize {
         self.renders.load(Ordering::Relaxed)
     }

@@ -36,7 +36,6 @@ pub(super) struct Unread {
 }
 
 impl Unread {
-    /// How many there are.
     const COUNT: usize = 8;
 
     fn of(number: usize) -> Unread {
@@ -73,7 +72,6 @@ pub struct ProbeInputs {
 /// A probe, and the way in which it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ProbeVariant {
-    /// The probe's name.
     pub(super) probe: &'static str,
     /// How it is written.
     pub(super) input_style: InputStyle,
@@ -93,7 +91,6 @@ impl Hash for ProbeVariant {
 /// A variable of a template, and the value that a user sets it to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
-    /// The variable's name.
     pub(crate) name: String,
     pub(crate) value: Value,
 }

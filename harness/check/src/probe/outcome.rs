@@ -11,7 +11,6 @@ use rolecall_core::{Case, Decisions, Outcome, Stage};
 /// The outcome of a probe: what the template rendered, or why it gave no prompt.
 #[derive(Debug, Clone)]
 pub struct ProbeOutcome {
-    /// The probe's name.
     pub probe: &'static str,
     pub about: &'static str,
     pub asked: Arc<Case>,

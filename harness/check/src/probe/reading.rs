@@ -26,7 +26,6 @@ pub(crate) struct AnswerProber<'p, 't> {
 /// The answer of a probe, and the parsed message.
 #[derive(Debug, Clone)]
 pub(crate) struct AnswerReading {
-    /// The probe's name.
     pub(crate) probe: &'static str,
     pub(crate) about: &'static str,
     /// The question. The last message is the answer.

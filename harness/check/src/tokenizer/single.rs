@@ -50,7 +50,6 @@ pub struct TokenizerParts {
     pub beginning: Option<String>,
     /// The tokens at which the model stops.
     pub stops: Option<Stops>,
-    /// How many tokens there are.
     pub count: usize,
 }
 
@@ -250,7 +249,6 @@ impl Tokenizer {
         self.cutter
     }
 
-    /// How many tokens there are.
     pub fn count(&self) -> usize {
         self.count
     }

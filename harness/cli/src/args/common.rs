@@ -25,11 +25,7 @@ pub(super) const FILTERS: &str = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such
 #[derive(Debug, Args)]
 pub(crate) struct SelectionArguments {
     /// Which pairs; default: all
-    #[arg(
-        value_name = "FILTER",
-        help = FILTERS,
-        add = ArgValueCompleter::new(completion::filters)
-    )]
+    #[arg(value_name = "FILTER", help = FILTERS, add = ArgValueCompleter::new(completion::filters))]
     pub(crate) filters: Vec<Filter>,
     #[command(flatten)]
     pub(crate) sources: SourceArguments,
@@ -85,7 +81,6 @@ pub(crate) struct SetArguments {
 }
 
 impl SetArguments {
-    /// Whether nothing is set.
     pub(crate) fn is_empty(&self) -> bool {
         self.special_tokens.is_empty() && self.variables.is_empty()
     }

@@ -1,7 +1,8 @@
 //! The formats that each command has.
 
 use crate::report::format::Format;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 pub(super) const OUTCOMES: [Format; 2] = [Format::Human, Format::Jsonl];
 
@@ -31,14 +32,8 @@ pub(super) const COVERAGE: [Format; 3] = [Format::Human, Format::Json, Format::L
 pub(super) const DOCUMENTS: [Format; 2] = [Format::Human, Format::Json];
 
 /// Reads the name of a format that a command has.
-pub(super) fn format(known: &'static [Format]) -> impl TypedValueParser<Value = Format> {
-    let values = known
-        .iter()
-        .map(|format| PossibleValue::new(format.name()).help(format.about()));
-    PossibleValuesParser::new(values).try_map(|name| {
-        let mut known = known.iter().copied();
-        known
-            .find(|format| format.name() == name)
-            .ok_or("no such format")
-    })
+pub(super) fn format(known: &[Format]) -> impl TypedValueParser<Value = Format> {
+    let values = known.iter().filter_map(ValueEnum::to_possible_value);
+    let names = PossibleValuesParser::new(values.collect::<Vec<_>>());
+    names.try_map(|name| Format::from_str(&name, false))
 }

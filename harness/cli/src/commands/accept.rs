@@ -4,11 +4,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::lint;
-use crate::report::accepting::{self as report, AcceptedCounts, AcceptedFiles, AcceptedPairs};
+use crate::report::accepting::{self as report, AcceptedCounts, AcceptedPairs};
 use crate::report::checked_texts;
+use crate::report::diagnostic::Diagnostic;
 use crate::report::difference::{self, Extent, FaultGroups};
-use crate::report::other_fault::OtherFault;
+use crate::{cards, engines, home, inputs, lint, references, roundtrip};
 use rolecall_core::file::{is_there, read_text, remove_below, write_below};
 use rolecall_core::problem::Problem;
 use rolecall_core::{OutcomeKind, TemplateName};
@@ -37,7 +37,6 @@ use crate::inputs::KnownSuite;
 use crate::references::ReferenceResults;
 use crate::roundtrip::ReferenceReadings;
 use crate::session::Session;
-use crate::{cards, engines, home, inputs, references, roundtrip};
 
 pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = home::writable_layout()?;
@@ -133,11 +132,8 @@ impl<'s> AcceptedSuite<'s> {
         }
         self.finish_records(arguments, asked, &mut problems, out)?;
         let references = Reference::of_pairs(self.pairs);
-        let files = AcceptedFiles {
-            files: &files,
-            written,
-        };
-        report::write(out, &choice.counts, files, &references, arguments.dry_run)?;
+        let is_dry = arguments.dry_run;
+        report::write(out, &choice.counts, &files, written, &references, is_dry)?;
         if self.known.layout.is_checkout() && choice.counts.accepted != AcceptedPairs::default() {
             report::write_engines(out)?;
         }
@@ -305,7 +301,7 @@ pub(super) fn is_of_readings(text: &CheckedText) -> bool {
 /// Reports the others.
 fn confirmed(readings: SuiteReadings, out: &mut dyn Write) -> Result<Vec<CheckedText>, Failure> {
     let SuiteReadings { checked, tally, .. } = readings;
-    for fault in OtherFault::of_read_back(&tally) {
+    for fault in Diagnostic::of_read_back(&tally) {
         writeln!(out, "{}", fault.sentence())?;
     }
     let is_confirmed = |checked: &CheckedText| tally.confirms(&checked.template);
@@ -358,12 +354,8 @@ impl<'s> Choice<'s> {
 
     /// Writes the results that are accepted, by cause.
     fn write_groups(&mut self, is_whole: bool, out: &mut dyn Write) -> std::io::Result<()> {
-        let extent = if is_whole {
-            Extent::WHOLE
-        } else {
-            Extent::SHORT
-        };
-        difference::write(out, &std::mem::take(&mut self.groups).sorted(), extent)
+        let groups = std::mem::take(&mut self.groups).sorted();
+        difference::write(out, &groups, Extent::of(is_whole))
     }
 
     /// Accepts the transcripts of readings that are not as accepted.

@@ -10,12 +10,12 @@ use crate::report::checked;
 use crate::report::clean;
 use crate::report::comparison;
 use crate::report::counted;
+use crate::report::diagnostic::Diagnostic;
 use crate::report::fixes::{self, ByHand, Fate, TemplateFixes};
 use crate::report::format::Format;
 use crate::report::github;
 use crate::report::html;
 use crate::report::junit;
-use crate::report::other_fault::OtherFault;
 use crate::report::problems;
 use crate::report::progress::Progress;
 use crate::report::reach;
@@ -89,7 +89,6 @@ struct Check<'c> {
     paths: &'c [PathBuf],
     /// What weighs the templates.
     downloads: Option<Downloads>,
-    /// The findings that are known.
     known: Option<KnownDefects>,
     session: &'c Session,
     chosen: &'c [ChosenEngine<'c>],
@@ -104,10 +103,23 @@ struct Checked {
     fixes: Vec<TemplateFixes>,
     /// The templates compared with their bases.
     bases: Vec<CheckedBase>,
-    /// What is wrong with files.
     input: Vec<Problem>,
+}
+
+impl Checked {
     /// What fails the check, besides the cards.
-    others: Vec<OtherFault>,
+    fn others(&self) -> Vec<Diagnostic<'_>> {
+        let files = self.input.iter().map(Diagnostic::of_problem);
+        let bases = self.bases.iter().flat_map(Diagnostic::of_deviations);
+        files.chain(bases).collect()
+    }
+
+    /// Everything that fails the check.
+    fn diagnostics(&self) -> Vec<Diagnostic<'_>> {
+        let (cards, templates) = (&self.run.results, &self.suite.templates);
+        let of_cards = Diagnostic::of_cards(cards, templates, &self.fixes);
+        [self.others(), of_cards].concat()
+    }
 }
 
 impl Check<'_> {
@@ -140,7 +152,7 @@ impl Check<'_> {
             // The time that the user waited, with everything that is printed above.
             checked.run.elapsed = start.elapsed();
             let origin = origin(self.paths)?;
-            cards::write_close(out, &checked.run, &checked.others, origin.as_deref())?;
+            cards::write_close(out, &checked.run, &checked.others(), origin.as_deref())?;
         }
         if let Some(path) = &arguments.write_baseline {
             write_baseline(arguments, path, &checked, out)?;
@@ -182,7 +194,6 @@ impl Check<'_> {
             fixes: Vec::new(),
             bases: Vec::new(),
             input,
-            others: Vec::new(),
         })
     }
 
@@ -213,9 +224,6 @@ impl Check<'_> {
         }
         report_problems(&stale)?;
         checked.input.extend(stale);
-        let others = &mut checked.others;
-        others.extend(checked.input.iter().map(OtherFault::of_problem));
-        others.extend(checked.bases.iter().flat_map(OtherFault::of_deviations));
         Ok(())
     }
 
@@ -236,32 +244,26 @@ impl Check<'_> {
         if let Some(path) = &self.arguments.html {
             self.write_page(path, checked)?;
         }
-        let (cards, templates) = (&checked.run.results, &checked.suite.templates);
-        let (fixes, others) = (&checked.fixes, &checked.others);
+        let cards = &checked.run.results;
         match self.arguments.format {
             Format::Json => {
                 let bases = checked.bases.iter();
                 let bases: Vec<&Comparison> = bases.map(|one| &one.comparison).collect();
                 let is_fixable = self.arguments.fix || self.may_show_fixes(cards.len());
-                let fixes = is_fixable.then_some(fixes.as_slice());
+                let fixes = is_fixable.then_some(checked.fixes.as_slice());
                 checked::write(out, cards, self.reach(cards), &bases, fixes)?;
             }
-            Format::Junit => junit::write(out, cards, others)?,
-            Format::Github => github::write(out, cards, templates, others)?,
-            Format::Sarif => {
-                let folder = std::env::current_dir()?;
-                sarif::write(out, (cards, templates), fixes, others, &folder)?;
-            }
+            Format::Junit => junit::write(out, cards, &checked.others())?,
+            Format::Github => github::write(out, &checked.diagnostics())?,
+            Format::Sarif => sarif::write(out, &checked.diagnostics(), &std::env::current_dir()?)?,
             Format::Markdown => {
-                let headline = html::verdict::headline(cards, others);
-                reach::write_markdown(out, &self.reach(cards), cards, others, &headline)?;
+                reach::write_markdown(out, &self.reach(cards), cards, &checked.others())?;
             }
             _ => self.write_cards(checked, out)?,
         }
         Ok(())
     }
 
-    /// What the cards say together.
     fn reach(&self, cards: &[Card]) -> Reach {
         Reach::of(cards, self.downloads.as_ref())
     }
@@ -301,10 +303,9 @@ impl Check<'_> {
     fn write_page(&self, path: &Path, checked: &Checked) -> Result<(), Failure> {
         let (suite, cards) = (&checked.suite, &checked.run.results);
         let pairs: Vec<Pair<'_>> = suite.pairs().collect();
-        let shown = page::cards(cards, &suite.templates);
-        let mut page = html::Page::new("Rolecall check", suite, &pairs, shown)
-            .of_cards()
-            .with_tokens(&checked.tokenizers);
+        let mut page = html::Page::new("Rolecall check", suite, &pairs, cards.clone());
+        page.is_of_cards = true;
+        page.tokenizers = Some(&checked.tokenizers);
         let mut added = Ok(());
         let expected = Expected::default();
         self.runner.compare_each(&pairs, &expected, |mut compared| {
@@ -316,7 +317,8 @@ impl Check<'_> {
         added?;
         let passes = self.status(checked) == Status::Fine;
         let (reach, downloads) = (self.reach(cards), self.downloads.as_ref());
-        let verdict = html::verdict::of_cards(cards, &reach, downloads, &checked.others, passes);
+        let others = checked.others();
+        let verdict = html::verdict::of_cards(cards, &reach, downloads, &others, passes);
         page::write(path, |out| page.write(out, &verdict))
     }
 
@@ -514,7 +516,7 @@ fn loaded(
     if arguments.html.is_none() && !checks_base {
         return inputs::load_templates(paths, &arguments.set);
     }
-    let suite = inputs::load_templates_with_cases(paths, &arguments.set)?;
+    let suite = inputs::load_templates_and_cases(paths, &[], &arguments.set)?;
     if arguments.html.is_some() {
         page::hold(suite.templates.len())?;
     }
@@ -597,12 +599,12 @@ fn choice(arguments: &CheckArguments) -> ContractChoice {
 
 /// Refuses to judge by no contract at all.
 fn hold_contracts(arguments: &CheckArguments) -> Result<(), Failure> {
-    if !choice(arguments).is_empty() {
-        return Ok(());
+    if choice(arguments).is_empty() {
+        let message = "--select and --ignore leave no contract to judge by";
+        Err(Failure::Request(message.to_owned()))
+    } else {
+        Ok(())
     }
-    Err(Failure::Request(
-        "--select and --ignore leave no contract to judge by".to_owned(),
-    ))
 }
 
 /// Says which of the chosen contracts apply to no template, so that nothing was judged by them.

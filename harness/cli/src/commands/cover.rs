@@ -2,12 +2,7 @@
 
 use std::io::Write;
 
-use crate::report::coverage as report;
-use crate::report::each;
-use crate::report::format::Format;
-use crate::report::html;
-use crate::report::percent;
-use crate::report::screen;
+use crate::report::{coverage as report, html, percent};
 use rolecall_core::invocation;
 use rolecall_core::problem::{Note, Problem};
 use rolecall_explore::coverage::{TemplateCoverage, UnusedExplanation};
@@ -27,21 +22,10 @@ pub(super) fn execute(arguments: &CoverArguments, out: &mut dyn Write) -> Result
     if let Some(path) = &arguments.html {
         page::write(path, |out| html::coverage::write(out, all))?;
     }
-    match arguments.format {
-        Format::Json => report::write_json(out, all)?,
-        Format::Lcov => {
-            for name in report::write_lcov(out, all)? {
-                tell(&format!(
-                    "{name}: left out, because its lines are no lines of its file"
-                ));
-            }
-        }
-        _ => {
-            each(out, all, |out, one| report::write(out, one, arguments.all))?;
-            if screen::is_quiet() {
-                report::write_whole(out, all)?;
-            }
-        }
+    for name in report::write(out, all, arguments.format, arguments.all)? {
+        tell(&format!(
+            "{name}: left out, because its lines are no lines of its file"
+        ));
     }
     let least = arguments.fail_under.map(usize::from);
     let below = all.iter();

@@ -1,25 +1,27 @@
 //! The command `export`: writes the suite as plain data.
 
 use std::io::Write;
+use std::path::Path;
 
-use crate::report;
+use crate::{home, inputs, report};
 use rolecall_suite::export::Export;
-use rolecall_suite::selection::select;
+use rolecall_suite::selection::{Filter, select};
 
-use crate::args::ExportArguments;
 use crate::failure::{Failure, Status};
-use crate::{home, inputs};
 
-pub(super) fn execute(arguments: &ExportArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let refused = |problem| Failure::Problems(vec![problem]);
-    Export::may_be_written(&arguments.folder).map_err(refused)?;
+pub(super) fn execute(
+    folder: &Path,
+    filters: &[Filter],
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    Export::may_be_written(folder)?;
     let layout = home::layout()?;
     home::tell_suite(&layout);
     let refusal = "the suite has problems, so nothing is exported";
     let suite = inputs::load_sound(&layout, refusal)?;
-    let pairs = select(&suite, &arguments.filters)?;
+    let pairs = select(&suite, filters)?;
     let export = Export::of(&layout, &suite, &pairs).map_err(Failure::Problems)?;
-    export.write(&arguments.folder).map_err(refused)?;
-    report::export::write(out, &export, &arguments.folder)?;
+    export.write(folder)?;
+    report::export::write(out, &export, folder)?;
     Ok(Status::of(true, export.left_out.is_empty()))
 }

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::report::each;
-use crate::report::format::Format;
 use crate::report::generation as report;
 use rolecall_core::file::{is_there, write_whole};
 use rolecall_explore::generation::{Effort, Generation};
@@ -35,10 +33,7 @@ pub(super) fn execute(
         Some(path) => files(path, all, arguments.overwrite)?,
         None => BTreeMap::new(),
     };
-    match arguments.format {
-        Format::Json => report::write_json(out, all)?,
-        _ => each(out, all, |out, one| report::write(out, one, arguments.all))?,
-    }
+    report::write(out, all, arguments.format, arguments.all)?;
     for (path, text) in &files {
         write_whole(path, text)?;
         tell(&format!("wrote {}", path.display()));

@@ -2,9 +2,7 @@
 
 use std::io::Write;
 
-use crate::report::assumed;
-use crate::report::json;
-use crate::report::proof as report;
+use crate::report::{assumed, json, proof as report};
 use rolecall_answers::draft::Draft;
 use rolecall_check::card;
 use rolecall_core::invocation;

@@ -3,13 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::lint;
-use crate::report;
-use crate::report::clean;
-use crate::report::format::Format;
-use crate::report::inspections;
-use crate::report::problems;
-use crate::report::proof;
+use crate::report::{clean, inspections, problems, proof};
+use crate::{cards, home, inputs, lint, report};
 use rayon::prelude::*;
 use rolecall_core::Template;
 use rolecall_core::problem::Problem;
@@ -22,7 +17,6 @@ use super::cover;
 use crate::args::{LintArguments, SetArguments};
 use crate::failure::{Failure, Status, report_problems};
 use crate::session::Session;
-use crate::{cards, home, inputs};
 
 /// The cases of a checkout take every way that is not explained.
 const WHOLE: u8 = 100;
@@ -81,11 +75,7 @@ fn response_templates(arguments: &LintArguments, out: &mut dyn Write) -> Result<
         }
     }
     report_problems(&problems)?;
-    match arguments.format {
-        Format::Human if inspected.is_empty() => {}
-        Format::Human => inspections::write(out, &inspected)?,
-        _ => inspections::write_json(out, &inspected)?,
-    }
+    inspections::write(out, &inspected, arguments.format)?;
     let mut findings = inspected.iter().flat_map(|one| &one.findings);
     let is_broken = findings.any(|(_, finding)| finding.rule.level() == Level::Warning);
     Ok(Status::of(problems.is_empty(), !is_broken))
@@ -109,14 +99,7 @@ fn prove(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failu
     };
     let proofs: Vec<Proof> =
         runner.on_its_threads(|| suite.templates.par_iter().filter_map(prove).collect());
-    if arguments.format == Format::Json {
-        proof::write_json(out, &proofs)?;
-    } else {
-        // What is wrong with it whatever a chat template writes comes first.
-        inspections::write_warnings(out, &inspect_file(path)?)?;
-        let file = path.display().to_string();
-        report::each(out, &proofs, |out, one| proof::write(out, one, &file))?;
-    }
+    proof::write(out, &proofs, &inspect_file(path)?, arguments.format)?;
     let hold = proofs.iter().all(Proof::holds);
     Ok(Status::of(suite.problems.is_empty(), hold))
 }

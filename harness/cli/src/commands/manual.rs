@@ -7,20 +7,17 @@ use clap_complete::Shell;
 use clap_complete::env::Shells;
 use clap_mangen::Man;
 
-use crate::args::{Arguments, CompletionsArguments};
+use crate::args::Arguments;
 use crate::completion;
 use crate::failure::{Failure, Status};
 
-pub(super) fn completions(
-    arguments: &CompletionsArguments,
-    out: &mut dyn Write,
-) -> Result<Status, Failure> {
-    if arguments.shell == Shell::Bash {
+pub(super) fn completions(shell: Shell, out: &mut dyn Write) -> Result<Status, Failure> {
+    if shell == Shell::Bash {
         out.write_all(completion::BASH.as_bytes())?;
         return Ok(Status::Fine);
     }
     let shells = Shells::builtins();
-    let name = arguments.shell.to_string();
+    let name = shell.to_string();
     let shell = shells
         .completer(&name)
         .ok_or_else(|| Failure::Request(format!("nothing is known of the shell {name}")))?;

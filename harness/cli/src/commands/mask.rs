@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::report::format::Format;
 use crate::report::mask as report;
 use rolecall_check::card;
 use rolecall_core::problem::Problem;
@@ -43,14 +42,8 @@ pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
     let mut masks = masks.map_err(|why| session::unexplored(template, &why))?;
     masks.assumed = card::assumed(named);
     let cut = cut(arguments, &masks)?;
-    let cut = cut.as_deref();
-    match (arguments.format, masks.cases.as_slice()) {
-        (Format::Json, _) => report::write_json(out, &masks, cut)?,
-        (_, [case]) if arguments.case.is_some() => {
-            report::write_case(out, &masks, case, cut)?;
-        }
-        _ => report::write(out, &masks)?,
-    }
+    let is_named = arguments.case.is_some();
+    report::write(out, &masks, cut.as_deref(), arguments.format, is_named)?;
     Ok(Status::of(!is_wrong, true))
 }
 

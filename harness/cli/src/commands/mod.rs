@@ -5,7 +5,6 @@ mod add;
 mod check;
 mod cover;
 mod diff_twins;
-mod explain;
 mod export;
 mod generate;
 mod infer;
@@ -38,10 +37,14 @@ mod show;
 
 mod mask;
 
-use std::io::Write;
+use std::io::{Write, stdin};
+
+#[cfg(feature = "tokens")]
+use rolecall_check::tokens::isolation::work;
 
 use crate::args::{Arguments, Command};
 use crate::failure::{Failure, Status};
+use crate::report::explanation;
 
 /// Runs a command; its result goes to `out`.
 pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Status, Failure> {
@@ -53,33 +56,33 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Show(arguments) => show::execute(arguments, out),
         Command::Review(arguments) => review::execute(arguments, out),
         Command::Accept(arguments) => accept::execute(arguments, out),
-        Command::Init(arguments) => init::execute(arguments, out),
+        Command::Init { folder } => init::execute(folder, out),
         Command::Infer(arguments) => infer::execute(arguments, out),
         Command::Cover(arguments) => cover::execute(arguments, out),
         Command::Mutate(arguments) => mutate::execute(arguments, out),
         Command::Mask(arguments) => mask::execute(arguments, out),
         Command::Generate(arguments) => generate::execute(arguments, out),
         Command::Roundtrip(arguments) => roundtrip::execute(arguments, out),
-        Command::Export(arguments) => export::execute(arguments, out),
+        Command::Export { folder, filters } => export::execute(folder, filters, out),
         Command::Diff(arguments) => diff::execute(arguments, out),
         Command::Matrix(arguments) => matrix::execute(arguments, out),
         Command::List(arguments) => list::execute(arguments, out),
-        Command::Explain(arguments) => explain::execute(arguments, out),
+        Command::Explain { contracts } => {
+            Ok(explanation::write(out, contracts).map(|()| Status::Fine)?)
+        }
         Command::Lint(arguments) => lint::execute(arguments, out),
-        Command::Completions(arguments) => manual::completions(arguments, out),
+        Command::Completions { shell } => manual::completions(*shell, out),
         Command::Man => manual::page(out),
         Command::MockModel(arguments) => mock_model::execute(arguments, out),
-        Command::Serve(arguments) => serve::execute(arguments, out),
+        Command::Serve { engine, limits } => serve::execute(engine, limits, out),
         Command::ProbeEngine(arguments) => probe_engine::execute(arguments, out),
         Command::Reference(command) => reference::execute(command, out),
-        Command::Trust(arguments) => trust::execute(arguments, out),
+        Command::Trust { list: true, .. } => trust::list(out),
+        Command::Trust { folder, forget, .. } => trust::execute(folder, *forget, out),
         #[cfg(feature = "tokens")]
-        Command::TokenizerWorker => {
-            rolecall_check::tokens::isolation::work(std::io::stdin().lock(), out)?;
-            Ok(Status::Fine)
-        }
+        Command::TokenizerWorker => Ok(work(stdin().lock(), out).map(|()| Status::Fine)?),
         Command::WatchGroups => {
-            rolecall_io::protocol::watch_groups(std::io::stdin().lock());
+            rolecall_io::protocol::watch_groups(stdin().lock());
             Ok(Status::Fine)
         }
     }

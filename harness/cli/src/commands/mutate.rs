@@ -2,8 +2,6 @@
 
 use std::io::Write;
 
-use crate::report::each;
-use crate::report::format::Format;
 use crate::report::mutation as report;
 use rolecall_explore::generation::Effort;
 use rolecall_explore::mutation::TemplateMutants;
@@ -25,10 +23,7 @@ pub(super) fn execute(arguments: &MutateArguments, out: &mut dyn Write) -> Resul
     })?;
     report_problems(&explored.problems)?;
     let all = &explored.all;
-    match arguments.format {
-        Format::Json => report::write_json(out, all)?,
-        _ => each(out, all, |out, one| report::write(out, one, arguments.all))?,
-    }
+    report::write(out, all, arguments.format, arguments.all)?;
     let least = arguments.fail_under.map(usize::from);
     let below = all.iter();
     let below = below.filter(|one| least.is_some_and(|least| !one.is_at_least(least)));

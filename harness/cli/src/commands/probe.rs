@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::report;
+use crate::{home, inputs, report};
 use rolecall_check::card::with_assumed_tokens;
 use rolecall_core::invocation;
 use rolecall_core::problem::{closest, meant};
@@ -14,7 +14,6 @@ use super::{tokens, trace};
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
 use crate::session::{self, Session};
-use crate::{home, inputs};
 
 /// The prefix of probes' names. Cases have their family there.
 pub(super) const FAMILY: &str = "probe/";

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use crate::report::format::Format;
 use crate::report::trial;
 use rolecall_io::protocol::Trial;
 
@@ -17,14 +16,6 @@ pub(super) fn execute(
     let limits = arguments.limits.chosen();
     let words = engines::words(&arguments.command, &limits)?;
     let trial = Trial::of(&words, &limits.program)?;
-    if arguments.format == Format::Json {
-        trial::write_json(out, &trial)?;
-    } else {
-        trial::write(out, &trial)?;
-    }
-    Ok(if trial.is_fine() {
-        Status::Fine
-    } else {
-        Status::Nonconforming
-    })
+    trial::write(out, &trial, arguments.format)?;
+    Ok(Status::of(true, trial.is_fine()))
 }

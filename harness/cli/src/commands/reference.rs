@@ -22,7 +22,7 @@ use rolecall_suite::selection::select;
 use rolecall_suite::snapshot::Snapshots;
 use rolecall_suite::suite::{Pair, Suite};
 
-use crate::args::{ReferenceArguments, ReferenceCommand, SetupArguments};
+use crate::args::{ReferenceArguments, ReferenceCommand};
 use crate::failure::{Failure, Status, report_problems};
 use crate::inputs::KnownSuite;
 use crate::roundtrip::ReferenceReadings;
@@ -31,7 +31,7 @@ use crate::{engines, home, inputs, references, trust};
 
 pub(super) fn execute(command: &ReferenceCommand, out: &mut dyn Write) -> Result<Status, Failure> {
     match command {
-        ReferenceCommand::Setup(arguments) => setup(arguments),
+        ReferenceCommand::Setup { names } => setup(names),
         ReferenceCommand::Update(arguments) => update(arguments, out),
         ReferenceCommand::Verify(arguments) => verify(arguments, out),
     }
@@ -67,7 +67,7 @@ fn names(programs: &[ProtocolEngine]) -> String {
 
 /// Runs the program that installs the references.
 #[allow(clippy::disallowed_methods)] // The program is this one's own.
-fn setup(arguments: &SetupArguments) -> Result<Status, Failure> {
+fn setup(names: &[String]) -> Result<Status, Failure> {
     let layout = home::layout()?;
     // A checkout uses the references' programs in place. Other folders may hold anything.
     let is_own = trust::is_own_checkout(&layout);
@@ -80,7 +80,7 @@ fn setup(arguments: &SetupArguments) -> Result<Status, Failure> {
     };
     let script = scripts.join("setup-references");
     let mut bash = std::process::Command::new("bash");
-    bash.arg(&script).args(&arguments.names);
+    bash.arg(&script).args(names);
     if !is_own {
         bash.env("ROLECALL_REFERENCES", home::references_folder(&layout)?);
     }

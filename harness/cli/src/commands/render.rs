@@ -3,13 +3,10 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::report::clean;
 use crate::report::format::Format;
-use crate::report::jsonl;
 use crate::report::progress::Progress;
 use crate::report::render_summary::RenderSummary;
-use crate::report::screen;
-use crate::report::transcripts;
+use crate::report::{clean, jsonl, screen, transcripts};
 use rolecall_core::file::is_there;
 use rolecall_core::problem::{Problem, shown_path};
 use rolecall_suite::conversation;
@@ -28,15 +25,15 @@ use crate::sources::{self, NOT_THERE};
 use crate::{conversations, stdin};
 
 pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let mut rendering = suite(arguments)?;
-    session::use_front(arguments.front.name, &mut rendering.suite);
+    let (mut suite, filters, origin) = suite(arguments)?;
+    session::use_front(arguments.front.name, &mut suite);
     let session = Session::of(&arguments.rendering);
     let chosen = session.chosen()?;
     let runner = session.runner(&chosen)?;
-    let is_sound = session::report_input(&runner, &rendering.suite)?;
+    let is_sound = session::report_input(&runner, &suite)?;
     let one = session.one_dialect(&arguments.dialect, &chosen)?;
     let front = arguments.front.name;
-    let selected = select(&rendering.suite, &rendering.filters)?;
+    let selected = select(&suite, &filters)?;
     let pairs = session::after(front, one.pairs(selected)?)?;
     #[cfg(feature = "fetch")]
     let pairs = served::pairs(pairs, session.asked(&chosen), front)?;
@@ -55,13 +52,12 @@ pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let summary = written?;
     // One prompt needs no summary, unless the user wants that alone.
     if !arguments.raw && (pairs.len() > 1 || screen::is_quiet() || !is_sound) {
-        let wrong = rendering.suite.problems.len();
-        let origin = &rendering.origin;
+        let wrong = suite.problems.len();
         match arguments.format {
-            Format::Human => summary.write(out, origin, wrong)?,
+            Format::Human => summary.write(out, &origin, wrong)?,
             _ if screen::is_quiet() => {}
             // The lines are for a program, the summary is for people.
-            _ => summary.write(&mut clean::messages(), origin, wrong)?,
+            _ => summary.write(&mut clean::messages(), &origin, wrong)?,
         }
     }
     let is_complete = summary.is_complete() && (summary.is_whole() || !arguments.fail);
@@ -93,16 +89,9 @@ fn write_each(
     written.map(|()| summary)
 }
 
-struct Rendering {
-    suite: Suite,
-    filters: Vec<Filter>,
-    /// Where templates and cases come from, in words.
-    origin: String,
-}
-
-/// The templates and cases, and the filters of their pairs. Two operands of which the second is a
+/// The templates and cases, the filters of their pairs, and where they come from, in words. Two operands of which the second is a
 /// file are a template and conversations from outside.
-fn suite(arguments: &RenderArguments) -> Result<Rendering, Failure> {
+fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>, String), Failure> {
     let sources = &arguments.sources;
     if let [template, file] = arguments.operands.as_slice()
         && (file == stdin::NAME || Path::new(file).is_file())
@@ -119,11 +108,7 @@ fn suite(arguments: &RenderArguments) -> Result<Rendering, Failure> {
         let mut suite = inputs::load_templates(&[PathBuf::from(template)], &sources.set)?;
         suite.cases = conversation::cases(file, &conversations.read);
         suite.problems.extend(conversations.problems);
-        return Ok(Rendering {
-            suite,
-            filters: Vec::new(),
-            origin: shown_path(file),
-        });
+        return Ok((suite, Vec::new(), shown_path(file)));
     }
     if let Some(file) = missing_file(&arguments.operands) {
         let mut problem = Problem::new(file, NOT_THERE);
@@ -135,11 +120,7 @@ fn suite(arguments: &RenderArguments) -> Result<Rendering, Failure> {
     let filters = filters.map_err(|error| Failure::Request(error.to_string()))?;
     let Inputs { suite, origin, .. } = inputs::load(sources)?;
     tell(&format!("suite: {origin}"));
-    Ok(Rendering {
-        suite,
-        filters,
-        origin,
-    })
+    Ok((suite, filters, origin))
 }
 
 /// The file with conversations that the user means and that is not there: no filter looks so.

@@ -6,11 +6,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::report::accepting as accepting_report;
-use crate::report::checked_texts;
 use crate::report::difference::{self, Extent, FaultGroup, FaultGroups};
-use crate::report::reviewing as report;
-use crate::report::thousands;
+use crate::report::{accepting as accepting_report, checked_texts, reviewing as report, thousands};
 use rolecall_core::problem::Problem;
 use rolecall_core::{CaseId, TemplateName};
 use rolecall_suite::checked_text::CheckedText;
@@ -164,8 +161,10 @@ impl<'s> Review<'s> {
         let counts = &self.choice.counts;
         accepting_report::write_order(out, counts)?;
         let left = self.answers.left + counts.broken + counts.failed;
-        let (unread, questions) = (self.answers.unread, self.answers.questions);
-        report::write(out, counts, (left, unread), questions)?;
+        let Answers {
+            unread, questions, ..
+        } = self.answers;
+        report::write(out, counts, left, unread, questions)?;
         Ok(Status::of(self.problems.is_empty(), left == 0))
     }
 
@@ -205,10 +204,8 @@ impl<'s> Review<'s> {
     }
 }
 
-/// The answers so far.
 #[derive(Default)]
 struct Answers {
-    /// How many questions were answered.
     questions: usize,
     /// Results and cards that are still not as accepted.
     left: usize,
@@ -226,7 +223,6 @@ struct Answers {
     decided: HashMap<String, bool>,
 }
 
-/// What became of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Decision {
     Accepted,
@@ -274,7 +270,7 @@ impl Answers {
     }
 
     fn learn(&mut self, group: &FaultGroup<'_>, decision: Decision) {
-        let edits = group.edits().iter();
+        let edits = group.edits.iter();
         let open: Vec<&String> = edits
             .filter(|edit| !self.decided.contains_key(*edit))
             .collect();
@@ -291,7 +287,7 @@ impl Answers {
     /// The decision about a group whose edits were all decided on before, each in a group of its own
     /// or with others. One edit that is wrong makes a prompt wrong.
     fn implied(&self, group: &FaultGroup<'_>) -> Option<Decision> {
-        let known = group.edits().iter();
+        let known = group.edits.iter();
         let known: Vec<Option<bool>> = known.map(|edit| self.decided.get(edit).copied()).collect();
         if known.contains(&Some(false)) {
             return Some(Decision::Rejected);
@@ -358,7 +354,7 @@ fn new_templates<'s>(
 }
 
 fn question(group: &FaultGroup<'_>) -> String {
-    let what = match group.fault() {
+    let what = match group.fault {
         Fault::New => "new ",
         _ => "",
     };

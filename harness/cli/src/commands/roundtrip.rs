@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use crate::report::roundtrip as report;
-use crate::report::roundtrip_recorded as report_recorded;
+use crate::report::{roundtrip as report, roundtrip_recorded as report_recorded};
 use rayon::prelude::*;
 use rolecall_answers::reader::{DeclaredReader, OwnReader};
 use rolecall_answers::reading::{MessageReading, read_all_with};
@@ -36,7 +35,7 @@ pub(super) fn execute(
     if let Some(recorded) = &arguments.recorded {
         return read_recorded(arguments, recorded, out);
     }
-    let mut suite = inputs::load_templates_with_cases(&arguments.paths, &arguments.set)?;
+    let mut suite = inputs::load_templates_and_cases(&arguments.paths, &[], &arguments.set)?;
     report_problems(&suite.problems)?;
     if let Some(path) = &arguments.with {
         inputs::use_response_template(&mut suite, path)?;
@@ -65,8 +64,7 @@ pub(super) fn execute(
         }
     }
     // A program that crashed or was given up is no success.
-    let mut all = readings.iter().flatten();
-    let is_answered = all.all(MessageReading::is_answered);
+    let is_answered = readings.iter().flatten().all(MessageReading::is_answered);
     Ok(Status::of(suite.problems.is_empty(), is_answered))
 }
 
@@ -78,7 +76,6 @@ fn write_recorded(
     suite: &Suite,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let failed = |problem| Failure::Problems(vec![problem]);
     let cases: BTreeMap<_, _> = suite.cases.iter().map(|case| (&case.id, case)).collect();
     for (Read { template, .. }, readings) in readers.iter().zip(readings) {
         let compiled = template.response_template.as_ref();
@@ -90,7 +87,7 @@ fn write_recorded(
             RecordedAnswer::of(reading, cases.get(&reading.id.case)?, &compiled)
         });
         let answers: Vec<RecordedAnswer> = answers.collect();
-        let path = write_family(folder, template.name.as_str(), &answers).map_err(failed)?;
+        let path = write_family(folder, template.name.as_str(), &answers)?;
         report_recorded::write_written(out, &path, answers.len(), readings.len())?;
     }
     Ok(())

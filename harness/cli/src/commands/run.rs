@@ -4,33 +4,21 @@
 use std::collections::BTreeSet;
 use std::io::Write;
 
-use crate::lint;
-use crate::report;
-use crate::report::checked_texts;
-use crate::report::clean;
-use crate::report::comparison;
-use crate::report::counted;
-use crate::report::difference;
-use crate::report::failures;
+use crate::report::diagnostic::Diagnostic;
 use crate::report::format::Format;
-use crate::report::github;
-use crate::report::grid;
-use crate::report::html;
-use crate::report::jsonl;
-use crate::report::junit;
-use crate::report::markdown;
-use crate::report::other_fault::OtherFault;
 use crate::report::progress::Progress;
-use crate::report::repetition;
 use crate::report::run_report::RunReport;
-use crate::report::sarif;
-use crate::report::summary;
+use crate::report::{
+    clean, counted, difference, failures, github, grid, html, jsonl, junit, markdown, repetition,
+    sarif,
+};
+use crate::{cards, home, likeness, lint, page, report, roundtrip};
 use rolecall_check::known_defects;
 use rolecall_core::problem::Problem;
 use rolecall_core::{Dialect, Engine, Template};
 use rolecall_front::engines::Engines;
+use rolecall_io::protocol::ProtocolEngine;
 use rolecall_io::syntax_error::SyntaxError;
-use rolecall_suite::checked_base::CheckedBase;
 use rolecall_suite::conclusion::Conclusion;
 use rolecall_suite::configuration;
 use rolecall_suite::divergence::Divergences;
@@ -38,7 +26,7 @@ use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::pair_mark::{self, PairNames};
 use rolecall_suite::reference::Reference;
-use rolecall_suite::repetition::Repetition;
+use rolecall_suite::repetition::{Repeated, Repetition};
 use rolecall_suite::run::{Acceptance, Compared, Expected, Runner};
 use rolecall_suite::selection::select;
 use rolecall_suite::suite::{Pair, Suite, templates_of};
@@ -55,7 +43,6 @@ use crate::last_failed::LastFailed;
 #[cfg(feature = "fetch")]
 use crate::served;
 use crate::session::{self, Session};
-use crate::{cards, home, likeness, page, roundtrip};
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     hold_meant(arguments)?;
@@ -111,7 +98,7 @@ impl<'r> Run<'r> {
         let mut last_failed = LastFailed::of(self.inputs.layout.as_ref(), self.arguments);
         let pairs = self.pairs()?;
         let pairs = LastFailed::chosen(last_failed.as_ref(), self.arguments, pairs);
-        let around = self.inputs.around();
+        let around = self.inputs.around.as_ref().map(Suite::load_layout);
         let home = Home::of(self.inputs, around.as_ref(), &pairs)?;
         if let Some(home) = &home {
             let of_records = &home.expectations.records.problems;
@@ -119,7 +106,9 @@ impl<'r> Run<'r> {
             input.extend(of_records.iter().cloned());
         }
         let home = home.as_ref();
-        let (mut page, mut of_models) = self.page(&pairs)?;
+        let page = self.arguments.html.as_ref().map(|_| self.page(&pairs));
+        let (mut page, of_models) = page.transpose()?.unzip();
+        let mut of_models = of_models.unwrap_or_default();
         let is_slow = self.chosen.iter().any(ChosenEngine::is_slow) || !self.others.is_empty();
         let progress = Progress::of_slow(is_slow, pairs.len(), "rendering", "pairs");
         let runner = runner.with_progress(progress.step());
@@ -140,17 +129,81 @@ impl<'r> Run<'r> {
         );
         add_new(&mut input, of_models)?;
         let truth = self.truth(home);
-        let ran = FinishedRun {
-            run: self,
-            runner: &runner,
-            pairs: &pairs,
+        let reference_names = reference_names(&truth, &pairs);
+        let groups = std::mem::take(&mut results.groups).sorted();
+        if let Some(program) = self.program() {
+            let differing = std::mem::take(&mut results.differing);
+            let again = differing.ask(&self.session.engines, program, self.session.jobs)?;
+            results.repeated = Some(again);
+        }
+        let report = RunReport {
+            conclusion: &results.conclusion,
+            groups: &groups,
             input: &input,
+            unread: &unread(&runner, &results.conclusion),
             origin: &origin(self.arguments, self.inputs),
-            reference_names: reference_names(&truth, &pairs),
+            reference_names: reference_names.as_deref(),
             is_recorded: is_recorded_truth(&truth),
+            engine: self.arguments.rendering.engine.as_deref(),
         };
-        ran.report(results, page, out)?;
+        self.report(&report, &results, page, &runner, &pairs, out)?;
         Ok(status)
+    }
+
+    /// The external program that the user chose.
+    fn program(&self) -> Option<&ProtocolEngine> {
+        let asked = self.session.asked(self.chosen);
+        asked.and_then(ChosenEngine::program)
+    }
+
+    /// Writes the page and the results, in the format that the user chose.
+    fn report<'s>(
+        &self,
+        report: &RunReport<'_, 's>,
+        results: &RunResults<'s>,
+        page: Option<html::Page<'s>>,
+        runner: &Runner<'_>,
+        pairs: &[Pair<'s>],
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let arguments = self.arguments;
+        if let (Some(path), Some(page)) = (&arguments.html, page) {
+            let verdict = html::verdict::of_run(report, &engines_of(runner, pairs));
+            page::write(path, |out| page.write(out, &verdict))?;
+        }
+        let is_replay = self.is_others && !arguments.results.is_empty();
+        let is_other = is_replay || self.program().is_some();
+        let mut errors = clean::messages();
+        let reported: &mut dyn Write = if arguments.format == Format::Human {
+            &mut *out
+        } else {
+            &mut errors
+        };
+        let failures = &report.conclusion.failures;
+        match failures.common_refusal().filter(|_| is_other) {
+            Some(words) => failures::write_common_refusal(reported, words)?,
+            None => failures::write(reported, failures, |dialect| runner.engine(dialect))?,
+        }
+        if let Some(again) = &results.repeated {
+            repetition::write(reported, again)?;
+        }
+        if arguments.format != Format::Human {
+            tell(&format!("suite: {}", report.origin));
+            report_problems(&report.conclusion.problems)?;
+        }
+        match arguments.format {
+            Format::Human => {
+                let grid = results.grid.as_ref();
+                report::run::write(out, report, grid, arguments.all, is_other)?;
+            }
+            Format::Junit => junit::write_run(out, report, pairs)?,
+            Format::Github => github::write_run(out, report)?,
+            Format::Sarif => sarif::write_run(out, report, &std::env::current_dir()?)?,
+            Format::Markdown => markdown::write_run(out, report)?,
+            // The lines are written one after the other.
+            Format::Json | Format::Jsonl | Format::Lcov => {}
+        }
+        Ok(())
     }
 
     /// Renders the pairs, and compares each with what is expected of it.
@@ -182,18 +235,18 @@ impl<'r> Run<'r> {
         let mut results = RunResults::new(arguments, pairs);
         let mut lines = jsonl::LineWriter::new(runner);
         let mut written = Ok(());
-        let ran = runner.compare_each(pairs, &expected, |mut compared| {
-            if written.is_err() {
-                return;
-            }
+        let mut take = |mut compared: Compared<'s>| {
             if arguments.format == Format::Jsonl {
-                written = lines.write_compared(out, &compared);
+                lines.write_compared(out, &compared)?;
             }
             LastFailed::learn(last_failed, &compared);
             compared.shorten(page::MOST_SHOWN);
             results.add(&compared, divergences);
-            if let Some(page) = page.as_mut().filter(|_| written.is_ok()) {
-                written = page.add(compared);
+            page.as_mut().map_or(Ok(()), |page| page.add(compared))
+        };
+        let ran = runner.compare_each(pairs, &expected, |compared| {
+            if written.is_ok() {
+                written = take(compared);
             }
         });
         written?;
@@ -215,24 +268,19 @@ impl<'r> Run<'r> {
         let pairs = served::pairs(pairs, self.session.asked(self.chosen), arguments.front.name)?;
         let pairs = with_dialects(pairs, &self.others)?;
         if arguments.results.is_empty() {
-            return arguments.shard.of(pairs);
+            arguments.shard.of(pairs)
+        } else {
+            let replays: Vec<&dyn Engine> = self.chosen.iter().map(ChosenEngine::engine).collect();
+            with_dialects(pairs, &replays)
         }
-        let replays: Vec<&dyn Engine> = self.chosen.iter().map(ChosenEngine::engine).collect();
-        with_dialects(pairs, &replays)
     }
 
     /// A page of the run's results, with the cards of its templates, and the problems of files that
     /// the cards need.
-    fn page<'s>(
-        &self,
-        pairs: &[Pair<'s>],
-    ) -> Result<(Option<html::Page<'s>>, Vec<Problem>), Failure>
+    fn page<'s>(&self, pairs: &[Pair<'s>]) -> Result<(html::Page<'s>, Vec<Problem>), Failure>
     where
         'r: 's,
     {
-        if self.arguments.html.is_none() {
-            return Ok((None, Vec::new()));
-        }
         let suite = &self.inputs.suite;
         let shown: BTreeSet<_> = pairs.iter().map(|pair| &pair.template.name).collect();
         let is_shown = |template: &&Template| shown.contains(&template.name);
@@ -241,8 +289,8 @@ impl<'r> Run<'r> {
         let runner = self.session.runner(self.chosen)?;
         let (tokenizers, problems) = session::tokenizers(&templates);
         let cards = runner.examine(&templates, &tokenizers).results;
-        let page = html::Page::new("Rolecall", suite, pairs, page::cards(&cards, &templates));
-        Ok((Some(page), problems))
+        let page = html::Page::new("Rolecall", suite, pairs, cards);
+        Ok((page, problems))
     }
 
     fn divergences<'t>(&'t self, home: Option<&'t Home<'_>>) -> &'t Divergences {
@@ -280,18 +328,17 @@ impl<'h> Home<'h> {
     /// None if no pair belongs to a suite.
     fn of(
         inputs: &'h Inputs,
-        around: Option<&'h inputs::Around<'_>>,
+        around: Option<&'h Suite>,
         pairs: &[Pair<'h>],
     ) -> Result<Option<Home<'h>>, Failure> {
-        let (layout, suite, belonging) = if let Some(layout) = &inputs.layout {
-            (layout, &inputs.suite, None)
-        } else if let Some(around) = around {
-            let belonging = pair_mark::shared(pairs, &around.suite);
-            if belonging.is_empty() {
-                return Ok(None);
-            }
-            (around.layout, &around.suite, Some(belonging))
-        } else {
+        let own = inputs.layout.as_ref();
+        let own = own.map(|layout| (layout, &inputs.suite, None));
+        let around = inputs.around.as_ref().zip(around).map(|(layout, suite)| {
+            let belonging = pair_mark::shared(pairs, suite);
+            (layout, suite, Some(belonging))
+        });
+        let around = around.filter(|(.., of)| of.as_ref().is_some_and(|of| !of.is_empty()));
+        let Some((layout, suite, belonging)) = own.or(around) else {
             return Ok(None);
         };
         let own = pairs
@@ -356,120 +403,38 @@ fn add_new(input: &mut Vec<Problem>, found: Vec<Problem>) -> Result<(), Failure>
 /// Where templates and cases come from, and which part of them is run, in words. Says what a part
 /// leaves out.
 fn origin(arguments: &RunArguments, inputs: &Inputs) -> String {
-    let Some(part) = arguments.shard.part() else {
-        return inputs.origin.clone();
-    };
-    tell(
-        "what is gone from the suite, report cards and bases are looked at when `run --results` puts \
-         all parts together",
-    );
-    format!("{}, part {part}", inputs.origin)
-}
-
-/// A run whose results are known.
-struct FinishedRun<'r, 's> {
-    run: &'r Run<'r>,
-    runner: &'r Runner<'r>,
-    pairs: &'r [Pair<'s>],
-    /// The problems of the files that the run needs.
-    input: &'r [Problem],
-    /// Where templates and cases come from, in words.
-    origin: &'r str,
-    /// Who gives the verdicts, in words.
-    reference_names: Option<String>,
-    /// Whether these are the records of a reference.
-    is_recorded: bool,
-}
-
-impl<'s> FinishedRun<'_, 's> {
-    /// Writes the page and the results, in the format that the user chose.
-    fn report(
-        &self,
-        mut results: RunResults<'s>,
-        page: Option<html::Page<'s>>,
-        out: &mut dyn Write,
-    ) -> Result<(), Failure> {
-        let Run {
-            arguments, session, ..
-        } = self.run;
-        let differing = std::mem::take(&mut results.differing);
-        let groups = std::mem::take(&mut results.groups).sorted();
-        let unread = self.unread(&results.conclusion);
-        let report = RunReport {
-            conclusion: &results.conclusion,
-            groups: &groups,
-            input: self.input,
-            unread: &unread,
-            origin: self.origin,
-            reference_names: self.reference_names.as_deref(),
-            is_recorded: self.is_recorded,
-            engine: arguments.rendering.engine.as_deref(),
-        };
-        if let (Some(path), Some(page)) = (&arguments.html, page) {
-            let verdict = html::verdict::of_run(&report, &engines_of(self.runner, self.pairs));
-            page::write(path, |out| page.write(out, &verdict))?;
+    match arguments.shard.part() {
+        Some(part) => {
+            tell(
+                "what is gone from the suite, report cards and bases are looked at when `run \
+                 --results` puts all parts together",
+            );
+            format!("{}, part {part}", inputs.origin)
         }
-        let program = session.asked(self.run.chosen);
-        let program = program.and_then(ChosenEngine::program);
-        let is_other = program.is_some() || self.run.is_others && !arguments.results.is_empty();
-        let mut errors = clean::messages();
-        let reported: &mut dyn Write = if arguments.format == Format::Human {
-            &mut *out
-        } else {
-            &mut errors
-        };
-        results.write_failures(reported, self.runner, is_other)?;
-        if let Some(program) = program {
-            let again = differing.ask(&session.engines, program, session.jobs)?;
-            repetition::write(reported, &again)?;
-        }
-        if arguments.format == Format::Human {
-            results.write(out, arguments, &report, is_other)
-        } else {
-            write_for_programs(arguments.format, &report, self.pairs, out)
-        }
-    }
-
-    /// The templates that no engine can read.
-    fn unread(&self, conclusion: &Conclusion<'_>) -> Vec<OtherFault> {
-        let mut unread = Vec::new();
-        for template in conclusion.failures.unread() {
-            let engine = self.runner.engine(template.dialect);
-            let error = engine.and_then(|engine| SyntaxError::find(engine, template));
-            unread.push(OtherFault::of_unread(template, error.as_ref()));
-        }
-        unread
+        None => inputs.origin.clone(),
     }
 }
 
-/// Writes the results for a program, and what else is wrong on standard error.
-fn write_for_programs(
-    format: Format,
-    report: &RunReport<'_, '_>,
-    pairs: &[Pair<'_>],
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
-    tell(&format!("suite: {}", report.origin));
-    report_problems(&report.conclusion.problems)?;
-    match format {
-        Format::Junit => junit::write_run(out, report, pairs)?,
-        Format::Github => github::write_run(out, report)?,
-        Format::Sarif => sarif::write_run(out, report, &std::env::current_dir()?)?,
-        Format::Markdown => markdown::write_run(out, report)?,
-        Format::Human | Format::Json | Format::Jsonl | Format::Lcov => {}
-    }
-    Ok(())
+/// The templates that no engine can read.
+fn unread<'s>(runner: &Runner<'_>, conclusion: &Conclusion<'s>) -> Vec<Diagnostic<'s>> {
+    let unread = conclusion.failures.unread().map(|template| {
+        let engine = runner.engine(template.dialect);
+        let error = engine.and_then(|engine| SyntaxError::find(engine, template));
+        Diagnostic::of_unread(template, error.as_ref())
+    });
+    unread.collect()
 }
 
 /// Refuses to run the built-in suite where the user probably means their own.
 fn hold_meant(arguments: &RunArguments) -> Result<(), Failure> {
-    if !arguments.selection.sources.templates.is_empty() {
-        return Ok(());
-    }
     let names_engine = arguments.rendering.engine.is_some()
         || !arguments.against.is_empty()
         || !arguments.results.is_empty();
-    home::hold_meant(names_engine)
+    if arguments.selection.sources.templates.is_empty() {
+        home::hold_meant(names_engine)
+    } else {
+        Ok(())
+    }
 }
 
 /// The engines that rendered the pairs, in a sentence.
@@ -502,6 +467,8 @@ struct RunResults<'s> {
     groups: difference::FaultGroups<'s>,
     /// The pairs of an external program that differ from the reference.
     differing: Repetition<'s>,
+    /// What the program answered when it was asked about them again.
+    repeated: Option<Repeated>,
     /// Only for a few templates, or if the user asks for it.
     grid: Option<grid::Grid<'s>>,
 }
@@ -581,70 +548,6 @@ impl<'s> RunResults<'s> {
         }
         Ok(())
     }
-
-    /// Writes why some templates, or all, gave no result.
-    fn write_failures(
-        &self,
-        out: &mut dyn Write,
-        runner: &Runner<'_>,
-        is_other: bool,
-    ) -> Result<(), Failure> {
-        let failures = &self.conclusion.failures;
-        match failures.common_refusal().filter(|_| is_other) {
-            Some(words) => failures::write_common_refusal(out, words)?,
-            None => failures::write(out, failures, |dialect| runner.engine(dialect))?,
-        }
-        Ok(())
-    }
-
-    fn write(
-        &self,
-        out: &mut dyn Write,
-        arguments: &RunArguments,
-        report: &RunReport<'_, '_>,
-        is_other: bool,
-    ) -> Result<(), Failure> {
-        if let Some(grid) = &self.grid {
-            grid.write(out)?;
-            writeln!(out)?;
-        }
-        let extent = if arguments.all {
-            difference::Extent::WHOLE
-        } else {
-            difference::Extent::SHORT
-        };
-        difference::write(out, report.groups, extent)?;
-        let conclusion = &self.conclusion;
-        checked_texts::write(out, &conclusion.cards, arguments.all)?;
-        write_bases(out, &conclusion.bases, arguments.all)?;
-        difference::write_gone(out, &conclusion.gone)?;
-        if !conclusion.problems.is_empty() {
-            report::problems::write_shared(out, &conclusion.problems)?;
-            writeln!(out)?;
-        }
-        summary::write_table(out, conclusion, arguments.all)?;
-        writeln!(out)?;
-        if is_other {
-            summary::write_parts(out, conclusion)?;
-        }
-        summary::write_close(out, conclusion, report.origin, report.reference_names)?;
-        if !report.passes() {
-            summary::write_failure(out, report.origin, &report.headline())?;
-        }
-        Ok(())
-    }
-}
-
-/// Writes the templates that are not as their bases.
-fn write_bases(out: &mut dyn Write, bases: &[CheckedBase], is_whole: bool) -> Result<(), Failure> {
-    for checked in bases {
-        if checked.comparison.deviates() {
-            comparison::write_base(out, &checked.comparison, is_whole)?;
-        }
-        report::problems::write_shared(out, &checked.stale)?;
-        writeln!(out)?;
-    }
-    Ok(())
 }
 
 /// The pairs in the dialects of the engines that give verdicts. Reports the pairs that are left
@@ -653,12 +556,9 @@ fn with_dialects<'s>(
     pairs: Vec<Pair<'s>>,
     others: &[&dyn Engine],
 ) -> Result<Vec<Pair<'s>>, Failure> {
-    if others.is_empty() {
-        return Ok(pairs);
-    }
     let has_dialect = |pair: &Pair<'_>| {
         let dialect = pair.template.dialect;
-        others.iter().any(|engine| engine.dialect() == dialect)
+        others.is_empty() || others.iter().any(|engine| engine.dialect() == dialect)
     };
     let (kept, left): (Vec<_>, Vec<_>) = pairs.into_iter().partition(has_dialect);
     if let Some(pair) = left.first() {
@@ -679,22 +579,19 @@ fn with_dialects<'s>(
 
 /// The reference that gives the verdicts, in words. Nothing for pairs from outside the suite.
 fn reference_names(truth: &Truth<'_>, pairs: &[Pair<'_>]) -> Option<String> {
-    let names: Vec<String> = match truth {
-        Truth::Unknown => return None,
+    match truth {
+        Truth::Unknown => None,
         Truth::Engines { engines, .. } => {
-            engines.iter().map(|engine| engine.description()).collect()
+            let names: Vec<_> = engines.iter().map(|engine| engine.description()).collect();
+            Some(names.join(" and "))
         }
         Truth::Records { records, .. } if records.are_never_asked() => {
-            return Some("the accepted snapshots".to_owned());
+            Some("the accepted snapshots".to_owned())
         }
-        Truth::Records { .. } => Reference::of_pairs(pairs)
-            .iter()
-            .map(Reference::to_string)
-            .collect(),
-    };
-    let recorded = match truth {
-        Truth::Records { .. } => ", as recorded",
-        _ => "",
-    };
-    Some(names.join(" and ") + recorded)
+        Truth::Records { .. } => {
+            let references = Reference::of_pairs(pairs);
+            let names: Vec<_> = references.iter().map(Reference::to_string).collect();
+            Some(names.join(" and ") + ", as recorded")
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use rolecall_io::protocol::serve;
 
-use crate::args::ServeArguments;
+use crate::args::LimitsArguments;
 use crate::engines::unknown;
 use crate::failure::{Failure, Status};
 
@@ -14,11 +14,15 @@ use crate::failure::{Failure, Status};
 #[cfg(unix)]
 const MOST_MEMORY: u64 = 576 << 20;
 
-pub(super) fn execute(arguments: &ServeArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let engines = arguments.limits.chosen().engines();
+pub(super) fn execute(
+    engine: &str,
+    limits: &LimitsArguments,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let engines = limits.chosen().engines();
     let engine = engines
-        .by_name(&arguments.engine)
-        .ok_or_else(|| unknown(&engines, &arguments.engine))?;
+        .by_name(engine)
+        .ok_or_else(|| unknown(&engines, engine))?;
     confine();
     match serve(engine, io::stdin().lock(), out) {
         // The program that asked is gone, as at the end of its requests.

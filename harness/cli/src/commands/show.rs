@@ -3,11 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use crate::report::clean;
-use crate::report::difference;
-use crate::report::problems;
-use crate::report::screen;
-use crate::report::transcripts;
+use crate::report::{clean, difference, problems, screen, transcripts};
 use rolecall_core::diff::Diff;
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::invocation;
@@ -31,7 +27,7 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
     if let Some(name) = arguments.case.strip_prefix(probe::FAMILY) {
         return probe::show(arguments, name, out);
     }
-    let Asked { inputs, name } = Asked::load(arguments)?;
+    let (inputs, name) = load(arguments)?;
     let pair = asked_pair(&inputs.suite, name.as_deref(), arguments)?;
     if arguments.reference && !arguments.diff {
         return show_outcome(arguments, &pair, &recorded(&inputs, &pair, arguments)?, out);
@@ -65,39 +61,31 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
     }
 }
 
-/// What the user asks for.
-struct Asked {
-    inputs: Inputs,
-    /// The name of the template among the inputs. Without one they have only that template.
-    name: Option<String>,
-}
-
-impl Asked {
-    /// Loads in the same order as for the sides of `diff`: a template of the suite, then a path, then a
-    /// model by name.
-    fn load(arguments: &ShowArguments) -> Result<Asked, Failure> {
-        let (text, sources) = (&arguments.template, &arguments.sources);
-        let is_alone = sources.templates.is_empty();
-        let layout = home::layout()?;
-        let own = is_alone.then(|| inputs::named_template(&layout, text));
-        let own = own.flatten();
-        let is_place = own.is_none() && is_alone && inputs::is_place(text);
-        let mut inputs = if let Some(own) = &own {
-            inputs::find_own(&layout, own, &sources.cases, &sources.set)?
-        } else if is_place {
-            inputs::find(&[PathBuf::from(text)], &sources.cases, &sources.set)?
-        } else {
-            inputs::find(&sources.templates, &sources.cases, &sources.set)?
-        };
-        problems::write_notes(&mut clean::messages(), &inputs.suite.notes)?;
-        let is_compared = arguments.diff || arguments.reference;
-        // Only the pairs with a template's own front have snapshots and records.
-        if !is_compared || inputs.layout.is_none() {
-            session::use_front(arguments.front.name, &mut inputs.suite);
-        }
-        let name = (own.is_none() && !is_place).then(|| text.clone());
-        Ok(Asked { inputs, name })
+/// Loads in the same order as for the sides of `diff`: a template of the suite, then a path, then a
+/// model by name. Returns also the name of the template among the inputs; without one they have only
+/// that template.
+fn load(arguments: &ShowArguments) -> Result<(Inputs, Option<String>), Failure> {
+    let (text, sources) = (&arguments.template, &arguments.sources);
+    let is_alone = sources.templates.is_empty();
+    let layout = home::layout()?;
+    let own = is_alone.then(|| inputs::named_template(&layout, text));
+    let own = own.flatten();
+    let is_place = own.is_none() && is_alone && inputs::is_place(text);
+    let mut inputs = if let Some(own) = &own {
+        inputs::find_own(&layout, own, &sources.cases, &sources.set)?
+    } else if is_place {
+        inputs::find(&[PathBuf::from(text)], &sources.cases, &sources.set)?
+    } else {
+        inputs::find(&sources.templates, &sources.cases, &sources.set)?
+    };
+    problems::write_notes(&mut clean::messages(), &inputs.suite.notes)?;
+    let is_compared = arguments.diff || arguments.reference;
+    // Only the pairs with a template's own front have snapshots and records.
+    if !is_compared || inputs.layout.is_none() {
+        session::use_front(arguments.front.name, &mut inputs.suite);
     }
+    let name = (own.is_none() && !is_place).then(|| text.clone());
+    Ok((inputs, name))
 }
 
 fn diff_from_reference(

@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use crate::report::tokens;
-use crate::report::transcripts;
+use crate::report::{tokens, transcripts};
 use rolecall_check::tokenizer::Tokenizer;
 use rolecall_core::problem::Problem;
 use rolecall_core::{Case, Dialect, Outcome, Template};

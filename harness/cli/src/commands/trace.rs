@@ -2,14 +2,11 @@
 
 use std::io::Write;
 
-use crate::report::decisions;
 use crate::report::format::Format;
-use crate::report::html;
 use crate::report::trace::{self as report, Trace};
-use crate::report::trace_document;
-use crate::report::transcripts;
+use crate::report::{decisions, html, trace_document, transcripts};
+use rolecall_core::Outcome;
 use rolecall_core::lines::Lines;
-use rolecall_core::{Examination, Outcome};
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 use rolecall_suite::run::Runner;
@@ -35,16 +32,8 @@ pub(super) fn show(
     let program = FrontProgram::load(engine, pair.template);
     let model = program.model.with(pair.case);
     let input = PreparedCase::new(pair.case, pair.front(), &model);
-    let wants_decisions = arguments.decisions || arguments.format == Format::Json;
-    let (outcome, examination) = if wants_decisions {
-        program.examined(&input)
-    } else {
-        let (outcome, spans) = program.traced(&input);
-        let decisions = None;
-        (outcome, Examination { spans, decisions })
-    };
-    let sites = wants_decisions.then(|| program.sites_for(&input)).flatten();
-    let sites = sites.unwrap_or_default();
+    let (outcome, examination) = program.examined(&input);
+    let sites = program.sites_for(&input).unwrap_or_default();
     let template = pair.chosen().unwrap_or(pair.template);
     let lines = Lines::of(&template.source);
     let trace = |prompt, spans| Trace {

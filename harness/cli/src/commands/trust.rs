@@ -3,29 +3,33 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::report;
+use crate::{home, report};
 use rolecall_core::owner;
 use rolecall_suite::layout::Layout;
 
-use crate::args::TrustArguments;
 use crate::failure::{Failure, Status};
-use crate::home;
 use crate::trust::{self, FolderCommand, Trusted};
 
-pub(super) fn execute(arguments: &TrustArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    if arguments.list {
-        report::trust::write_all(out, Trusted::read()?.folders())?;
-        return Ok(Status::Fine);
-    }
-    let layout = home::layout_around(&arguments.folder)?;
+/// Lists the trusted folders.
+pub(super) fn list(out: &mut dyn Write) -> Result<Status, Failure> {
+    report::trust::write_all(out, Trusted::read()?.folders())?;
+    Ok(Status::Fine)
+}
+
+pub(super) fn execute(
+    named: &Path,
+    is_forgotten: bool,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let layout = home::layout_around(named)?;
     let folder = layout.root();
-    if arguments.forget {
+    if is_forgotten {
         let mut was_trusted = false;
         Trusted::change(|trusted| was_trusted = trusted.forget(folder))?;
         report::trust::write_forgotten(out, folder, was_trusted)?;
         return Ok(Status::Fine);
     }
-    let commands = own_commands(&layout, &arguments.folder)?;
+    let commands = own_commands(&layout, named)?;
     if commands.is_empty() {
         report::trust::write_nothing(out, folder)?;
         return Ok(Status::Fine);

@@ -19,7 +19,6 @@ use rolecall_suite::reference::Reference;
 use rolecall_suite::run::Compared;
 use rolecall_suite::snapshot::SnapshotStatus;
 
-/// How many pairs are accepted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct AcceptedPairs {
     /// Accepted pairs that had another snapshot before.
@@ -45,14 +44,6 @@ impl AcceptedPairs {
         self.new += others.new;
         self.confirmed += others.confirmed;
     }
-}
-
-/// The files of a command, and how many of them could be written.
-#[derive(Debug, Clone, Copy)]
-pub struct AcceptedFiles<'f> {
-    pub files: &'f [AcceptedFile],
-    /// How many were written.
-    pub written: usize,
 }
 
 /// How many pairs and cards are accepted, and why others are not.
@@ -126,12 +117,13 @@ impl AcceptedCounts {
 pub fn write(
     out: &mut dyn Write,
     counts: &AcceptedCounts,
-    files: AcceptedFiles<'_>,
+    files: &[AcceptedFile],
+    written_files: usize,
     references: &[Reference],
     is_dry: bool,
 ) -> io::Result<()> {
     let references: Vec<_> = references.iter().map(Reference::to_string).collect();
-    let with_orphans = files.files.iter().filter(|file| !file.orphans.is_empty());
+    let with_orphans = files.iter().filter(|file| !file.orphans.is_empty());
     let with_orphans = with_orphans.map(|file| {
         context! { path => file.path.display().to_string(), orphans => file.orphans.clone() }
     });
@@ -139,7 +131,7 @@ pub fn write(
         counts => data(counts),
         order => written(|out| write_order(out, counts))?,
         files => with_orphans.collect::<Vec<_>>(),
-        written => files.written,
+        written => written_files,
         texts => counts.texts().collect::<Vec<_>>(),
         references => references.join(" and "),
         is_unchanged => counts.changed_nothing(),

@@ -4,13 +4,12 @@ use std::io::{self, Write};
 
 use minijinja::{Value, context};
 
-use super::clean;
 use super::difference::write_windows;
-use super::excerpt;
 use super::screen::ENDLESS;
 use super::style::{QUIET, Styled};
 use super::text::{text, written};
 use super::wrapping::wrapped;
+use super::{clean, excerpt};
 use rolecall_answers::comparison::Verdict;
 use rolecall_check::capability::{Ability, Capabilities, GenerationPrompt, Support};
 use rolecall_check::card::Card;
@@ -32,10 +31,8 @@ pub enum CardDetail {
     Full,
 }
 
-/// How to write findings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FindingStyle<'s> {
-    /// How much to write.
     pub(super) detail: CardDetail,
     pub(super) width: usize,
     /// The words after `rolecall show` that name the template, if readers may want to see its

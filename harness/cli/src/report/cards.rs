@@ -7,18 +7,17 @@ use std::io::{self, Write};
 use anstyle::Style;
 use minijinja::{Value, context};
 
-use super::assumed;
 use super::card::{
     CardDetail, FindingStyle, one_line, setting, style_of as style_of_severity, style_of_support,
     write_about, write_alone, write_broken,
 };
+use super::diagnostic::{BASE, Diagnostic};
 use super::numbers::{counted, thousands};
-use super::other_fault::{FaultKind, OtherFault};
 use super::screen::{self, whose};
 use super::style::{self, BAD, GOOD, NOTE, PLAIN, QUIET, Styled};
-use super::syntax_error;
 use super::text::{text, written};
 use super::wrapping::{paragraph, wrapped_command};
+use super::{assumed, syntax_error};
 use rolecall_check::capability::{Ability, Capabilities, GenerationPrompt, Support};
 use rolecall_check::card::Card;
 use rolecall_check::contract::{Finding, Judgement, Severity};
@@ -246,15 +245,12 @@ pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
 pub fn write_close(
     out: &mut dyn Write,
     run: &TimedResults<Card>,
-    others: &[OtherFault],
+    others: &[Diagnostic<'_>],
     origin: Option<&str>,
 ) -> io::Result<()> {
     let broken = |severity| -> usize { run.results.iter().map(|card| card.count(severity)).sum() };
     let (errors, warnings) = (broken(Severity::Error), broken(Severity::Warning));
-    let bases = others
-        .iter()
-        .filter(|other| other.kind == FaultKind::Base)
-        .count();
+    let bases = others.iter().filter(|other| other.rule == BASE).count();
     // No contract says more about a template that cannot be read.
     let mut read = run
         .results

@@ -52,7 +52,6 @@ impl Cell {
         cell
     }
 
-    /// Adds a piece.
     pub fn push(&mut self, style: Style, text: impl Into<String>) {
         self.0.push((style, text.into()));
     }
@@ -143,14 +142,6 @@ fn indent_of(text: &str) -> usize {
     text.len() - text.trim_start_matches(' ').len()
 }
 
-/// The layout of the columns on the screen.
-#[derive(Debug, PartialEq, Eq)]
-struct Plan {
-    /// The widths of the columns that are side by side.
-    widths: Vec<usize>,
-    screen: usize,
-}
-
 impl Columns {
     /// An empty table, with some columns aligned to the right.
     pub fn right_aligned(right: impl IntoIterator<Item = usize>) -> Columns {
@@ -171,13 +162,14 @@ impl Columns {
 
     /// Writes the rows in lines of a width, except for wider words.
     pub(super) fn write_within(&self, out: &mut dyn Write, screen: usize) -> io::Result<()> {
-        let plan = self.plan(screen);
+        let widths = self.widths(screen);
         self.rows
             .iter()
-            .try_for_each(|row| self.write_row(out, row, &plan))
+            .try_for_each(|row| self.write_row(out, row, &widths, screen))
     }
 
-    fn plan(&self, screen: usize) -> Plan {
+    /// The widths of the columns that are side by side.
+    fn widths(&self, screen: usize) -> Vec<usize> {
         let mut widths: Vec<usize> = Vec::new();
         let mut least: Vec<usize> = Vec::new();
         for row in &self.rows {
@@ -212,21 +204,27 @@ impl Columns {
                 }
             }
         }
-        Plan { widths, screen }
+        widths
     }
 
-    fn write_row(&self, out: &mut dyn Write, row: &[Cell], plan: &Plan) -> io::Result<()> {
+    fn write_row(
+        &self,
+        out: &mut dyn Write,
+        row: &[Cell],
+        widths: &[usize],
+        screen: usize,
+    ) -> io::Result<()> {
         // If a word is wider than its column, the rest of the row goes below.
-        let too_long = (1..row.len().min(plan.widths.len()))
-            .find(|index| row[*index].longest_word() > plan.widths[*index]);
-        let (inline, below) = row.split_at(too_long.unwrap_or(row.len().min(plan.widths.len())));
+        let too_long = (1..row.len().min(widths.len()))
+            .find(|index| row[*index].longest_word() > widths[*index]);
+        let (inline, below) = row.split_at(too_long.unwrap_or(row.len().min(widths.len())));
         let mut columns: Vec<Vec<Cell>> = inline
             .iter()
-            .zip(&plan.widths)
+            .zip(widths)
             .map(|(cell, width)| cell.clone().lines(*width))
             .collect();
         // A name that is wider than its column goes above the rest of its row.
-        let is_wide = |cell: &Cell| cell.width() > plan.widths[0];
+        let is_wide = |cell: &Cell| cell.width() > widths[0];
         if columns.len() > 1
             && let Some(first) = columns.first_mut()
             && first.iter().any(is_wide)
@@ -239,7 +237,7 @@ impl Columns {
         let height = columns.iter().map(Vec::len).max().unwrap_or(0);
         for line in 0..height {
             let cells = columns.iter().map(|lines| lines.get(line));
-            self.write_line(out, &cells.collect::<Vec<_>>(), &plan.widths)?;
+            self.write_line(out, &cells.collect::<Vec<_>>(), widths)?;
         }
         let mut rest = Cell::default();
         for cell in below.iter().filter(|cell| cell.width() > 0) {
@@ -248,7 +246,7 @@ impl Columns {
             rest.0.extend(cell.0.iter().cloned());
         }
         if !rest.is_empty() {
-            for line in rest.lines(plan.screen) {
+            for line in rest.lines(screen) {
                 line.write(out)?;
                 writeln!(out)?;
             }

@@ -14,11 +14,13 @@ use rolecall_explore::coverage::{
 use rolecall_io::template_file::{line_in_file, place};
 
 use super::excerpt::write_marked;
+use super::format::Format;
 use super::json::{self, VERSION, document};
 use super::numbers::{counted, percent, thousands};
 use super::screen;
 use super::style::{GOOD, NOTE, Styled};
 use super::text::{text, written};
+use super::wrapping::each;
 
 /// How many cases JSON names for each branch of a place.
 const MOST_NAMED: usize = 3;
@@ -57,9 +59,27 @@ pub(super) fn missing(covered: &CoveredSite) -> Option<String> {
     Some(words.collect::<Vec<_>>().join(", "))
 }
 
-/// Writes the coverage of a template: what is reached, and the places that are not. Places that
-/// follow each other and are never reached are shown as one, unless `is_whole`.
-pub fn write(
+/// Writes the coverage of templates: what is reached, and the places that are not. In a text, places
+/// that follow each other and are never reached are shown as one, unless `is_whole`. Returns the names
+/// of templates that the format leaves out.
+pub fn write<'c>(
+    out: &mut dyn Write,
+    all: &'c [TemplateCoverage<'_>],
+    format: Format,
+    is_whole: bool,
+) -> io::Result<Vec<&'c str>> {
+    match format {
+        Format::Json => json::write(out, &CoverageDocument::of(all))?,
+        Format::Lcov => return write_lcov(out, all),
+        _ => each(out, all, |out, one| write_one(out, one, is_whole))?,
+    }
+    if format == Format::Human && screen::is_quiet() {
+        write_whole(out, all)?;
+    }
+    Ok(Vec::new())
+}
+
+fn write_one(
     out: &mut dyn Write,
     coverage: &TemplateCoverage<'_>,
     is_whole: bool,
@@ -81,7 +101,7 @@ pub fn write(
 }
 
 /// Writes the coverage of several templates in one line.
-pub fn write_whole(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Result<()> {
+fn write_whole(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Result<()> {
     let whole = all.iter().map(TemplateCoverage::whole);
     let (reached, branches) = whole.fold((0, 0), |(reached, branches), whole| {
         (reached + whole.reached, branches + whole.all)
@@ -295,15 +315,10 @@ document! {
     }
 }
 
-/// Writes the coverage of templates as JSON.
-pub fn write_json(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Result<()> {
-    json::write(out, &CoverageDocument::of(all))
-}
-
 /// Writes the coverage of templates as LCOV has it: lines and branches, counted in cases. A template
 /// that is a value in a file of another kind has no lines there, and is left out; the result names
 /// such templates.
-pub fn write_lcov<'c>(
+fn write_lcov<'c>(
     out: &mut dyn Write,
     all: &'c [TemplateCoverage<'_>],
 ) -> io::Result<Vec<&'c str>> {

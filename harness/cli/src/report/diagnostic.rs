@@ -1,45 +1,87 @@
-//! Diagnostics: what is wrong and where, as code scanning and annotations report it.
+//! Diagnostics: what is wrong, and where. Code scanning, annotations, JUnit and comments on pull
+//! requests are written from them.
 
 use std::path::{Path, PathBuf};
 
-use rolecall_core::Template;
+use rolecall_core::diff::{Diff, DiffLine, Side};
+use rolecall_core::invocation;
+use rolecall_core::problem::{Location, Position, Problem};
+use rolecall_core::{Deaths, Outcome, Template, TemplatePart};
 
-use super::markdown;
+use super::difference::{FaultGroup, GroupedPair};
+use super::fixes::TemplateFixes;
 use super::numbers::counted;
-use super::other_fault::{FaultKind, OtherFault};
 use super::place::lines;
-use super::run_report::{RunReport, first_lines};
 use rolecall_check::card::Card;
-use rolecall_check::contract::{Finding, Severity};
-use rolecall_core::problem::Location;
+use rolecall_check::contract::Severity;
+use rolecall_check::fix::Fix;
+use rolecall_io::syntax_error::SyntaxError;
 use rolecall_io::template_file::line_in_file;
+use rolecall_suite::checked_base::CheckedBase;
+use rolecall_suite::checked_text::{CheckedText, TextStatus};
+use rolecall_suite::conclusion::{EngineFailure, EngineFault};
+use rolecall_suite::roundtrip::RoundtripTally;
 
-/// How many lines of a difference an annotation shows.
-const MOST_LINES: usize = 12;
+/// The rule for a template that the engine cannot read.
+pub(super) const SYNTAX: &str = "syntax";
+/// The rule for a template that differs from its base.
+pub(super) const BASE: &str = "base";
+
+/// The rules for what belongs to no pair and to no contract, each with its meaning.
+pub(super) const RULES: [(&str, &str); 7] = [
+    ("file", "a file that is needed is wrong"),
+    (SYNTAX, "the engine cannot read the template"),
+    ("no prompt", "no pair gave a prompt"),
+    (
+        BASE,
+        "the template differs from its base, and nothing gives the reason",
+    ),
+    (
+        "no divergence",
+        "the reference agrees, although a divergence is listed",
+    ),
+    (
+        "read back",
+        "an answer is not read as the reference reads it",
+    ),
+    ("died", "an engine died in a request, or answers none"),
+];
 
 /// Something that is wrong.
-#[derive(Debug, Default)]
-pub(super) struct Diagnostic {
-    /// The contract, or the kind of fault.
-    pub(super) rule: &'static str,
+#[derive(Debug, Clone, Default)]
+pub struct Diagnostic<'c> {
+    /// The contract, or another rule.
+    pub rule: &'static str,
     /// `error`, `warning` or `note`.
-    pub(super) level: &'static str,
+    pub level: &'static str,
+    /// The template or the pair. Empty if it is about neither.
+    pub subject: String,
+    /// The pairs for which the same is wrong, this one included.
+    pub pairs: &'c [GroupedPair<'c>],
+    /// How these pairs are not as expected, in words.
+    pub of_many: &'static str,
+    /// What the contract demands, for formats that do not explain rules.
+    pub meaning: Option<&'static str>,
+    /// What is wrong, in lines.
+    pub what: Vec<String>,
     /// The file. Empty if there is none.
-    pub(super) path: PathBuf,
+    pub path: PathBuf,
+    /// Where in the file, if that is known to the character or byte.
+    pub place: Option<Location>,
     /// The lines of the file, the worst first. Empty if none is known.
-    pub(super) lines: Vec<usize>,
-    /// The column in the first line.
-    pub(super) column: Option<usize>,
+    pub lines: Vec<usize>,
     /// The line for a format that needs one.
-    pub(super) begins: Option<usize>,
-    /// What is wrong: the template or the pair, and the evidence below it.
-    pub(super) message: String,
-    /// The same for an annotation, which shows more below it.
-    pub(super) annotation: String,
+    pub begins: Option<usize>,
+    /// The difference that proves it.
+    pub diff: Option<&'c Diff>,
+    /// The text that proves it, if there is nothing to compare it with.
+    pub shown: Option<&'c str>,
+    /// What to do about it. For pairs, the command that shows the first one.
+    pub help: Option<String>,
     /// Why it is meant to be so, if it is.
-    pub(super) known: Option<String>,
-    /// What stays the same while the same thing is wrong.
-    pub(super) mark: String,
+    pub known: Option<String>,
+    /// A fix that is not in the file yet, and the file's text.
+    pub fix: Option<(&'c Fix, &'c str)>,
 }
 
 /// The level of a severity. A limitation is only worth knowing.
@@ -51,129 +93,293 @@ pub(super) fn level(severity: Severity) -> &'static str {
     }
 }
 
-impl Diagnostic {
-    fn error(rule: &'static str, path: &Path, mark: &str) -> Diagnostic {
+/// How often an engine died, in a sentence.
+pub fn died(engine: &str, deaths: &Deaths) -> String {
+    let times = counted(deaths.count, "request", "requests");
+    format!(
+        "{engine} died in {times}, and answered only when it was asked again; the first time: {}",
+        deaths.first
+    )
+}
+
+impl<'c> Diagnostic<'c> {
+    fn new(rule: &'static str, path: &Path, what: String) -> Diagnostic<'c> {
         Diagnostic {
             rule,
             level: "error",
             path: path.to_path_buf(),
-            mark: format!("{mark}/{rule}"),
+            what: vec![what],
             ..Diagnostic::default()
         }
     }
 
-    /// The broken contracts of a card, in their order. If the template cannot be read, only that.
-    pub(super) fn of_card(card: &Card, template: Option<&Template>) -> Vec<Diagnostic> {
-        let path = template.map_or(Path::new(""), |template| &template.path);
-        if let Some(error) = &card.syntax_error {
-            let message = format!("{}: {}", card.template, error.message);
-            return vec![Diagnostic {
-                lines: error.line.into_iter().collect(),
-                column: error.column,
-                begins: template.and_then(|template| line_in_file(template, None)),
-                annotation: message.clone(),
-                message,
-                ..Diagnostic::error(FaultKind::Syntax.name(), path, &card.template)
-            }];
-        }
-        let broken = card.broken().map(|finding| {
-            let known = finding.deliberate.clone();
-            let evidence: Vec<&str> = finding
-                .evidence()
-                .iter()
-                .map(|one| one.what.as_str())
-                .collect();
-            let evidence = evidence.join("\n");
-            Diagnostic {
-                level: known.as_ref().map_or(level(finding.severity()), |_| "note"),
-                lines: template.map_or_else(Vec::new, |template| lines(finding, template)),
-                message: format!("{}: {evidence}", card.template),
-                annotation: annotation(card, finding),
-                known,
-                ..Diagnostic::error(finding.contract.id, path, &card.template)
-            }
-        });
-        broken.collect()
-    }
-
-    /// What is not as expected in a run: the causes, and the texts about templates.
-    pub(super) fn of_run(report: &RunReport<'_, '_>) -> Vec<Diagnostic> {
-        let groups = report.groups.iter().filter_map(|group| {
-            let pair = &group.pairs.first()?.pair;
-            let name = format!("{} {}", pair.template.name, pair.case.id);
-            let mut message = name.clone();
-            if group.pairs.len() > 1 {
-                let others = counted(group.pairs.len() - 1, "other pair", "other pairs");
-                message = format!("{message} and {others}");
-            }
-            let difference = group.diff().and_then(|diff| diff.first.as_deref());
-            for what in difference.into_iter().chain(group.word()) {
-                message = format!("{message}\n{what}");
-            }
-            let shown = first_lines(group, MOST_LINES);
-            Some(Diagnostic {
-                begins: line_in_file(pair.template, None),
-                annotation: shown
-                    .iter()
-                    .map(markdown::line)
-                    .fold(message.clone(), below),
-                message,
-                ..Diagnostic::error(group.fault().name(), &pair.template.path, &name)
-            })
-        });
-        let texts = report.conclusion.cards.iter().map(|checked| {
-            let (template, kind) = (&checked.template, checked.kind.name());
-            let forbidden = || checked.forbidden.iter();
-            let unexplained = forbidden().map(|one| {
-                format!(
-                    "{} is broken, and nothing gives the reason",
-                    one.contract.id
-                )
-            });
-            let found = forbidden().map(|one| format!("{}: {}", one.contract.id, one.what));
-            let demanded = format!("{template}: the {kind} is not as demanded");
-            let accepted = if checked.forbidden.is_empty() {
-                format!("{template}: the {kind} is not as accepted")
-            } else {
-                format!("{template}: the template breaks contracts, and nothing gives the reason")
-            };
-            Diagnostic {
-                message: unexplained.fold(demanded, below),
-                annotation: found.fold(accepted, below),
-                ..Diagnostic::error(kind, &checked.path, template)
-            }
-        });
-        groups.chain(texts).collect()
-    }
-
-    /// What belongs to no pair and no card.
-    pub(super) fn of_other(other: &OtherFault) -> Diagnostic {
-        let lines = other.lines.iter().take(MOST_LINES).map(markdown::line);
+    pub fn of_problem(problem: &Problem) -> Diagnostic<'c> {
+        let line = match problem.position {
+            Some(Location::Text(position)) => Some(position.line),
+            _ => None,
+        };
         Diagnostic {
-            lines: other.line().into_iter().collect(),
-            column: match other.place {
-                Some(Location::Text(position)) => Some(position.column),
+            place: problem.position,
+            lines: line.into_iter().collect(),
+            help: problem.help.clone(),
+            ..Diagnostic::new("file", &problem.path, problem.message.clone())
+        }
+    }
+
+    /// A template that the engine cannot read, and why, if the engine says so again.
+    pub fn of_unread(template: &Template, error: Option<&SyntaxError>) -> Diagnostic<'c> {
+        let why = error.map_or("the engine cannot read it", |error| &error.message);
+        let line = error.and_then(|error| error.line);
+        let column = error.and_then(|error| error.column);
+        let place = line.zip(column);
+        Diagnostic {
+            subject: template.name.to_string(),
+            place: place.map(|(line, column)| Location::Text(Position { line, column })),
+            lines: line.into_iter().collect(),
+            begins: line_in_file(template, None),
+            ..Diagnostic::new(SYNTAX, &template.path, why.to_owned())
+        }
+    }
+
+    /// The broken contracts of cards, in their order, with the fixes that are not applied. If a
+    /// template cannot be read, only that.
+    pub fn of_cards(
+        cards: &'c [Card],
+        templates: &'c [Template],
+        fixes: &'c [TemplateFixes],
+    ) -> Vec<Diagnostic<'c>> {
+        let all = cards.iter().flat_map(|card| {
+            let is_its = |template: &&Template| template.name.as_str() == card.template;
+            let template = templates.iter().find(is_its);
+            // Lines of a template inside of another file are no lines of that file.
+            let is_whole = template.is_some_and(|one| one.part == TemplatePart::Whole);
+            let source = template
+                .filter(|_| is_whole)
+                .map(|template| template.source.as_str());
+            let fixes = fixes.iter().filter(|fixes| fixes.template == card.template);
+            let open = fixes.flat_map(|of| of.fixes.found.iter().filter(|fix| !of.is_applied(fix)));
+            let open: Vec<&Fix> = open.collect();
+            if let (Some(error), Some(template)) = (&card.syntax_error, template) {
+                return vec![Diagnostic::of_unread(template, Some(error))];
+            }
+            let broken = card.broken().map(|finding| Diagnostic {
+                level: match finding.deliberate {
+                    Some(_) => "note",
+                    None => level(finding.severity()),
+                },
+                subject: card.template.clone(),
+                meaning: Some(finding.contract.meaning),
+                what: finding
+                    .evidence()
+                    .iter()
+                    .map(|one| one.what.clone())
+                    .collect(),
+                lines: template.map_or_else(Vec::new, |template| lines(finding, template)),
+                known: finding.deliberate.clone(),
+                fix: open
+                    .iter()
+                    .find(|fix| fix.contract.id == finding.contract.id)
+                    .and_then(|fix| Some((*fix, source?))),
+                rule: finding.contract.id,
+                path: template.map_or_else(PathBuf::new, |template| template.path.clone()),
+                ..Diagnostic::default()
+            });
+            broken.collect()
+        });
+        all.collect()
+    }
+
+    /// Pairs that are not as expected, and the command that shows the first one. None if there are
+    /// none.
+    pub fn of_group(group: &'c FaultGroup<'_>, command: String) -> Option<Diagnostic<'c>> {
+        let pair = &group.pairs.first()?.pair;
+        let first = group.diff.as_ref().and_then(|diff| diff.first.clone());
+        Some(Diagnostic {
+            subject: format!("{} {}", pair.template.name, pair.case.id),
+            pairs: &group.pairs,
+            of_many: group.fault.of_many(group.pairs.len()),
+            what: first.into_iter().chain(group.word.clone()).collect(),
+            begins: line_in_file(pair.template, None),
+            diff: group.diff.as_ref(),
+            shown: group.shown.as_deref(),
+            help: Some(command),
+            ..Diagnostic::new(group.fault.name(), &pair.template.path, String::new())
+        })
+    }
+
+    /// A text about a template that is not as the suite demands.
+    pub fn of_text(checked: &'c CheckedText) -> Diagnostic<'c> {
+        let kind = checked.kind.name();
+        let mut what = vec![match &checked.change {
+            TextStatus::Same => {
+                "the template breaks contracts, and nothing gives the reason".to_owned()
+            }
+            TextStatus::New => format!("the {kind} was never accepted"),
+            TextStatus::Unreadable(why) => format!("the {kind} cannot be read: {why}"),
+            TextStatus::Changed(_) => format!("the {kind} is not as accepted"),
+        }];
+        let forbidden = checked.forbidden.iter();
+        what.extend(forbidden.map(|one| format!("{}: {}", one.contract.id, one.what)));
+        Diagnostic {
+            subject: checked.template.clone(),
+            what,
+            diff: match &checked.change {
+                TextStatus::Changed(diff) => Some(diff),
                 _ => None,
             },
-            message: other.what.clone(),
-            annotation: lines.fold(other.what.clone(), below),
-            ..Diagnostic::error(other.kind.name(), &other.path, &other.what)
+            ..Diagnostic::new(kind, &checked.path, String::new())
         }
+    }
+
+    /// A run in which every pair failed: how many there are, and the first one with its outcome.
+    pub fn of_total(pairs: usize, first: &str, outcome: &Outcome) -> Diagnostic<'c> {
+        let what = format!(
+            "none of {}; the first, {first}, {}: {}",
+            counted(pairs, "pair gave a prompt", "pairs gave a prompt"),
+            outcome.kind(),
+            outcome.text()
+        );
+        Diagnostic::new("no prompt", Path::new(""), what)
+    }
+
+    /// A listed divergence, by its name, that is none any more.
+    pub fn of_divergence(name: &str) -> Diagnostic<'c> {
+        let what = format!("{name}: the reference agrees now, so it is no divergence any more");
+        Diagnostic::new("no divergence", Path::new(""), what)
+    }
+
+    /// An engine that died, or that answers nothing.
+    pub fn of_engine(fault: &EngineFault) -> Diagnostic<'c> {
+        let what = match &fault.what {
+            EngineFailure::Died(deaths) => died(&fault.engine, deaths),
+            EngineFailure::AnswersNothing(why) => format!("{}: {why}", fault.engine),
+        };
+        Diagnostic::new("died", Path::new(""), what)
+    }
+
+    /// What differs from the reference's record of the parsed answers: one for each template.
+    pub fn of_read_back(tally: &RoundtripTally) -> Vec<Diagnostic<'c>> {
+        let fault = |what| Diagnostic::new("read back", Path::new(""), what);
+        let unverified = tally.unverified.iter().map(|(template, why)| Diagnostic {
+            help: Some(format!(
+                "`{}` asks the reference",
+                invocation::command("reference update")
+            )),
+            ..fault(format!(
+                "{template}: nothing confirms the parsed answers: {why}"
+            ))
+        });
+        let of_template = tally
+            .differing
+            .chunk_by(|(one, ..), (other, ..)| one == other);
+        let differing = of_template.filter_map(|of_template| {
+            let (template, message, why) = of_template.first()?;
+            let count = counted(of_template.len(), "message is", "messages are");
+            Some(fault(format!(
+                "{template}: {count} not parsed as by the reference, such as {message}: {why}"
+            )))
+        });
+        unverified.chain(differing).collect()
+    }
+
+    /// The differences of a template from its base that nothing explains.
+    pub fn of_deviations(checked: &'c CheckedBase) -> impl Iterator<Item = Diagnostic<'c>> {
+        let [base, _] = &checked.comparison.sides;
+        checked.comparison.deviations().map(move |group| {
+            let first = group.members.first().map_or("", |first| &first.case);
+            let edit = group.edit.as_deref();
+            let by = edit.map_or_else(String::new, |edit| format!(" by {}", edit.place()));
+            let mut what = format!(
+                "{} differs from its base {base}{by} in {}, such as {first}",
+                checked.template,
+                counted(group.members.len(), "case", "cases"),
+            );
+            if let Some(place) = &group.diff.first {
+                what = format!("{what}: {place}");
+            }
+            let line = edit.and_then(|edit| edit.lines.first()).copied();
+            Diagnostic {
+                diff: Some(&group.diff),
+                lines: line.filter(|_| checked.is_whole_file).into_iter().collect(),
+                ..Diagnostic::new(BASE, &checked.path, what)
+            }
+        })
+    }
+
+    /// The template or the first pair, and how many other pairs there are.
+    fn heading(&self) -> String {
+        match self.pairs.len().saturating_sub(1) {
+            0 => self.subject.clone(),
+            others => {
+                let others = counted(others, "other pair", "other pairs");
+                format!("{} and {others}", self.subject)
+            }
+        }
+    }
+
+    /// What is wrong, after the template or the pair.
+    pub fn message(&self) -> String {
+        let parts = [self.heading(), self.what.join("\n")];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join(if self.pairs.is_empty() { ": " } else { "\n" })
+    }
+
+    /// What is wrong, after the place.
+    pub fn sentence(&self) -> String {
+        if self.path.as_os_str().is_empty() {
+            return self.message();
+        }
+        let line = self.lines.first();
+        let line = line.map(|line| {
+            Location::Text(Position {
+                line: *line,
+                column: 1,
+            })
+        });
+        let problem = Problem {
+            path: self.path.clone(),
+            position: self.place.or(line),
+            message: self.message(),
+            help: self.help.clone(),
+        };
+        problem.to_string()
+    }
+
+    /// The column in the first line.
+    pub fn column(&self) -> Option<usize> {
+        match self.place {
+            Some(Location::Text(position)) => Some(position.column),
+            _ => None,
+        }
+    }
+
+    /// The first lines of what proves it: of the difference, each after its sign, or of the text.
+    pub fn evidence(&self, most: usize) -> Vec<String> {
+        let diff = self
+            .diff
+            .iter()
+            .flat_map(|diff| diff.hunks.iter().flatten());
+        let shown = self.shown.filter(|_| self.diff.is_none());
+        let shown = shown.iter().flat_map(|shown| shown.lines());
+        let shown = shown.map(|line| signed(&DiffLine::found(line)));
+        diff.map(signed).chain(shown).take(most).collect()
+    }
+
+    /// What stays the same while the same thing is wrong.
+    pub fn mark(&self) -> String {
+        let what = self.what.first().filter(|_| self.subject.is_empty());
+        format!("{}/{}", what.unwrap_or(&self.subject), self.rule)
     }
 }
 
-/// A text with a line below it.
-#[expect(clippy::needless_pass_by_value, reason = "the function folds lines")]
-fn below(text: String, line: String) -> String {
-    text + "\n" + &line
-}
-
-fn annotation(card: &Card, finding: &Finding) -> String {
-    let first = format!("{}: {}", card.template, finding.contract.meaning);
-    let evidence = finding.evidence().iter().map(|one| one.what.clone());
-    let known = finding
-        .deliberate
-        .iter()
-        .map(|why| format!("deliberate: {why}"));
-    evidence.chain(known).fold(first, below)
+/// A line of a difference after its sign.
+pub(super) fn signed(line: &DiffLine) -> String {
+    let sign = match line.side {
+        Side::Both => ' ',
+        Side::Expected => '-',
+        Side::Found => '+',
+    };
+    let texts = line.pieces.iter().map(|piece| piece.text.as_str());
+    let line = format!("{sign} {}", texts.collect::<String>());
+    line.trim_end().to_owned()
 }

@@ -33,18 +33,19 @@ pub struct FaultGroup<'s> {
     /// differs, that is the pair with the shortest conversation.
     pub pairs: Vec<GroupedPair<'s>>,
     /// How they are not as expected.
-    fault: Fault,
+    pub fault: Fault,
     /// The edits of every pair, if the accepted and the new results are prompts.
-    edits: BTreeSet<String>,
-    /// What its pairs have in common, as a text that no other group has.
-    cause: String,
+    pub edits: BTreeSet<String>,
+    /// What its pairs have in common, as a text that no other group of this run has. Groups of
+    /// several runs with the same text have the same cause.
+    pub cause: String,
     /// The difference in the first pair, if the expected transcript is known.
-    diff: Option<Diff>,
+    pub diff: Option<Diff>,
     /// The reference's result for it, in words.
-    word: Option<String>,
+    pub word: Option<String>,
     /// The first pair's transcript, if there is nothing to compare it with, or the reason why the
     /// snapshot cannot be read.
-    shown: Option<String>,
+    pub shown: Option<String>,
     /// If somebody decides about results that nobody accepted yet: every transcript, once.
     results: Vec<NewResult<'s>>,
     /// Whether the outcomes of engine and reference are of different kinds. A prompt and an error
@@ -89,7 +90,6 @@ type Key = (Fault, Option<Cause>, Option<String>);
 /// How much of the differences to write.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
-    /// How many differences.
     pub groups: usize,
     /// How many templates are named below each.
     pub templates: usize,
@@ -110,6 +110,15 @@ impl Extent {
         templates: usize::MAX,
         whole_lines: true,
     };
+
+    /// Everything, or as much as somebody reads at once.
+    pub fn of(is_whole: bool) -> Extent {
+        if is_whole {
+            Extent::WHOLE
+        } else {
+            Extent::SHORT
+        }
+    }
 
     /// How many lines of a result are shown that nobody accepted yet.
     fn most_lines(self) -> usize {
@@ -183,7 +192,12 @@ impl<'s> FaultGroups<'s> {
                 }),
             }
         }
-        let group = || FaultGroup::new(compared, fault, word, (edits, common));
+        let group = || FaultGroup {
+            edits,
+            cause: common,
+            word,
+            ..FaultGroup::new(compared, fault)
+        };
         self.groups.add(key, size, member, group);
     }
 
@@ -224,11 +238,6 @@ impl<'s> FaultGroups<'s> {
 }
 
 impl<'s> FaultGroup<'s> {
-    /// How the pairs are not as expected.
-    pub fn fault(&self) -> Fault {
-        self.fault
-    }
-
     /// How many of the pairs a person does not see whole in this extent.
     pub fn unread(&self, extent: Extent) -> usize {
         let is_cut = |result: &&NewResult<'_>| {
@@ -240,38 +249,8 @@ impl<'s> FaultGroup<'s> {
         cut.map(|result| result.pairs.len()).sum()
     }
 
-    /// What the pairs have in common: groups of several runs with the same text have the same cause.
-    pub fn cause(&self) -> &str {
-        &self.cause
-    }
-
-    /// The difference in the first pair, if the expected transcript is known.
-    pub fn diff(&self) -> Option<&Diff> {
-        self.diff.as_ref()
-    }
-
-    /// The edits of every pair, if the accepted and the new results are prompts.
-    pub fn edits(&self) -> &BTreeSet<String> {
-        &self.edits
-    }
-
-    /// The reference's result for the first pair, or why there is none, in words.
-    pub fn word(&self) -> Option<&str> {
-        self.word.as_deref()
-    }
-
-    /// The first pair's transcript, if there is nothing to compare it with.
-    pub fn shown(&self) -> Option<&str> {
-        self.shown.as_deref()
-    }
-
     /// A group without pairs, for this pair and those that have the same key.
-    fn new(
-        compared: &Compared<'s>,
-        fault: Fault,
-        word: Option<String>,
-        (edits, cause): (BTreeSet<String>, String),
-    ) -> FaultGroup<'s> {
+    fn new(compared: &Compared<'s>, fault: Fault) -> FaultGroup<'s> {
         let found = transcript::encode(&compared.rendered.outcome);
         let diff = expected(compared, fault).map(|expected| Diff::new(expected, &found));
         let shown = match (fault, &compared.comparison) {
@@ -283,10 +262,10 @@ impl<'s> FaultGroup<'s> {
         FaultGroup {
             pairs: Vec::new(),
             fault,
-            edits,
-            cause,
+            edits: BTreeSet::new(),
+            cause: String::new(),
             diff,
-            word,
+            word: None,
             shown,
             results: Vec::new(),
             has_other_kind: matches!(&compared.verdict, Verdict::Differs(difference)

@@ -5,12 +5,17 @@ use std::io::{self, Write};
 use super::card::style_of;
 use super::style::{HEADING, Styled};
 use super::text::text;
-use super::wrapping::paragraph;
+use super::wrapping::{each, paragraph};
 use rolecall_check::contract::Contract;
+
+/// Writes the pages of contracts.
+pub fn write(out: &mut dyn Write, contracts: &[&Contract]) -> io::Result<()> {
+    each(out, contracts, |out, contract| write_page(out, contract))
+}
 
 /// Writes a contract's meaning and severity, then its page. Sentences are wrapped to the screen;
 /// examples are not, so that people can copy them.
-pub fn write(out: &mut dyn Write, contract: &Contract) -> io::Result<()> {
+fn write_page(out: &mut dyn Write, contract: &Contract) -> io::Result<()> {
     let dialects = contract.dialects.iter().map(|dialect| dialect.name());
     text!(out, include_str!("explanation.txt"), {
         id => contract.id,

@@ -5,10 +5,9 @@ use std::io::{self, Write};
 use rolecall_core::{Dialect, Engine};
 
 use super::numbers::counted;
-use super::screen;
 use super::style::{BAD, Styled};
-use super::syntax_error;
 use super::wrapping::{paragraph, wrapped};
+use super::{screen, syntax_error};
 use rolecall_core::problem::shown;
 use rolecall_io::syntax_error::SyntaxError;
 use rolecall_suite::conclusion::Failures;

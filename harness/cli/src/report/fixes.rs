@@ -16,7 +16,6 @@ use rolecall_check::fix::{Fix, Fixes, Proof};
 use rolecall_core::diff::Diff;
 use rolecall_core::patch;
 
-/// How many conversations to name.
 const MOST_NAMES: usize = 3;
 
 /// The fixes of a template, and what becomes of them.

@@ -1,59 +1,25 @@
 //! The formats of results. A format's module writes cards or outcomes in it; comparisons have a
 //! folder with a file for each format.
 
-use std::fmt;
+use clap::ValueEnum;
 
-/// A format of results. Each command supports some of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A format of results. Each command supports some of them. The help of `--format` says what each is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Text for a person.
+    /// For a person
     Human,
+    /// One JSON object
     Json,
-    /// One JSON object on a line.
+    /// One JSON object a line
     Jsonl,
-    /// XML as JUnit has it.
+    /// XML as JUnit has it, for CI servers
     Junit,
-    /// Annotations for GitHub.
+    /// Annotations for GitHub
     Github,
+    /// SARIF 2.1.0, for code scanning
     Sarif,
-    /// Markdown for GitHub.
+    /// For the comment on a pull request
     Markdown,
-    /// LCOV's lines.
+    /// Lines and branches as LCOV has them, for editors and CI
     Lcov,
-}
-
-impl Format {
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Human => "human",
-            Format::Json => "json",
-            Format::Jsonl => "jsonl",
-            Format::Junit => "junit",
-            Format::Github => "github",
-            Format::Sarif => "sarif",
-            Format::Markdown => "markdown",
-            Format::Lcov => "lcov",
-        }
-    }
-
-    /// What the format is, or who reads it, in the words of `--help`.
-    pub fn about(self) -> &'static str {
-        match self {
-            Format::Human => "For a person",
-            Format::Json => "One JSON object",
-            Format::Jsonl => "One JSON object a line",
-            Format::Junit => "XML as JUnit has it, for CI servers",
-            Format::Github => "Annotations for GitHub",
-            Format::Sarif => "SARIF 2.1.0, for code scanning",
-            Format::Markdown => "For the comment on a pull request",
-            Format::Lcov => "Lines and branches as LCOV has them, for editors and CI",
-        }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }

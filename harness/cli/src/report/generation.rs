@@ -9,14 +9,28 @@ use serde_json::{Map, Value};
 
 use super::adding::write_case;
 use super::coverage::{CountJson, SiteJson, counts_line, write_gaps};
+use super::format::Format;
 use super::json::{self, VERSION, document};
 use super::numbers::counted;
 use super::text::{text, written};
+use super::wrapping::each;
 
-/// Writes the findings for a template: what is reached before and after, each new case, and what is
-/// still not reached. Places that follow each other and are never reached are shown as one, unless
-/// `is_whole`.
-pub fn write(out: &mut dyn Write, generation: &Generation<'_>, is_whole: bool) -> io::Result<()> {
+/// Writes the findings for each template: what is reached before and after, each new case, and what
+/// is still not reached. In a text, places that follow each other and are never reached are shown as
+/// one, unless `is_whole`.
+pub fn write(
+    out: &mut dyn Write,
+    all: &[Generation<'_>],
+    format: Format,
+    is_whole: bool,
+) -> io::Result<()> {
+    match format {
+        Format::Json => json::write(out, &GenerationDocument::of(all)),
+        _ => each(out, all, |out, one| write_one(out, one, is_whole)),
+    }
+}
+
+fn write_one(out: &mut dyn Write, generation: &Generation<'_>, is_whole: bool) -> io::Result<()> {
     let template = generation.before.template;
     let (before, after) = (generation.before.whole(), generation.after.whole());
     let cases = counted(generation.before.cases, "case", "cases");
@@ -107,8 +121,4 @@ document! {
         /// The text of the place.
         text: &'g str = source.get(site.span.clone()).unwrap_or_default(),
     }
-}
-
-pub fn write_json(out: &mut dyn Write, all: &[Generation<'_>]) -> io::Result<()> {
-    json::write(out, &GenerationDocument::of(all))
 }

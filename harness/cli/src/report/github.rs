@@ -1,45 +1,24 @@
-//! Report cards and runs as annotations, which GitHub shows next to the lines of a change.
+//! Diagnostics as annotations, which GitHub shows next to the lines of a change.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use rolecall_core::Template;
-
 use super::diagnostic::Diagnostic;
-use super::other_fault::OtherFault;
 use super::run_report::{Ending, RunReport};
-use rolecall_check::card::Card;
 
-/// Writes a line for each broken contract, as one of GitHub's workflow commands:
-/// `::error file=…,line=…,title=…::…`. The line is the one at which the template fails, if it
-/// fails. A defect that a sidecar explains is only a notice. For a template that cannot be read,
-/// the only line says where. What belongs to no card comes first.
-pub fn write(
-    out: &mut dyn Write,
-    cards: &[Card],
-    templates: &[Template],
-    others: &[OtherFault],
-) -> io::Result<()> {
-    let others = others.iter().map(Diagnostic::of_other);
-    let broken = cards.iter().flat_map(|card| {
-        let mut templates = templates.iter();
-        let template = templates.find(|template| template.name.as_str() == card.template);
-        Diagnostic::of_card(card, template)
-    });
-    others
-        .chain(broken)
-        .try_for_each(|one| write_one(out, &one))
+/// How many lines of a difference an annotation shows.
+const MOST_LINES: usize = 12;
+
+/// Writes a line for each diagnostic, as one of GitHub's workflow commands:
+/// `::error file=…,line=…,title=…::…`.
+pub fn write(out: &mut dyn Write, all: &[Diagnostic<'_>]) -> io::Result<()> {
+    all.iter().try_for_each(|one| write_one(out, one))
 }
 
 /// Writes the results of a run: an error for each cause, at the template's file, and one for
 /// everything else that fails it.
 pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>) -> io::Result<()> {
-    let others = report.others();
-    let others = others.iter().map(Diagnostic::of_other);
-    let pairs = Diagnostic::of_run(report).into_iter();
-    others
-        .chain(pairs)
-        .try_for_each(|one| write_one(out, &one))?;
+    write(out, &report.diagnostics())?;
     let headline = format!("{}\n{}", report.headline(), report.extent());
     let level = match report.ending() {
         Ending::Passed => "notice",
@@ -49,7 +28,7 @@ pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>) -> io::Result<
     writeln!(out, "::{level} title=rolecall run::{}", data(&headline))
 }
 
-fn write_one(out: &mut dyn Write, one: &Diagnostic) -> io::Result<()> {
+fn write_one(out: &mut dyn Write, one: &Diagnostic<'_>) -> io::Result<()> {
     let level = if one.level == "note" {
         "notice"
     } else {
@@ -60,14 +39,17 @@ fn write_one(out: &mut dyn Write, one: &Diagnostic) -> io::Result<()> {
         place.push(format!("file={}", property(&plain_path(&one.path))));
     }
     place.extend(one.lines.first().map(|line| format!("line={line}")));
-    place.extend(one.column.map(|column| format!("col={column}")));
+    place.extend(one.column().map(|column| format!("col={column}")));
     place.push(format!("title={}", property(one.rule)));
-    writeln!(
-        out,
-        "::{level} {}::{}",
-        place.join(","),
-        data(&one.annotation)
-    )
+    let mut text = match one.meaning {
+        // No page explains the rule.
+        Some(meaning) => vec![format!("{}: {meaning}", one.subject), one.what.join("\n")],
+        None => vec![one.message()],
+    };
+    text.extend(one.evidence(MOST_LINES));
+    text.extend(one.known.iter().map(|why| format!("deliberate: {why}")));
+    let (place, text) = (place.join(","), data(&text.join("\n")));
+    writeln!(out, "::{level} {place}::{text}")
 }
 
 /// A path without `./` before it: GitHub knows files by their paths in the repository.
@@ -90,7 +72,7 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rolecall_core::Dialect;
+    use rolecall_core::{Dialect, Template};
     use rolecall_jinja::JinjaEngine;
 
     #[test]
@@ -99,7 +81,8 @@ mod tests {
         template.path = "t.jinja".into();
         let card = rolecall_check::card::examine(&JinjaEngine::new(), &template);
         let mut out = Vec::new();
-        write(&mut out, &[card], &[template], &[]).unwrap();
+        let (cards, templates) = ([card], [template]);
+        write(&mut out, &Diagnostic::of_cards(&cards, &templates, &[])).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "::error file=t.jinja,line=2,col=8,title=syntax::t: syntax error: unexpected '}'\n"
@@ -114,7 +97,8 @@ mod tests {
         template.path = "./t.jinja".into();
         let card = rolecall_check::card::examine(&JinjaEngine::new(), &template);
         let mut out = Vec::new();
-        write(&mut out, &[card], &[template], &[]).unwrap();
+        let (cards, templates) = ([card], [template]);
+        write(&mut out, &Diagnostic::of_cards(&cards, &templates, &[])).unwrap();
         let text = String::from_utf8(out).unwrap();
         let start = "::error file=t.jinja,line=3,title=capabilities-work::t: ";
         assert!(text.lines().any(|line| line.starts_with(start)), "{text}");
@@ -127,7 +111,8 @@ mod tests {
         template.path = "a,b:c.jinja".into();
         let card = rolecall_check::card::examine(&JinjaEngine::new(), &template);
         let mut out = Vec::new();
-        write(&mut out, &[card], &[template], &[]).unwrap();
+        let (cards, templates) = ([card], [template]);
+        write(&mut out, &Diagnostic::of_cards(&cards, &templates, &[])).unwrap();
         let text = String::from_utf8(out).unwrap();
         assert!(
             text.starts_with("::error file=a%2Cb%3Ac.jinja,title=renders::t: "),

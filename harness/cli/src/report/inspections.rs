@@ -3,82 +3,65 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use rolecall_core::problem::{Location, shown, shown_path};
+use minijinja::{Value, context};
+use rolecall_core::problem::{Location, shown_path};
 use rolecall_response::{Finding, Level};
 use rolecall_suite::response_file::Inspected;
-use serde_json::Value;
 
+use super::format::Format;
 use super::json::{self, VERSION, document};
-use super::numbers::counted;
-use super::screen;
-use super::style::{BAD, NOTE, QUIET, Styled};
-use super::wrapping::wrapped;
+use super::text::text;
 
-/// Writes the findings for people, and how many there are.
-pub fn write(out: &mut dyn Write, inspected: &[Inspected]) -> io::Result<()> {
-    for one in inspected {
-        let path = shown_path(&one.path);
-        for (place, finding) in &one.findings {
-            let place = place.map_or_else(String::new, |place| place.to_string());
-            write_finding(out, &format!("{path}{place}"), finding)?;
-        }
-        for field in &one.untried {
-            let text = format!(
-                "{path}: no answer was found that is read for `{field}`, so nothing is known about its \
-                 delimiters"
-            );
-            paragraph(out, &Styled(QUIET, shown(&text)).to_string(), 2)?;
-        }
+/// Writes the findings, and in a text how many there are, if anything was inspected.
+pub fn write(out: &mut dyn Write, inspected: &[Inspected], format: Format) -> io::Result<()> {
+    if format == Format::Json {
+        return json::write(out, &InspectionDocument::of(inspected));
     }
-    let of_level = |level: Level| {
+    if inspected.is_empty() {
+        return Ok(());
+    }
+    for one in inspected {
+        write_findings(out, one, Level::Note)?;
+    }
+    let count = |level: Level| {
         let all = inspected.iter().flat_map(|one| &one.findings);
         all.filter(|(_, finding)| finding.rule.level() == level)
             .count()
     };
-    let templates = counted(inspected.len(), "response template", "response templates");
-    let (warnings, notes) = (of_level(Level::Warning), of_level(Level::Note));
-    let warnings = counted(warnings, "warning", "warnings");
-    let notes = counted(notes, "note", "notes");
-    writeln!(out, "{templates}: {warnings}, {notes}")
+    text!(out, "{{ all | counted('response template') }}: {{ warnings | counted('warning') }}, {{ notes | counted('note') }}", {
+        all => inspected.len(),
+        warnings => count(Level::Warning),
+        notes => count(Level::Note),
+    })
 }
 
-/// Writes the warnings of one response template, and nothing if there is none.
-pub fn write_warnings(out: &mut dyn Write, inspected: &Inspected) -> io::Result<()> {
-    let path = shown_path(&inspected.path);
-    for (place, finding) in &inspected.findings {
-        if finding.rule.level() == Level::Warning {
-            let place = place.map_or_else(String::new, |place| place.to_string());
-            write_finding(out, &format!("{path}{place}"), finding)?;
+/// Writes the findings about one response template from a level upwards. With notes, also what was
+/// not tried.
+pub(super) fn write_findings(
+    out: &mut dyn Write,
+    inspected: &Inspected,
+    least: Level,
+) -> io::Result<()> {
+    let is_whole = least == Level::Note;
+    let findings = inspected.findings.iter();
+    let findings = findings.filter(|(_, one)| is_whole || one.rule.level() == least);
+    let findings = findings.map(|(place, one)| {
+        let level = one.rule.level();
+        context! {
+            place => place.map(|place| place.to_string()).unwrap_or_default(),
+            level => level.name(),
+            style => if level == Level::Warning { "bad" } else { "note" },
+            id => one.rule.id(),
+            message => &one.message,
+            evidence => one.evidence.lines(),
+            help => &one.help,
         }
-    }
-    Ok(())
-}
-
-fn write_finding(out: &mut dyn Write, place: &str, finding: &Finding) -> io::Result<()> {
-    let level = finding.rule.level();
-    let style = match level {
-        Level::Warning => BAD,
-        Level::Note => NOTE,
-    };
-    let id = Styled(style, finding.rule.id());
-    let message = shown(&finding.message);
-    paragraph(
-        out,
-        &format!("{place}: {} {id}: {message}", level.name()),
-        4,
-    )?;
-    for line in finding.evidence.lines() {
-        paragraph(out, &format!("    {}", shown(&line)), 6)?;
-    }
-    paragraph(
-        out,
-        &format!("  {}", Styled(QUIET, shown(&finding.help))),
-        2,
-    )
-}
-
-fn paragraph(out: &mut dyn Write, text: &str, hang: usize) -> io::Result<()> {
-    writeln!(out, "{}", wrapped(text, screen::width(), hang))
+    });
+    text!(out, include_str!("inspections.txt"), {
+        path => shown_path(&inspected.path),
+        findings => findings.collect::<Value>(),
+        untried => inspected.untried.iter().filter(|_| is_whole).cloned().collect::<Vec<_>>(),
+    })
 }
 
 document! {
@@ -120,11 +103,6 @@ document! {
         help: String = finding.help.clone(),
         /// Two `readings` of texts, a text that is `held` back, or a `text` and the `steps` that it
         /// takes; null for what is in the response template.
-        evidence: Value = finding.evidence.to_json(),
+        evidence: serde_json::Value = finding.evidence.to_json(),
     }
-}
-
-/// Writes the findings as a JSON document.
-pub fn write_json(out: &mut dyn Write, inspected: &[Inspected]) -> io::Result<()> {
-    json::write(out, &InspectionDocument::of(inspected))
 }

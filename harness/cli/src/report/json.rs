@@ -1,6 +1,7 @@
 //! Results as JSON documents. Each one says which version of this format it has.
 
 use std::io::{self, BufWriter, Write};
+use std::ops::Range;
 
 use serde::Serialize;
 
@@ -35,6 +36,16 @@ macro_rules! document {
     )*};
 }
 pub(crate) use document;
+
+document! {
+    /// Bytes of a text.
+    pub struct BytesJson from (range: &Range<usize>) {
+        /// The first byte, from 0.
+        start: usize = range.start,
+        /// The byte after the last.
+        end: usize = range.end,
+    }
+}
 
 /// Writes a document, indented so that people can read it too.
 pub fn write(out: &mut dyn Write, document: &impl Serialize) -> io::Result<()> {

@@ -9,9 +9,9 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, Value, context};
 
 use super::card::{CardDetail, FindingStyle, write_broken};
-use super::other_fault::OtherFault;
-use super::run_report::{RunReport, first_lines};
-use super::{checked_texts, clean, markdown};
+use super::clean;
+use super::diagnostic::Diagnostic;
+use super::run_report::RunReport;
 use rolecall_check::card::Card;
 use rolecall_check::contract::{Finding, Judgement};
 use rolecall_core::invisible::is_obeyed;
@@ -35,14 +35,13 @@ fn suite(name: &str, tests: Vec<Value>) -> Value {
 /// Writes cards. A broken contract is a failure, unless it is a note or the template's sidecar
 /// explains it. A contract that does not apply is skipped. What belongs to no card is in a suite of
 /// its own.
-pub fn write(out: &mut dyn Write, cards: &[Card], others: &[OtherFault]) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, cards: &[Card], others: &[Diagnostic<'_>]) -> io::Result<()> {
     let mut suites = Vec::new();
     for card in cards {
         let tests: io::Result<_> = card.findings.iter().map(|one| test(card, one)).collect();
         suites.push(suite(&card.template, tests?));
     }
-    add_others(&mut suites, others, Vec::new());
-    finish(out, "rolecall check", suites)
+    finish(out, "rolecall check", suites, others)
 }
 
 /// Writes the results of a run: a suite for each template, a test for each case. What belongs to no
@@ -52,79 +51,44 @@ pub fn write_run(
     report: &RunReport<'_, '_>,
     pairs: &[Pair<'_>],
 ) -> io::Result<()> {
-    let mut failures = HashMap::new();
-    for group in report.groups {
-        for member in &group.pairs {
-            failures.insert((&member.pair.template.name, &member.pair.case.id), group);
-        }
-    }
-    let mut uncompared = HashMap::new();
-    for one in &report.conclusion.uncompared {
-        uncompared.insert((&one.pair.template.name, &one.pair.case.id), one);
-    }
-    let mut suites = Vec::new();
-    for of_template in pairs.chunk_by(|a, b| a.template.name == b.template.name) {
-        let Some(first) = of_template.first() else {
-            continue;
+    let (of_pairs, others): (Vec<_>, Vec<_>) = report
+        .diagnostics()
+        .into_iter()
+        .partition(|one| !one.pairs.is_empty());
+    let failing = of_pairs.iter().flat_map(|one| {
+        let pairs = one.pairs.iter().enumerate();
+        pairs.map(move |(at, member)| (member.pair.key(), (one, at)))
+    });
+    let failing: HashMap<_, _> = failing.collect();
+    let uncompared = report.conclusion.uncompared.iter();
+    let uncompared: HashMap<_, _> = uncompared.map(|one| (one.pair.key(), one)).collect();
+    let test = |pair: &Pair<'_>| {
+        let status = match (failing.get(&pair.key()), uncompared.get(&pair.key())) {
+            (Some((one, at)), _) => {
+                let what = one.what.first().map_or("", String::as_str);
+                let what = match at {
+                    0 => what.to_owned(),
+                    _ => format!("as in {}: {what}", one.subject),
+                };
+                failure(one.rule, &what, &one.evidence(MOST_LINES).join("\n"))
+            }
+            (None, Some(one)) => not_compared(one),
+            (None, None) => context! {},
         };
-        let mut tests = Vec::new();
-        for pair in of_template {
-            let name = (&pair.template.name, &pair.case.id);
-            let test = match (failures.get(&name), uncompared.get(&name)) {
-                (None, None) => context! {},
-                (None, Some(one)) => not_compared(one),
-                (Some(group), _) => {
-                    let what = group.diff().and_then(|diff| diff.first.as_deref());
-                    let what = what.or(group.word()).unwrap_or_default();
-                    let is_example = group.pairs.first().is_some_and(|first| {
-                        std::ptr::eq(first.pair.case, pair.case)
-                            && first.pair.template.name == pair.template.name
-                    });
-                    let what = match group.pairs.first() {
-                        Some(first) if !is_example => format!(
-                            "as in {} {}: {what}",
-                            first.pair.template.name, first.pair.case.id
-                        ),
-                        _ => what.to_owned(),
-                    };
-                    let lines = first_lines(group, MOST_LINES);
-                    let lines: Vec<String> = lines.iter().map(markdown::line).collect();
-                    failure(group.fault().name(), &what, &lines.join("\n"))
-                }
-            };
-            tests.push(context! {
-                name => pair.case.id.to_string(),
-                class => pair.template.name.as_str(),
-                ..test
-            });
+        context! {
+            name => pair.case.id.to_string(),
+            class => pair.template.name.as_str(),
+            ..status
         }
-        suites.push(suite(first.template.name.as_str(), tests));
-    }
-    let mut cards = Vec::new();
-    for checked in &report.conclusion.cards {
-        let mut text = Vec::new();
-        checked_texts::write(&mut text, std::slice::from_ref(checked), true)?;
-        let text = clean::plain(&text);
-        let status = failure(checked.kind.name(), &checked.template, &text);
-        cards.push(context! { name => &checked.template, ..status });
-    }
-    add_others(&mut suites, &report.others(), cards);
-    finish(out, "rolecall run", suites)
-}
-
-/// Adds what belongs to no test of a template, in a suite of its own.
-fn add_others(suites: &mut Vec<Value>, others: &[OtherFault], cards: Vec<Value>) {
-    let mut tests = Vec::new();
-    for other in others {
-        let what = other.sentence();
-        let lines: Vec<String> = other.lines.iter().map(markdown::line).collect();
-        let status = failure(other.kind.name(), &what, &lines.join("\n"));
-        tests.push(context! { name => what, ..status });
-    }
-    tests.extend(cards);
-    if !tests.is_empty() {
-        suites.push(suite("rolecall", tests));
-    }
+    };
+    let by_template = pairs.chunk_by(|a, b| a.template.name == b.template.name);
+    let suites = by_template.map(|pairs| {
+        let name = pairs
+            .first()
+            .map_or("", |first| first.template.name.as_str());
+        suite(name, pairs.iter().map(test).collect())
+    });
+    finish(out, "rolecall run", suites.collect(), &others)
 }
 
 /// A pair of which nothing says what it should give.
@@ -147,7 +111,21 @@ fn failure(kind: &str, message: &str, text: &str) -> Value {
     context! { element => "failure", kind, message, text }
 }
 
-fn finish(out: &mut dyn Write, name: &str, suites: Vec<Value>) -> io::Result<()> {
+/// Writes suites, and below them what belongs to no test of a template.
+fn finish(
+    out: &mut dyn Write,
+    name: &str,
+    mut suites: Vec<Value>,
+    others: &[Diagnostic<'_>],
+) -> io::Result<()> {
+    let tests = others.iter().map(|one| {
+        let what = one.sentence();
+        let status = failure(one.rule, &what, &one.evidence(MOST_LINES).join("\n"));
+        context! { name => what, ..status }
+    });
+    if !others.is_empty() {
+        suites.push(suite("rolecall", tests.collect()));
+    }
     let mut environment = Environment::new();
     let mut syntax = SyntaxConfig::builder();
     let syntax = syntax.trim_blocks(true).lstrip_blocks(true).build();

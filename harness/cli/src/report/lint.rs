@@ -10,7 +10,6 @@ use rolecall_core::problem::Problem;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::suite::Suite;
 
-/// Writes which files were fixed.
 pub fn write_fixed(out: &mut dyn Write, paths: &[PathBuf]) -> io::Result<()> {
     let mut paths = paths.iter();
     paths.try_for_each(|path| writeln!(out, "wrote {}", path.display()))

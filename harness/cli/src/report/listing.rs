@@ -8,6 +8,7 @@ use minijinja::{Value, context};
 use rolecall_core::{Case, Dialect, Template, TemplatePart};
 use serde::Serialize;
 
+use super::format::Format;
 use super::json::{self, VERSION, document};
 use super::text::text;
 use rolecall_check::contract::{self, Contract, Severity};
@@ -19,14 +20,6 @@ use rolecall_suite::divergence::Divergences;
 use rolecall_suite::exception::Exception;
 use rolecall_suite::reference::Reference;
 use rolecall_suite::suite::Suite;
-
-/// A list: names and descriptions, under headings.
-#[derive(Debug)]
-pub struct Listing {
-    document: ListDocument,
-    /// What is not in the JSON: the places of templates, or the headings of the families of cases.
-    beside: Vec<String>,
-}
 
 /// The list of `list --format json`.
 #[derive(Debug, Serialize)]
@@ -134,52 +127,25 @@ fn names(dialects: &[Dialect]) -> Vec<&'static str> {
     dialects.iter().map(|dialect| dialect.name()).collect()
 }
 
-impl Listing {
-    fn new(entries: Entries) -> Listing {
-        let document = ListDocument {
+impl ListDocument {
+    fn new(entries: Entries) -> ListDocument {
+        ListDocument {
             rolecall: VERSION,
             entries,
-        };
-        Listing {
-            document,
-            beside: Vec::new(),
         }
     }
 
-    pub fn templates(suite: &Suite) -> Listing {
-        // Where in another file a template was found.
-        let origin = |template: &Template| match template.part {
-            TemplatePart::Whole => String::new(),
-            _ => place(template, None),
-        };
-        let templates = suite.templates.iter();
-        Listing {
-            beside: templates.clone().map(origin).collect(),
-            ..Listing::new(Entries::Templates(
-                templates.map(TemplateEntry::of).collect(),
-            ))
-        }
+    pub fn templates(suite: &Suite) -> ListDocument {
+        let templates = suite.templates.iter().map(TemplateEntry::of);
+        ListDocument::new(Entries::Templates(templates.collect()))
     }
 
-    /// The cases of a suite, by family.
-    pub fn cases(suite: &Suite) -> Listing {
-        let heading = |case: &Case| {
-            let family = case.id.family();
-            let about = suite.families.iter().find(|(name, _)| name == family);
-            about.map_or_else(
-                || family.to_owned(),
-                |(_, about)| format!("{family}: {about}"),
-            )
-        };
-        Listing {
-            beside: suite.written_cases().map(heading).collect(),
-            ..Listing::new(Entries::Cases(
-                suite.written_cases().map(CaseEntry::of).collect(),
-            ))
-        }
+    pub fn cases(suite: &Suite) -> ListDocument {
+        let cases = suite.written_cases().map(CaseEntry::of);
+        ListDocument::new(Entries::Cases(cases.collect()))
     }
 
-    pub fn fronts() -> Listing {
+    pub fn fronts() -> ListDocument {
         let fronts = Front::ALL.iter().map(|front| {
             let dialects = Dialect::ALL.into_iter();
             let dialects: Vec<_> = dialects.filter(|dialect| front.is_for(*dialect)).collect();
@@ -189,19 +155,19 @@ impl Listing {
                 about: front.description(),
             }
         });
-        Listing::new(Entries::Fronts(fronts.collect()))
+        ListDocument::new(Entries::Fronts(fronts.collect()))
     }
 
     /// The contracts of report cards, the worst first.
-    pub fn contracts() -> Listing {
+    pub fn contracts() -> ListDocument {
         let mut contracts = contract::ALL.to_vec();
         contracts.sort_by_key(|contract| contract.severity);
         let contracts = contracts.into_iter().map(ContractEntry::of);
-        Listing::new(Entries::Contracts(contracts.collect()))
+        ListDocument::new(Entries::Contracts(contracts.collect()))
     }
 
     /// The engines: those in this process, then the references.
-    pub fn engines(engines: &Engines) -> Listing {
+    pub fn engines(engines: &Engines) -> ListDocument {
         let own = engines.all().into_iter().map(|engine| EngineEntry {
             name: engine.name().to_owned(),
             dialect: engine.dialect().name(),
@@ -216,82 +182,94 @@ impl Listing {
                 invocation::set_up_references()
             ),
         });
-        Listing::new(Entries::Engines(own.chain(references).collect()))
+        ListDocument::new(Entries::Engines(own.chain(references).collect()))
     }
 
     /// The listed divergences from the references.
-    pub fn divergences(divergences: &Divergences) -> Listing {
+    pub fn divergences(divergences: &Divergences) -> ListDocument {
         let entries = divergences.entries.iter().map(DivergenceEntry::of);
-        Listing::new(Entries::Divergences(entries.collect()))
+        ListDocument::new(Entries::Divergences(entries.collect()))
     }
+}
 
-    /// The entries for people, each with the heading that it is under.
-    fn rows(&self) -> Vec<(Option<&str>, Value)> {
-        let row = |name: &str, dialect: Option<&'static str>, about: &str| {
-            context! { name, dialect, about }
-        };
-        let beside = self.beside.iter();
-        match &self.document.entries {
-            Entries::Templates(all) => all
-                .iter()
-                .zip(beside)
-                .map(|(one, origin)| {
-                    let about = one.about.as_ref().unwrap_or(origin);
-                    (None, row(&one.name, Some(one.dialect), about))
-                })
-                .collect(),
-            Entries::Cases(all) => all
-                .iter()
-                .zip(beside)
-                .map(|(one, heading)| {
-                    let (_, name) = one.id.split_once('/').unwrap_or(("", &one.id));
-                    (
-                        Some(heading.as_str()),
-                        row(name, None, one.about.as_deref().unwrap_or_default()),
-                    )
-                })
-                .collect(),
-            Entries::Engines(all) => all
-                .iter()
-                .map(|one| (None, row(&one.name, Some(one.dialect), &one.about)))
-                .collect(),
-            Entries::Fronts(all) => all
-                .iter()
-                .map(|one| (None, row(one.name, None, one.about)))
-                .collect(),
-            Entries::Contracts(all) => all
-                .iter()
-                .map(|one| (Some(one.severity.name()), row(one.name, None, one.meaning)))
-                .collect(),
-            Entries::Divergences(all) => all
-                .iter()
-                .map(|one| {
-                    let issue = one.issue.as_ref().map(|issue| format!(" ({issue})"));
-                    let about = format!("{}{}", one.reason, issue.unwrap_or_default());
-                    (
-                        None,
-                        row(
-                            &format!("{} {}:{}", one.engine, one.template, one.case),
-                            None,
-                            &about,
-                        ),
-                    )
-                })
-                .collect(),
+/// Writes a list. `suite` has what is not in the JSON: where templates are in other files, and what
+/// the families of cases are about.
+pub fn write(
+    out: &mut dyn Write,
+    list: &ListDocument,
+    format: Format,
+    suite: Option<&Suite>,
+) -> io::Result<()> {
+    if format == Format::Json {
+        return json::write(out, list);
+    }
+    let rows = rows(list, suite);
+    let blocks = rows.chunk_by(|(a, _), (b, _)| a == b).map(|block| {
+        let heading = block.first().map(|(heading, _)| heading.clone());
+        context! { heading, rows => block.iter().map(|(_, cells)| cells.clone()).collect::<Vec<_>>() }
+    });
+    text!(out, include_str!("listing.txt"), { blocks => blocks.collect::<Value>() })
+}
+
+/// The entries for people: the heading that each is under, if there is one, and its cells.
+fn rows(list: &ListDocument, suite: Option<&Suite>) -> Vec<(String, Vec<String>)> {
+    let row = |heading: &str, cells: &[&str]| {
+        let cells = cells.iter().map(|cell| (*cell).to_owned());
+        (heading.to_owned(), cells.collect())
+    };
+    match &list.entries {
+        Entries::Templates(all) => {
+            let templates = suite.iter().flat_map(|suite| &suite.templates);
+            let rows = all.iter().zip(templates).map(|(one, template)| {
+                let about = one.about.clone().unwrap_or_else(|| match template.part {
+                    TemplatePart::Whole => String::new(),
+                    _ => place(template, None),
+                });
+                row("", &[&one.name, one.dialect, &about])
+            });
+            rows.collect()
         }
-    }
-
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let rows = self.rows();
-        let blocks = rows.chunk_by(|(a, _), (b, _)| a == b).map(|block| {
-            let heading = block.first().and_then(|(heading, _)| *heading);
-            context! { heading, rows => block.iter().map(|(_, row)| row.clone()).collect::<Value>() }
-        });
-        text!(out, include_str!("listing.txt"), { blocks => blocks.collect::<Value>() })
-    }
-
-    /// Writes the list as one JSON object: `{"rolecall": 1, "templates": […]}`.
-    pub fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        json::write(out, &self.document)
+        Entries::Cases(all) => {
+            let families = suite.iter().flat_map(|suite| &suite.families);
+            let families: BTreeMap<_, _> = families
+                .map(|(name, about)| (name.as_str(), about))
+                .collect();
+            let rows = all.iter().map(|one| {
+                let (family, name) = one.id.split_once('/').unwrap_or(("", &one.id));
+                let about = families
+                    .get(family)
+                    .map(|about| format!("{family}: {about}"));
+                let about = about.unwrap_or_else(|| family.to_owned());
+                row(&about, &[name, one.about.as_deref().unwrap_or_default()])
+            });
+            rows.collect()
+        }
+        Entries::Engines(all) => {
+            let rows = all
+                .iter()
+                .map(|one| row("", &[&one.name, one.dialect, &one.about]));
+            rows.collect()
+        }
+        Entries::Fronts(all) => all
+            .iter()
+            .map(|one| row("", &[one.name, one.about]))
+            .collect(),
+        Entries::Contracts(all) => {
+            let rows = all
+                .iter()
+                .map(|one| row(one.severity.name(), &[one.name, one.meaning]));
+            rows.collect()
+        }
+        Entries::Divergences(all) => {
+            let rows = all.iter().map(|one| {
+                let issue = one.issue.as_ref().map(|issue| format!(" ({issue})"));
+                let name = format!("{} {}:{}", one.engine, one.template, one.case);
+                row(
+                    "",
+                    &[&name, &(one.reason.clone() + &issue.unwrap_or_default())],
+                )
+            });
+            rows.collect()
+        }
     }
 }

@@ -8,13 +8,10 @@
 use std::fmt::Write as _;
 use std::io;
 
-use super::difference::FaultGroup;
+use super::diagnostic::Diagnostic;
 use super::numbers::{counted, thousands};
-use super::other_fault::OtherFault;
-use super::run_report::{RunReport, first_lines};
-use rolecall_core::diff::{DiffLine, Side};
+use super::run_report::RunReport;
 use rolecall_core::problem::shown;
-use rolecall_suite::checked_text::{CheckedText, TextStatus};
 
 /// How many characters a comment may have. GitHub accepts 65,536, and the comment may contain other
 /// texts too.
@@ -31,94 +28,51 @@ pub fn write_run(out: &mut dyn io::Write, report: &RunReport<'_, '_>) -> io::Res
     if let Some(engine) = report.engine {
         let _ = writeln!(head, "Engine: {}.", code(engine));
     }
-    let mut parts: Vec<String> = report.others().iter().map(other).collect();
-    parts.extend(report.groups.iter().map(|one| group(report, one)));
-    parts.extend(report.conclusion.cards.iter().map(card));
+    let parts = report.diagnostics().iter().map(part).collect();
     out.write_all(whole(head, parts).as_bytes())
 }
 
-/// A point of a list: what fails besides pairs and contracts.
-pub(super) fn other(other: &OtherFault) -> String {
-    let sentence = format!("\n- {}\n", escaped(&shown(&other.sentence())));
-    if other.lines.is_empty() {
-        return sentence;
-    }
-    let lines: Vec<String> = other.lines.iter().take(MOST_LINES).map(line).collect();
-    format!("{sentence}\n{}", fenced("diff", &lines.join("\n")))
-}
-
-fn group(report: &RunReport<'_, '_>, group: &FaultGroup<'_>) -> String {
-    let Some((first, others)) = group.pairs.split_first() else {
-        return String::new();
+/// A part of a comment: pairs in a section that is closed until somebody opens it, anything else as
+/// a point of a list.
+pub(super) fn part(one: &Diagnostic<'_>) -> String {
+    let lines = match one.evidence(MOST_LINES) {
+        lines if lines.is_empty() => String::new(),
+        lines => fenced("diff", &lines.join("\n")),
     };
-    let pair = &first.pair;
-    let name = format!("{} {}", pair.template.name, pair.case.id);
-    let count = counted(group.pairs.len(), "pair", "pairs");
-    let mut text = String::new();
-    if let Some(about) = &pair.case.about {
-        let _ = write!(text, "{}\n\n", escaped(&shown(about)));
-    }
-    if let Some(word) = group.word() {
-        let _ = write!(text, "{}\n\n", escaped(&shown(word)));
-    }
-    if let Some(first) = group.diff().and_then(|diff| diff.first.as_deref()) {
-        let _ = write!(text, "{}\n\n", escaped(first));
-    }
-    let lines: Vec<String> = first_lines(group, MOST_LINES).iter().map(line).collect();
-    if !lines.is_empty() {
-        text.push_str(&fenced("diff", &lines.join("\n")));
-    }
+    let Some((first, others)) = one.pairs.split_first() else {
+        let sentence = format!("\n- {}\n", escaped(&shown(&one.sentence())));
+        return match lines.as_str() {
+            "" => sentence,
+            lines => format!("{sentence}\n{lines}"),
+        };
+    };
+    let about = first.pair.case.about.iter();
+    let sentences = about
+        .map(String::as_str)
+        .chain(one.what.iter().map(String::as_str));
+    let sentences = sentences.map(|text| format!("{}\n\n", escaped(&shown(text))));
+    let mut text = sentences.collect::<String>() + &lines;
     if !others.is_empty() {
-        let mut names: Vec<String> = Vec::new();
-        for other in others.iter().take(MOST_NAMES) {
-            names.push(code(&format!(
+        let names = others.iter().take(MOST_NAMES).map(|other| {
+            code(&format!(
                 "{} {}",
                 other.pair.template.name, other.pair.case.id
-            )));
-        }
+            ))
+        });
+        let mut names: Vec<String> = names.collect();
         let more = others.len().saturating_sub(MOST_NAMES);
         if more > 0 {
             names.push(format!("{} more", thousands(more)));
         }
         let _ = write!(text, "\nThe same in {}.\n", names.join(", "));
     }
-    let command = report.command(group);
     format!(
-        "\n<details><summary>{count} {}, as in <code>{}</code></summary>\n\n{text}\nTo look at \
+        "\n<details><summary>{} {}, as in <code>{}</code></summary>\n\n{text}\nTo look at \
          it: {}\n\n</details>\n",
-        group.fault().of_many(group.pairs.len()),
-        html(&name),
-        code(&command),
-    )
-}
-
-fn card(checked: &CheckedText) -> String {
-    let mut text = String::new();
-    let what = match &checked.change {
-        TextStatus::Same => "breaks contracts without a reason",
-        TextStatus::New => "was never accepted",
-        TextStatus::Unreadable(_) => "cannot be compared with the accepted one",
-        TextStatus::Changed(diff) => {
-            let lines = diff.hunks.iter().flatten().take(MOST_LINES).map(line);
-            let lines: Vec<String> = lines.collect();
-            text.push_str(&fenced("diff", &lines.join("\n")));
-            "changed"
-        }
-    };
-    for found in &checked.forbidden {
-        let _ = write!(
-            text,
-            "\n- {} {}: {}",
-            found.severity.name(),
-            code(found.contract.id),
-            escaped(&shown(&found.what))
-        );
-    }
-    format!(
-        "\n<details><summary>The {} of <code>{}</code> {what}</summary>\n\n{text}\n\n\
-         </details>\n",
-        checked.kind.name(),
-        html(&checked.template)
+        counted(one.pairs.len(), "pair", "pairs"),
+        one.of_many,
+        html(&one.subject),
+        code(one.help.as_deref().unwrap_or_default()),
     )
 }
 
@@ -142,19 +96,6 @@ pub(super) fn whole(head: String, parts: Vec<String>) -> String {
         );
     }
     page
-}
-
-/// A line of a difference after its sign.
-pub(super) fn line(line: &DiffLine) -> String {
-    let sign = match line.side {
-        Side::Both => ' ',
-        Side::Expected => '-',
-        Side::Found => '+',
-    };
-    let texts = line.pieces.iter().map(|piece| piece.text.as_str());
-    format!("{sign} {}", texts.collect::<String>())
-        .trim_end()
-        .to_owned()
 }
 
 /// The longest run of backticks in a text.

@@ -14,7 +14,8 @@ use rolecall_explore::masks::{CaseMask, TemplateMasks};
 use rolecall_io::template_file::place;
 
 use super::assumed;
-use super::json::{self, VERSION, document};
+use super::format::Format;
+use super::json::{self, BytesJson, VERSION, document};
 use super::style::{BAD, HEADING, Styled};
 use super::text::text;
 use super::trace::visible;
@@ -26,9 +27,25 @@ const MOST_NAMED: usize = 3;
 /// The most differences from the marks that a summary shows.
 const MOST_DIFFERENCES: usize = 8;
 
+/// Writes masks: a text about all of them, or about the only one if it was named. `tokens` has the
+/// tokens of that one, if they were asked for.
+pub fn write(
+    out: &mut dyn Write,
+    masks: &TemplateMasks<'_>,
+    tokens: Option<&[Token]>,
+    format: Format,
+    is_named: bool,
+) -> io::Result<()> {
+    match masks.cases.as_slice() {
+        _ if format == Format::Json => json::write(out, &MaskDocument::of(masks, tokens)),
+        [case] if is_named => write_case(out, masks, case, tokens),
+        _ => write_all(out, masks),
+    }
+}
+
 /// Writes the mask of one case: each stretch of the prompt, and whether the model writes it. With
 /// tokens, each token is on a line of its own.
-pub fn write_case(
+fn write_case(
     out: &mut dyn Write,
     masks: &TemplateMasks<'_>,
     case: &CaseMask<'_>,
@@ -65,7 +82,7 @@ pub fn write_case(
         all => prompt.len(),
         turns => turns.iter().map(|turn| turn_data(turn, prompt)).collect::<Value>(),
         agrees => case.marked.is_some().then(|| case.agrees() == Some(true)),
-        differences => differences.iter().flatten().map(Difference::in_words).collect::<Value>(),
+        differences => differences.iter().flatten().map(|(is_marked, text)| in_words(*is_marked, text)).collect::<Value>(),
         widest => tokens_shown.iter().map(|token| id(token).len()).max().unwrap_or_default(),
         tokens => rows.collect::<Value>(),
         stretches => match tokens {
@@ -122,27 +139,17 @@ pub fn token_mask(ranges: &[Range<usize>], tokens: &[Token]) -> Vec<bool> {
     tokens.iter().map(is_learned).collect()
 }
 
-/// A stretch that the model writes and the template does not mark, or the other way round.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Difference {
-    /// Whether the template marks it.
-    is_marked: bool,
-    text: String,
-}
-
-impl Difference {
-    fn in_words(&self) -> String {
-        let text = &self.text;
-        if self.is_marked {
-            format!("marked, though the model does not write it: `{text}`")
-        } else {
-            format!("not marked, though the model writes it: `{text}`")
-        }
+/// A stretch that the template marks and the model does not write, or the other way round, in words.
+fn in_words(is_marked: bool, text: &str) -> String {
+    if is_marked {
+        format!("marked, though the model does not write it: `{text}`")
+    } else {
+        format!("not marked, though the model writes it: `{text}`")
     }
 }
 
-/// The stretches in which a mask and the marks differ.
-fn differences(mask: &Mask, marked: &[Range<usize>]) -> Vec<Difference> {
+/// The stretches in which a mask and the marks differ: whether the template marks each, and its text.
+fn differences(mask: &Mask, marked: &[Range<usize>]) -> Vec<(bool, String)> {
     let learned = mask.ranges();
     let without = |ranges: &[Range<usize>], others: &[Range<usize>], is_marked| {
         let mut left = Vec::new();
@@ -159,7 +166,7 @@ fn differences(mask: &Mask, marked: &[Range<usize>]) -> Vec<Difference> {
         }
         left.retain(|range| !range.is_empty());
         let texts = left.into_iter().map(|range| shortened(&mask.prompt[range]));
-        let differences = texts.map(move |text| Difference { is_marked, text });
+        let differences = texts.map(move |text| (is_marked, text));
         differences.collect::<Vec<_>>()
     };
     let mut all = without(&learned, marked, false);
@@ -182,7 +189,7 @@ fn shortened(text: &str) -> String {
 
 /// Writes what the model writes in all cases: how many turns, those that are not as they should be,
 /// and in how many cases the template marks the same.
-pub fn write(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
+fn write_all(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
     let all = masks.cases.iter().filter(|case| case.mask.is_ok()).count();
     let groups = GROUPS.iter().filter_map(|(words, is_good, holds)| {
         let turns = |case: &CaseMask<'_>| {
@@ -198,7 +205,7 @@ pub fn write(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
         let names = names.join(", ");
         (count > 0).then(|| context! { count, words => *words, is_good => *is_good, names })
     });
-    let mut differing: BTreeMap<Difference, Vec<String>> = BTreeMap::new();
+    let mut differing: BTreeMap<_, Vec<String>> = BTreeMap::new();
     for case in &masks.cases {
         if let (Ok(mask), Some(marked)) = (&case.mask, &case.marked) {
             for difference in differences(mask, marked) {
@@ -212,8 +219,9 @@ pub fn write(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
     let differences = differing
         .iter()
         .take(MOST_DIFFERENCES)
-        .map(|(difference, cases)| {
-            context! { count => cases.len(), words => difference.in_words(), case => &cases[0] }
+        .map(|((is_marked, text), cases)| {
+            let words = in_words(*is_marked, text);
+            context! { count => cases.len(), words, case => &cases[0] }
         });
     let compared: Vec<_> = masks.cases.iter().filter_map(CaseMask::agrees).collect();
     text!(out, include_str!("mask.txt"), {
@@ -353,21 +361,4 @@ document! {
         /// Whether the model writes it.
         learned: bool = learned,
     }
-
-    /// Bytes of the prompt.
-    struct BytesJson from (range: &Range<usize>) {
-        /// The first byte, from 0.
-        start: usize = range.start,
-        /// The byte after the last.
-        end: usize = range.end,
-    }
-}
-
-/// Writes masks as JSON. `tokens` has the tokens of the only case, if they were asked for.
-pub fn write_json(
-    out: &mut dyn Write,
-    masks: &TemplateMasks<'_>,
-    tokens: Option<&[Token]>,
-) -> io::Result<()> {
-    json::write(out, &MaskDocument::of(masks, tokens))
 }

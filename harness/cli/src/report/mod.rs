@@ -32,7 +32,11 @@ pub mod transcripts;
 pub mod assumed;
 mod excerpt;
 
-pub mod other_fault;
+mod place;
+
+pub mod fixes;
+
+pub mod diagnostic;
 
 pub mod accepting;
 pub mod adding;
@@ -40,7 +44,6 @@ pub mod card;
 pub mod explanation;
 pub mod export;
 pub mod failures;
-pub mod fixes;
 pub mod grid;
 pub mod initial;
 pub mod inspections;
@@ -71,8 +74,6 @@ pub mod trace_document;
 
 pub mod mask;
 
-mod place;
-
 pub mod run_report;
 
 pub mod markdown;
@@ -83,14 +84,14 @@ pub mod html;
 
 pub mod comparison;
 
-mod diagnostic;
-
 pub mod cards;
 pub mod checked;
 pub mod checked_texts;
 pub mod github;
 pub mod junit;
 pub mod sarif;
+
+pub mod run;
 
 pub use numbers::{counted, percent, thousands};
 pub use wrapping::{each, wrapped};

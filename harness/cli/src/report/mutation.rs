@@ -12,13 +12,27 @@ use rolecall_explore::mutation::{Mutant, Notice, TemplateMutants};
 use rolecall_io::template_file::{line_in_file, place};
 
 use super::difference::write_lines;
+use super::format::Format;
 use super::json::{self, VERSION, document};
 use super::screen;
 use super::text::{text, written};
+use super::wrapping::each;
 
-/// Writes how many mutants of a template the cases notice, and those that no case notices.
-/// Those that no conversation tells apart are only counted, unless all are wanted.
+/// Writes how many mutants of each template the cases notice, and those that no case notices. In a
+/// text, those that no conversation tells apart are only counted, unless all are wanted.
 pub fn write(
+    out: &mut dyn Write,
+    all: &[TemplateMutants<'_>],
+    format: Format,
+    shows_all: bool,
+) -> io::Result<()> {
+    match format {
+        Format::Json => json::write(out, &MutationDocument::of(all)),
+        _ => each(out, all, |out, one| write_one(out, one, shows_all)),
+    }
+}
+
+fn write_one(
     out: &mut dyn Write,
     mutants: &TemplateMutants<'_>,
     shows_all: bool,
@@ -178,11 +192,6 @@ document! {
         /// and the marks of tags.
         reached_by?: Option<usize> = mutant.reached_by,
     }
-}
-
-/// Writes the mutants of templates as JSON.
-pub fn write_json(out: &mut dyn Write, all: &[TemplateMutants<'_>]) -> io::Result<()> {
-    json::write(out, &MutationDocument::of(all))
 }
 
 #[cfg(test)]

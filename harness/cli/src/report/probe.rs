@@ -3,10 +3,9 @@
 use std::io::{self, Write};
 
 use super::card::{one_line, write_asked};
-use super::screen;
 use super::style::{QUIET, Styled};
-use super::transcripts;
 use super::wrapping::paragraph;
+use super::{screen, transcripts};
 use rolecall_check::contract::Render;
 use rolecall_check::probe::spaced;
 

@@ -70,7 +70,6 @@ impl Progress {
         }
     }
 
-    /// Removes the bar.
     pub fn clear(&self) {
         self.0.finish_and_clear();
     }

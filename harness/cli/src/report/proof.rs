@@ -8,20 +8,39 @@ use rolecall_answers::comparison::Verdict;
 use rolecall_check::contract::{Finding, Judgement};
 use rolecall_check::probe::spaced;
 use rolecall_core::ReadOutcome;
-use rolecall_response::TRANSFORMERS;
+use rolecall_response::{Level, TRANSFORMERS};
 use rolecall_suite::proof::{Proof, ReadingFailure};
+use rolecall_suite::response_file::Inspected;
 use serde_json::Value;
 
 use super::card::{CardDetail, FindingStyle, one_line, write_broken};
+use super::format::Format;
 use super::json::{self, VERSION, document};
 use super::numbers::thousands;
 use super::roundtrip::write_counts;
-use super::screen;
 use super::text::{text, written};
+use super::wrapping::each;
+use super::{inspections, screen};
+
+/// Writes the proofs of the response template in a file, as a text after the warnings about it.
+pub fn write(
+    out: &mut dyn Write,
+    proofs: &[Proof],
+    inspected: &Inspected,
+    format: Format,
+) -> io::Result<()> {
+    if format == Format::Json {
+        return json::write(out, &ProofDocument::of(proofs));
+    }
+    // What is wrong with it whatever a chat template writes comes first.
+    inspections::write_findings(out, inspected, Level::Warning)?;
+    let file = inspected.path.display().to_string();
+    each(out, proofs, |out, one| write_one(out, one, &file))
+}
 
 /// Writes a proof: the contracts that are broken, the counts, and for each cause the smallest
 /// message that shows it.
-pub fn write(out: &mut dyn Write, proof: &Proof, file: &str) -> io::Result<()> {
+fn write_one(out: &mut dyn Write, proof: &Proof, file: &str) -> io::Result<()> {
     let style = FindingStyle {
         detail: CardDetail::Marked,
         width: screen::width(),
@@ -151,8 +170,4 @@ document! {
         /// Why the answer is refused.
         refusal?: Option<String> = outcome.message().is_none().then(|| outcome.essence()),
     }
-}
-
-pub fn write_json(out: &mut dyn Write, proofs: &[Proof]) -> io::Result<()> {
-    json::write(out, &ProofDocument::of(proofs))
 }

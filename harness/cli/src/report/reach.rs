@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use minijinja::{Value, context};
-
-use super::card::{ALONE, style_of};
-use super::markdown::{cell, escaped, other, whole};
+use super::card::ALONE;
+use super::diagnostic::Diagnostic;
+use super::markdown::{cell, escaped, part, whole};
 use super::numbers::{counted, thousands};
-use super::other_fault::OtherFault;
 use super::screen;
-use super::text::text;
+use super::text::{data, text};
 use rolecall_check::card::Card;
 use rolecall_check::contract::Severity;
 use rolecall_check::reach::Reach;
@@ -42,112 +40,100 @@ pub fn in_words(reach: &Reach) -> String {
     words
 }
 
+/// How many errors and warnings report cards have, in words, with what else fails the check.
+pub(super) fn headline(cards: &[Card], others: &[Diagnostic<'_>]) -> String {
+    let count = |severity| -> usize { cards.iter().map(|card| card.count(severity)).sum() };
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let with_errors = cards.iter().filter(|card| card.count(Severity::Error) > 0);
+    let what = format!(
+        "{}, {}",
+        counted(errors, "error", "errors"),
+        counted(warnings, "warning", "warnings")
+    );
+    let templates = counted(cards.len(), "template", "templates");
+    let mut headline = match with_errors.count() {
+        0 => format!("{what} in {templates}"),
+        some => format!("{what}; {some} of {templates} with errors"),
+    };
+    if !others.is_empty() {
+        headline = format!(
+            "{headline}; {}",
+            counted(others.len(), "other problem", "other problems")
+        );
+    }
+    headline
+}
+
 /// Writes the counts, then a line for each contract that some template breaks, by severity. Limitations
 /// and notes share a paragraph.
 pub fn write(out: &mut dyn Write, reach: &Reach, cards: &[Card], is_all: bool) -> io::Result<()> {
     let most = match screen::limit() {
         Some(_) if !is_all => MOST_CONTRACTS,
-        _ => usize::MAX,
+        _ => reach.contracts.len(),
     };
-    let of = |severity| {
-        reach
-            .contracts
-            .iter()
-            .filter(move |one| one.severity == severity)
-    };
-    let defects = [Severity::Error, Severity::Warning];
-    let more = defects.map(|severity| {
-        let count = of(severity).count().saturating_sub(most);
-        let name = format!("more {}", severity.name());
-        (count > 0).then(|| counted(count, &name, &format!("{name}s")))
-    });
-    let defects = defects
-        .into_iter()
-        .flat_map(|severity| of(severity).take(most));
-    let contracts = defects.map(|one| {
-        context! {
-            id => one.contract.id,
-            severity => one.severity.name(),
-            style => style_of(one.severity),
-            templates => one.templates,
-            percent => format!("{:.1} %", one.percent),
-            downloads => one.downloads_percent.map(|percent| format!("{percent:.1} %")),
-            judged => one.judged,
-            meaning => one.contract.meaning,
-        }
-    });
-    let facts = [Severity::Limitation, Severity::Note].map(|severity| {
-        let counts =
-            of(severity).map(|one| format!("{} {}", one.contract.id, thousands(one.templates)));
-        vec![
-            severity.name().to_owned() + "s",
-            counts.collect::<Vec<_>>().join(", "),
-        ]
-    });
     let mut alone: BTreeMap<&str, usize> = BTreeMap::new();
     for finding in cards.iter().flat_map(|card| &card.without_front) {
         *alone.entry(finding.contract.id).or_default() += 1;
     }
     let alone = alone.iter();
     let alone = alone.map(|(id, count)| format!("{id} {}", thousands(*count)));
+    let meanings = reach.contracts.iter();
+    let meanings = meanings.map(|one| (one.contract.id, one.contract.meaning));
     text!(out, include_str!("reach.txt"), {
         words => in_words(reach),
-        is_weighed => reach.downloads.is_some(),
+        most,
         has_judged => screen::width() >= WITH_JUDGED,
         has_meaning => screen::width() >= WITH_MEANING,
-        contracts => contracts.collect::<Value>(),
-        more => more.into_iter().flatten().collect::<Vec<_>>(),
-        facts => facts.to_vec(),
+        meanings => meanings.collect::<BTreeMap<_, _>>(),
         heading => ALONE,
         alone => alone.collect::<Vec<_>>(),
+        ..data(reach)
     })
 }
 
 /// Writes the cards for the comment on a pull request: the counts, the contracts, and the templates.
-/// `headline` has the verdict.
 pub fn write_markdown(
     out: &mut dyn Write,
     reach: &Reach,
     cards: &[Card],
-    others: &[OtherFault],
-    headline: &str,
+    others: &[Diagnostic<'_>],
 ) -> io::Result<()> {
-    let mut head = format!("**{}.**\n\n{}.\n", escaped(headline), in_words(reach));
-    let is_weighed = reach.downloads.is_some();
+    let mut head = format!(
+        "**{}.**\n\n{}.\n",
+        escaped(&headline(cards, others)),
+        in_words(reach)
+    );
+    // The column of downloads is there only if there are some.
+    let row = |cells: [&str; 6]| {
+        let cells = cells.into_iter().enumerate();
+        let cells = cells.filter(|(at, _)| reach.downloads.is_some() || *at != 4);
+        let cells: Vec<&str> = cells.map(|(_, cell)| cell).collect();
+        format!("\n| {} |", cells.join(" | "))
+    };
     if !reach.contracts.is_empty() {
-        head += &row(
-            is_weighed,
-            [
-                "contract",
-                "severity",
-                "templates",
-                "share",
-                "downloads",
-                "meaning",
-            ]
-            .map(str::to_owned),
-        );
-        head += &row(
-            is_weighed,
-            ["---", "---", "--:", "--:", "--:", "---"].map(str::to_owned),
-        );
+        head += &row([
+            "contract",
+            "severity",
+            "templates",
+            "share",
+            "downloads",
+            "meaning",
+        ]);
+        head += &row(["---", "---", "--:", "--:", "--:", "---"]);
     }
     let contracts = reach.contracts.iter().map(|one| {
-        row(
-            is_weighed,
-            [
-                cell(one.contract.id),
-                one.severity.name().to_owned(),
-                thousands(one.templates),
-                format!("{:.1} %", one.percent),
-                one.downloads_percent
-                    .map_or_else(String::new, |percent| format!("{percent:.1} %")),
-                escaped(one.contract.meaning),
-            ],
-        )
+        let percent = |percent| format!("{percent:.1} %");
+        row([
+            &cell(one.contract.id),
+            one.severity.name(),
+            &thousands(one.templates),
+            &percent(one.percent),
+            &one.downloads_percent.map(percent).unwrap_or_default(),
+            &escaped(one.contract.meaning),
+        ])
     });
     let mut parts: Vec<String> = contracts.collect();
-    parts.extend(others.iter().map(other));
+    parts.extend(others.iter().map(part));
     let templates = cards.iter().map(|card| {
         let ids = card.unexplained().map(|finding| cell(finding.contract.id));
         format!(
@@ -165,12 +151,4 @@ pub fn write_markdown(
         counted(cards.len(), "template", "templates")
     ));
     out.write_all(whole(head, parts).as_bytes())
-}
-
-/// A row of the table of contracts. The column of downloads is there only if there are some.
-fn row(is_weighed: bool, cells: [String; 6]) -> String {
-    let cells = cells.into_iter().enumerate();
-    let cells = cells.filter(|(at, _)| is_weighed || *at != 4);
-    let cells: Vec<String> = cells.map(|(_, cell)| cell).collect();
-    format!("\n| {} |", cells.join(" | "))
 }

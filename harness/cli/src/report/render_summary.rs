@@ -14,7 +14,6 @@ use rolecall_core::problem::shown;
 use rolecall_suite::cause;
 use rolecall_suite::run::Rendered;
 
-/// How many causes to write.
 const MOST: usize = 20;
 
 #[derive(Debug, Default)]
@@ -58,7 +57,6 @@ impl RenderSummary {
         one.count += 1;
     }
 
-    /// How many pairs there are.
     fn all(&self) -> usize {
         self.outcomes.values().sum()
     }

@@ -7,7 +7,6 @@ use super::style::{BAD, Styled};
 use super::wrapping::paragraph;
 use rolecall_suite::repetition::Repeated;
 
-/// How many pairs to name.
 const MOST: usize = 6;
 
 /// Writes which pairs a new process answered differently, if there are any.

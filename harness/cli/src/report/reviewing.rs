@@ -31,7 +31,8 @@ pub fn write_implied(out: &mut dyn Write, pairs: usize, is_accepted: bool) -> io
 pub fn write(
     out: &mut dyn Write,
     counts: &AcceptedCounts,
-    (left, unread): (usize, usize),
+    left: usize,
+    unread: usize,
     questions: usize,
 ) -> io::Result<()> {
     text!(out, include_str!("reviewing.txt"), {

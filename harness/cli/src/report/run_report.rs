@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::diagnostic::Diagnostic;
 use super::difference::FaultGroup;
 use super::numbers::{counted, thousands};
-use super::other_fault::OtherFault;
 use super::summary::not_compared;
-use rolecall_core::diff::DiffLine;
 use rolecall_core::invocation;
 use rolecall_core::problem::Problem;
-use rolecall_suite::checked_text::TextKind;
+use rolecall_suite::checked_text::{CheckedText, TextKind};
 use rolecall_suite::conclusion::{Conclusion, EngineFailure, EngineFault, Fault};
 
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +20,7 @@ pub struct RunReport<'r, 's> {
     /// Problems with files that the run needs.
     pub input: &'r [Problem],
     /// Templates that no engine can read.
-    pub unread: &'r [OtherFault],
+    pub unread: &'r [Diagnostic<'r>],
     /// Where templates and cases come from, in words.
     pub origin: &'r str,
     /// Who gives the verdicts, in words.
@@ -32,18 +31,15 @@ pub struct RunReport<'r, 's> {
     pub engine: Option<&'r str>,
 }
 
-/// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Everything is as expected.
     Passed,
     /// Nothing fails, but nothing says what some pairs should give.
     NotCompared,
-    /// Something is not as expected.
     Failed,
 }
 
-impl RunReport<'_, '_> {
+impl<'r> RunReport<'r, '_> {
     /// Whether the run passes, and no file that it needs is wrong.
     pub fn passes(&self) -> bool {
         self.input.is_empty() && self.conclusion.passes()
@@ -71,7 +67,7 @@ impl RunReport<'_, '_> {
         let mut parts = Vec::new();
         let mut faults: BTreeMap<Fault, usize> = BTreeMap::new();
         for group in self.groups {
-            *faults.entry(group.fault()).or_default() += group.pairs.len();
+            *faults.entry(group.fault).or_default() += group.pairs.len();
         }
         // The records of a stale template say nothing about it, so they come last.
         for (fault, count) in faults {
@@ -104,70 +100,57 @@ impl RunReport<'_, '_> {
     /// How many of each thing besides pairs are not as expected.
     fn others_in_words(&self) -> Vec<String> {
         let conclusion = self.conclusion;
-        let cards = &conclusion.cards;
-        let texts = TextKind::ALL.map(|kind| {
-            let changed = cards
-                .iter()
-                .filter(|one| one.kind == kind && !one.change.is_same());
-            (
-                changed.count(),
-                kind.name(),
-                kind.of_many(),
-                " not as accepted",
-            )
-        });
-        let roundtrip = &conclusion.roundtrip;
-        let files = self.input.len() + conclusion.problems.len();
+        let (cards, roundtrip) = (&conclusion.cards, &conclusion.roundtrip);
+        let mut words = Vec::new();
+        let mut add = |count: usize, one: &str, many: &str, what: &str| {
+            words.extend((count > 0).then(|| counted(count, one, many) + what));
+        };
+        for kind in TextKind::ALL {
+            let is_changed = |one: &&CheckedText| one.kind == kind && !one.change.is_same();
+            let count = cards.iter().filter(is_changed).count();
+            add(count, kind.name(), kind.of_many(), " not as accepted");
+        }
         let forbidden = cards.iter().map(|checked| checked.forbidden.len()).sum();
-        let others = [
-            (
-                forbidden,
-                "contract",
-                "contracts",
-                " broken without a reason",
-            ),
-            (files, "problem with a file", "problems with files", ""),
-            (
-                conclusion.gone.len(),
-                "listed divergence",
-                "listed divergences",
-                " that agree now",
-            ),
-            (
-                conclusion.bases.len(),
-                "template",
-                "templates",
-                " not as the base",
-            ),
-            (
-                roundtrip.differing.len(),
-                "answer",
-                "answers",
-                " not read as by the reference",
-            ),
-            (
-                roundtrip.unverified.len(),
-                "template",
-                "templates",
-                " without a record of the parsed answers",
-            ),
-            (
-                conclusion.failures.unread().count(),
-                "template",
-                "templates",
-                " that cannot be read",
-            ),
-        ];
-        let counts = texts
-            .into_iter()
-            .chain(others)
-            .filter(|(count, ..)| *count > 0);
-        counts
-            .map(|(count, one, many, what)| counted(count, one, many) + what)
-            .collect()
+        add(
+            forbidden,
+            "contract",
+            "contracts",
+            " broken without a reason",
+        );
+        let files = self.input.len() + conclusion.problems.len();
+        add(files, "problem with a file", "problems with files", "");
+        let gone = conclusion.gone.len();
+        add(
+            gone,
+            "listed divergence",
+            "listed divergences",
+            " that agree now",
+        );
+        add(
+            conclusion.bases.len(),
+            "template",
+            "templates",
+            " not as the base",
+        );
+        let differing = roundtrip.differing.len();
+        add(
+            differing,
+            "answer",
+            "answers",
+            " not read as by the reference",
+        );
+        let unverified = roundtrip.unverified.len();
+        add(
+            unverified,
+            "template",
+            "templates",
+            " without a record of the parsed answers",
+        );
+        let unread = conclusion.failures.unread().count();
+        add(unread, "template", "templates", " that cannot be read");
+        words
     }
 
-    /// How the run ends.
     pub(crate) fn ending(&self) -> Ending {
         match (self.passes(), self.conclusion.uncompared.is_empty()) {
             (true, true) => Ending::Passed,
@@ -176,20 +159,38 @@ impl RunReport<'_, '_> {
         }
     }
 
-    /// Everything that fails the run, besides pairs and the texts about templates.
-    pub(crate) fn others(&self) -> Vec<OtherFault> {
+    /// Everything that fails the run: what belongs to no pair, the pairs by cause, and the texts about
+    /// templates.
+    pub(crate) fn diagnostics(&self) -> Vec<Diagnostic<'r>> {
+        let conclusion = self.conclusion;
+        let groups = self.groups.iter();
+        let groups = groups.filter_map(|group| Diagnostic::of_group(group, self.command(group)));
+        let texts = conclusion.cards.iter().map(Diagnostic::of_text);
+        self.others()
+            .into_iter()
+            .chain(groups)
+            .chain(texts)
+            .collect()
+    }
+
+    /// What fails the run besides pairs and the texts about templates.
+    pub(crate) fn others(&self) -> Vec<Diagnostic<'r>> {
         let conclusion = self.conclusion;
         let files = self.input.iter().chain(&conclusion.problems);
-        let mut others: Vec<OtherFault> = files.map(OtherFault::of_problem).collect();
+        let mut others: Vec<_> = files.map(Diagnostic::of_problem).collect();
         others.extend(self.unread.iter().cloned());
-        others.extend(conclusion.bases.iter().flat_map(OtherFault::of_base));
-        others.extend(OtherFault::of_read_back(&conclusion.roundtrip));
-        others.extend(conclusion.engines.iter().map(OtherFault::of_engine));
-        let gone = conclusion.gone.iter();
-        others.extend(gone.map(|name| OtherFault::of_divergence(name)));
-        if !conclusion.failures.are_none() {
-            others.extend(conclusion.failures.total().map(OtherFault::of_total));
+        for base in &conclusion.bases {
+            others.extend(Diagnostic::of_deviations(base));
+            others.extend(base.stale.iter().map(Diagnostic::of_problem));
         }
+        others.extend(Diagnostic::of_read_back(&conclusion.roundtrip));
+        others.extend(conclusion.engines.iter().map(Diagnostic::of_engine));
+        let gone = conclusion.gone.iter();
+        others.extend(gone.map(|name| Diagnostic::of_divergence(name)));
+        let total = conclusion.failures.total();
+        let total = total.filter(|_| !conclusion.failures.are_none());
+        others
+            .extend(total.map(|(pairs, name, outcome)| Diagnostic::of_total(pairs, name, outcome)));
         others
     }
 
@@ -203,7 +204,7 @@ impl RunReport<'_, '_> {
         let engine = self.engine.map_or_else(String::new, |engine| {
             format!(" --engine {}", invocation::word(engine))
         });
-        let how = match group.fault() {
+        let how = match group.fault {
             Fault::Changed => " --diff",
             Fault::Differs | Fault::OtherDivergence if self.is_recorded => " --reference --diff",
             _ => "",
@@ -229,15 +230,5 @@ impl RunReport<'_, '_> {
             ),
             _ => format!("{all}."),
         }
-    }
-}
-
-/// The lines that show a cause: the difference, or the whole transcript if there is nothing to
-/// compare it with. At most so many.
-pub(super) fn first_lines(group: &FaultGroup<'_>, most: usize) -> Vec<DiffLine> {
-    match (group.diff(), group.shown()) {
-        (Some(diff), _) => diff.hunks.iter().flatten().take(most).cloned().collect(),
-        (None, Some(shown)) => shown.lines().take(most).map(DiffLine::found).collect(),
-        (None, None) => Vec::new(),
     }
 }

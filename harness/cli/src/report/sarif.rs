@@ -7,15 +7,11 @@ use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
-use rolecall_core::{Template, TemplatePart};
 use serde_json::{Value, json};
 
-use super::diagnostic::{Diagnostic, level};
-use super::fixes::TemplateFixes;
+use super::diagnostic::{self, Diagnostic, SYNTAX, level};
 use super::json;
-use super::other_fault::{FaultKind, OtherFault};
 use super::run_report::{Ending, RunReport};
-use rolecall_check::card::Card;
 use rolecall_check::contract::{self, Severity};
 use rolecall_check::fix::Fix;
 use rolecall_core::patch;
@@ -30,113 +26,43 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// Writes a log with a rule for each contract and a result for each broken one. Paths below
-/// `folder` are relative to it, as code scanning wants them. A defect that a sidecar explains is
-/// suppressed, with the sidecar's words. A result has the fix that was found for it, as far as the
-/// fix changes lines that the fixes before it do not.
+/// Writes a log with a rule for each contract and a result for each diagnostic. Paths below `folder`
+/// are relative to it, as code scanning wants them. A defect that a sidecar explains is suppressed,
+/// with the sidecar's words. A result has the fix that was found for it, as far as the fix changes
+/// lines that the fixes before it do not.
 ///
 /// A limitation has the level `note`, as a note has. SARIF's kind `informational` would remove its
 /// level, and code scanning does not show a result without a level.
-///
-/// What belongs to no card has rules of its own, by its kind.
-pub fn write(
-    out: &mut dyn Write,
-    (cards, templates): (&[Card], &[Template]),
-    fixes: &[TemplateFixes],
-    others: &[OtherFault],
-    folder: &Path,
-) -> io::Result<()> {
-    let of_card = |card: &Card| {
-        let mut templates = templates.iter();
-        let template = templates.find(|template| template.name.as_str() == card.template);
-        let broken = Diagnostic::of_card(card, template).into_iter();
-        let mut results: Vec<Value> = broken.map(|one| card_result(&one, folder)).collect();
-        let fixes = fixes.iter().find(|fixes| fixes.template == card.template);
-        if let (Some(template), Some(fixes)) = (template, fixes) {
-            add_fixes(&mut results, template, fixes, folder);
-        }
-        results
-    };
-    let of_cards = cards.iter().flat_map(of_card);
-    let results: Vec<Value> = of_cards
-        .chain(others.iter().map(|other| of_other(other, folder)))
-        .collect();
+pub fn write(out: &mut dyn Write, all: &[Diagnostic<'_>], folder: &Path) -> io::Result<()> {
     let mut rules = rules();
     // The rule for templates that cannot be read is among those for cards.
-    let kinds = FaultKind::ALL.into_iter();
-    let kinds = kinds.filter(|kind| others.iter().any(|other| other.kind == *kind));
-    rules.extend(kinds.map(|kind| plain_rule(kind.name(), kind.about())));
-    json::write(out, &log(&rules, &results))
+    let others = diagnostic::RULES.into_iter();
+    let others = others.filter(|(id, _)| *id != SYNTAX && all.iter().any(|one| one.rule == *id));
+    rules.extend(others.map(|(id, about)| plain_rule(id, about)));
+    json::write(out, &log(&rules, all, folder))
 }
 
-/// The result for something that belongs to no pair and no card. Without a file of its own, it is at
-/// the suite's.
-fn of_other(other: &OtherFault, folder: &Path) -> Value {
-    let mut one = Diagnostic {
-        column: None,
-        ..Diagnostic::of_other(other)
-    };
-    if one.path.as_os_str().is_empty() {
-        one.path = configuration::FILE.into();
-    }
-    run_result(&one, folder)
-}
-
-fn run_result(one: &Diagnostic, folder: &Path) -> Value {
-    json!({
-        "ruleId": one.rule,
-        "level": one.level,
-        "message": {"text": one.message},
-        "locations": [{"physicalLocation": first_place(one, folder)}],
-        "partialFingerprints": {"primaryLocationLineHash": one.mark},
-        "suppressions": [],
-    })
-}
-
-fn first_place(one: &Diagnostic, folder: &Path) -> Value {
-    let line = one.lines.first().copied().or(one.begins).unwrap_or(1);
-    let mut place = place(one, line, folder);
-    if let Some(column) = one.column {
-        place["region"]["startColumn"] = column.into();
-    }
-    place
-}
-
-fn place(one: &Diagnostic, line: usize, folder: &Path) -> Value {
-    // Without a template there is no file.
-    let is_none = one.path.as_os_str().is_empty();
-    let uri = if is_none {
-        String::new()
-    } else {
-        uri(&one.path, folder)
-    };
-    json!({"artifactLocation": {"uri": uri}, "region": {"startLine": line}})
-}
-
-/// The result for a broken contract. Its fingerprint stays the same while the same template breaks
-/// the same contract, even if lines are added or removed.
-fn card_result(one: &Diagnostic, folder: &Path) -> Value {
-    let at = contract::ALL.iter().position(|known| known.id == one.rule);
-    let mut result = json!({
-        "ruleId": one.rule,
-        "ruleIndex": at.unwrap_or(contract::ALL.len()),
-        "level": one.level,
-        "message": {"text": one.message},
-        "partialFingerprints": {"primaryLocationLineHash": one.mark},
-        "suppressions": [],
-        "locations": [{"physicalLocation": first_place(one, folder)}],
+/// Writes the results of a run: a rule for each way to be not as expected, a result for each cause.
+pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>, folder: &Path) -> io::Result<()> {
+    let faults = Fault::ALL.map(|fault| (fault.name(), fault.about()));
+    let rules = faults.into_iter().chain(diagnostic::RULES);
+    let rules = rules.map(|(id, about)| plain_rule(id, about));
+    let texts = TextKind::ALL.map(|kind| {
+        let about = format!("the {} is not as the suite demands", kind.name());
+        plain_rule(kind.name(), &about)
     });
-    if let Some(why) = &one.known {
-        result["suppressions"] = json!([{"kind": "external", "justification": why}]);
+    let rules: Vec<Value> = rules.chain(texts).collect();
+    let mut log = log(&rules, &report.diagnostics(), folder);
+    if report.ending() == Ending::NotCompared {
+        // No result would look like a success.
+        log["runs"][0]["invocations"] = json!([{
+            "executionSuccessful": true,
+            "toolExecutionNotifications": [
+                {"level": "warning", "message": {"text": report.headline()}},
+            ],
+        }]);
     }
-    if let Some((_, others @ [_, ..])) = one.lines.split_first() {
-        let others = others.iter().map(|line| {
-            let text = "It also fails here.";
-            json!({"physicalLocation": place(one, *line, folder), "message": {"text": text}})
-        });
-        result["relatedLocations"] = others.collect();
-    }
-    result
+    json::write(out, &log)
 }
 
 /// A rule of which there is nothing more to say than its meaning.
@@ -150,37 +76,55 @@ fn plain_rule(id: &str, about: &str) -> Value {
     })
 }
 
-/// Writes the results of a run: a rule for each way to be not as expected, a result for each cause.
-pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>, folder: &Path) -> io::Result<()> {
-    let others = report.others();
-    let others = others.iter().map(|other| of_other(other, folder));
-    let results = Diagnostic::of_run(report)
-        .into_iter()
-        .map(|one| run_result(&one, folder));
-    let results: Vec<Value> = results.chain(others).collect();
-    let faults = Fault::ALL.map(|fault| (fault.name(), fault.about()));
-    let kinds = FaultKind::ALL.map(|kind| (kind.name(), kind.about()));
-    let texts = TextKind::ALL.map(|kind| {
-        let about = format!("the {} is not as the suite demands", kind.name());
-        plain_rule(kind.name(), &about)
-    });
-    let rules = faults.into_iter().chain(kinds);
-    let rules = rules.map(|(id, about)| plain_rule(id, about));
-    let rules: Vec<Value> = rules.chain(texts).collect();
-    let mut log = log(&rules, &results);
-    if report.ending() == Ending::NotCompared {
-        // No result would look like a success.
-        log["runs"][0]["invocations"] = json!([{
-            "executionSuccessful": true,
-            "toolExecutionNotifications": [
-                {"level": "warning", "message": {"text": report.headline()}},
-            ],
-        }]);
-    }
-    json::write(out, &log)
+fn place(one: &Diagnostic<'_>, line: usize, folder: &Path) -> Value {
+    json!({"artifactLocation": {"uri": uri(&one.path, folder)}, "region": {"startLine": line}})
 }
 
-fn log(rules: &[Value], results: &[Value]) -> Value {
+/// A result. Its fingerprint stays the same while the same thing is wrong with the same template, even
+/// if lines are added or removed.
+fn result(one: &Diagnostic<'_>, rules: &[Value], folder: &Path) -> Value {
+    let line = one.lines.first().copied().or(one.begins).unwrap_or(1);
+    let mut first = place(one, line, folder);
+    if let Some(column) = one.column() {
+        first["region"]["startColumn"] = column.into();
+    }
+    let mut result = json!({
+        "ruleId": one.rule,
+        "ruleIndex": rules.iter().position(|known| known["id"] == one.rule),
+        "level": one.level,
+        "message": {"text": one.message()},
+        "partialFingerprints": {"primaryLocationLineHash": one.mark()},
+        "suppressions": [],
+        "locations": [{"physicalLocation": first}],
+    });
+    if let Some(why) = &one.known {
+        result["suppressions"] = json!([{"kind": "external", "justification": why}]);
+    }
+    if let Some((_, others @ [_, ..])) = one.lines.split_first() {
+        let others = others.iter().map(|line| {
+            let text = "It also fails here.";
+            json!({"physicalLocation": place(one, *line, folder), "message": {"text": text}})
+        });
+        result["relatedLocations"] = others.collect();
+    }
+    if let Some((fix, source)) = one.fix
+        && let Some(replacements) = replacements(source, fix)
+    {
+        let how = if fix.is_safe() { "safe" } else { "unsafe" };
+        let reason = fix.proof.reason();
+        result["fixes"] = json!([{
+            "description": {"text": format!("A fix for {}, which is {how}: {reason}.", one.rule)},
+            "artifactChanges": [{
+                "artifactLocation": {"uri": uri(&one.path, folder)},
+                "replacements": replacements,
+            }],
+        }]);
+    }
+    result
+}
+
+fn log(rules: &[Value], all: &[Diagnostic<'_>], folder: &Path) -> Value {
+    let results = all.iter().map(|one| result(one, rules, folder));
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -191,14 +135,25 @@ fn log(rules: &[Value], results: &[Value]) -> Value {
                 "rules": rules,
             }},
             "columnKind": "unicodeCodePoints",
-            "results": results,
+            "results": results.collect::<Vec<_>>(),
         }],
     })
 }
 
 /// A rule for each contract, in their order, and one for templates that cannot be read.
 fn rules() -> Vec<Value> {
-    let rule = |id: &str, meaning: &str, guards_against: &str, severity: Severity, page: &str| {
+    let contracts = contract::ALL.iter();
+    let contracts =
+        contracts.map(|it| (it.id, it.meaning, it.guards_against, it.severity, it.page));
+    let syntax = (
+        SYNTAX,
+        "the engine can read the template",
+        "a template that gives no prompt for any conversation",
+        Severity::Error,
+        "# syntax\n\nThe engine cannot read the template. The message has its words.",
+    );
+    let all = contracts.chain([syntax]);
+    let rules = all.map(|(id, meaning, guards_against, severity, page)| {
         let help = format!(
             "Should be: {meaning}. Guards against: {guards_against}. `rolecall check TEMPLATE \
              --all` shows the conversations and the prompts that prove it."
@@ -215,61 +170,8 @@ fn rules() -> Vec<Value> {
                 Severity::Limitation | Severity::Note => "recommendation",
             }},
         })
-    };
-    let contracts = contract::ALL.iter().map(|contract| {
-        let contract::Contract {
-            id,
-            meaning,
-            guards_against,
-            severity,
-            page,
-            ..
-        } = contract;
-        rule(id, meaning, guards_against, *severity, page)
     });
-    let meaning = "the engine can read the template";
-    let guards_against = "a template that gives no prompt for any conversation";
-    let page = "# syntax\n\nThe engine cannot read the template. The message has its words.";
-    let syntax = rule(
-        FaultKind::Syntax.name(),
-        meaning,
-        guards_against,
-        Severity::Error,
-        page,
-    );
-    contracts.chain([syntax]).collect()
-}
-
-/// Adds to each result the fix of its contract that is not in the file yet.
-fn add_fixes(results: &mut [Value], template: &Template, fixes: &TemplateFixes, folder: &Path) {
-    // Lines of a template inside of another file are no lines of that file.
-    if template.part != TemplatePart::Whole {
-        return;
-    }
-    for fix in fixes
-        .fixes
-        .found
-        .iter()
-        .filter(|fix| !fixes.is_applied(fix))
-    {
-        let id = fix.contract.id;
-        let mut results = results.iter_mut();
-        let Some(result) = results.find(|result| result["ruleId"] == id) else {
-            continue;
-        };
-        let Some(replacements) = replacements(&template.source, fix) else {
-            continue;
-        };
-        let how = if fix.is_safe() { "safe" } else { "unsafe" };
-        let text = format!("A fix for {id}, which is {how}: {}.", fix.proof.reason());
-        result["fixes"] = json!([{
-            "description": {"text": text},
-            "artifactChanges": [{
-                "artifactLocation": {"uri": uri(&template.path, folder)},
-                "replacements": replacements,
-            }],
-        }]);
-    }
+    rules.collect()
 }
 
 /// The changes of a fix as lines of the file. None if a fix before it changes the same lines.
@@ -307,8 +209,13 @@ fn replacements(file: &str, fix: &Fix) -> Option<Vec<Value>> {
     changes.iter().map(replacement).collect()
 }
 
-/// A path as a URI, relative to the folder if the path is below it.
+/// A path as a URI, relative to the folder if the path is below it. What has no file of its own is at
+/// the suite's.
 fn uri(path: &Path, folder: &Path) -> String {
+    let path = match path.to_str() {
+        Some("") => Path::new(configuration::FILE),
+        _ => path,
+    };
     let mut whole = PathBuf::new();
     for part in folder.join(path).components() {
         match part {
@@ -338,14 +245,16 @@ fn uri(path: &Path, folder: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rolecall_core::Dialect;
+    use rolecall_core::{Dialect, Template};
     use rolecall_jinja::JinjaEngine;
 
     fn log(template: Template) -> Value {
         let card = rolecall_check::card::examine(&JinjaEngine::new(), &template);
         let mut out = Vec::new();
         let folder = Path::new("/home/me");
-        write(&mut out, (&[card], &[template]), &[], &[], folder).unwrap();
+        let (cards, templates) = ([card], [template]);
+        let all = Diagnostic::of_cards(&cards, &templates, &[]);
+        write(&mut out, &all, folder).unwrap();
         serde_json::from_slice(&out).unwrap()
     }
 

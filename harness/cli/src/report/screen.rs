@@ -14,7 +14,6 @@ const LEAST: usize = 40;
 /// Wide enough for everything.
 pub(super) const ENDLESS: usize = usize::MAX;
 
-/// The reader's screen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Screen {
     /// The columns for results. If the width is not known, 100.
@@ -28,7 +27,6 @@ pub struct Screen {
     pub is_quiet: bool,
 }
 
-/// Sets the reader's screen.
 pub fn set(screen: Screen) {
     // The first caller decides.
     let _ = SCREEN.set(screen);

@@ -6,8 +6,8 @@ use anstyle::Style;
 use minijinja::{Value, context};
 use rolecall_core::OutcomeKind;
 
+use super::diagnostic::Diagnostic;
 use super::numbers::{counted, percent, thousands};
-use super::other_fault::OtherFault;
 use super::screen::whose;
 use super::style::{self, BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use super::text::text;
@@ -137,7 +137,7 @@ pub fn write_close(
 ) -> io::Result<()> {
     let (tally, elapsed) = (&conclusion.total, conclusion.elapsed);
     let read = |verdict| conclusion.roundtrip.counts.count(verdict);
-    let faults = OtherFault::of_read_back(&conclusion.roundtrip).into_iter();
+    let faults = Diagnostic::of_read_back(&conclusion.roundtrip).into_iter();
     // The command itself says of every program how it died.
     let engines = conclusion.engines.iter();
     let engines = engines.filter(|fault| matches!(fault.what, EngineFailure::AnswersNothing(_)));
@@ -153,7 +153,7 @@ pub fn write_close(
             spaces => read(Verdict::ButForWhiteSpace),
             changed => read(Verdict::Changed),
             failed => read(Verdict::Failed),
-            faults => faults.map(|one| context! { kind => one.kind.name(), what => one.what }).collect::<Value>(),
+            faults => faults.map(|one| context! { kind => one.rule, what => one.what.concat() }).collect::<Value>(),
         },
         all => tally.all(),
         seconds => format!("{:.2}", elapsed.as_secs_f64()),
@@ -168,7 +168,7 @@ pub fn write_close(
         // Nothing disagrees with a record that is not there.
         is_unverified => reference_names.is_some() && tally.judged() > 0
             && tally.agree + tally.differ == 0 && tally.unverified == tally.judged(),
-        engines => engines.map(|fault| shown(&OtherFault::of_engine(fault).what)).collect::<Value>(),
+        engines => engines.map(|fault| shown(&Diagnostic::of_engine(fault).what.concat())).collect::<Value>(),
         is_one => matches!(wrong.as_slice(), [(1, _)]),
         wrong => wrong.into_iter().map(|(_, words)| words).collect::<Value>(),
         review => invocation::review(),

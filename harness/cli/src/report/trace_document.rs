@@ -9,7 +9,7 @@ use rolecall_core::decision::{Decision, Decisions, Look, Operand, OperandValue};
 use rolecall_core::provenance::{Input, Origin, Span};
 use rolecall_io::template_file::place;
 
-use super::json::{self, VERSION, document};
+use super::json::{self, BytesJson, VERSION, document};
 use super::trace::Trace;
 
 document! {
@@ -111,14 +111,6 @@ document! {
         origin: OriginJson<'t> = OriginJson::of(trace, &span.origin),
         /// What was done on the way, in order, by the template's own words for it, such as `trim`.
         operations: &'t [&'static str] = &span.operations,
-    }
-
-    /// Bytes of a text.
-    struct BytesJson from (range: &Range<usize>) {
-        /// The first byte, from 0.
-        start: usize = range.start,
-        /// The byte after the last.
-        end: usize = range.end,
     }
 
     /// A text of the template.

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use rolecall_core::Dialect;
 
+use super::format::Format;
 use super::json::{self, VERSION, document};
 use super::numbers::counted;
 use super::text::{data, text};
@@ -84,16 +85,16 @@ fn help_for_many(others: usize) -> String {
     format!("{count} alike, so the cause is probably not in what each of them tries: fix it first")
 }
 
-/// Writes the document: `{"rolecall": 1, "engine": …, "checks": […]}`.
-pub fn write_json(out: &mut dyn Write, trial: &Trial) -> io::Result<()> {
-    json::write(out, &TrialDocument::of(trial))
-}
-
-/// Writes a line for each check, what to do about each mistake, and how many checks passed.
-pub fn write(out: &mut dyn Write, trial: &Trial) -> io::Result<()> {
+/// Writes a trial, as a text with a line for each check, what to do about each mistake, and how many
+/// checks passed.
+pub fn write(out: &mut dyn Write, trial: &Trial, format: Format) -> io::Result<()> {
+    let document = TrialDocument::of(trial);
+    if format == Format::Json {
+        return json::write(out, &document);
+    }
     text!(out, include_str!("trial.txt"), {
         seconds => format!("{:.1}", trial.start.as_secs_f64()),
-        ..data(&TrialDocument::of(trial))
+        ..data(&document)
     })
 }
 

@@ -51,7 +51,6 @@ impl ApiAnswer {
     }
 }
 
-/// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ApiError {
     /// There is no connection, or none any more.
@@ -148,7 +147,6 @@ impl Api {
         }
     }
 
-    /// Its address, without a password.
     pub(super) fn address(&self) -> String {
         without_password(&self.address)
     }
@@ -177,7 +175,6 @@ impl Api {
         repeatedly(ask, ApiError::pause)
     }
 
-    /// Sends a request once.
     pub(super) fn ask_once(&self, path: &str, body: &Value) -> Result<ApiAnswer, ApiError> {
         self.once(path, Some(body), self.limits.time)
     }

@@ -50,7 +50,6 @@ pub(super) struct PromptRequest<'a> {
     pub(super) request: Map<String, Value>,
 }
 
-/// The server's answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PromptAnswer {
     Prompt(String),

@@ -23,7 +23,6 @@ const MOMENT: Duration = Duration::from_millis(500);
 /// A running server. It is ended when this is dropped.
 pub(super) struct StartedServer {
     process: BackgroundProcess,
-    /// How to ask it.
     pub(super) api: Api,
     /// Where it is. It is given back when the process has ended, so it comes after it.
     _port: Port,

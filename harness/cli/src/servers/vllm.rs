@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use super::api::{Api, ApiAnswer, ApiError};
 use super::application::{Application, ONLY_CONTENT, PromptAnswer, PromptRequest, Served};
 
-/// A server of vLLM.
 pub(super) struct Vllm {
     api: Api,
     model: String,

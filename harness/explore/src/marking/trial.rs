@@ -282,7 +282,6 @@ pub(super) fn outside(ranges: &[Range<usize>], others: &[Range<usize>]) -> Vec<R
     left
 }
 
-/// How many bytes ranges have.
 pub(super) fn bytes(ranges: &[Range<usize>]) -> usize {
     ranges.iter().map(ExactSizeIterator::len).sum()
 }

@@ -17,7 +17,6 @@ use crate::http::tls;
 /// The pauses before the second and the third attempt.
 const PAUSES: [Duration; 2] = [Duration::from_millis(300), Duration::from_millis(1200)];
 
-/// Asks servers.
 pub struct Client {
     agent: Agent,
     /// Why no server can be checked.
@@ -30,7 +29,6 @@ pub struct Client {
 pub struct Settings {
     /// A token, and the only server that gets it.
     pub token: Option<(Address, String)>,
-    /// The time limit for connecting.
     pub connecting: Option<Duration>,
     /// The time limit for the next bytes.
     pub reading: Option<Duration>,

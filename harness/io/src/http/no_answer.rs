@@ -5,9 +5,7 @@ use std::io::ErrorKind;
 /// Why a server gives no answer, or not all of it. The caller adds the server's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoAnswer {
-    /// There is no connection.
     Unreachable(String),
-    /// The server takes too long.
     TimedOut,
     /// The connection ended before the answer did.
     CutOff(String),

@@ -7,7 +7,6 @@ use rolecall_core::{Dialect, Outcome, json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The protocol's version.
 pub(crate) const VERSION: u64 = 1;
 
 #[derive(Debug, Serialize)]
@@ -15,7 +14,6 @@ pub(crate) const VERSION: u64 = 1;
 pub(crate) enum Request<'r> {
     /// Who are you?
     Start {
-        /// The protocol's version.
         rolecall: u64,
     },
     /// Compile a template, and keep it under its name.
@@ -255,13 +253,11 @@ impl ReceivedRequest {
         self.id.ok_or_else(|| "no `id`".to_owned())
     }
 
-    /// The template's name.
     pub(crate) fn template(&self) -> Result<&str, String> {
         let name = self.template.as_deref();
         name.ok_or_else(|| "no `template`".to_owned())
     }
 
-    /// The template's source.
     pub(super) fn source(&self) -> Result<&str, String> {
         let source = self.source.as_deref();
         source.ok_or_else(|| "no `source`".to_owned())

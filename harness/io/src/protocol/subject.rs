@@ -24,7 +24,6 @@ const UNASKED: Duration = Duration::from_millis(200);
 const FIRST_ID: u64 = 4_000_000_007;
 const NEXT_ID: u64 = 3;
 
-/// The program that is tried.
 pub(super) struct Subject<'c> {
     command: &'c [String],
     limits: &'c ProtocolLimits,
@@ -33,7 +32,6 @@ pub(super) struct Subject<'c> {
     crashes: usize,
 }
 
-/// A process of the program.
 pub(super) struct TrialSession {
     process: Process,
     dialect: Dialect,
@@ -116,7 +114,6 @@ impl<'c> Subject<'c> {
         Some(seen.map_or(Ok(()), Err))
     }
 
-    /// The current process.
     fn session(&mut self) -> Result<&mut TrialSession, CheckFailure> {
         if self.session.is_none() {
             let (session, _) =

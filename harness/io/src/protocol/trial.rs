@@ -37,9 +37,7 @@ pub struct Check {
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum CheckResult {
-    /// The program did it right.
     Fine,
-    /// The program did it wrong.
     Wrong {
         /// What was seen, with what was expected.
         seen: String,
@@ -110,7 +108,6 @@ impl Trial {
         Ok(trial)
     }
 
-    /// Whether nothing is wrong.
     pub fn is_fine(&self) -> bool {
         let is_fine =
             |check: &Check| matches!(check.finding, CheckResult::Fine | CheckResult::Noted { .. });

@@ -15,7 +15,6 @@ use super::settings;
 
 /// The longest pause that a server may ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// The time limit for connecting.
 const CONNECTING: Duration = Duration::from_secs(10);
 /// The time limit for all answers about a model.
 const WHOLE: Duration = Duration::from_mins(2);
@@ -54,7 +53,6 @@ pub(super) struct DownloadedFile {
     pub(super) from: u64,
 }
 
-/// Why a download failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DownloadError {
     /// The server refuses.

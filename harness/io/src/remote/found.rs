@@ -29,7 +29,6 @@ pub struct Organisation {
     pub has_more: bool,
 }
 
-/// How much was fetched.
 #[cfg(feature = "fetch")]
 #[derive(Default)]
 pub(super) struct FetchCount {

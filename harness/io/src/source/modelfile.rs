@@ -156,7 +156,6 @@ struct Modelfile {
 
 #[derive(Debug)]
 struct Instruction {
-    /// In lower case.
     name: String,
     /// The text between the name and the value: the role of a message, the name of a parameter.
     role: String,

@@ -122,7 +122,6 @@ fn unknown(kind: NameKind, name: &str, line: usize) -> UnknownName {
     UnknownName { kind, name, line }
 }
 
-/// A template's uses of names.
 #[derive(Default)]
 struct Uses<'e, 's> {
     /// The filters and tests that are applied, and the variables and methods that are called.

@@ -20,7 +20,6 @@ pub(crate) fn pretty(value: &Value) -> Result<String, Error> {
     Ok(printer.out)
 }
 
-/// Writes values.
 struct Printer {
     out: String,
 }

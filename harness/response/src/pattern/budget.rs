@@ -2,7 +2,6 @@
 
 use crate::failure::{Limit, ParseError};
 
-/// How many steps are left.
 #[derive(Clone, Debug)]
 pub(crate) struct Budget(u64);
 
@@ -11,7 +10,6 @@ impl Budget {
         Budget(steps)
     }
 
-    /// How many steps are left.
     pub(crate) fn left(&self) -> u64 {
         self.0
     }

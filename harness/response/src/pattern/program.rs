@@ -75,7 +75,6 @@ pub(crate) enum Step {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Repeat {
     pub(crate) lazy: bool,
-    /// The number of its counter.
     pub(crate) index: usize,
     pub(crate) most: usize,
     pub(crate) body: At,
@@ -98,11 +97,9 @@ pub(crate) enum StartTest {
     Step(At),
 }
 
-/// A compiled pattern.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) steps: Vec<Step>,
-    /// Where matching starts.
     pub(crate) start: At,
     /// The step that can be tested before a step is entered: itself, or what groups begin with.
     pub(crate) tests: Vec<At>,

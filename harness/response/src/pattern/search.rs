@@ -502,7 +502,6 @@ impl Scan<'_, '_> {
     }
 }
 
-/// Where a match could start.
 enum Start {
     At(usize),
     /// What it must start with is not yet whole.

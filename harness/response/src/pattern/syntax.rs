@@ -14,7 +14,6 @@ const UNLIMITED: u64 = u32::MAX as u64;
 /// A pattern that has been read.
 pub(crate) struct Parsed {
     pub(crate) tree: Tree,
-    /// How many groups capture.
     pub(crate) groups: usize,
     /// The names of groups, with their numbers from 1.
     pub(crate) names: Vec<(String, usize)>,

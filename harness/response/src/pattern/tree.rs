@@ -219,7 +219,6 @@ impl Tree {
         })
     }
 
-    /// Whether nothing is in it.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Tree::Sequence(items) | Tree::Branch(items) => items.iter().all(Tree::is_empty),

@@ -49,14 +49,12 @@ pub struct Conclusion<'s> {
     pub bases: Vec<CheckedBase>,
     /// The parsed answers of the templates.
     pub roundtrip: RoundtripTally,
-    /// How long the run took.
     pub elapsed: Duration,
 }
 
 /// What an engine did that shows in no outcome.
 #[derive(Debug)]
 pub struct EngineFault {
-    /// The engine's name.
     pub engine: String,
     pub what: EngineFailure,
 }

@@ -97,7 +97,6 @@ impl PairTally {
         }
     }
 
-    /// How many pairs there are.
     pub fn all(&self) -> usize {
         self.outcomes.values().sum()
     }

@@ -305,7 +305,6 @@ struct ConfigurationReader<'t> {
     root: &'t Path,
     /// The same folder, which bounds what the file may name.
     bound: Result<Root, Problem>,
-    /// The suite's templates.
     templates: &'t [Field<'t>],
     document: Document<'t>,
 }

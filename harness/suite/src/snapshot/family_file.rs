@@ -178,7 +178,6 @@ impl FamilyFile {
         &self.path
     }
 
-    /// Whether there is no file.
     pub fn is_missing(&self) -> bool {
         self.file.is_empty() && self.unreadable.is_none()
     }

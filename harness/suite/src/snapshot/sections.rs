@@ -72,7 +72,6 @@ pub(super) fn names(key: &str) -> (&str, &str) {
 /// A section, where it is in its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Section {
-    /// The names in its heading.
     pub(super) key: String,
     /// The line of its heading, counted from 1.
     pub(super) line: usize,
@@ -87,9 +86,7 @@ pub(super) struct Section {
 /// A damaged place in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Damage {
-    /// The line, counted from 1.
     pub(super) line: usize,
-    /// What is wrong there.
     pub(super) message: String,
 }
 

@@ -152,7 +152,6 @@ impl Candidate {
         edited(source.text(), self.preamble.iter().chain(&self.edits))
     }
 
-    /// How many changes it has.
     pub(super) fn len(&self) -> usize {
         self.edits.len()
     }

@@ -15,7 +15,6 @@ pub(super) struct FirstPlace {
     pub(super) lines: Vec<DiffLine>,
     /// How many changed lines in this place are not shown, on both sides.
     pub(super) more_lines: usize,
-    /// How many more places differ.
     pub(super) more_places: usize,
 }
 

@@ -31,15 +31,13 @@ const REACH: usize = 60;
 /// Writes the differences in their order: all of them whole, or the beginning of
 /// the first ones.
 pub fn write(out: &mut dyn Write, comparison: &Comparison, all: bool) -> io::Result<()> {
-    let close = words::sentence(comparison.tally());
-    write_differences(out, comparison, all, (false, close, comparison.differs()))
+    write_differences(out, comparison, all, false)
 }
 
 /// Writes a template compared with its base: what breaks there comes first, then what just differs,
 /// then what it fixes.
 pub fn write_base(out: &mut dyn Write, comparison: &Comparison, all: bool) -> io::Result<()> {
-    let close = words::deviations(comparison);
-    write_differences(out, comparison, all, (true, close, comparison.deviates()))
+    write_differences(out, comparison, all, true)
 }
 
 /// Writes the counts, what only one side has, and the differences. A base is not compared with the
@@ -48,8 +46,13 @@ fn write_differences(
     out: &mut dyn Write,
     comparison: &Comparison,
     all: bool,
-    (is_base, close, is_bad): (bool, String, bool),
+    is_base: bool,
 ) -> io::Result<()> {
+    let (close, is_bad) = if is_base {
+        (words::deviations(comparison), comparison.deviates())
+    } else {
+        (words::sentence(comparison.tally()), comparison.differs())
+    };
     let most = |most: usize| if all { usize::MAX } else { most };
     let shown_groups = |groups: &[CaseGroup], count| -> io::Result<Vec<Value>> {
         let groups = groups.iter().take(count);

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::io;
 
-use super::super::markdown::{cell, code, escaped, fenced, html, line, whole};
+use super::super::diagnostic::signed;
+use super::super::markdown::{cell, code, escaped, fenced, html, whole};
 use super::super::numbers::{counted, thousands};
 use super::first_place::FirstPlace;
 use super::words;
@@ -115,7 +116,7 @@ fn difference(comparison: &Comparison, group: &CaseGroup) -> String {
     let consequences = consequences.map(|line| format!("\n- {}", escaped(&line)));
     let text = if words::has_diff(group) {
         let window = FirstPlace::of(&group.diff, REACH, MOST_LINES);
-        let mut lines: Vec<String> = window.lines.iter().map(line).collect();
+        let mut lines: Vec<String> = window.lines.iter().map(signed).collect();
         lines.extend(words::more(&window));
         let first = group.diff.first.as_deref().unwrap_or_default();
         format!(

@@ -44,11 +44,11 @@ pub struct Page<'s> {
     templates: &'s [Template],
     /// The cases of all pairs, with their `about` texts.
     cases: Vec<(&'s CaseId, Option<&'s str>)>,
-    cards: BTreeMap<String, Value>,
+    cards: BTreeMap<String, Card>,
     /// The models' tokenizers, if they are known.
-    tokenizers: Option<&'s Tokenizers>,
+    pub tokenizers: Option<&'s Tokenizers>,
     /// Whether the page opens with report cards.
-    is_of_cards: bool,
+    pub is_of_cards: bool,
     /// The pairs of the template that is not complete yet.
     results: Vec<Compared<'s>>,
     /// The overview's data about the complete templates.
@@ -60,13 +60,11 @@ pub struct Page<'s> {
 }
 
 /// A report card in the page's form: with transcripts and differences.
-pub fn card(card: &Card, template: Option<&Template>) -> Value {
+fn card(card: &Card, template: &Template) -> Value {
     let mut value = json!(card);
-    if let Some(template) = template {
-        for (finding, known) in list(&mut value["findings"]).zip(&card.findings) {
-            if known.is_broken() {
-                finding["source"] = excerpts(template, &lines(known, template));
-            }
+    for (finding, known) in list(&mut value["findings"]).zip(&card.findings) {
+        if known.is_broken() {
+            finding["source"] = excerpts(template, &lines(known, template));
         }
     }
     for (answer, known) in list(&mut value["read_back"]).zip(&card.read_back) {
@@ -136,43 +134,23 @@ fn list(value: &mut Value) -> impl Iterator<Item = &mut Value> {
 
 impl<'s> Page<'s> {
     /// A page with nothing on it yet, for some pairs, for templates (which may have no pairs), and
-    /// for report cards by name, in the form of [`card`].
-    pub fn new(
-        title: &str,
-        suite: &'s Suite,
-        pairs: &[Pair<'s>],
-        cards: BTreeMap<String, Value>,
-    ) -> Page<'s> {
+    /// for report cards.
+    pub fn new(title: &str, suite: &'s Suite, pairs: &[Pair<'s>], cards: Vec<Card>) -> Page<'s> {
         Page {
             title: title.to_owned(),
             families: &suite.families,
             templates: &suite.templates,
             cases: cases(pairs),
-            cards,
+            cards: cards
+                .into_iter()
+                .map(|card| (card.template.clone(), card))
+                .collect(),
             tokenizers: None,
             is_of_cards: false,
             results: Vec::new(),
             listed: Vec::new(),
             broken: BTreeSet::new(),
             file: PageFile::default(),
-        }
-    }
-
-    /// The page, which then opens with the overview of broken contracts.
-    #[must_use]
-    pub fn of_cards(self) -> Page<'s> {
-        Page {
-            is_of_cards: true,
-            ..self
-        }
-    }
-
-    /// The page, which then also shows the tokens of prompts.
-    #[must_use]
-    pub fn with_tokens(self, tokenizers: &'s Tokenizers) -> Page<'s> {
-        Page {
-            tokenizers: Some(tokenizers),
-            ..self
         }
     }
 
@@ -191,16 +169,12 @@ impl<'s> Page<'s> {
     fn close(&mut self, template: &Template) -> io::Result<()> {
         let results = std::mem::take(&mut self.results);
         let card = self.cards.remove(template.name.as_str());
-        let findings = card.iter().flat_map(broken_in);
-        let ids = findings.filter_map(|finding| finding["contract"].as_str());
-        let contracts = ids.filter_map(contract::by_id);
-        self.broken.extend(contracts.map(|contract| contract.id));
-        let id = self.file.add(&chunk(
-            &results,
-            &self.cases,
-            card.as_ref(),
-            self.tokenizers,
-        ))?;
+        let broken = card.iter().flat_map(Card::broken);
+        self.broken
+            .extend(broken.map(|finding| finding.contract.id));
+        let shown = card.as_ref().map(|card| self::card(card, template));
+        let details = chunk(&results, &self.cases, shown.as_ref(), self.tokenizers);
+        let id = self.file.add(&details)?;
         let entry = entry(template, &results, &self.cases, &id, card.as_ref());
         self.listed.push(entry);
         Ok(())
@@ -269,7 +243,7 @@ fn entry(
     results: &[Compared<'_>],
     cases: &[(&CaseId, Option<&str>)],
     chunk: &str,
-    card: Option<&Value>,
+    card: Option<&Card>,
 ) -> Value {
     let by_case = by_case(results);
     let letters = |letter: fn(&Compared<'_>) -> char| -> String {
@@ -293,35 +267,24 @@ fn entry(
 }
 
 /// The contracts that a card reports as broken, by severity, without the known ones.
-fn broken(card: &Value) -> Value {
+fn broken(card: &Card) -> BTreeMap<&str, Vec<&str>> {
     let mut by_severity: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for finding in broken_in(card).filter(|finding| !is_known(finding)) {
-        if let (Some(severity), Some(id)) =
-            (finding["severity"].as_str(), finding["contract"].as_str())
-        {
-            by_severity.entry(severity).or_default().push(id);
-        }
+    for finding in card.broken().filter(|finding| !is_known(finding)) {
+        let of_severity = by_severity.entry(finding.severity().name());
+        of_severity.or_default().push(finding.contract.id);
     }
-    json!(by_severity)
+    by_severity
 }
 
 /// The broken contracts that are known.
-fn known(card: &Value) -> Vec<&Value> {
-    let known = broken_in(card).filter(|finding| is_known(finding));
-    known.map(|finding| &finding["contract"]).collect()
-}
-
-fn broken_in(card: &Value) -> impl Iterator<Item = &Value> {
-    let findings = card["findings"].as_array().into_iter().flatten();
-    findings.filter(|finding| finding["verdict"] == "broken")
+fn known(card: &Card) -> Vec<&str> {
+    let known = card.broken().filter(|finding| is_known(finding));
+    known.map(|finding| finding.contract.id).collect()
 }
 
 /// Whether a defect is explained, as [`Card::explained_count`] counts them.
-fn is_known(finding: &Value) -> bool {
-    let is_defect = ["error", "warning"]
-        .iter()
-        .any(|one| finding["severity"] == *one);
-    is_defect && !finding["deliberate"].is_null()
+fn is_known(finding: &Finding) -> bool {
+    finding.is_defect() && finding.deliberate.is_some()
 }
 
 /// A template's details, for when somebody looks at it.

@@ -7,13 +7,11 @@ use rolecall_core::Template;
 use serde_json::{Value, json};
 
 use super::page_file::diff;
+use crate::report::diagnostic::Diagnostic;
 use crate::report::difference::{FaultGroup, GroupedPair};
-use crate::report::numbers::counted;
-use crate::report::other_fault::OtherFault;
-use crate::report::reach::in_words;
+use crate::report::reach::{headline, in_words};
 use crate::report::run_report::{Ending, RunReport};
 use rolecall_check::card::Card;
-use rolecall_check::contract::Severity;
 use rolecall_check::downloads::Downloads;
 use rolecall_check::reach::Reach;
 use rolecall_core::diff::{Diff, Side};
@@ -35,7 +33,7 @@ pub fn of_run(report: &RunReport<'_, '_>, engines: &str) -> Value {
     let groups = report.groups.iter().take(MOST_CAUSES);
     let causes = groups.filter_map(|group| cause(report, group));
     let others = report.others();
-    let others: Vec<String> = others.iter().map(OtherFault::sentence).collect();
+    let others: Vec<String> = others.iter().map(Diagnostic::sentence).collect();
     json!({
         "sign": sign(report.ending()),
         "headline": report.headline(),
@@ -52,7 +50,7 @@ pub fn of_cards(
     cards: &[Card],
     reach: &Reach,
     downloads: Option<&Downloads>,
-    others: &[OtherFault],
+    others: &[Diagnostic<'_>],
     passes: bool,
 ) -> Value {
     let mut engines: Vec<&str> = cards.iter().map(|card| card.engine.as_str()).collect();
@@ -62,33 +60,9 @@ pub fn of_cards(
     let sentences = sentences.map(|sentence| sentence + ".");
     let mut verdict = of_comparison(&headline(cards, others), passes);
     verdict["facts"] = facts(&sentences.each_ref().map(String::as_str)).into();
-    verdict["others"] = others.iter().map(OtherFault::sentence).collect();
+    verdict["others"] = others.iter().map(Diagnostic::sentence).collect();
     verdict["downloads"] = json!(downloads);
     verdict
-}
-
-/// How many errors and warnings report cards have, in words, with what else fails the check.
-pub fn headline(cards: &[Card], others: &[OtherFault]) -> String {
-    let count = |severity| -> usize { cards.iter().map(|card| card.count(severity)).sum() };
-    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-    let with_errors = cards.iter().filter(|card| card.count(Severity::Error) > 0);
-    let what = format!(
-        "{}, {}",
-        counted(errors, "error", "errors"),
-        counted(warnings, "warning", "warnings")
-    );
-    let templates = counted(cards.len(), "template", "templates");
-    let mut headline = match with_errors.count() {
-        0 => format!("{what} in {templates}"),
-        some => format!("{what}; {some} of {templates} with errors"),
-    };
-    if !others.is_empty() {
-        headline = format!(
-            "{headline}; {}",
-            counted(others.len(), "other problem", "other problems")
-        );
-    }
-    headline
 }
 
 /// The verdict of a comparison, in a sentence.
@@ -137,25 +111,25 @@ fn cause(report: &RunReport<'_, '_>, group: &FaultGroup<'_>) -> Option<Value> {
         .tools
         .iter()
         .map(|tools| format!("tools: {}", json!(tools)));
-    let shown = group.shown().map(|shown| {
+    let shown = group.shown.as_deref().map(|shown| {
         let lines: Vec<&str> = shown.lines().take(MOST_LINES).collect();
         lines.join("\n")
     });
     let template = pair.chosen().unwrap_or(pair.template);
     Some(json!({
-        "fault": group.fault().name(),
-        "faults": group.fault().of_many(group.pairs.len()),
-        "about": group.fault().about(),
+        "fault": group.fault.name(),
+        "faults": group.fault.of_many(group.pairs.len()),
+        "about": group.fault.about(),
         "count": group.pairs.len(),
         "template": pair.template.name.as_str(),
         "case": pair.case.id.to_string(),
         "case_about": case.about,
-        "word": group.word(),
-        "diff": group.diff().map(|found| diff("", found)),
+        "word": group.word,
+        "diff": group.diff.as_ref().map(|found| diff("", found)),
         "shown": shown,
         "asked": messages.chain(tools).collect::<Vec<_>>(),
         "path": template.path.display().to_string(),
-        "source": group.diff().and_then(|found| source_of(template, found)),
+        "source": group.diff.as_ref().and_then(|found| source_of(template, found)),
         "others": of_template,
         "command": report.command(group),
     }))

@@ -228,7 +228,6 @@ impl<R: Read + Seek> GgufReader<R> {
         })
     }
 
-    /// A count or a length.
     fn size(&mut self, what: &str) -> Result<u64, GgufError> {
         if self.version == 1 {
             self.u32(what).map(u64::from)

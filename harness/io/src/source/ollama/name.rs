@@ -8,7 +8,6 @@ const HOST: &str = "registry.ollama.ai";
 const NAMESPACE: &str = "library";
 const TAG: &str = "latest";
 
-/// A model's full name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ModelName {
     host: String,

@@ -85,7 +85,6 @@ impl<'s> Lexer<'s> {
         self.within()
     }
 
-    /// What is not read yet.
     fn rest(&self) -> &'s str {
         &self.source[self.at..]
     }

@@ -22,9 +22,7 @@ use crate::library::functions::GENERATION;
 
 /// The syntax tree of a template, and other results of parsing.
 pub(crate) struct Parsed<'s> {
-    /// The text of the template.
     pub(crate) source: &'s str,
-    /// The syntax tree.
     pub(crate) template: Stmt<'s>,
     /// The names of the blocks that see the variables around them.
     pub(crate) scoped: Vec<&'s str>,
