@@ -4,7 +4,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::coverage::Branch;
@@ -118,12 +117,6 @@ pub enum Variable {
         /// Spaces for each level; none puts everything on one line.
         indent: Option<usize>,
     },
-}
-
-impl Serialize for Dialect {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
 }
 
 impl TemplateName {

@@ -122,3 +122,8 @@ pub(crate) fn help() -> String {
         invocation::command("matrix update")
     )
 }
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes it so
+pub(crate) fn is_zero(count: &usize) -> bool {
+    *count == 0
+}

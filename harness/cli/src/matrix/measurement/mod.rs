@@ -22,12 +22,11 @@ mod comparison;
 
 pub use comparison::{Changes, PairResult};
 pub use kept::folder;
-pub use measurer::{MeasurementError, Measurer};
+pub use measurer::Measurer;
 pub use results::{
-    ConstructResult, ConstructResults, DifferenceGroup, DifferingPair, Example, FamilyResult,
-    LoadError, Measurement, TemplateResult, Totals,
+    ConstructResults, DifferenceGroup, DifferingPair, Example, Measurement, PartResult,
 };
 pub use rolecall_suite::conclusion::Share;
-pub use suite_version::{Staleness, SuiteVersion};
+pub use suite_version::SuiteVersion;
 pub(crate) use text::{checked, write};
 pub use text::{file_name, problems, read, read_all};

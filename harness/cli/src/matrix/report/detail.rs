@@ -36,12 +36,7 @@ pub fn write_detail(
         .filter_map(|(name, share)| Some(vec![name.to_owned(), words(share?)]));
     let templates = engine.templates.iter().map(|(name, template)| {
         let share = engine.of_template(name).unwrap_or_default();
-        let refused = template.refused.as_ref();
-        (
-            name.to_string(),
-            share,
-            refused.map(|refused| refused.message.as_str()),
-        )
+        (name.to_string(), share, template.refused.as_deref())
     });
     let families = engine.families.keys().map(|name| {
         (

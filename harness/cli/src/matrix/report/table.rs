@@ -25,7 +25,7 @@ pub fn write_table(out: &mut dyn Write, matrix: &Matrix) -> io::Result<()> {
                 templates => first.map(|engine| engine.templates.len()),
                 prompts => first.map(|engine| engine.prompts().all),
                 refusals => first.map(|engine| engine.refusals().all),
-                reference => first.map(|engine| engine.suite.reference.to_string()),
+                reference => first.map(|engine| engine.reference.to_string()),
                 remarks => written(|out| {
                     engines.iter().try_for_each(|engine| write_remarks(out, matrix, engine))
                 })?,
@@ -48,7 +48,7 @@ fn row(matrix: &Matrix, engine: &Measurement) -> Value {
     context! {
         name => &engine.engine.engine,
         versions => versions.unwrap_or_default(),
-        is_stale => !matrix.staleness(engine).is_none(),
+        is_stale => !matrix.staleness(engine).is_empty(),
         loads => format!("{agree}/{all}"),
         prompts => figure(engine.prompts()),
         of_loaded => figure(engine.prompts_of_loaded()),
@@ -71,6 +71,6 @@ pub(super) fn write_remarks(
         deaths => deaths(engine),
         engine => &engine.engine.engine,
         version => &engine.engine.version,
-        staleness => (!staleness.is_none()).then(|| staleness.to_string()),
+        staleness => staleness.join("; "),
     })
 }

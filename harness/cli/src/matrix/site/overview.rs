@@ -48,7 +48,7 @@ fn of_dialect(matrix: &Matrix, dialect: Dialect) -> Value {
             counted(first.templates.len(), "template", "templates"),
             counted(first.prompts().all, "prompt", "prompts"),
             counted(first.refusals().all, "refusal", "refusals"),
-            first.suite.reference,
+            first.reference,
         )
     });
     let names = templates(matrix, dialect);

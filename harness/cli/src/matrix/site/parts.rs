@@ -75,7 +75,7 @@ pub(super) fn templates(matrix: &Matrix, dialect: Dialect) -> BTreeSet<TemplateN
 /// What has changed since an engine was measured, if anything.
 pub(super) fn stale(matrix: &Matrix, engine: &Measurement) -> Option<String> {
     let staleness = matrix.staleness(engine);
-    (!staleness.is_none()).then(|| staleness.to_string())
+    (!staleness.is_empty()).then(|| staleness.join("; "))
 }
 
 /// The class of a differing outcome, for its colour. A prompt is the worst, because nobody notices

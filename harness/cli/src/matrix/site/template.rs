@@ -21,11 +21,14 @@ pub(super) fn page(
 ) -> io::Result<String> {
     let engines = ranked(matrix, dialect);
     let rows = engines.iter().filter_map(|engine| {
-        let refused = engine.templates.get(name)?.refused.as_ref();
-        let refused = refused.map(|refused| match refused.line {
-            Some(line) => format!("{} (line {line})", refused.message),
-            None => refused.message.clone(),
-        });
+        let template = engine.templates.get(name)?;
+        let refused = template
+            .refused
+            .as_ref()
+            .map(|message| match template.line {
+                Some(line) => format!("{message} (line {line})"),
+                None => message.clone(),
+            });
         Some(context! {
             engine => named(engine),
             share => engine.of_template(name).map(shown),
