@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::clock::Moment;
+use crate::named::written_as_text;
 use crate::template::Dialect;
 
 /// A case's name: `family/name`, such as `bad-roles/unknown-role`.
@@ -54,6 +55,10 @@ pub struct Case {
 
 /// The name of the message field that holds the text.
 pub const CONTENT: &str = "content";
+
+written_as_text! {
+    CaseId = "a case", |text| text.parse().ok();
+}
 
 impl CaseId {
     /// The most characters in the name of a family or a case. A family is a file, so its name is

@@ -58,9 +58,4 @@ macro_rules! written_as_text {
     )*};
 }
 
-written_as_text! {
-    crate::Dialect = "a dialect", crate::Dialect::named;
-    crate::OutcomeKind = "an outcome", crate::OutcomeKind::named;
-    crate::CaseId = "a case", |text| text.parse().ok();
-    crate::TemplateName = "a template", |text| Some(crate::TemplateName::new(text));
-}
+pub(crate) use written_as_text;

@@ -1,5 +1,7 @@
 //! What an engine did with a pair.
 
+use crate::named::written_as_text;
+
 /// What an engine did with one template and one case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Outcome {
@@ -97,6 +99,10 @@ named! {
         /// See [`Outcome::NotAsked`].
         NotAsked = "not asked",
     }
+}
+
+written_as_text! {
+    OutcomeKind = "an outcome", OutcomeKind::named;
 }
 
 impl Outcome {

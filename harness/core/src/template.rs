@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::coverage::Branch;
+use crate::named::written_as_text;
 
 named! {
     /// The language that a template is written in.
@@ -117,6 +118,11 @@ pub enum Variable {
         /// Spaces for each level; none puts everything on one line.
         indent: Option<usize>,
     },
+}
+
+written_as_text! {
+    Dialect = "a dialect", Dialect::named;
+    TemplateName = "a template", |text| Some(TemplateName::new(text));
 }
 
 impl TemplateName {

@@ -18,12 +18,12 @@ use rolecall_core::invocation;
 use rolecall_core::json;
 use rolecall_core::problem::{Position, Problem};
 use rolecall_core::root::text_below;
-use rolecall_core::rows::{self, Row};
+use rolecall_core::rows;
 
 /// What `snapshots/reference.json` says: a line for each template.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct AskedTemplates(BTreeMap<String, Row<Asked>>);
+pub struct AskedTemplates(#[serde(serialize_with = "rows::rows")] BTreeMap<TemplateName, Asked>);
 
 #[derive(Debug, Default)]
 pub struct Records {
@@ -71,17 +71,17 @@ impl AskedTemplates {
 
     /// What the reference of a template was asked with.
     pub fn of(&self, template: &TemplateName) -> Option<&Asked> {
-        self.0.get(template.as_str()).map(|Row(asked)| asked)
+        self.0.get(template)
     }
 
     /// The templates that the file names.
     pub fn templates(&self) -> impl Iterator<Item = TemplateName> {
-        self.0.keys().map(|name| TemplateName::new(name))
+        self.0.keys().cloned()
     }
 
     /// Says what the reference of a template was asked with.
     pub fn set(&mut self, template: &TemplateName, asked: Asked) {
-        self.0.insert(template.to_string(), Row(asked));
+        self.0.insert(template.clone(), asked);
     }
 
     /// Whether it names no template.
@@ -91,7 +91,7 @@ impl AskedTemplates {
 
     /// Keeps only these templates.
     pub fn retain(&mut self, is_kept: impl Fn(&TemplateName) -> bool) {
-        self.0.retain(|name, _| is_kept(&TemplateName::new(name)));
+        self.0.retain(|name, _| is_kept(name));
     }
 
     /// The text of the file: one line a template, sorted.
@@ -120,7 +120,7 @@ impl AskedTemplates {
     pub fn are_needed(&self, layout: &Layout, dialect: Dialect) -> bool {
         let reference = Reference::of(dialect).identity().engine;
         let mut all = self.0.values();
-        layout.configuration().is_none() || all.any(|Row(one)| one.reference.engine == reference)
+        layout.configuration().is_none() || all.any(|one| one.reference.engine == reference)
     }
 }
 

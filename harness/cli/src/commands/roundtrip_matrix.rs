@@ -9,9 +9,11 @@ use crate::report::progress::Progress;
 #[cfg(feature = "fetch")]
 use crate::servers::ServerProgram;
 use rayon::prelude::*;
+use rolecall_answers::ending::Form;
 use rolecall_answers::reader::{DeclaredReader, OwnReader};
 use rolecall_answers::recipient::{ParserOf, Parsers, Recipient};
 use rolecall_answers::written::Writer;
+use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::invocation;
 use rolecall_core::{AnswerReader, Dialect, Engine as _, Template, TemplateReader};
 use rolecall_front::program::FrontProgram;
@@ -107,7 +109,7 @@ impl<'e> Reader<'e> {
                 name: OWN.to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 parser: Box::new(|template| declared(reader.as_ref(), template)),
-                gets_end_token: true,
+                form: Form::Ended,
             }),
             Reader::Program(choice) => {
                 let Some(program) = choice.program() else {
@@ -123,7 +125,10 @@ impl<'e> Reader<'e> {
                     version: program.version().to_owned(),
                     parser,
                     // Servers cut the end token off before they read.
-                    gets_end_token: Reference::by_name(name).is_some(),
+                    form: match Reference::by_name(name) {
+                        Some(_) => Form::Ended,
+                        None => Form::Bare,
+                    },
                 })
             }
             #[cfg(feature = "fetch")]
@@ -171,6 +176,7 @@ fn measure(
         },
         cases: Subject::cases(subjects),
         templates,
+        checksum: Fingerprint::of(""),
     })
 }
 

@@ -8,8 +8,8 @@ use crate::report::progress::Progress;
 use crate::report::roundtrip_servers as report;
 use crate::servers::ServerProgram;
 use rayon::prelude::*;
+use rolecall_answers::reading::MessageReading;
 use rolecall_answers::recipient::Recipient;
-use rolecall_answers::returned::ReturnedMessage;
 use rolecall_answers::written::Writer;
 use rolecall_core::{Case, Dialect, Template};
 use rolecall_front::engines::Engines;
@@ -44,11 +44,11 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         returned
     };
     // Each template has a server of its own, which a thread waits for.
-    let all: Vec<Vec<ReturnedMessage>> =
+    let all: Vec<Vec<MessageReading>> =
         runner.on_its_threads(|| chosen.par_iter().map(ask).collect());
     progress.clear();
     let names = chosen.iter().map(|(template, _)| template.name.as_str());
-    let all: Vec<(&str, Vec<ReturnedMessage>)> = names.zip(all).collect();
+    let all: Vec<(&str, Vec<MessageReading>)> = names.zip(all).collect();
     if arguments.format == Format::Jsonl {
         tell(&format!("suite: {}", inputs.origin));
         report::write_lines(out, &program, &all)?;
@@ -112,7 +112,7 @@ fn returned(
     recipient: &dyn Recipient,
     template: &Template,
     cases: &[&Case],
-) -> Vec<ReturnedMessage> {
+) -> Vec<MessageReading> {
     let Some(engine) = engines.for_dialect(template.dialect) else {
         return Vec::new();
     };

@@ -6,13 +6,13 @@
 //! nothing has to run when somebody looks at them. The file also has the SHA-256 of the suite's
 //! parts, so that reports can say what has changed since the measurement.
 
+pub(crate) mod kept;
+
 mod suite_version;
 
 mod results;
 
 mod difference;
-
-pub(crate) mod kept;
 
 mod text;
 

@@ -8,5 +8,5 @@ mod results;
 
 mod text;
 
-pub use results::{Cause, Counted, RoundtripMeasurement, Subject};
+pub use results::{Counted, RoundtripMeasurement, Subject};
 pub use text::{problems, read, read_all};
