@@ -77,12 +77,13 @@ pub fn essence(words: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use rolecall_core::Case;
     use serde_json::{Value, json};
 
     use super::*;
     use crate::ending::Form;
     use crate::meaning::Meaning;
-    use crate::reading::ReadAnswer;
+    use crate::reading::{MessageId, ReadAnswer};
 
     #[test]
     fn the_essence_is_what_is_wrong() {
@@ -109,7 +110,7 @@ mod tests {
                 message: message(arguments),
             };
             let form = FormReading::judge(Form::Bare, "f a 1 b 2".to_owned(), outcome, &meant);
-            let id = "family/name#0".parse().unwrap();
+            let id = MessageId::of(&Case::from_messages(Vec::new()), 0);
             let result = Ok(ReadAnswer {
                 forms: vec![form],
                 ..ReadAnswer::default()

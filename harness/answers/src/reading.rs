@@ -22,11 +22,6 @@ pub struct MessageId {
     pub index: usize,
 }
 
-/// A text that is not the name of a message.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no message: a message is named family/name#index")]
-pub struct InvalidMessageId(String);
-
 impl fmt::Display for MessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}#{}", self.case, self.index)
@@ -34,24 +29,9 @@ impl fmt::Display for MessageId {
 }
 
 impl MessageId {
-    fn of(case: &Case, index: usize) -> MessageId {
+    pub(crate) fn of(case: &Case, index: usize) -> MessageId {
         let case = case.id.clone();
         MessageId { case, index }
-    }
-}
-
-impl std::str::FromStr for MessageId {
-    type Err = InvalidMessageId;
-
-    fn from_str(text: &str) -> Result<MessageId, InvalidMessageId> {
-        let parse = || {
-            let (case, index) = text.split_once('#')?;
-            Some(MessageId {
-                case: case.parse().ok()?,
-                index: index.parse().ok()?,
-            })
-        };
-        parse().ok_or_else(|| InvalidMessageId(text.to_owned()))
     }
 }
 

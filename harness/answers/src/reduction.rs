@@ -120,7 +120,7 @@ mod tests {
             json!({"role": "user", "content": "Thanks."}),
         ]);
         let reduced = Counterexample::reduced(&writer, &reader, &case, 2).unwrap();
-        assert_eq!(reduced.cause.to_string(), "content: changed");
+        assert_eq!(reduced.cause, "content: changed");
         let messages = &reduced.case.messages;
         assert_eq!(messages[0]["role"], "user");
         let content = messages[1]["content"].as_str().unwrap();

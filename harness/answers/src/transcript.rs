@@ -279,14 +279,4 @@ anonymous/case#1: failed (without the end token)
   text "slow""#
         );
     }
-
-    #[test]
-    fn names_of_messages_are_read_back() {
-        use crate::reading::MessageId;
-        let id: MessageId = "family/name#12".parse().unwrap();
-        assert_eq!((id.index, id.to_string().as_str()), (12, "family/name#12"));
-        for wrong in ["family/name", "family#1", "family/name#x", ""] {
-            assert!(wrong.parse::<MessageId>().is_err(), "{wrong}");
-        }
-    }
 }

@@ -125,7 +125,7 @@ fn examined(
 ) -> Result<(Vec<Card>, Vec<Problem>), Failure> {
     let (tokenizers, problems) = session::tokenizers(templates);
     let runner = session.own_runner()?;
-    Ok((runner.examine(templates, &tokenizers).results, problems))
+    Ok((runner.examine(templates, &tokenizers), problems))
 }
 
 /// The reasons in the suite's file for contracts that its templates keep. A source with

@@ -301,7 +301,7 @@ pub(crate) fn compare_with_base(
     if !problems.is_empty() {
         return Err(Failure::Problems(problems));
     }
-    let cards = runner.examine(&both, &tokenizers).results;
+    let cards = runner.examine(&both, &tokenizers);
     comparison.add_cards(&cards);
     Ok(comparison.sorted())
 }

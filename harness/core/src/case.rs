@@ -8,7 +8,6 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::clock::Moment;
-use crate::named::written_as_text;
 use crate::template::Dialect;
 
 /// A case's name: `family/name`, such as `bad-roles/unknown-role`.

@@ -57,5 +57,3 @@ macro_rules! written_as_text {
         }
     )*};
 }
-
-pub(crate) use written_as_text;

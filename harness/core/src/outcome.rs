@@ -1,7 +1,5 @@
 //! What an engine did with a pair.
 
-use crate::named::written_as_text;
-
 /// What an engine did with one template and one case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Outcome {

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::coverage::Branch;
-use crate::named::written_as_text;
 
 named! {
     /// The language that a template is written in.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rolecall_answers::reading::MessageReading;
 use rolecall_answers::transcript;
 use rolecall_check::card::Card;
-use rolecall_check::contract::{Contract, Severity};
+use rolecall_check::contract::Finding;
 use rolecall_core::{CaseId, Template, TemplateName};
 
 use crate::card_rule::CardRule;
@@ -32,7 +32,7 @@ pub struct CheckedText {
     /// Of readings, the lines next to the snapshots of each case.
     pub answers: HashMap<CaseId, String>,
     /// Of a report card, the broken contracts that the rule forbids.
-    pub forbidden: Vec<ForbiddenFinding>,
+    pub forbidden: Vec<Finding>,
     /// The template's sidecar, if the reasons for broken contracts are there. They are in
     /// `rolecall.toml` otherwise.
     pub sidecar: Option<PathBuf>,
@@ -98,16 +98,6 @@ impl TextStatus {
     }
 }
 
-/// A broken contract that the rule forbids.
-#[derive(Debug)]
-pub struct ForbiddenFinding {
-    pub contract: &'static Contract,
-    /// How bad it is.
-    pub severity: Severity,
-    /// What shows that it is broken.
-    pub what: String,
-}
-
 impl CheckedText {
     /// Compares a card with the accepted one, and applies the rule. `text` is the card in its
     /// accepted form.
@@ -121,14 +111,6 @@ impl CheckedText {
         let forbidden = card
             .unexplained()
             .filter(|one| rule.forbids(one.severity()));
-        let forbidden = forbidden.map(|finding| ForbiddenFinding {
-            contract: finding.contract,
-            severity: finding.severity(),
-            what: finding
-                .evidence()
-                .first()
-                .map_or_else(String::new, |first| first.what.clone()),
-        });
         CheckedText {
             template: card.template.clone(),
             kind: TextKind::Card,
@@ -136,7 +118,7 @@ impl CheckedText {
             text,
             change,
             answers: HashMap::new(),
-            forbidden: forbidden.collect(),
+            forbidden: forbidden.cloned().collect(),
             sidecar: None,
         }
     }

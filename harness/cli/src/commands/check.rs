@@ -34,7 +34,7 @@ use rolecall_core::problem::{Note, Problem};
 use rolecall_suite::checked_base::CheckedBase;
 use rolecall_suite::comparison::Comparison;
 use rolecall_suite::configuration;
-use rolecall_suite::run::{Expected, Runner, TimedResults};
+use rolecall_suite::run::{Expected, Runner};
 use rolecall_suite::suite::{Pair, Suite};
 
 use crate::args::CheckArguments;
@@ -100,7 +100,7 @@ struct Check<'c> {
 struct Checked {
     suite: Suite,
     tokenizers: Tokenizers,
-    run: TimedResults<Card>,
+    cards: Vec<Card>,
     fixes: Vec<TemplateFixes>,
     /// The templates compared with their bases.
     bases: Vec<CheckedBase>,
@@ -123,8 +123,8 @@ impl Check<'_> {
         if arguments.fix {
             self.fix(&mut checked, out)?;
         }
-        let is_fixable = self.may_show_fixes(checked.run.results.len());
-        let whole = is_fixable.then(|| checked.run.results.clone());
+        let is_fixable = self.may_show_fixes(checked.cards.len());
+        let whole = is_fixable.then(|| checked.cards.clone());
         let is_json = arguments.format == Format::Json;
         if let Some(whole) = whole.as_ref().filter(|_| is_json) {
             checked.fixes = self.find_fixes(&checked, whole)?;
@@ -138,9 +138,15 @@ impl Check<'_> {
         }
         if arguments.format == Format::Human {
             // The time that the user waited, with everything that is printed above.
-            checked.run.elapsed = start.elapsed();
+            let elapsed = start.elapsed();
             let origin = origin(self.paths)?;
-            cards::write_close(out, &checked.run, &checked.others, origin.as_deref())?;
+            cards::write_close(
+                out,
+                &checked.cards,
+                elapsed,
+                &checked.others,
+                origin.as_deref(),
+            )?;
         }
         if let Some(path) = &arguments.write_baseline {
             write_baseline(arguments, path, &checked, out)?;
@@ -173,12 +179,12 @@ impl Check<'_> {
         let runner = self.session.runner(self.chosen)?;
         let judged = self.judged(suite.templates.len());
         let runner = runner.with_progress(progress.step());
-        let run = runner.examine_by(&suite.templates, &tokenizers, &judged);
+        let cards = runner.examine_by(&suite.templates, &tokenizers, &judged);
         progress.clear();
         Ok(Checked {
             suite,
             tokenizers,
-            run,
+            cards,
             fixes: Vec::new(),
             bases: Vec::new(),
             input,
@@ -197,7 +203,7 @@ impl Check<'_> {
 
     /// Keeps what the user asks for, and compares with bases. Reports what is stale.
     fn judge(&self, checked: &mut Checked, checks_base: bool) -> Result<(), Failure> {
-        let cards = &mut checked.run.results;
+        let cards = &mut checked.cards;
         let mut stale = unused_reasons(self.arguments, &checked.suite, cards)?;
         let notes = self.narrow(cards, &checked.suite);
         if !self.arguments.select.is_empty() {
@@ -227,7 +233,7 @@ impl Check<'_> {
         };
         let mut bases = checked.bases.iter();
         let conforms =
-            !checked.run.results.iter().any(fails) && !bases.any(|one| one.comparison.deviates());
+            !checked.cards.iter().any(fails) && !bases.any(|one| one.comparison.deviates());
         Status::of(checked.input.is_empty(), conforms)
     }
 
@@ -236,7 +242,7 @@ impl Check<'_> {
         if let Some(path) = &self.arguments.html {
             self.write_page(path, checked)?;
         }
-        let (cards, templates) = (&checked.run.results, &checked.suite.templates);
+        let (cards, templates) = (&checked.cards, &checked.suite.templates);
         let (fixes, others) = (&checked.fixes, &checked.others);
         match self.arguments.format {
             Format::Json => {
@@ -268,7 +274,7 @@ impl Check<'_> {
 
     fn write_cards(&self, checked: &Checked, out: &mut dyn Write) -> Result<(), Failure> {
         let is_all = self.arguments.all;
-        let cards = checked.run.results.as_slice();
+        let cards = checked.cards.as_slice();
         let detail = if is_all {
             CardDetail::Full
         } else {
@@ -299,7 +305,7 @@ impl Check<'_> {
 
     /// Writes the page with the cards and all cases.
     fn write_page(&self, path: &Path, checked: &Checked) -> Result<(), Failure> {
-        let (suite, cards) = (&checked.suite, &checked.run.results);
+        let (suite, cards) = (&checked.suite, &checked.cards);
         let pairs: Vec<Pair<'_>> = suite.pairs().collect();
         let shown = page::cards(cards, &suite.templates);
         let mut page = html::Page::new("Rolecall check", suite, &pairs, shown)
@@ -337,7 +343,7 @@ impl Check<'_> {
 
     /// Looks for fixes, applies them unless they are only to be shown, and says what was fixed.
     fn fix(&self, checked: &mut Checked, out: &mut dyn Write) -> Result<(), Failure> {
-        checked.fixes = self.find_fixes(checked, &checked.run.results)?;
+        checked.fixes = self.find_fixes(checked, &checked.cards)?;
         if !self.arguments.dry_run {
             let problems = self.apply_fixes(checked);
             report_problems(&problems)?;
@@ -444,8 +450,8 @@ impl Check<'_> {
                 }
             }
         }
-        for new in self.runner.examine(&changed, &checked.tokenizers).results {
-            let mut known = checked.run.results.iter_mut();
+        for new in self.runner.examine(&changed, &checked.tokenizers) {
+            let mut known = checked.cards.iter_mut();
             if let Some(card) = known.find(|card| card.template == new.template) {
                 *card = new;
             }
@@ -528,7 +534,7 @@ fn write_baseline(
     checked: &Checked,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let known = KnownDefects::of(path, &checked.run.results, &checked.suite.templates);
+    let known = KnownDefects::of(path, &checked.cards, &checked.suite.templates);
     write_whole(path, known.text())?;
     let count = counted(known.count(), "finding", "findings");
     let wrote = format!("wrote {}: {count}, known from now on", path.display());

@@ -162,7 +162,7 @@ fn two_templates(
         let (tokenizers, problems) = session::tokenizers(&templates);
         report_problems(&problems)?;
         is_sound &= problems.is_empty();
-        let cards = runner.examine(&templates, &tokenizers).results;
+        let cards = runner.examine(&templates, &tokenizers);
         comparison.add_cards(&cards);
     }
     progress.clear();

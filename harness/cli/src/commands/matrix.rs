@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::matrix::engines::Matrix;
+use crate::matrix::measurement::kept::Kept;
 use crate::matrix::measurement::{self, Measurement, Measurer, SuiteVersion};
 use crate::matrix::report;
 use crate::matrix::site;
@@ -339,7 +340,7 @@ fn outcomes(runner: &Runner<'_>, table: &ConstructTable) -> Vec<Outcome> {
             case: &table.case,
         })
         .collect();
-    let rendered = runner.render(&pairs).results;
+    let rendered = runner.render(&pairs);
     rendered.into_iter().map(|one| one.outcome).collect()
 }
 

@@ -240,7 +240,7 @@ impl<'r> Run<'r> {
         page::hold(templates.len())?;
         let runner = self.session.runner(self.chosen)?;
         let (tokenizers, problems) = session::tokenizers(&templates);
-        let cards = runner.examine(&templates, &tokenizers).results;
+        let cards = runner.examine(&templates, &tokenizers);
         let page = html::Page::new("Rolecall", suite, pairs, page::cards(&cards, &templates));
         Ok((Some(page), problems))
     }

@@ -79,9 +79,9 @@ pub fn write_forbidden(out: &mut dyn Write, checked: &CheckedText) -> io::Result
     }
     let forbidden = checked.forbidden.iter().map(|found| {
         context! {
-            severity => found.severity.name(),
+            severity => found.severity().name(),
             id => found.contract.id,
-            what => super::card::one_line(&found.what),
+            what => super::card::one_line(found.what()),
         }
     });
     text!(out, include_str!("forbidden.txt"), {

@@ -130,7 +130,7 @@ impl Diagnostic {
                     one.contract.id
                 )
             });
-            let found = forbidden().map(|one| format!("{}: {}", one.contract.id, one.what));
+            let found = forbidden().map(|one| format!("{}: {}", one.contract.id, one.what()));
             let demanded = format!("{template}: the {kind} is not as demanded");
             let accepted = if checked.forbidden.is_empty() {
                 format!("{template}: the {kind} is not as accepted")

@@ -109,9 +109,9 @@ fn card(checked: &CheckedText) -> String {
         let _ = write!(
             text,
             "\n- {} {}: {}",
-            found.severity.name(),
+            found.severity().name(),
             code(found.contract.id),
-            escaped(&shown(&found.what))
+            escaped(&shown(found.what()))
         );
     }
     format!(

@@ -6,9 +6,10 @@ use std::io::{self, Write};
 use minijinja::{Value, context};
 use rolecall_answers::cause::{self, essence};
 use rolecall_answers::comparison::{Difference, Verdict};
-use rolecall_answers::reading::{MessageReading, Unread};
+use rolecall_answers::reading::{FormReading, MessageReading, Unread};
 use rolecall_answers::recipient::Recipient;
 use rolecall_answers::transcript::Counts;
+use rolecall_core::Template;
 use serde_json::Value as Json;
 
 use super::json::document;
@@ -27,14 +28,14 @@ pub fn write(
     out: &mut dyn Write,
     recipient: &dyn Recipient,
     origin: &str,
-    all: &[(&str, Vec<MessageReading>)],
+    all: &[(&Template, Vec<MessageReading>)],
     is_whole: bool,
 ) -> io::Result<()> {
     let sum = Counts::of(all.iter().flat_map(|(_, messages)| messages));
     let words = sum.verdicts();
     let words = words.map(|(verdict, count)| format!("{} {verdict}", thousands(count)));
     text!(out, include_str!("roundtrip_servers.txt"), {
-        templates => all.iter().map(|(name, of)| template(name, of, is_whole)).collect::<Value>(),
+        templates => all.iter().map(|(one, of)| template(one.name.as_str(), of, is_whole)).collect::<Value>(),
         name => format!("{} {}", recipient.name(), recipient.version()).trim(),
         origin,
         total => all.iter().map(|(_, messages)| messages.len()).sum::<usize>(),
@@ -167,7 +168,7 @@ document! {
         let form = message.forms().first();
         let differences = form.map_or(&[][..], |form| &form.differences);
         let words = match &message.result {
-            Ok(_) => form.and_then(|form| form.words()),
+            Ok(_) => form.and_then(FormReading::words),
             Err(Unread::DoesNotContinue) => None,
             Err(Unread::Refused(outcome)) => Some(outcome.text().into()),
         };
@@ -217,11 +218,11 @@ document! {
 pub fn write_lines(
     out: &mut dyn Write,
     recipient: &dyn Recipient,
-    all: &[(&str, Vec<MessageReading>)],
+    all: &[(&Template, Vec<MessageReading>)],
 ) -> io::Result<()> {
     for (template, messages) in all {
         for message in messages {
-            let line = ReturnedLine::of(template, message, recipient);
+            let line = ReturnedLine::of(template.name.as_str(), message, recipient);
             serde_json::to_writer(&mut *out, &line)?;
             writeln!(out)?;
         }

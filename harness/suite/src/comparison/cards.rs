@@ -145,10 +145,7 @@ fn broken(card: &Card) -> Vec<FindingChange> {
     let change = |finding: &Finding, is_raw_only| FindingChange {
         contract: finding.contract,
         severity: finding.severity(),
-        what: finding
-            .evidence()
-            .first()
-            .map_or_else(String::new, |first| first.what.clone()),
+        what: finding.what().to_owned(),
         is_raw_only,
         holds_elsewhere: false,
         count: finding.evidence().len(),

@@ -392,12 +392,7 @@ impl CaseGroup {
     pub fn kinds(&self) -> Vec<GroupKind<'_>> {
         let kinds = |outcomes: &[Outcome; 2]| outcomes.each_ref().map(Outcome::kind);
         let mut found: Vec<GroupKind<'_>> = Vec::new();
-        let parts = if self.parts.is_empty() {
-            std::slice::from_ref(self)
-        } else {
-            &self.parts
-        };
-        for part in parts {
+        for part in self.each_part() {
             let (outcomes, count) = (&part.outcomes, part.members.len());
             let mut known = found.iter_mut();
             match known.find(|known| kinds(known.outcomes) == kinds(outcomes)) {
@@ -415,7 +410,15 @@ impl CaseGroup {
         found
     }
 
-    /// The groups of which it consists.
+    /// The groups of which it consists: without others, itself.
+    pub(super) fn each_part(&self) -> &[CaseGroup] {
+        match self.parts.as_slice() {
+            [] => std::slice::from_ref(self),
+            parts => parts,
+        }
+    }
+
+    /// The same groups.
     fn into_parts(self) -> Vec<CaseGroup> {
         if self.parts.is_empty() {
             vec![self]

@@ -14,19 +14,28 @@ mod results;
 
 mod difference;
 
-mod text;
-
 mod measurer;
 
 mod comparison;
 
 pub use comparison::{Changes, PairResult};
-pub use kept::folder;
+pub use kept::{file_name, folder};
 pub use measurer::Measurer;
 pub use results::{
     ConstructResults, DifferenceGroup, DifferingPair, Example, Measurement, PartResult,
 };
+use rolecall_core::problem::Problem;
 pub use rolecall_suite::conclusion::Share;
+use rolecall_suite::layout::Layout;
 pub use suite_version::SuiteVersion;
-pub(crate) use text::{checked, write};
-pub use text::{file_name, problems, read, read_all};
+
+/// All measurements over a suite, by name, and the problems with the files that cannot be read.
+pub fn read_all(layout: &Layout) -> (Vec<Measurement>, Vec<Problem>) {
+    kept::all(layout)
+}
+
+/// The problems with the files of a suite's measurements. A measurement that is out of date is
+/// none.
+pub fn problems(layout: &Layout) -> Vec<Problem> {
+    kept::problems::<Measurement>(layout)
+}

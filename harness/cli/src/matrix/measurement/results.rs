@@ -11,7 +11,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::kept::is_zero;
+use super::kept::{Kept, is_zero};
 use super::suite_version::SuiteVersion;
 
 /// An engine's results over a suite.
@@ -247,15 +247,56 @@ impl PartResult {
     }
 }
 
-impl Measurement {
-    /// The engine with its version, as in the names of files and in options: `minijinja@3.0.5`.
-    pub fn name(&self) -> String {
-        let Identity {
-            engine, version, ..
-        } = &self.engine;
-        format!("{engine}@{version}")
+impl Kept for Measurement {
+    const FOLDER: &'static str = "";
+    const WHAT: &'static str = "the measurement of an engine";
+    const UNNAMED: &'static str =
+        "an engine says its name and its version in the first answer of the protocol";
+
+    fn identity(&self) -> &Identity {
+        &self.engine
     }
 
+    fn is_same(&self, other: &Measurement) -> bool {
+        let timeless = |one: &Measurement| Measurement {
+            pairs_per_second: 0,
+            deaths: 0,
+            ..one.clone()
+        };
+        timeless(self) == timeless(other)
+    }
+
+    fn settle(&mut self) {
+        if let Some(constructs) = &mut self.constructs {
+            // Files have their names without the dialect.
+            let whole = |name: String| {
+                if name.contains('-') {
+                    return name;
+                }
+                format!("{}-{name}", self.dialect)
+            };
+            let differ = std::mem::take(&mut constructs.differ).into_iter();
+            constructs.differ = differ.map(|(name, one)| (whole(name), one)).collect();
+        }
+        let key = |group: &DifferenceGroup| (group.found, group.cause.clone());
+        self.groups.sort_by_key(key);
+        for group in &mut self.groups {
+            group.pairs.sort();
+        }
+        let shares = [
+            ("templates", self.loaded()),
+            ("prompts", self.prompts()),
+            ("prompts_of_loaded", self.prompts_of_loaded()),
+            ("refusals", self.refusals()),
+        ];
+        let shares =
+            shares.map(|(name, share)| (name.to_owned(), vec![share.agree, share.all].into()));
+        self.agreement = shares.into_iter().collect();
+        self.checksum = Fingerprint::of("");
+    }
+}
+
+impl Measurement {
     /// How many templates load.
     pub fn loaded(&self) -> Share {
         let refused = self.templates.values();
@@ -342,25 +383,6 @@ impl Measurement {
                 .collect(),
             constructs: self.constructs.as_ref().map(|one| one.sha256),
         }
-    }
-
-    /// Sorts everything as files have it, and counts what can be counted.
-    pub(super) fn settle(&mut self) {
-        let key = |group: &DifferenceGroup| (group.found, group.cause.clone());
-        self.groups.sort_by_key(key);
-        for group in &mut self.groups {
-            group.pairs.sort();
-        }
-        let shares = [
-            ("templates", self.loaded()),
-            ("prompts", self.prompts()),
-            ("prompts_of_loaded", self.prompts_of_loaded()),
-            ("refusals", self.refusals()),
-        ];
-        let shares =
-            shares.map(|(name, share)| (name.to_owned(), vec![share.agree, share.all].into()));
-        self.agreement = shares.into_iter().collect();
-        self.checksum = Fingerprint::of("");
     }
 
     fn share(

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use minijinja::{Value, context};
 
+use crate::matrix::measurement::kept::Kept;
 use crate::report::numbers::counted;
 use crate::report::style::{HEADING, Styled};
 use crate::report::text::text;
@@ -145,7 +146,7 @@ pub fn write_roundtrip_verified(
         name => now.name(),
         is_known => kept.is_some(),
         is_same,
-        messages => now.templates.values().map(|it| it.total()).sum::<usize>(),
+        messages => now.templates.values().map(Counted::total).sum::<usize>(),
         other_cases => kept.is_some_and(|kept| kept.cases != now.cases),
         templates => templates.collect::<Value>(),
     })?;

@@ -6,6 +6,7 @@ use minijinja::{Value, context};
 
 use super::parts::{deaths, figure};
 use crate::matrix::engines::Matrix;
+use crate::matrix::measurement::kept::Kept;
 use crate::matrix::measurement::{Measurement, Share};
 use crate::report::style::{QUIET, Styled};
 use crate::report::text::{text, written};

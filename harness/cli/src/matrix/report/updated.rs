@@ -6,6 +6,7 @@ use std::path::Path;
 use minijinja::{Value, context};
 
 use super::parts::{deaths, source, words, write_names};
+use crate::matrix::measurement::kept::Kept;
 use crate::matrix::measurement::{Changes, Measurement};
 use crate::report::text::{text, written};
 use rolecall_suite::construct::ConstructTable;

@@ -14,7 +14,7 @@ use rolecall_suite::conclusion::Share;
 use rolecall_suite::reference::Identity;
 use serde::{Deserialize, Serialize};
 
-use crate::matrix::measurement::kept::is_zero;
+use crate::matrix::measurement::kept::{Kept, ROUNDTRIP, is_zero};
 
 /// A reader's results over a suite, in the form that their file has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,12 +168,25 @@ impl Counted {
     }
 }
 
-impl RoundtripMeasurement {
-    /// The reader with its version, as in the names of files: `llama-server@b11549`.
-    pub fn name(&self) -> String {
-        format!("{}@{}", self.reader.engine, self.reader.version)
+impl Kept for RoundtripMeasurement {
+    const FOLDER: &'static str = ROUNDTRIP;
+    const WHAT: &'static str = "the measurement of a reader";
+    const UNNAMED: &'static str = "a reader has a name and a version";
+
+    fn identity(&self) -> &Identity {
+        &self.reader
     }
 
+    fn settle(&mut self) {
+        self.checksum = Fingerprint::of("");
+    }
+
+    fn is_same(&self, other: &RoundtripMeasurement) -> bool {
+        self == other
+    }
+}
+
+impl RoundtripMeasurement {
     pub fn share(&self) -> Share {
         let shares = self.templates.values().map(Counted::share);
         shares.fold(Share { agree: 0, all: 0 }, |sum, one| Share {

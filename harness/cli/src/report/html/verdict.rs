@@ -208,8 +208,8 @@ fn checked(checked: &CheckedText) -> Value {
     let forbidden = checked.forbidden.iter().map(|found| {
         json!({
             "contract": found.contract.id,
-            "severity": found.severity.name(),
-            "what": found.what,
+            "severity": found.severity().name(),
+            "what": found.what(),
             "page": found.contract.page,
         })
     });
