@@ -14,7 +14,8 @@ use super::other_fault::OtherFault;
 use super::run_report::{RunReport, first_lines};
 use rolecall_core::diff::{DiffLine, Side};
 use rolecall_core::problem::shown;
-use rolecall_suite::checked_text::{CheckedText, TextStatus};
+use rolecall_suite::checked_text::CheckedText;
+use rolecall_suite::snapshot::SnapshotStatus;
 
 /// How many characters a comment may have. GitHub accepts 65,536, and the comment may contain other
 /// texts too.
@@ -95,16 +96,16 @@ fn group(report: &RunReport<'_, '_>, group: &FaultGroup<'_>) -> String {
 fn card(checked: &CheckedText) -> String {
     let mut text = String::new();
     let what = match &checked.change {
-        TextStatus::Same => "breaks contracts without a reason",
-        TextStatus::New => "was never accepted",
-        TextStatus::Unreadable(_) => "cannot be compared with the accepted one",
-        TextStatus::Changed(diff) => {
-            let lines = diff.hunks.iter().flatten().take(MOST_LINES).map(line);
-            let lines: Vec<String> = lines.collect();
-            text.push_str(&fenced("diff", &lines.join("\n")));
-            "changed"
-        }
+        SnapshotStatus::Same => "breaks contracts without a reason",
+        SnapshotStatus::New => "was never accepted",
+        SnapshotStatus::Unreadable(_) => "cannot be compared with the accepted one",
+        SnapshotStatus::Changed(_) => "changed",
     };
+    if let Some(diff) = checked.diff() {
+        let lines = diff.hunks.iter().flatten().take(MOST_LINES).map(line);
+        let lines: Vec<String> = lines.collect();
+        text.push_str(&fenced("diff", &lines.join("\n")));
+    }
     for found in &checked.forbidden {
         let _ = write!(
             text,
