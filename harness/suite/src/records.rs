@@ -27,19 +27,13 @@ pub struct AskedTemplates(#[serde(serialize_with = "rows::rows")] BTreeMap<Templ
 
 #[derive(Debug, Default)]
 pub struct Records {
-    templates: HashMap<TemplateName, TemplateRecord>,
+    /// The record of each template, and why it no longer counts, if it does not.
+    templates: HashMap<TemplateName, (Record, Option<Unverified>)>,
     /// Templates of a suite of one's own without a record, where no template of their dialect has
     /// one. They need none: such a suite is checked by its snapshots.
     never_asked: HashSet<TemplateName>,
     /// Files that cannot be used.
     pub problems: Vec<Problem>,
-}
-
-/// A template's record, and why it no longer counts, if it does not.
-#[derive(Debug)]
-struct TemplateRecord {
-    record: Record,
-    stale: Option<Unverified>,
 }
 
 impl AskedTemplates {
@@ -155,8 +149,7 @@ impl Records {
                         cases: HashMap::new(),
                         readings: BTreeMap::new(),
                     };
-                    let known = TemplateRecord { record, stale };
-                    records.templates.insert(name, known);
+                    records.templates.insert(name, (record, stale));
                 }
                 None if !asked.are_needed(layout, template.dialect) => {
                     records.never_asked.insert(name);
@@ -173,7 +166,7 @@ impl Records {
             for (case, template, lines) in file.records() {
                 let template = TemplateName::new(template);
                 let known = records.templates.get_mut(&template);
-                let Some(TemplateRecord { record, .. }) = known else {
+                let Some((record, _)) = known else {
                     // Somebody has asked, and what was asked is lost.
                     if lines.count() > 0 {
                         records.never_asked.remove(&template);
@@ -209,27 +202,21 @@ impl Records {
         let name = template.name.clone();
         self.never_asked.remove(&name);
         let stale = record.asked.staleness(template);
-        self.templates
-            .insert(name, TemplateRecord { record, stale });
+        self.templates.insert(name, (record, stale));
     }
 
     /// The record of a template, current or not.
     pub fn of(&self, template: &TemplateName) -> Option<&Record> {
-        self.templates.get(template).map(|known| &known.record)
+        self.templates.get(template).map(|(record, _)| record)
     }
 
     /// Whether the record of a template counts, and if not, why.
     pub fn standing(&self, template: &TemplateName) -> Result<&Record, Unverified> {
-        let Some(known) = self.templates.get(template) else {
-            return Err(if self.never_asked.contains(template) {
-                Unverified::NeverAsked
-            } else {
-                Unverified::NoRecords
-            });
-        };
-        match &known.stale {
-            Some(why) => Err(why.clone()),
-            None => Ok(&known.record),
+        match self.templates.get(template) {
+            Some((record, None)) => Ok(record),
+            Some((_, Some(why))) => Err(why.clone()),
+            None if self.never_asked.contains(template) => Err(Unverified::NeverAsked),
+            None => Err(Unverified::NoRecords),
         }
     }
 

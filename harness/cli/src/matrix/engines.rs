@@ -79,6 +79,13 @@ impl Matrix {
         all.filter(move |one| one.dialect == dialect)
     }
 
+    /// The engines of a dialect, the best first.
+    pub(crate) fn ranked(&self, dialect: Dialect) -> Vec<&Measurement> {
+        let mut engines: Vec<&Measurement> = self.of_dialect(dialect).collect();
+        engines.sort_by(|a, b| b.prompts().compared(a.prompts()));
+        engines
+    }
+
     pub fn versions(&self, engine: &str) -> Vec<&Measurement> {
         let all = self.measurements.iter();
         all.filter(|one| one.engine.engine == engine).collect()

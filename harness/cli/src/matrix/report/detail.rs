@@ -69,7 +69,7 @@ pub fn write_detail(
 fn part(heading: &str, mut rows: Vec<(String, Share, Option<&str>)>, all: bool) -> Option<Value> {
     let count = rows.len();
     rows.retain(|(_, share, _)| !share.is_whole());
-    rows.sort_by(|(_, a, _), (_, b, _)| (a.agree * b.all.max(1)).cmp(&(b.agree * a.all.max(1))));
+    rows.sort_by(|(_, a, _), (_, b, _)| a.compared(*b));
     let most = if all { usize::MAX } else { MOST };
     let shown = rows.iter().take(most).map(|(name, share, refused)| {
         let agree = format!("{} of {}", thousands(share.agree), thousands(share.all));

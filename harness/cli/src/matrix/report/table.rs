@@ -17,8 +17,7 @@ pub fn write_table(out: &mut dyn Write, matrix: &Matrix) -> io::Result<()> {
         .dialects()
         .into_iter()
         .map(|dialect| -> io::Result<Value> {
-            let mut engines: Vec<&Measurement> = matrix.of_dialect(dialect).collect();
-            engines.sort_by(|a, b| compared(b.prompts(), a.prompts()));
+            let engines = matrix.ranked(dialect);
             let first = engines.first();
             Ok(context! {
                 name => dialect.name(),
@@ -34,11 +33,6 @@ pub fn write_table(out: &mut dyn Write, matrix: &Matrix) -> io::Result<()> {
         });
     let dialects: io::Result<Vec<Value>> = dialects.collect();
     text!(out, include_str!("table.txt"), { dialects => dialects? })
-}
-
-/// Compares by share, without rounding.
-fn compared(a: Share, b: Share) -> std::cmp::Ordering {
-    (a.agree * b.all.max(1)).cmp(&(b.agree * a.all.max(1)))
 }
 
 fn row(matrix: &Matrix, engine: &Measurement) -> Value {

@@ -8,7 +8,7 @@ use minijinja::{Value, context};
 use rolecall_core::{Dialect, OutcomeKind};
 
 use super::pages::Pages;
-use super::parts::{all_named, ink, ranked, row};
+use super::parts::{all_named, ink, row};
 use crate::matrix::engines::Matrix;
 use crate::matrix::measurement::{Measurement, Share};
 use crate::matrix::report::by_construct;
@@ -123,7 +123,7 @@ pub(super) fn page(
     dialect: Dialect,
     group: &ConstructPage,
 ) -> io::Result<String> {
-    let engines = ranked(matrix, dialect);
+    let engines = matrix.ranked(dialect);
     let shares: Vec<_> = engines
         .iter()
         .map(|engine| by_construct(matrix, engine))

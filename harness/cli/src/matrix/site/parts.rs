@@ -54,16 +54,6 @@ pub(super) fn slug(engine: &Measurement) -> String {
     name.trim_end_matches(".json").to_owned()
 }
 
-/// The engines of a dialect, the best first.
-pub(super) fn ranked(matrix: &Matrix, dialect: Dialect) -> Vec<&Measurement> {
-    let mut engines: Vec<&Measurement> = matrix.of_dialect(dialect).collect();
-    engines.sort_by(|a, b| {
-        let (a, b) = (a.prompts(), b.prompts());
-        (b.agree * a.all.max(1)).cmp(&(a.agree * b.all.max(1)))
-    });
-    engines
-}
-
 /// The templates that the engines of a dialect were measured with.
 pub(super) fn templates(matrix: &Matrix, dialect: Dialect) -> BTreeSet<TemplateName> {
     let engines = matrix.of_dialect(dialect);

@@ -7,7 +7,7 @@ use minijinja::{Value, context};
 use rolecall_core::{CaseId, Dialect, OutcomeKind, TemplateName};
 
 use super::pages::Pages;
-use super::parts::{all_named, ink, named, ranked, shown, slug};
+use super::parts::{all_named, ink, named, shown, slug};
 use crate::matrix::engines::Matrix;
 use crate::matrix::measurement::{DifferenceGroup, DifferingPair, Measurement};
 use rolecall_suite::suite::Suite;
@@ -19,7 +19,7 @@ pub(super) fn page(
     dialect: Dialect,
     name: &TemplateName,
 ) -> io::Result<String> {
-    let engines = ranked(matrix, dialect);
+    let engines = matrix.ranked(dialect);
     let rows = engines.iter().filter_map(|engine| {
         let template = engine.templates.get(name)?;
         let refused = template
