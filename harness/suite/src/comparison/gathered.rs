@@ -16,6 +16,7 @@ use crate::cause::{self, Cause, Groups};
 use rolecall_core::diff::{Diff, Edit};
 use rolecall_core::named;
 use rolecall_core::transcript::encode;
+use serde::Serialize;
 
 /// The outcomes of two sides for the same cases.
 #[derive(Debug)]
@@ -122,10 +123,13 @@ pub struct CaseGroup {
     rank: Rank,
 }
 
-/// A case of a group.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A case of a template.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "CaseEntry"))]
 pub struct Member {
-    /// Which of [`Comparison::pairings`].
+    /// The template's place in the list `templates`, counted from 0.
+    #[serde(rename = "template")]
     pub pairing: usize,
     pub case: String,
 }
