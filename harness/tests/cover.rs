@@ -24,7 +24,7 @@ fn covered_renders_have_the_outcomes_of_plain_ones_and_reach_every_place() {
             let name = &template.name;
             let engine = engines.for_dialect(template.dialect).unwrap();
             let pairs: Vec<Pair<'_>> = SUITE.pairs_among(template, &SUITE.cases).collect();
-            let plain = runner.render(&pairs).results;
+            let plain = runner.render(&pairs);
             let mut plain = plain.iter();
             let coverage = TemplateCoverage::of(engine, template, pairs, |pair, covered| {
                 let expected = &plain.next().unwrap().outcome;

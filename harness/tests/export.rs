@@ -8,7 +8,7 @@ use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::guard::load;
 use rolecall_core::{Case, Conversation, Dialect, Outcome, Template, TemplateName};
 use rolecall_front::engines::Engines;
-use rolecall_suite::construct::ConstructId;
+use rolecall_suite::construct;
 use rolecall_suite::export::{Export, Flag};
 use rolecall_suite::suite::{Pair, Suite};
 use serde_json::{Map, Value};
@@ -197,7 +197,7 @@ fn constructs_are_named_by_their_templates() {
             _ => Dialect::Go,
         };
         let source = construct["template"].as_str().unwrap();
-        assert_eq!(*name, ConstructId::of(dialect, source).to_string());
+        assert_eq!(*name, construct::name(dialect, source));
         let template = Template::from_source("t", dialect, source);
         let case = case(&file["contexts"][dialect.name()]);
         let loaded = load(engines.for_dialect(dialect).unwrap(), &template);

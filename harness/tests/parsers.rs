@@ -246,7 +246,7 @@ fn a_program_reads_all_templates_without_the_end_token() {
         echo \"{\\\"id\\\": $id, \\\"outcome\\\": \\\"unsupported\\\", \\\"message\\\": \\\"no parser\\\"}\"; }\n\
         serve";
     let (said, code) = roundtrip(&folder, unsupported, &["told"]);
-    let reported = "told, read with tags\n      1 read back\n      1 unsupported by the reader\n        \
+    let reported = "told, read with tags\n      1 read back\n      1 refused\n        \
         no parser\n\n";
     assert_eq!((said.as_str(), code), (reported, 0));
 }

@@ -271,7 +271,7 @@ done"#;
         let engine = start(script).unwrap();
         let engines = Engines::default();
         let runner = Runner::new(&engines, &[&engine], Some(jobs)).unwrap();
-        for found in runner.render(&pairs).results {
+        for found in runner.render(&pairs) {
             let content = found.pair.case.messages[0]["content"].as_str().unwrap();
             let expected = match found.pair.template.name.as_str() {
                 "b" => "it ended instead of answering (exit status: 1)",
@@ -448,7 +448,7 @@ fn threads_do_not_get_each_others_answers() {
     let engine = start("serve").unwrap();
     let engines = Engines::default();
     let runner = Runner::new(&engines, &[&engine], Some(4)).unwrap();
-    for rendered in runner.render(&pairs).results {
+    for rendered in runner.render(&pairs) {
         let content = rendered.pair.case.messages[0]["content"].as_str().unwrap();
         assert_eq!(rendered.outcome, self::rendered(content));
         assert_eq!(rendered.engine, "fake");
@@ -515,7 +515,7 @@ done"#
         template.front = Some(front.to_owned());
         let template = &template;
         let run = runner.render(&[Pair { template, case }]);
-        run.results[0].outcome.text().to_owned()
+        run[0].outcome.text().to_owned()
     };
     let rest = r#""tools":null,"documents":null,"add_generation_prompt":false,"#;
     let whole = r#""messages":[{"role":null,"content":[{"type":"image_url","image_url":"u"},{"type":"text","text":"Hi"}]}],"#;
@@ -592,7 +592,7 @@ done"#
             case: &case,
         };
         let run = runner.render(&[pair]);
-        run.results[0].outcome.text().to_owned()
+        run[0].outcome.text().to_owned()
     };
     let none = None;
     let empty = Some(Vec::new());

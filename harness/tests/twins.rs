@@ -19,7 +19,7 @@ fn twins_agree_or_their_differences_are_explained() {
     let engines = Engines::default();
     let runner = Runner::new(&engines, &[], None).unwrap();
     let run = runner.render(&twins::pairs(&suite, &families));
-    let compared = twins::compare(&suite, &families, &run.results);
+    let compared = twins::compare(&suite, &families, &run);
     let mut out = Vec::new();
     report::twins::write(&mut out, &compared, &explanations, false).unwrap();
     let out = String::from_utf8(out).unwrap();

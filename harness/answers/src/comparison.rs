@@ -2,47 +2,71 @@
 
 use std::fmt::{self, Write as _};
 
+use rolecall_core::named;
 use serde_json::Value;
 
 use crate::meaning::{Call, Meaning, is_same};
 
-/// How well an answer was parsed, from best to worst.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Verdict {
-    /// The message is as it was meant.
-    ReadBack,
-    /// It is, but for white space at the ends of its texts.
-    ButForWhiteSpace,
-    /// What is missing is not in the text: the chat template does not write it.
-    NotWritten,
-    /// It is another message.
-    Changed,
-    /// The reader refuses the answer.
-    Failed,
-    /// The reader cannot read answers of this template.
-    Unsupported,
+named! {
+    /// What becomes of a message when its answer is read, from best to worst.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Verdict {
+        /// The message is as it was meant.
+        ReadBack = "read back",
+        /// It is, but for white space at the ends of its texts.
+        ButForWhiteSpace = "read back but for white space",
+        /// What is missing is not in the text: the chat template does not write it.
+        NotWritten = "not written by the template",
+        /// It is another message.
+        Changed = "changed",
+        /// The server does not let the model write the text.
+        Forbidden = "forbidden by the grammar",
+        /// The reader cannot read answers of this template, or of this conversation.
+        Refused = "refused",
+        /// The reader refuses the answer, or breaks.
+        Failed = "failed",
+        /// Nobody asked any more.
+        NotAsked = "not asked",
+        /// It cannot be tested in this way.
+        Untested = "cannot be tested",
+        /// The finished turn does not continue its prompt, so nobody knows what the model writes.
+        DoesNotContinue = "do not continue the prompt",
+        /// The chat template gives no prompt.
+        WithoutPrompt = "without a prompt",
+    }
 }
 
 impl Verdict {
-    pub const ALL: [Verdict; 6] = [
-        Verdict::ReadBack,
-        Verdict::ButForWhiteSpace,
-        Verdict::NotWritten,
-        Verdict::Changed,
-        Verdict::Failed,
-        Verdict::Unsupported,
-    ];
-
-    /// The words for it in reports.
-    pub fn name(self) -> &'static str {
+    /// Its name in files: lower-case words with dashes.
+    pub fn key(self) -> &'static str {
         match self {
-            Verdict::ReadBack => "read back",
-            Verdict::ButForWhiteSpace => "read back but for white space",
-            Verdict::NotWritten => "not written by the template",
+            Verdict::ReadBack => "read-back",
+            Verdict::ButForWhiteSpace => "white-space",
+            Verdict::NotWritten => "not-written",
             Verdict::Changed => "changed",
+            Verdict::Forbidden => "forbidden",
+            Verdict::Refused => "refused",
             Verdict::Failed => "failed",
-            Verdict::Unsupported => "unsupported by the reader",
+            Verdict::NotAsked => "not-asked",
+            Verdict::Untested => "untested",
+            Verdict::DoesNotContinue => "not-continuing",
+            Verdict::WithoutPrompt => "without-prompt",
         }
+    }
+
+    /// Whether the message is as it was meant, but perhaps for white space.
+    pub fn is_back(self) -> bool {
+        self <= Verdict::ButForWhiteSpace
+    }
+
+    /// Whether the reader is to blame.
+    pub fn is_fault(self) -> bool {
+        (Verdict::Changed..=Verdict::NotAsked).contains(&self)
+    }
+
+    /// Whether the template writes the message so that it could be parsed.
+    pub fn is_readable(self) -> bool {
+        self <= Verdict::NotAsked
     }
 }
 

@@ -39,7 +39,6 @@ pub mod reduction;
 
 pub mod draft;
 pub mod recorded;
-pub mod returned;
 
 pub mod recipient;
 

@@ -1,17 +1,19 @@
 //! Readings: the answers of a case, written by a chat template and read with its response template.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use rolecall_core::{
     Answer, AnswerReader, Case, CaseId, Engine, Outcome, ReadOutcome, Template, TemplateReader,
 };
 use rolecall_front::program::FrontProgram;
+use serde_json::{Map, Value};
 
 use crate::comparison::{Difference, Verdict, compare};
 use crate::ending::Form;
-use crate::meaning::Meaning;
+use crate::meaning::{Call, Meaning};
 use crate::reader::DeclaredReader;
-use crate::written::{Writer, Written, variables};
+use crate::written::{Writer, Written, WrittenAnswer, variables};
 
 /// The name of an assistant's message: its case, and its index among the messages of the case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,33 +22,21 @@ pub struct MessageId {
     pub index: usize,
 }
 
-/// A text that is not the name of a message.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no message: a message is named family/name#index")]
-pub struct InvalidMessageId(String);
-
 impl fmt::Display for MessageId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}#{}", self.case, self.index)
     }
 }
 
-impl std::str::FromStr for MessageId {
-    type Err = InvalidMessageId;
-
-    fn from_str(text: &str) -> Result<MessageId, InvalidMessageId> {
-        let parse = || {
-            let (case, index) = text.split_once('#')?;
-            Some(MessageId {
-                case: case.parse().ok()?,
-                index: index.parse().ok()?,
-            })
-        };
-        parse().ok_or_else(|| InvalidMessageId(text.to_owned()))
+impl MessageId {
+    pub(crate) fn of(case: &Case, index: usize) -> MessageId {
+        let case = case.id.clone();
+        MessageId { case, index }
     }
 }
 
-/// An assistant's message of a case, and what came back of it.
+/// An assistant's message of a case, and what came back of it from somebody who reads answers: a
+/// parser, or a whole server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageReading {
     pub id: MessageId,
@@ -55,14 +45,17 @@ pub struct MessageReading {
     pub result: Result<ReadAnswer, Unread>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadAnswer {
     pub prompt: String,
     /// The setting under which the finished turn continues the prompt: see
     /// [`Written::Text`].
     pub setting: Option<String>,
-    /// The forms of the answer, each with the message that was parsed from it.
+    /// The forms of the answer, each with the message that was parsed from it. Whoever gets only one
+    /// form, such as a server, has one.
     pub forms: Vec<FormReading>,
+    /// The reader's own prompt, if it is a server and this is not the template's.
+    pub other_prompt: Option<String>,
 }
 
 /// Why an answer was not read.
@@ -72,19 +65,6 @@ pub enum Unread {
     DoesNotContinue,
     /// The chat template gives no prompt.
     Refused(Outcome),
-}
-
-impl MessageReading {
-    /// Whether the reader answered for every form. One that crashed, or was given up, shows nothing.
-    pub fn is_answered(&self) -> bool {
-        let forms = self.result.iter().flat_map(|read| &read.forms);
-        forms.map(|read| &read.outcome).all(|outcome| {
-            !matches!(
-                outcome,
-                ReadOutcome::Crashed { .. } | ReadOutcome::NotAsked { .. }
-            )
-        })
-    }
 }
 
 /// A form of an answer, and the message that was parsed from it.
@@ -130,10 +110,18 @@ pub fn read_all_with<'c>(
 ) -> Vec<MessageReading> {
     let program = FrontProgram::load(engine, template);
     let writer = Writer::new(&program);
-    let cases = cases.into_iter();
-    let cases = cases.filter(|case| case.front.is_none() && case.is_for(template.dialect));
     let read = |case: &'c Case| read_case(&writer, reader, case).collect::<Vec<_>>();
-    cases.flat_map(read).collect()
+    of_dialect(&writer, cases).flat_map(read).collect()
+}
+
+/// The cases that a writer writes, each once: not those for other fronts.
+pub(crate) fn of_dialect<'c>(
+    writer: &Writer<'_, '_>,
+    cases: impl IntoIterator<Item = &'c Case>,
+) -> impl Iterator<Item = &'c Case> {
+    let dialect = writer.template().dialect;
+    let cases = cases.into_iter();
+    cases.filter(move |case| case.front.is_none() && case.is_for(dialect))
 }
 
 /// Reads all answers of a case.
@@ -142,66 +130,165 @@ pub fn read_case<'w>(
     reader: &'w dyn TemplateReader,
     case: &'w Case,
 ) -> impl Iterator<Item = MessageReading> + 'w {
+    read_forms(
+        writer,
+        reader,
+        case,
+        reader.is_server().then_some(Form::Bare),
+    )
+}
+
+/// Reads all answers of a case in one form, or in all.
+pub fn read_forms<'w>(
+    writer: &'w Writer<'_, '_>,
+    reader: &'w dyn TemplateReader,
+    case: &'w Case,
+    form: Option<Form>,
+) -> impl Iterator<Item = MessageReading> + 'w {
     writer.answers(case).map(move |answer| {
-        let result = match answer.outcome {
+        let task = match Task::of(case, answer) {
+            Ok(task) => task,
+            Err(unread) => return *unread,
+        };
+        let variables = variables(case, task.setting);
+        let read = |(form, text): (Form, &str)| {
+            let answer = Answer {
+                prompt: &task.prompt,
+                text,
+                tools: case.tools.as_deref(),
+            };
+            let outcome = reader.read(&answer, &variables);
+            let streamed = (text.len() <= LONGEST_STREAM)
+                .then(|| reader.read_streamed(&answer))
+                .flatten()
+                .filter(|streamed| !streamed.agrees(&outcome));
+            FormReading {
+                streamed,
+                ..FormReading::judge(form, text.to_owned(), outcome, &task.meant)
+            }
+        };
+        let tokens = &writer.end_tokens;
+        let forms = match form {
+            Some(form) => vec![tokens.one(&task.text, form)],
+            None => tokens.forms(&task.text),
+        };
+        let read = forms.into_iter().map(read).collect();
+        task.read(read)
+    })
+}
+
+/// A text that a model has to write, and where it belongs.
+#[derive(Debug, Clone)]
+pub struct Task<'c> {
+    pub case: &'c Case,
+    /// The index of the message in the case.
+    pub index: usize,
+    pub meant: Meaning,
+    /// The prompt before the text.
+    pub prompt: String,
+    pub text: String,
+    /// The setting under which the finished turn continues the prompt: see [`Written::Text`].
+    pub setting: Option<(&'static str, bool)>,
+}
+
+impl<'c> Task<'c> {
+    /// The text of an answer, or the message for which there is none.
+    fn of(case: &'c Case, answer: WrittenAnswer) -> Result<Task<'c>, Box<MessageReading>> {
+        let WrittenAnswer {
+            index,
+            meant,
+            outcome,
+        } = answer;
+        let unread = match outcome {
             Written::Text {
                 prompt,
                 text,
                 setting,
             } => {
-                let variables = variables(case, setting);
-                let read = |(form, text): (Form, &str)| {
-                    let form_answer = Answer {
-                        prompt: &prompt,
-                        text,
-                        tools: case.tools.as_deref(),
-                    };
-                    let outcome = reader.read(&form_answer, &variables);
-                    let streamed = (text.len() <= LONGEST_STREAM)
-                        .then(|| reader.read_streamed(&form_answer))
-                        .flatten()
-                        .filter(|streamed| !streamed.agrees(&outcome));
-                    FormReading {
-                        streamed,
-                        ..FormReading::judge(form, text.to_owned(), outcome, &answer.meant)
-                    }
-                };
-                let tokens = &writer.end_tokens;
-                let forms = if reader.is_server() {
-                    vec![tokens.as_served(&text)]
-                } else {
-                    tokens.forms(&text)
-                };
-                let forms = forms.into_iter().map(read).collect();
-                Ok(ReadAnswer {
+                return Ok(Task {
+                    case,
+                    index,
+                    meant,
                     prompt,
-                    setting: setting.map(|(name, value)| format!("{name}={value}")),
-                    forms,
-                })
+                    text,
+                    setting,
+                });
             }
-            Written::DoesNotContinue => Err(Unread::DoesNotContinue),
-            Written::Refused(outcome) => Err(Unread::Refused(outcome)),
+            Written::DoesNotContinue => Unread::DoesNotContinue,
+            Written::Refused(outcome) => Unread::Refused(outcome),
         };
+        Err(Box::new(MessageReading {
+            id: MessageId::of(case, index),
+            meant,
+            result: Err(unread),
+        }))
+    }
+
+    /// The answers of cases as a server gets them: without the end token. A case for another front is
+    /// left out, because it is there for the template's own front, too.
+    pub fn all(
+        writer: &Writer<'_, '_>,
+        cases: &[&'c Case],
+    ) -> Vec<Result<Task<'c>, Box<MessageReading>>> {
+        let tasks = of_dialect(writer, cases.iter().copied()).flat_map(|case| {
+            writer.answers(case).map(move |answer| {
+                let mut task = Task::of(case, answer)?;
+                let (_, served) = writer.end_tokens.one(&task.text, Form::Bare);
+                task.text = served.to_owned();
+                Ok(task)
+            })
+        });
+        tasks.collect()
+    }
+
+    /// The message with what was read of its forms.
+    fn read(self, forms: Vec<FormReading>) -> MessageReading {
         MessageReading {
-            id: MessageId {
-                case: case.id.clone(),
-                index: answer.index,
-            },
-            meant: answer.meant,
-            result,
+            id: MessageId::of(self.case, self.index),
+            meant: self.meant,
+            result: Ok(ReadAnswer {
+                prompt: self.prompt,
+                setting: self.setting.map(|(name, value)| format!("{name}={value}")),
+                forms,
+                other_prompt: None,
+            }),
         }
-    })
+    }
+
+    /// The message with what came back of the text.
+    pub fn done(&self, message: Value) -> MessageReading {
+        let outcome = ReadOutcome::Read { message };
+        let form = FormReading::judge(Form::Bare, self.text.clone(), outcome, &self.meant);
+        self.clone().read(vec![form])
+    }
+
+    /// The message of which nothing came back, with the words that the reader says, or what the model
+    /// wrote in place of the text.
+    pub fn failed(&self, verdict: Verdict, words: String) -> MessageReading {
+        let outcome = ReadOutcome::Failed {
+            kind: words,
+            message: String::new(),
+        };
+        let form = FormReading::judge(Form::Bare, self.text.clone(), outcome, &self.meant);
+        self.clone().read(vec![FormReading { verdict, ..form }])
+    }
 }
 
 impl FormReading {
-    fn judge(form: Form, text: String, outcome: ReadOutcome, meant: &Meaning) -> FormReading {
+    pub(crate) fn judge(
+        form: Form,
+        text: String,
+        outcome: ReadOutcome,
+        meant: &Meaning,
+    ) -> FormReading {
         let (verdict, differences) = match &outcome {
             ReadOutcome::Read { message } => match Meaning::of(message) {
                 Some(read) => compare(meant, &read, &text),
                 // A message whose fields have other types than those of messages.
                 None => (Verdict::Changed, Vec::new()),
             },
-            ReadOutcome::Unsupported { .. } => (Verdict::Unsupported, Vec::new()),
+            ReadOutcome::Unsupported { .. } => (Verdict::Refused, Vec::new()),
+            ReadOutcome::NotAsked { .. } => (Verdict::NotAsked, Vec::new()),
             _ => (Verdict::Failed, Vec::new()),
         };
         FormReading {
@@ -213,18 +300,79 @@ impl FormReading {
             streamed: None,
         }
     }
+
+    /// The words of a refusal or a failure.
+    pub fn words(&self) -> Option<Cow<'_, str>> {
+        match &self.outcome {
+            ReadOutcome::Read { .. } => None,
+            ReadOutcome::Exceeded { limit } => {
+                Some(format!("over the limit of {}", limit.name()).into())
+            }
+            ReadOutcome::Failed { kind: words, .. }
+            | ReadOutcome::Unsupported { message: words }
+            | ReadOutcome::Crashed { message: words }
+            | ReadOutcome::NotAsked { message: words } => Some(words.into()),
+        }
+    }
 }
 
 impl MessageReading {
-    /// Whether another message comes out of a form if it is read character by character.
-    pub fn is_streamed_otherwise(&self) -> bool {
+    /// The forms that were read; none if the answer was not.
+    pub fn forms(&self) -> &[FormReading] {
         let answer = self.result.as_ref();
-        answer.is_ok_and(|answer| answer.forms.iter().any(|form| form.streamed.is_some()))
+        answer.map_or(&[], |answer| &answer.forms)
     }
 
-    /// The worst verdict on its forms. None if it was not read.
-    pub fn verdict(&self) -> Option<Verdict> {
-        let answer = self.result.as_ref().ok()?;
-        answer.forms.iter().map(|form| form.verdict).max()
+    /// Whether another message comes out of a form if it is read character by character.
+    pub fn is_streamed_otherwise(&self) -> bool {
+        self.forms().iter().any(|form| form.streamed.is_some())
+    }
+
+    /// Whether the reader answered for every form. One that crashed, or was given up, shows nothing.
+    pub fn is_answered(&self) -> bool {
+        self.forms().iter().all(|form| {
+            !matches!(
+                form.outcome,
+                ReadOutcome::Crashed { .. } | ReadOutcome::NotAsked { .. }
+            )
+        })
+    }
+
+    /// The worst verdict on its forms.
+    pub fn verdict(&self) -> Verdict {
+        match &self.result {
+            Err(Unread::DoesNotContinue) => Verdict::DoesNotContinue,
+            Err(Unread::Refused(_)) => Verdict::WithoutPrompt,
+            Ok(answer) => {
+                let worst = answer.forms.iter().map(|form| form.verdict).max();
+                worst.unwrap_or(Verdict::ReadBack)
+            }
+        }
+    }
+
+    /// Whether the reader is to blame for something.
+    pub fn is_fault(&self) -> bool {
+        self.verdict().is_fault() || self.is_streamed_otherwise()
+    }
+
+    /// Whether all that is meant is in the text: then even a reader that finds nothing has lost
+    /// nothing that the template does not write.
+    pub fn is_whole(&self) -> bool {
+        let Some(form) = self.forms().first() else {
+            return false;
+        };
+        let (_, differences) = compare(&self.meant, &Meaning::default(), &form.text);
+        let empty = |call: &Call| Call {
+            arguments: Value::Object(Map::new()),
+            ..call.clone()
+        };
+        // Without calls to compare with, arguments are not looked at.
+        let nothing = Meaning {
+            calls: self.meant.calls.iter().map(empty).collect(),
+            ..Meaning::default()
+        };
+        let (_, arguments) = compare(&self.meant, &nothing, &form.text);
+        let mut all = differences.iter().chain(&arguments);
+        !all.any(|it| it.is_not_written)
     }
 }

@@ -4,7 +4,7 @@ use rolecall_core::shrinking::Shrinker;
 use rolecall_core::{Case, TemplateReader};
 use serde_json::{Value, json};
 
-use crate::cause::ReadingCause;
+use crate::cause;
 use crate::reading::{MessageReading, read_case};
 use crate::written::Writer;
 
@@ -18,7 +18,7 @@ pub struct Counterexample {
     /// The parse of its last message.
     pub reading: MessageReading,
     /// Why it is not parsed as meant.
-    pub cause: ReadingCause,
+    pub cause: String,
 }
 
 impl Counterexample {
@@ -33,7 +33,7 @@ impl Counterexample {
         let messages = case.messages.get(..=index)?.to_vec();
         let case = case.saying(messages, case.tools.clone(), case.variables.clone());
         let reading = read_case(writer, reader, &case).last()?;
-        let why = ReadingCause::of(&reading)?.0;
+        let why = cause::of(&reading)?.0;
         let mut best = reading;
         let mut keeps = |case: &Case| {
             let read = read_case(writer, reader, case).last();
@@ -41,7 +41,7 @@ impl Counterexample {
             let Some(read) = read.filter(|_| case.messages.iter().all(is_message)) else {
                 return false;
             };
-            let is_same = ReadingCause::of(&read).is_some_and(|(cause, _)| cause == why);
+            let is_same = cause::of(&read).is_some_and(|(cause, _)| cause == why);
             if is_same {
                 best = read;
             }
@@ -120,7 +120,7 @@ mod tests {
             json!({"role": "user", "content": "Thanks."}),
         ]);
         let reduced = Counterexample::reduced(&writer, &reader, &case, 2).unwrap();
-        assert_eq!(reduced.cause.to_string(), "content: changed");
+        assert_eq!(reduced.cause, "content: changed");
         let messages = &reduced.case.messages;
         assert_eq!(messages[0]["role"], "user");
         let content = messages[1]["content"].as_str().unwrap();

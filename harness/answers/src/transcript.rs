@@ -13,32 +13,21 @@ use crate::comparison::{Difference, Verdict};
 use crate::reading::{FormReading, MessageReading, ReadAnswer, Unread};
 use rolecall_core::problem::shown;
 
-/// How many messages have each verdict, and how many were not read.
+/// How many messages have each verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     by_verdict: [usize; Verdict::ALL.len()],
-    /// Messages whose finished turn does not continue its prompt.
-    pub not_continuing: usize,
-    /// Messages for which the template gives no prompt.
-    pub refused: usize,
     /// Messages that come out otherwise if they are streamed. They also count by their verdicts.
     pub streamed_otherwise: usize,
 }
 
 impl Counts {
     /// The counts of some readings. The verdict on a message is the worst one on its forms.
-    pub fn of(readings: &[MessageReading]) -> Counts {
+    pub fn of<'r>(readings: impl IntoIterator<Item = &'r MessageReading>) -> Counts {
         let mut counts = Counts::default();
         for reading in readings {
             counts.streamed_otherwise += usize::from(reading.is_streamed_otherwise());
-            match (&reading.result, reading.verdict()) {
-                (Err(Unread::DoesNotContinue), _) => counts.not_continuing += 1,
-                (Err(Unread::Refused(_)), _) => counts.refused += 1,
-                (Ok(_), verdict) => {
-                    let verdict = verdict.unwrap_or(Verdict::ReadBack);
-                    counts.by_verdict[verdict as usize] += 1;
-                }
-            }
+            counts.by_verdict[reading.verdict() as usize] += 1;
         }
         counts
     }
@@ -48,33 +37,33 @@ impl Counts {
         self.by_verdict[verdict as usize]
     }
 
-    /// How many messages were read.
-    pub fn read(&self) -> usize {
-        self.by_verdict.iter().sum()
+    /// How many messages the template writes so that they could be parsed.
+    pub fn readable(&self) -> usize {
+        let readable = Verdict::ALL.into_iter().filter(|one| one.is_readable());
+        readable.map(|verdict| self.count(verdict)).sum()
     }
 
     pub fn add(&mut self, other: &Counts) {
         for (sum, count) in self.by_verdict.iter_mut().zip(other.by_verdict) {
             *sum += count;
         }
-        self.not_continuing += other.not_continuing;
-        self.refused += other.refused;
         self.streamed_otherwise += other.streamed_otherwise;
+    }
+
+    /// The verdicts that there are, with their counts.
+    pub fn verdicts(&self) -> impl Iterator<Item = (Verdict, usize)> {
+        let all = Verdict::ALL.map(|verdict| (verdict, self.count(verdict)));
+        all.into_iter().filter(|(_, count)| *count > 0)
     }
 
     /// The counts that are not zero, with their words.
     pub fn words(&self) -> Vec<(usize, &'static str)> {
-        let verdicts = Verdict::ALL.map(|verdict| (self.count(verdict), verdict.name()));
-        let others = [
-            (self.not_continuing, "do not continue the prompt"),
-            (self.refused, "without a prompt"),
-            (
-                self.streamed_otherwise,
-                "of all read otherwise when they are streamed",
-            ),
-        ];
-        let all = verdicts.into_iter().chain(others);
-        all.filter(|(count, _)| *count > 0).collect()
+        let verdicts = self
+            .verdicts()
+            .map(|(verdict, count)| (count, verdict.name()));
+        let streamed = "of all read otherwise when they are streamed";
+        let streamed = Some((self.streamed_otherwise, streamed)).filter(|(count, _)| *count > 0);
+        verdicts.chain(streamed).collect()
     }
 }
 
@@ -289,15 +278,5 @@ anonymous/case#1: failed (without the end token)
   ValueError
   text "slow""#
         );
-    }
-
-    #[test]
-    fn names_of_messages_are_read_back() {
-        use crate::reading::MessageId;
-        let id: MessageId = "family/name#12".parse().unwrap();
-        assert_eq!((id.index, id.to_string().as_str()), (12, "family/name#12"));
-        for wrong in ["family/name", "family#1", "family/name#x", ""] {
-            assert!(wrong.parse::<MessageId>().is_err(), "{wrong}");
-        }
     }
 }

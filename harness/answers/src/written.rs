@@ -3,7 +3,7 @@
 //! A template writes an answer twice: its prompt opens the assistant's turn, and its history holds
 //! the finished turn. What the finished turn has after the prompt is what the model writes.
 
-use rolecall_core::{Case, Dialect, Outcome, Template};
+use rolecall_core::{Case, Outcome, Template};
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
@@ -93,10 +93,6 @@ impl<'p, 't> Writer<'p, 't> {
         })
     }
 
-    pub fn dialect(&self) -> Dialect {
-        self.program.template.dialect
-    }
-
     pub fn template(&self) -> &Template {
         self.program.template
     }
@@ -182,6 +178,8 @@ fn text(outcome: Outcome) -> Result<String, Outcome> {
 mod tests {
     use rolecall_front::engines::Engines;
     use serde_json::json;
+
+    use rolecall_core::Dialect;
 
     use super::*;
     use crate::ending::Form;

@@ -66,7 +66,7 @@ pub(crate) fn checked(
         return Ok(SuiteCards::default());
     }
     let templates: Vec<Template> = whole(suite, pairs).cloned().collect();
-    let (cards, problems) = examined(&templates, session)?;
+    let (cards, problems) = session::examine(&session.own_runner()?, &templates);
     let snapshots = Snapshots::of(layout);
     let checked = cards.iter().map(|card| {
         let text = plain(card)?;
@@ -95,7 +95,9 @@ pub(crate) fn wrong(
     let Some(configuration) = layout.configuration() else {
         return Ok(SuiteCards::default());
     };
-    let (cards, problems) = examined(&suite.templates, session)?;
+    // As `check` makes them: they are about templates, whichever engine the folder names.
+    let runner = session.own_runner()?;
+    let (cards, problems) = session::examine(&runner, &suite.templates);
     Ok(SuiteCards {
         checked: Vec::new(),
         problems,
@@ -115,17 +117,6 @@ pub(crate) fn whole<'s>(
         let all = suite.pairs_among(template, &suite.cases).count();
         all > 0 && asked.count() == all
     })
-}
-
-/// Cards as `check` makes them: they are about templates, whichever engine the folder names. And the
-/// problems of the models' files.
-fn examined(
-    templates: &[Template],
-    session: &Session,
-) -> Result<(Vec<Card>, Vec<Problem>), Failure> {
-    let (tokenizers, problems) = session::tokenizers(templates);
-    let runner = session.own_runner()?;
-    Ok((runner.examine(templates, &tokenizers).results, problems))
 }
 
 /// The reasons in the suite's file for contracts that its templates keep. A source with

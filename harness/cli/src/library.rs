@@ -141,7 +141,7 @@ fn examine(
     if !problems.is_empty() {
         return Err(Failure::Problems(problems));
     }
-    Ok(runner.examine_by(templates, &tokenizers, choice).results)
+    Ok(runner.examine_by(templates, &tokenizers, choice))
 }
 
 fn text(

@@ -297,11 +297,10 @@ pub(crate) fn compare_with_base(
         sides.map(|(suite, template)| pairs_of(suite, template)),
         &probes,
     );
-    let (tokenizers, problems) = session::tokenizers(&both);
+    let (cards, problems) = session::examine(runner, &both);
     if !problems.is_empty() {
         return Err(Failure::Problems(problems));
     }
-    let cards = runner.examine(&both, &tokenizers).results;
     comparison.add_cards(&cards);
     Ok(comparison.sorted())
 }

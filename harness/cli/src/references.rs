@@ -26,16 +26,9 @@ pub(crate) struct ReferenceResults<'s> {
     pub(crate) elapsed: Duration,
 }
 
-pub(crate) fn runner<'e>(
-    programs: &'e [ProtocolEngine],
-    session: &'e Session,
-    progress: &Progress,
-) -> Result<Runner<'e>, Failure> {
-    let chosen: Vec<&dyn Engine> = programs
-        .iter()
-        .map(|program| program as &dyn Engine)
-        .collect();
-    Ok(Runner::new(&session.engines, &chosen, session.jobs)?.with_progress(progress.step()))
+pub(crate) fn engines(programs: &[ProtocolEngine]) -> Vec<&dyn Engine> {
+    let programs = programs.iter();
+    programs.map(|program| program as &dyn Engine).collect()
 }
 
 /// Asks references for the pairs of their dialects. Pairs of other dialects are left out.
@@ -53,7 +46,8 @@ pub(crate) fn ask<'s>(
     let pairs: Vec<Pair<'s>> = pairs.iter().filter(has_reference).copied().collect();
     let progress = Progress::new(pairs.len(), "asking the references", "pairs");
     let mut diverged = Vec::new();
-    let runner = runner(programs, session, &progress)?;
+    let runner = Runner::new(&session.engines, &engines(programs), session.jobs)?;
+    let runner = runner.with_progress(progress.step());
     let elapsed = runner.render_each(&pairs, |rendered| {
         updates.add(&rendered);
         if divergences.has_seen_any(&rendered.pair) {

@@ -1,8 +1,9 @@
 //! The parsed answers of a suite's templates, which `run` holds, and `accept` and `review` accept.
 
+use rayon::prelude::*;
 use rolecall_answers::reader::OwnReader;
 use rolecall_answers::reading::{MessageReading, read_all};
-use rolecall_core::{AnswerReader, Engine, Template};
+use rolecall_core::{Case, Engine, Template};
 use rolecall_io::protocol::ProtocolEngine;
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::recording::Updates;
@@ -55,18 +56,10 @@ impl<'s> ReferenceReadings<'s> {
         suite: &'s Suite,
         pairs: &[Pair<'_>],
     ) -> Result<ReferenceReadings<'s>, Failure> {
-        let runner = session.own_runner()?;
-        let mut all = Vec::new();
-        for program in programs.iter().filter(|program| program.reads_answers()) {
-            let dialect = Engine::dialect(program);
-            let mut templates = readable(suite, pairs);
-            templates.retain(|template| template.dialect == dialect);
-            let engine = |_: &Template| Some(program as &dyn Engine);
-            let reader: &dyn AnswerReader = program;
-            let read = || read_each(suite, &templates, &engine, reader);
-            all.extend(runner.on_its_threads(read));
-        }
-        Ok(ReferenceReadings(all))
+        let templates = readable(suite, pairs).into_iter();
+        let all = || suite.cases.iter().collect();
+        let subjects: Vec<_> = templates.map(|template| (template, all())).collect();
+        ReferenceReadings::of(programs, session, &subjects)
     }
 
     /// Asks the references that read answers about the cases of some pairs alone.
@@ -75,20 +68,33 @@ impl<'s> ReferenceReadings<'s> {
         session: &Session,
         pairs: &[Pair<'s>],
     ) -> Result<ReferenceReadings<'s>, Failure> {
+        let of_template = pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template));
+        let subjects: Vec<_> = of_template
+            .map(|pairs| {
+                (
+                    pairs[0].template,
+                    pairs.iter().map(|pair| pair.case).collect(),
+                )
+            })
+            .collect();
+        ReferenceReadings::of(programs, session, &subjects)
+    }
+
+    fn of(
+        programs: &[ProtocolEngine],
+        session: &Session,
+        subjects: &[(&'s Template, Vec<&'s Case>)],
+    ) -> Result<ReferenceReadings<'s>, Failure> {
         let runner = session.own_runner()?;
         let mut all = Vec::new();
         for program in programs.iter().filter(|program| program.reads_answers()) {
-            for pairs in pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template)) {
-                let cases = pairs.iter().map(|pair| pair.case);
-                let template = pairs.first().map(|pair| pair.template);
-                let Some(template) = template.filter(|it| it.dialect == Engine::dialect(program))
-                else {
-                    continue;
-                };
-                let read = || read_all(program, template, program, cases);
-                let read = runner.on_its_threads(read);
-                all.extend(read.map(|readings| (template, readings)));
-            }
+            let read = |(template, cases): &(&'s Template, Vec<&Case>)| {
+                let is_its = template.dialect == Engine::dialect(program);
+                let cases = is_its.then(|| cases.iter().copied())?;
+                Some((*template, read_all(program, template, program, cases)?))
+            };
+            let read = || subjects.par_iter().filter_map(read).collect::<Vec<_>>();
+            all.extend(runner.on_its_threads(read));
         }
         Ok(ReferenceReadings(all))
     }

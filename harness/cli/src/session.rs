@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::report::counted;
 use rayon::prelude::*;
+use rolecall_check::card::Card;
 use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::invocation;
 use rolecall_core::problem::Problem;
@@ -169,6 +170,12 @@ impl Session {
         }
         Ok(Explored { all, problems })
     }
+}
+
+/// The report cards of templates, and the problems of their models' files.
+pub(crate) fn examine(runner: &Runner<'_>, templates: &[Template]) -> (Vec<Card>, Vec<Problem>) {
+    let (tokenizers, problems) = tokenizers(templates);
+    (runner.examine(templates, &tokenizers), problems)
 }
 
 /// Why an engine tells nothing about a template, as a problem of the template's file.

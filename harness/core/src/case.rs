@@ -55,6 +55,10 @@ pub struct Case {
 /// The name of the message field that holds the text.
 pub const CONTENT: &str = "content";
 
+written_as_text! {
+    CaseId = "a case", |text| text.parse().ok();
+}
+
 impl CaseId {
     /// The most characters in the name of a family or a case. A family is a file, so its name is
     /// short.

@@ -37,3 +37,23 @@ macro_rules! named {
         }
     };
 }
+
+/// Types that are written into files as the text that shows them, and read by this text.
+macro_rules! written_as_text {
+    ($($kind:ty = $what:literal, $read:expr;)*) => {$(
+        impl serde::Serialize for $kind {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $kind {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+                let read: fn(&str) -> Option<$kind> = $read;
+                let unknown = || serde::de::Error::custom(format!("`{text}` is not {}", $what));
+                read(&text).ok_or_else(unknown)
+            }
+        }
+    )*};
+}

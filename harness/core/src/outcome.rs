@@ -99,6 +99,10 @@ named! {
     }
 }
 
+written_as_text! {
+    OutcomeKind = "an outcome", OutcomeKind::named;
+}
+
 impl Outcome {
     /// The kind of the outcome, without its text or message.
     pub fn kind(&self) -> OutcomeKind {

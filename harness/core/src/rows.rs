@@ -1,5 +1,6 @@
 //! JSON files with one line per row, so that people can read their diffs.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::ser::Error;
@@ -49,6 +50,14 @@ pub fn line(value: &impl Serialize) -> String {
 /// Writes a value as a [`Row`]: for `#[serde(serialize_with)]`.
 pub fn row<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     Row(value).serialize(serializer)
+}
+
+/// Writes a map with a [`Row`] for each value: for `#[serde(serialize_with)]`.
+pub fn rows<K: Serialize, V: Serialize, S: Serializer>(
+    map: &BTreeMap<K, V>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(map.iter().map(|(key, value)| (key, Row(value))))
 }
 
 /// The text of a file that holds a value with rows.

@@ -4,7 +4,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::coverage::Branch;
@@ -120,10 +119,9 @@ pub enum Variable {
     },
 }
 
-impl Serialize for Dialect {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
+written_as_text! {
+    Dialect = "a dialect", Dialect::named;
+    TemplateName = "a template", |text| Some(TemplateName::new(text));
 }
 
 impl TemplateName {

@@ -73,15 +73,6 @@ impl Unexplored {
     }
 }
 
-/// Why an explanation explains nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UnusedExplanation {
-    /// The template has no place with this text.
-    NoPlace,
-    /// No such place lacks the branch.
-    Taken,
-}
-
 /// How many branches there are, and how many of them some case takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BranchCount {
@@ -184,9 +175,9 @@ impl<'s> TemplateCoverage<'s> {
         })
     }
 
-    /// The explanations in the template's sidecar that explain nothing: the template has no such
-    /// place, or some case takes the branch. Each as its place and its branch.
-    pub fn unused_explanations(&self) -> Vec<(&'s str, Branch, UnusedExplanation)> {
+    /// The explanations in the template's sidecar that explain nothing. Each as its place, its branch,
+    /// and why.
+    pub fn unused_explanations(&self) -> Vec<(&'s str, Branch, &'static str)> {
         let explained = self.template.unreached.iter();
         let unused = explained.filter_map(|unreached| {
             let (place, branch) = (unreached.place.as_str(), unreached.branch);
@@ -195,12 +186,12 @@ impl<'s> TemplateCoverage<'s> {
                 .filter(|covered| covered.is_place(self.template, place))
                 .peekable();
             let why = if sites.peek().is_none() {
-                UnusedExplanation::NoPlace
+                "the template has no such place"
             } else if !sites
                 .flat_map(|covered| &covered.branches)
                 .any(|own| own.branch == branch && own.cases == 0)
             {
-                UnusedExplanation::Taken
+                "some case covers this branch, or the place has no such branch"
             } else {
                 return None;
             };

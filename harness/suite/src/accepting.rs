@@ -46,6 +46,8 @@ pub struct AcceptedFile {
     pub path: PathBuf,
     /// Sections without a pair in the suite, as `case, template`; they are dropped.
     pub orphans: Vec<String>,
+    /// What is wrong with the file besides its transcripts, if it is written because of that.
+    pub problems: Vec<Problem>,
     text: String,
     /// Whether the file has another text now.
     is_new: bool,
@@ -125,6 +127,7 @@ impl<'s> Changes<'s> {
             family: family.to_owned(),
             path: before.path().to_path_buf(),
             orphans: before.orphans(&suite.pairs_by_case(family)),
+            problems: Vec::new(),
             is_new: !before.is_text(&text),
             text,
         })
@@ -159,14 +162,6 @@ impl<'s> Changes<'s> {
     }
 }
 
-/// A file of snapshots whose transcripts are readable, and that has something else wrong.
-#[derive(Debug)]
-pub struct UntidyFile {
-    /// The file as it should be, with the same transcripts.
-    pub file: AcceptedFile,
-    pub problems: Vec<Problem>,
-}
-
 /// The files of some pairs in which a section has no pair, occurs twice or is out of place, or that
 /// somebody has edited, and problems with files that hold unreadable parts: writing would lose them.
 /// `pairs` are all of their families.
@@ -174,7 +169,7 @@ pub fn untidy(
     suite: &Suite,
     snapshots: &Snapshots,
     pairs: &[Pair<'_>],
-) -> (Vec<UntidyFile>, Vec<Problem>) {
+) -> (Vec<AcceptedFile>, Vec<Problem>) {
     let mut untidy = Vec::new();
     let mut unreadable = Vec::new();
     for family in families_of(pairs) {
@@ -184,7 +179,7 @@ pub fn untidy(
             continue;
         }
         match Changes::default().file(suite, snapshots, family) {
-            Ok(file) => untidy.push(UntidyFile { file, problems }),
+            Ok(file) => untidy.push(AcceptedFile { problems, ..file }),
             Err(problem) => unreadable.push(problem),
         }
     }

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use rolecall_answers::reading::MessageReading;
 use rolecall_answers::transcript;
 use rolecall_check::card::Card;
-use rolecall_check::contract::{Contract, Severity};
+use rolecall_check::contract::Finding;
 use rolecall_core::{CaseId, Template, TemplateName};
 
 use crate::card_rule::CardRule;
-use crate::snapshot::{Snapshots, contents};
+use crate::snapshot::{SnapshotStatus, Snapshots, contents};
 use crate::suite::Suite;
 use rolecall_core::diff::Diff;
 use rolecall_core::file::{is_there, read_text};
@@ -26,12 +26,12 @@ pub struct CheckedText {
     /// The file of the accepted text; of readings the folder with the files that have its lines.
     pub path: PathBuf,
     pub text: String,
-    /// How it compares with the accepted one.
-    pub change: TextStatus,
+    /// How it compares with the accepted one. It is the same if nobody asks.
+    pub change: SnapshotStatus,
     /// Of readings, the lines next to the snapshots of each case.
     pub answers: HashMap<CaseId, String>,
     /// Of a report card, the broken contracts that the rule forbids.
-    pub forbidden: Vec<ForbiddenFinding>,
+    pub forbidden: Vec<Finding>,
     /// The template's sidecar, if the reasons for broken contracts are there. They are in
     /// `rolecall.toml` otherwise.
     pub sidecar: Option<PathBuf>,
@@ -57,54 +57,24 @@ impl TextKind {
     }
 }
 
-/// How a text compares with the accepted one.
-#[derive(Debug)]
-pub enum TextStatus {
-    /// It is the same, or nobody asks.
-    Same,
-    /// No text was accepted yet.
-    New,
-    /// The accepted text cannot be read.
-    Unreadable(Problem),
-    /// Another text was accepted.
-    Changed(Diff),
-}
-
-impl TextStatus {
-    /// Compares a report card with the one in a file.
-    fn of_card(path: &Path, text: &str) -> TextStatus {
-        if !is_there(path) {
-            return TextStatus::New;
-        }
-        let file = match read_text(path) {
-            Ok(file) => file,
-            Err(problem) => return TextStatus::Unreadable(problem),
-        };
-        match contents(&file) {
-            Some(accepted) if accepted == text => TextStatus::Same,
-            Some(accepted) => TextStatus::Changed(Diff::new(accepted, text)),
-            None => {
-                let problem = Problem::new(path, "is no accepted report card");
-                let help = "delete it, and accept the report card again";
-                TextStatus::Unreadable(problem.help(help))
-            }
+/// Compares a report card with the one in a file.
+fn status_of_card(path: &Path, text: &str) -> SnapshotStatus {
+    if !is_there(path) {
+        return SnapshotStatus::New;
+    }
+    let file = match read_text(path) {
+        Ok(file) => file,
+        Err(problem) => return SnapshotStatus::Unreadable(problem),
+    };
+    match contents(&file) {
+        Some(accepted) if accepted == text => SnapshotStatus::Same,
+        Some(accepted) => SnapshotStatus::Changed(accepted.to_owned()),
+        None => {
+            let problem = Problem::new(path, "is no accepted report card");
+            let help = "delete it, and accept the report card again";
+            SnapshotStatus::Unreadable(problem.help(help))
         }
     }
-
-    /// Whether it is the accepted one.
-    pub fn is_same(&self) -> bool {
-        matches!(self, TextStatus::Same)
-    }
-}
-
-/// A broken contract that the rule forbids.
-#[derive(Debug)]
-pub struct ForbiddenFinding {
-    pub contract: &'static Contract,
-    /// How bad it is.
-    pub severity: Severity,
-    /// What shows that it is broken.
-    pub what: String,
 }
 
 impl CheckedText {
@@ -113,21 +83,13 @@ impl CheckedText {
     pub fn of(rule: CardRule, snapshots: &Snapshots, card: &Card, text: String) -> CheckedText {
         let path = snapshots.card(&TemplateName::new(&card.template));
         let change = if rule == CardRule::Off {
-            TextStatus::Same
+            SnapshotStatus::Same
         } else {
-            TextStatus::of_card(&path, &text)
+            status_of_card(&path, &text)
         };
         let forbidden = card
             .unexplained()
             .filter(|one| rule.forbids(one.severity()));
-        let forbidden = forbidden.map(|finding| ForbiddenFinding {
-            contract: finding.contract,
-            severity: finding.severity(),
-            what: finding
-                .evidence()
-                .first()
-                .map_or_else(String::new, |first| first.what.clone()),
-        });
         CheckedText {
             template: card.template.clone(),
             kind: TextKind::Card,
@@ -135,7 +97,7 @@ impl CheckedText {
             text,
             change,
             answers: HashMap::new(),
-            forbidden: forbidden.collect(),
+            forbidden: forbidden.cloned().collect(),
             sidecar: None,
         }
     }
@@ -158,10 +120,10 @@ impl CheckedText {
         }
         text.truncate(text.trim_end().len());
         let change = match snapshots.readings(suite, template) {
-            Some(accepted) if accepted == text => TextStatus::Same,
-            Some(accepted) => TextStatus::Changed(Diff::new(&accepted, &text)),
-            None if text.is_empty() => TextStatus::Same,
-            None => TextStatus::New,
+            Some(accepted) if accepted == text => SnapshotStatus::Same,
+            Some(accepted) => SnapshotStatus::Changed(accepted),
+            None if text.is_empty() => SnapshotStatus::Same,
+            None => SnapshotStatus::New,
         };
         CheckedText {
             template: template.name.to_string(),
@@ -172,6 +134,14 @@ impl CheckedText {
             answers,
             forbidden: Vec::new(),
             sidecar: None,
+        }
+    }
+
+    /// How the text differs from another one that was accepted.
+    pub fn diff(&self) -> Option<Diff> {
+        match &self.change {
+            SnapshotStatus::Changed(accepted) => Some(Diff::new(accepted, &self.text)),
+            _ => None,
         }
     }
 

@@ -6,7 +6,6 @@
 //! `scripts/record-go-language.py`, and never written by hand.
 
 use std::collections::{BTreeSet, HashSet};
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use rolecall_core::{Case, Dialect, Moment, Outcome, Stage, Template};
@@ -32,19 +31,13 @@ pub struct ConstructTable {
 /// A small template, and what the reference gives for it.
 #[derive(Debug, Clone)]
 pub struct Construct {
-    /// The template. Its name is the construct's: see [`ConstructId`].
+    /// The template. Its name is the construct's: see [`name`].
     pub template: Template,
     /// The features of its language that it uses, such as `filter trim` and `for`.
     pub uses: BTreeSet<String>,
     /// The reference's outcome. A failure keeps the reference's message, except Go's.
     pub expected: Outcome,
 }
-
-/// The name of a construct: its dialect and the first twelve digits of the SHA-256 of its
-/// template, such as `jinja-0a1b2c3d4e5f`. A changed template is another construct, so a name
-/// keeps its meaning.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ConstructId(String);
 
 /// How many digits of a fingerprint are in a name.
 const DIGITS: usize = 12;
@@ -169,13 +162,13 @@ impl Construct {
             },
             other => return Err(format!("a construct cannot have the outcome `{other}`")),
         };
-        let id = ConstructId::of(dialect, &row.template);
+        let id = name(dialect, &row.template);
         Ok(Construct {
             uses: match dialect {
                 Dialect::Jinja => rolecall_jinja::Constructs::of(&row.template).names,
                 Dialect::Go => rolecall_go::constructs(&row.template),
             },
-            template: Template::from_source(&id.0, dialect, &row.template),
+            template: Template::from_source(&id, dialect, &row.template),
             expected,
         })
     }
@@ -185,19 +178,13 @@ impl Construct {
     }
 }
 
-impl ConstructId {
-    /// The name of the construct with a template.
-    pub fn of(dialect: Dialect, template: &str) -> ConstructId {
-        let digits = Fingerprint::of(template).to_string();
-        let digits = digits.get(..DIGITS).unwrap_or(&digits);
-        ConstructId(format!("{}-{digits}", dialect.name()))
-    }
-}
-
-impl fmt::Display for ConstructId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&self.0)
-    }
+/// The name of a construct: its dialect and the first twelve digits of the SHA-256 of its
+/// template, such as `jinja-0a1b2c3d4e5f`. A changed template is another construct, so a name
+/// keeps its meaning.
+pub fn name(dialect: Dialect, template: &str) -> String {
+    let digits = Fingerprint::of(template).to_string();
+    let digits = digits.get(..DIGITS).unwrap_or(&digits);
+    format!("{dialect}-{digits}")
 }
 
 impl TableCase {
@@ -237,10 +224,7 @@ mod tests {
         let constructs = constructs(Dialect::Jinja);
         let row = &constructs.rows[0];
         assert_eq!(row.template.source, "{{ none is iterable }}");
-        assert_eq!(
-            row.id(),
-            ConstructId::of(Dialect::Jinja, "{{ none is iterable }}").to_string()
-        );
+        assert_eq!(row.id(), name(Dialect::Jinja, "{{ none is iterable }}"));
         assert_eq!(row.id().len(), "jinja-".len() + DIGITS);
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rolecall_answers::cause::ReadingCause;
+use rolecall_answers::cause;
 use rolecall_answers::reader::{DeclaredReader, OwnReader};
 use rolecall_answers::reading::{MessageReading, read_case};
 use rolecall_answers::reduction::Counterexample;
@@ -48,12 +48,12 @@ impl Proof {
         let own = OwnReader::default();
         let reader = DeclaredReader::new(&own, response_template);
         let mut readings: Vec<MessageReading> = Vec::new();
-        let mut by_cause: BTreeMap<ReadingCause, Vec<(&Case, usize)>> = BTreeMap::new();
+        let mut by_cause: BTreeMap<String, Vec<(&Case, usize)>> = BTreeMap::new();
         let cases = cases.iter();
         let cases = cases.filter(|case| case.front.is_none() && case.is_for(template.dialect));
         for case in cases {
             for reading in read_case(&writer, &reader, case) {
-                if let Some((cause, _)) = ReadingCause::of(&reading) {
+                if let Some((cause, _)) = cause::of(&reading) {
                     let messages = by_cause.entry(cause).or_default();
                     messages.push((case, reading.id.index));
                 }
@@ -99,7 +99,7 @@ impl ReadingFailure {
     /// The prompt, the text and what was read of the smallest conversation, in the form that shows
     /// the cause.
     pub fn shown(&self) -> Option<(&str, &str, &ReadOutcome)> {
-        let (_, read) = ReadingCause::of(&self.smallest.reading)?;
+        let (_, read) = cause::of(&self.smallest.reading)?;
         let answer = self.smallest.reading.result.as_ref().ok()?;
         let outcome = read
             .streamed

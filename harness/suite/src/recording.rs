@@ -9,7 +9,7 @@ use rolecall_core::{CaseId, Outcome, Template, TemplateName};
 use crate::accepting::{Changes, ReferenceTranscripts, families_of};
 use crate::divergence::Divergences;
 use crate::layout::Layout;
-use crate::record::{Record, RecordEntry, RecordedAnswer, RecordedReading, Unverified};
+use crate::record::{Record, RecordEntry, RecordedAnswer, RecordedReading};
 use crate::records::{AskedTemplates, Records};
 use crate::run::Rendered;
 use crate::snapshot::Snapshots;
@@ -35,17 +35,6 @@ pub struct Update<'s> {
     /// not asked, the record stays.
     pub unanswered: Vec<(CaseId, Outcome)>,
     record: Record,
-}
-
-/// How a record compares with the reference's outcome now.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RecordStanding {
-    /// It has the same outcome.
-    Current,
-    /// It has another outcome.
-    Wrong { recorded: RecordedAnswer },
-    /// There is no current record of the pair.
-    Missing(Unverified),
 }
 
 /// Collects the references' outcomes. Records of a template's other cases are kept as long as
@@ -257,19 +246,5 @@ fn update<'s>(old: &Records, suite: &Suite, template: &'s Template) -> Update<'s
         same: 0,
         unanswered: Vec::new(),
         record,
-    }
-}
-
-/// Compares the record of a pair with the reference's outcome now.
-pub fn standing(records: &Records, rendered: &Rendered<'_>) -> RecordStanding {
-    let input = Fingerprint::of_case(rendered.pair.case);
-    match records.answer(&rendered.pair, input) {
-        Err(why) => RecordStanding::Missing(why),
-        Ok(recorded) if RecordedAnswer::of(&rendered.outcome).as_ref() == Some(recorded) => {
-            RecordStanding::Current
-        }
-        Ok(recorded) => RecordStanding::Wrong {
-            recorded: recorded.clone(),
-        },
     }
 }

@@ -18,27 +18,21 @@ use rolecall_core::invocation;
 use rolecall_core::json;
 use rolecall_core::problem::{Position, Problem};
 use rolecall_core::root::text_below;
-use rolecall_core::rows::{self, Row};
+use rolecall_core::rows;
 
 /// What `snapshots/reference.json` says: a line for each template.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct AskedTemplates(BTreeMap<String, Row<Asked>>);
+pub struct AskedTemplates(#[serde(serialize_with = "rows::rows")] BTreeMap<TemplateName, Asked>);
 
 #[derive(Debug, Default)]
 pub struct Records {
-    templates: HashMap<TemplateName, TemplateRecord>,
+    /// The record of each template, and why it no longer counts, if it does not.
+    templates: HashMap<TemplateName, (Record, Option<Unverified>)>,
     /// Templates of a suite of one's own without a record, where no template of their dialect has
     /// one. They need none: such a suite is checked by its snapshots.
     never_asked: HashSet<TemplateName>,
     pub problems: Vec<Problem>,
-}
-
-/// A template's record, and why it no longer counts, if it does not.
-#[derive(Debug)]
-struct TemplateRecord {
-    record: Record,
-    stale: Option<Unverified>,
 }
 
 impl AskedTemplates {
@@ -70,17 +64,17 @@ impl AskedTemplates {
 
     /// What the reference of a template was asked with.
     pub fn of(&self, template: &TemplateName) -> Option<&Asked> {
-        self.0.get(template.as_str()).map(|Row(asked)| asked)
+        self.0.get(template)
     }
 
     /// The templates that the file names.
     pub fn templates(&self) -> impl Iterator<Item = TemplateName> {
-        self.0.keys().map(|name| TemplateName::new(name))
+        self.0.keys().cloned()
     }
 
     /// Says what the reference of a template was asked with.
     pub fn set(&mut self, template: &TemplateName, asked: Asked) {
-        self.0.insert(template.to_string(), Row(asked));
+        self.0.insert(template.clone(), asked);
     }
 
     pub fn is_empty(&self) -> bool {
@@ -88,7 +82,7 @@ impl AskedTemplates {
     }
 
     pub fn retain(&mut self, is_kept: impl Fn(&TemplateName) -> bool) {
-        self.0.retain(|name, _| is_kept(&TemplateName::new(name)));
+        self.0.retain(|name, _| is_kept(name));
     }
 
     /// The text of the file: one line a template, sorted.
@@ -117,7 +111,7 @@ impl AskedTemplates {
     pub fn are_needed(&self, layout: &Layout, dialect: Dialect) -> bool {
         let reference = Reference::of(dialect).identity().engine;
         let mut all = self.0.values();
-        layout.configuration().is_none() || all.any(|Row(one)| one.reference.engine == reference)
+        layout.configuration().is_none() || all.any(|one| one.reference.engine == reference)
     }
 }
 
@@ -152,8 +146,7 @@ impl Records {
                         cases: HashMap::new(),
                         readings: BTreeMap::new(),
                     };
-                    let known = TemplateRecord { record, stale };
-                    records.templates.insert(name, known);
+                    records.templates.insert(name, (record, stale));
                 }
                 None if !asked.are_needed(layout, template.dialect) => {
                     records.never_asked.insert(name);
@@ -170,7 +163,7 @@ impl Records {
             for (case, template, lines) in file.records() {
                 let template = TemplateName::new(template);
                 let known = records.templates.get_mut(&template);
-                let Some(TemplateRecord { record, .. }) = known else {
+                let Some((record, _)) = known else {
                     // Somebody has asked, and what was asked is lost.
                     if lines.count() > 0 {
                         records.never_asked.remove(&template);
@@ -206,27 +199,21 @@ impl Records {
         let name = template.name.clone();
         self.never_asked.remove(&name);
         let stale = record.asked.staleness(template);
-        self.templates
-            .insert(name, TemplateRecord { record, stale });
+        self.templates.insert(name, (record, stale));
     }
 
     /// The record of a template, current or not.
     pub fn of(&self, template: &TemplateName) -> Option<&Record> {
-        self.templates.get(template).map(|known| &known.record)
+        self.templates.get(template).map(|(record, _)| record)
     }
 
     /// Whether the record of a template counts, and if not, why.
     pub fn standing(&self, template: &TemplateName) -> Result<&Record, Unverified> {
-        let Some(known) = self.templates.get(template) else {
-            return Err(if self.never_asked.contains(template) {
-                Unverified::NeverAsked
-            } else {
-                Unverified::NoRecords
-            });
-        };
-        match &known.stale {
-            Some(why) => Err(why.clone()),
-            None => Ok(&known.record),
+        match self.templates.get(template) {
+            Some((record, None)) => Ok(record),
+            Some((_, Some(why))) => Err(why.clone()),
+            None if self.never_asked.contains(template) => Err(Unverified::NeverAsked),
+            None => Err(Unverified::NoRecords),
         }
     }
 

@@ -25,22 +25,13 @@ pub struct Replay {
 }
 
 /// The outcomes of pairs, by the names of template and case.
-#[derive(Debug, Default)]
-struct OutcomesByPair(HashMap<(Arc<str>, String), Outcome>);
+type OutcomesByPair = HashMap<(Arc<str>, String), Outcome>;
 
 /// A template of which only the results are known.
 #[derive(Debug)]
 struct Replayed {
     template: TemplateName,
     results: Arc<OutcomesByPair>,
-}
-
-/// The results of an engine while files are read.
-struct Replayable {
-    /// Its name and its version.
-    engine: (String, String),
-    dialect: Dialect,
-    results: OutcomesByPair,
 }
 
 /// Checks that an outcome is of a pair as it is now.
@@ -84,7 +75,7 @@ impl Replay {
     /// A file is not a saved run, a pair is in two files, results of one dialect come from two
     /// engines, or a result is of another template or case than the suite has now.
     pub fn read(files: &[PathBuf], suite: &Suite) -> Result<Vec<Replay>, Problem> {
-        let mut found: Vec<Replayable> = Vec::new();
+        let mut found: Vec<Replay> = Vec::new();
         let mut marks = PairMarks::default();
         let cases: HashMap<String, &Case> = suite
             .cases
@@ -112,35 +103,31 @@ impl Replay {
                     hold_current(file, &line, &pair, &mut marks)?;
                 }
                 let dialect = template.dialect;
-                let engine = (line.engine.to_string(), line.version.to_string());
+                let of = format!("{} {}", line.engine, line.version);
                 let known = found.iter_mut().find(|known| known.dialect == dialect);
                 match known {
-                    Some(known) if known.engine != engine => {
-                        let [one, other] = [&engine, &known.engine].map(|(name, version)| {
-                            format!("{name} {version}").trim_end().to_owned()
-                        });
+                    Some(known)
+                        if *known.name != *line.engine || *known.version != *line.version =>
+                    {
+                        let other = format!("{} {}", known.name, known.version);
+                        let [one, other] = [&of, &other].map(|engine| engine.trim_end());
                         let message = format!("results of `{one}`, and others are of `{other}`");
                         return Err(Problem::new(file, message)
                             .help("one run has one engine for each dialect"));
                     }
                     Some(known) => {
-                        known.results.0.insert(pair, line.outcome);
+                        Arc::make_mut(&mut known.results).insert(pair, line.outcome);
                     }
-                    None => found.push(Replayable {
-                        engine,
+                    None => found.push(Replay {
+                        name: line.engine.to_string(),
+                        version: line.version.to_string(),
                         dialect,
-                        results: OutcomesByPair(HashMap::from([(pair, line.outcome)])),
+                        results: Arc::new(HashMap::from([(pair, line.outcome)])),
                     }),
                 }
             }
         }
-        let engines = found.into_iter().map(|known| Replay {
-            name: known.engine.0,
-            version: known.engine.1,
-            dialect: known.dialect,
-            results: Arc::new(known.results),
-        });
-        Ok(engines.collect())
+        Ok(found)
     }
 
     fn replayed(&self, template: &Template) -> Box<dyn Program> {
@@ -189,7 +176,7 @@ impl Replayed {
         let missing = || Outcome::NotAsked {
             message: "the saved results do not contain this pair".to_owned(),
         };
-        self.results.0.get(&pair).cloned().unwrap_or_else(missing)
+        self.results.get(&pair).cloned().unwrap_or_else(missing)
     }
 }
 

@@ -61,11 +61,11 @@ impl RoundtripTally {
         !self.differing.iter().any(differs) && !self.unverified.iter().any(is_unverified)
     }
 
-    fn add(&mut self, template: &Template, readings: &[MessageReading], truth: RoundtripTruth) {
+    fn add(&mut self, records: &Records, template: &Template, readings: &[MessageReading]) {
         self.templates += 1;
         self.counts.add(&Counts::of(readings));
-        match truth {
-            RoundtripTruth::Recorded { differing } => {
+        match differing(records, template, readings) {
+            Ok(differing) => {
                 let is_there =
                     |(_, fault): &&(MessageId, ReadingFault)| *fault != ReadingFault::Gone;
                 let differ = differing.iter().filter(is_there).count();
@@ -75,8 +75,12 @@ impl RoundtripTally {
                 let differing = differing.map(|(id, fault)| (name.clone(), id, fault));
                 self.differing.extend(differing);
             }
-            RoundtripTruth::Unverified(why) => self.unverified.push((template.name.clone(), why)),
-            RoundtripTruth::NeverAsked => {}
+            // A suite of one's own is checked by what was accepted.
+            Err(Unverified::NeverAsked) => {}
+            Err(why) => {
+                let name = template.name.clone();
+                self.unverified.push((name, why.to_string()));
+            }
         }
     }
 }
@@ -112,23 +116,9 @@ pub fn hold(
         all.checked.push(CheckedText::of_readings(
             snapshots, suite, template, readings,
         ));
-        let truth = truth(&expectations.records, template, readings);
-        all.tally.add(template, readings, truth);
+        all.tally.add(&expectations.records, template, readings);
     }
     all
-}
-
-/// How readings compare with the reference's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RoundtripTruth {
-    /// The reference's record is current. These messages differ from it; often none does.
-    Recorded {
-        differing: Vec<(MessageId, ReadingFault)>,
-    },
-    /// There is no record that counts, and there should be one.
-    Unverified(String),
-    /// The reference was never asked about the template of a suite of one's own.
-    NeverAsked,
 }
 
 named! {
@@ -145,19 +135,18 @@ named! {
     }
 }
 
-/// Compares the readings of a template with the reference's record. The readings are those of all
-/// cases of the suite.
-pub fn truth(
+/// The messages of a template whose readings differ from the reference's record. The readings are
+/// those of all cases of the suite.
+///
+/// # Errors
+///
+/// There is no record that counts. In a suite of one's own there need not be one.
+pub fn differing(
     records: &Records,
     template: &Template,
     readings: &[MessageReading],
-) -> RoundtripTruth {
-    let record = match records.standing_of_answers(template) {
-        Ok(record) => record,
-        // A suite of one's own is checked by what was accepted.
-        Err(Unverified::NeverAsked) => return RoundtripTruth::NeverAsked,
-        Err(why) => return RoundtripTruth::Unverified(why.to_string()),
-    };
+) -> Result<Vec<(MessageId, ReadingFault)>, Unverified> {
+    let record = records.standing_of_answers(template)?;
     let fault = |reading: &MessageReading| {
         let now = RecordedReading::of(reading);
         match record.readings.get(&reading.id) {
@@ -176,7 +165,7 @@ pub fn truth(
     let gone = gone.filter(|id| !are_there.contains(id));
     differing.extend(gone.map(|id| (id.clone(), ReadingFault::Gone)));
     differing.sort_by(|(a, _), (b, _)| a.cmp(b));
-    RoundtripTruth::Recorded { differing }
+    Ok(differing)
 }
 
 #[cfg(test)]
@@ -218,12 +207,12 @@ mod tests {
         template.response_template = Some(json!({}));
         let mut records = Records::default();
         let truth_of = |records: &Records, template: &Template, reader: &Fake, answers: &[&str]| {
-            truth(records, template, &readings(template, reader, answers))
+            differing(records, template, &readings(template, reader, answers))
         };
         let faithful = Fake("", "");
         assert_eq!(
             truth_of(&records, &template, &faithful, &["a"]),
-            RoundtripTruth::Unverified("the template has no reference records".to_owned())
+            Err(Unverified::NoRecords)
         );
         let mut record = Record::new(&template);
         let recorded = readings(&template, &faithful, &["a", "b"]);
@@ -237,11 +226,11 @@ mod tests {
         let found = |template: &Template, reader: &Fake, answers: &[&str]| match truth(
             template, reader, answers,
         ) {
-            RoundtripTruth::Recorded { differing } => differing
+            Ok(differing) => differing
                 .into_iter()
                 .map(|(id, fault)| (id.index, fault))
                 .collect::<Vec<_>>(),
-            other => panic!("{other:?}"),
+            Err(other) => panic!("{other:?}"),
         };
         assert_eq!(found(&template, &faithful, &["a", "b"]), []);
         // The finished turn of `b` is `ab`, so this reader changes both.
@@ -264,9 +253,7 @@ mod tests {
         template.response_template = Some(json!({"fields": {}}));
         assert_eq!(
             truth(&template, &faithful, &["a", "b"]),
-            RoundtripTruth::Unverified(
-                "the response template has changed since it was recorded".to_owned()
-            )
+            Err(Unverified::ResponseTemplateChanged)
         );
     }
 }

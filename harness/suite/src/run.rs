@@ -11,7 +11,6 @@ use rayon::prelude::*;
 use rolecall_core::guard::STACK;
 use rolecall_core::{Case, Dialect, Engine, Outcome, Template, TemplateName, TemplatePart};
 
-use crate::divergence::Divergences;
 use crate::opened::Opened;
 use crate::pair_mark::PairNames;
 use crate::record::Unverified;
@@ -116,6 +115,8 @@ pub struct Compared<'s> {
     /// for templates from outside the suite.
     pub comparison: Option<SnapshotStatus>,
     pub verdict: Verdict,
+    /// The reference's outcome, if it is an engine that rendered the pair.
+    pub reference: Option<Outcome>,
     /// The fingerprint of the engine's whole transcript, if the text was cut.
     observed: Option<Fingerprint>,
 }
@@ -148,15 +149,6 @@ pub struct RunInfo {
     pub elapsed: Duration,
     /// Problems with the files of snapshots, besides the transcripts in them.
     pub problems: Vec<Problem>,
-}
-
-/// Results, and the time that they took.
-#[derive(Debug)]
-pub struct TimedResults<T> {
-    /// The results, in the order of the pairs.
-    pub results: Vec<T>,
-    /// From the first load to the last comparison.
-    pub elapsed: Duration,
 }
 
 /// A case that a front has prepared, for all templates that it is rendered with.
@@ -240,7 +232,7 @@ impl<'r> Runner<'r> {
 
     /// The report cards of templates, in their order. Templates whose dialect has no engine
     /// are skipped.
-    pub fn examine(&self, templates: &[Template], tokenizers: &Tokenizers) -> TimedResults<Card> {
+    pub fn examine(&self, templates: &[Template], tokenizers: &Tokenizers) -> Vec<Card> {
         self.examine_by(templates, tokenizers, &ContractChoice::default())
     }
 
@@ -250,8 +242,7 @@ impl<'r> Runner<'r> {
         templates: &[Template],
         tokenizers: &Tokenizers,
         choice: &ContractChoice,
-    ) -> TimedResults<Card> {
-        let start = Instant::now();
+    ) -> Vec<Card> {
         // At most one for each thread.
         let idle: Mutex<Vec<Examiner>> = Mutex::default();
         let examine = |template: &Template| {
@@ -278,16 +269,12 @@ impl<'r> Runner<'r> {
             .pool
             .install(|| templates.par_iter().enumerate().map(judge).collect());
         let all = templates.iter().zip(&firsts);
-        let results = all.filter_map(|(template, first)| match judged[*first].as_ref()? {
+        let cards = all.filter_map(|(template, first)| match judged[*first].as_ref()? {
             // It names the file.
             card if card.syntax_error.is_some() => examine(template),
             card => Some(card.of_twin(template)),
         });
-        let results = results.collect();
-        TimedResults {
-            results,
-            elapsed: start.elapsed(),
-        }
+        cards.collect()
     }
 
     /// A template's result for every probe, by the probes' names. None if its dialect has no
@@ -298,11 +285,13 @@ impl<'r> Runner<'r> {
     }
 
     /// Renders pairs. It skips those whose dialect has no engine.
-    pub fn render<'s>(&self, pairs: &[Pair<'s>]) -> TimedResults<Rendered<'s>>
+    pub fn render<'s>(&self, pairs: &[Pair<'s>]) -> Vec<Rendered<'s>>
     where
         'r: 's,
     {
-        gathered(|results| self.render_each(pairs, |rendered| results.push(rendered)))
+        let mut all = Vec::new();
+        self.render_each(pairs, |rendered| all.push(rendered));
+        all
     }
 
     /// Renders pairs as [`Runner::render`] does, and passes each on, in order. It keeps
@@ -319,23 +308,8 @@ impl<'r> Runner<'r> {
         )
     }
 
-    /// Renders pairs, compares them with the accepted snapshots and gives verdicts.
-    pub fn compare<'s>(
-        &self,
-        pairs: &[Pair<'s>],
-        expected: &Expected<'_>,
-    ) -> TimedResults<Compared<'s>>
-    where
-        'r: 's,
-    {
-        gathered(|results| {
-            let ran = self.compare_each(pairs, expected, |compared| results.push(compared));
-            ran.elapsed
-        })
-    }
-
-    /// Compares pairs as [`Runner::compare`] does, and passes each on, in order. It keeps
-    /// only a few at a time.
+    /// Renders pairs, compares them with the accepted snapshots and gives verdicts. It passes each on,
+    /// in order, and keeps only a few at a time.
     pub fn compare_each<'s>(
         &self,
         pairs: &[Pair<'s>],
@@ -366,6 +340,7 @@ impl<'r> Runner<'r> {
                 .as_ref()
                 .filter(|_| belongs)
                 .map(|opened| opened.compare(pair, &rendered.outcome));
+            let mut reference = None;
             let verdict = match expected.truth {
                 _ if matches!(rendered.outcome, Outcome::NotAsked { .. }) => {
                     Verdict::Unverified(Unverified::NotAsked)
@@ -390,12 +365,16 @@ impl<'r> Runner<'r> {
                     }
                 }
                 Truth::Unknown | Truth::Records { .. } => Verdict::Unverified(Unverified::Outside),
-                Truth::Engines { divergences, .. } => match others.of(pair.template) {
-                    Some(program) => by_outcome(divergences, &rendered, &input.outcome(program)),
-                    None => Verdict::Unverified(Unverified::Outside),
-                },
+                Truth::Engines { divergences, .. } => {
+                    reference = others.of(pair.template).map(|other| input.outcome(other));
+                    match &reference {
+                        Some(expected) => by_outcome(divergences, &rendered, expected),
+                        None => Verdict::Unverified(Unverified::Outside),
+                    }
+                }
             };
             let mut compared = Compared::new(rendered, comparison, verdict);
+            compared.reference = reference;
             // Error messages are short, and reports may need them.
             let is_prompt = matches!(compared.rendered.outcome, Outcome::Rendered { .. });
             if expected.needs_differences_only && is_prompt && compared.is_as_expected() {
@@ -407,56 +386,6 @@ impl<'r> Runner<'r> {
         RunInfo {
             elapsed,
             problems: opened.map_or_else(Vec::new, Opened::into_problems),
-        }
-    }
-
-    /// Renders pairs with the chosen engines, which are references, and with the engines of
-    /// this process. It passes on both outcomes, in the order of the pairs. The verdicts
-    /// follow the references' outcomes now.
-    pub fn verify_each<'s>(
-        &self,
-        pairs: &[Pair<'s>],
-        accepted: Acceptance<'_>,
-        divergences: &Divergences,
-        mut take: impl FnMut(&Rendered<'s>, Compared<'s>),
-    ) -> RunInfo
-    where
-        'r: 's,
-    {
-        let engine = |dialect| self.engines.for_dialect(dialect);
-        let ours = self
-            .pool
-            .install(|| Programs::load(templates_of(pairs), engine));
-        let opened = Opened::new(accepted.snapshots, accepted.suite, pairs);
-        let verify = |reference: Rendered<'s>, input: &CaseInput<'_>| {
-            let pair = reference.pair;
-            let program = ours.of(pair.template)?;
-            let rendered = Rendered {
-                pair,
-                engine: program.engine.name(),
-                outcome: input.outcome(program),
-            };
-            let comparison = opened.compare(&pair, &rendered.outcome);
-            let verdict = match rendered.outcome {
-                Outcome::NotAsked { .. } => Verdict::Unverified(Unverified::NotAsked),
-                _ => by_outcome(divergences, &rendered, &reference.outcome),
-            };
-            let compared = Compared::new(rendered, Some(comparison), verdict);
-            Some((reference, compared))
-        };
-        let weigh = |both: &Option<(Rendered<'_>, Compared<'_>)>| {
-            both.as_ref().map_or(0, |(reference, compared)| {
-                reference.outcome.text().len() + compared.size()
-            })
-        };
-        let elapsed = self.render_with(pairs, verify, weigh, |both| {
-            if let Some((reference, compared)) = both {
-                take(&reference, compared);
-            }
-        });
-        RunInfo {
-            elapsed,
-            problems: opened.into_problems(),
         }
     }
 
@@ -529,13 +458,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Collects results that are passed on one by one.
-fn gathered<T>(run: impl FnOnce(&mut Vec<T>) -> Duration) -> TimedResults<T> {
-    let mut results = Vec::new();
-    let elapsed = run(&mut results);
-    TimedResults { results, elapsed }
-}
-
 impl Rendered<'_> {
     /// Cuts the text to its first `most` bytes, so that many results can be kept. A cut
     /// text ends with its length and its fingerprint, so that different texts stay
@@ -558,6 +480,7 @@ impl<'s> Compared<'s> {
             rendered,
             comparison,
             verdict,
+            reference: None,
             observed: None,
         }
     }
@@ -572,7 +495,8 @@ impl<'s> Compared<'s> {
             Verdict::Differs(difference) => difference.transcript.as_ref().map_or(0, String::len),
             _ => 0,
         };
-        self.rendered.outcome.text().len() + accepted + expected
+        let reference = self.reference.as_ref().map_or(0, |one| one.text().len());
+        self.rendered.outcome.text().len() + accepted + expected + reference
     }
 
     /// Whether the pair is as expected.
@@ -714,10 +638,12 @@ mod tests {
                 case: &case,
             };
             let runner = Runner::new(&engines, &[], Some(1)).unwrap();
-            let mut run = runner.compare(&[pair], &Expected::default());
-            let mut compared = run.results.remove(0);
-            compared.shorten(1000);
-            compared.rendered.outcome.text().to_owned()
+            let mut cut = String::new();
+            runner.compare_each(&[pair], &Expected::default(), |mut compared| {
+                compared.shorten(1000);
+                cut.push_str(compared.rendered.outcome.text());
+            });
+            cut
         };
         assert_eq!(cut("{{ 'é' * 500 }}"), "é".repeat(500));
         let long = cut("{{ 'é' * 50000 }}");

@@ -270,7 +270,7 @@ mod tests {
         let engines = Engines::default();
         let runner = Runner::new(&engines, &[], Some(1)).unwrap();
         let run = runner.render(&pairs(&suite, &families));
-        let compared = compare(&suite, &families, &run.results);
+        let compared = compare(&suite, &families, &run);
         assert_eq!(compared.len(), 1);
         assert_eq!(compared[0].comparison.kept().len(), 3);
         let differ: Vec<String> = compared[0]

@@ -143,7 +143,7 @@ static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::default);
 fn results(suite: &Suite) -> Vec<Rendered<'_>> {
     let pairs: Vec<Pair<'_>> = suite.pairs().collect();
     let runner = Runner::new(&ENGINES, &[], Some(1)).unwrap();
-    runner.render(&pairs).results
+    runner.render(&pairs)
 }
 
 pub struct Ran(pub Output);

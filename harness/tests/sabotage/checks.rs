@@ -184,7 +184,7 @@ impl<'e> Checks<'e> {
         twins::prepare(&mut suite);
         let families = twins::families(&suite);
         let run = self.runner.render(&twins::pairs(&suite, &families));
-        let compared = twins::compare(&suite, &families, &run.results);
+        let compared = twins::compare(&suite, &families, &run);
         explanations.unexplained(&compared) > 0
     }
 }

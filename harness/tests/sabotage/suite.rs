@@ -199,10 +199,10 @@ fn diverge<'s>(
         .filter(|pair| pair.case.id.to_string() == "plain/single-turn")
         .collect();
     let run = runner.render(&pairs);
-    assert_eq!(run.results.len(), other.len());
+    assert_eq!(run.len(), other.len());
     let mut list = Vec::new();
     let mut now = Vec::new();
-    for (index, (rendered, other)) in run.results.iter().zip(&other).enumerate() {
+    for (index, (rendered, other)) in run.iter().zip(&other).enumerate() {
         let pair = &rendered.pair;
         let record = records.get_mut(&pair.template.name).unwrap();
         let entry = record.cases.get_mut(&pair.case.id).unwrap();

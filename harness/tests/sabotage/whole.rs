@@ -38,7 +38,7 @@ pub(crate) fn sabotage(layout: &Layout, extent: Extent) -> All {
     let suite = Suite::load_layout(layout);
     assert_eq!(suite.problems, []);
     let pairs: Vec<_> = suite.pairs().collect();
-    let rendered = runner.render(&pairs).results;
+    let rendered = runner.render(&pairs);
     let snapshots = Snapshots::of(layout);
     let records = Records::read(layout, &snapshots, &suite.templates);
     let whole = Whole {

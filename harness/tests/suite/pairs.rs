@@ -24,7 +24,7 @@ use rolecall_suite::conclusion::Conclusion;
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::records::AskedTemplates;
-use rolecall_suite::roundtrip::{RoundtripTruth, truth};
+use rolecall_suite::roundtrip::differing;
 use rolecall_suite::run::{Expected, Programs, Runner};
 use rolecall_suite::snapshot::{FamilyFile, SnapshotStatus, text};
 use rolecall_suite::suite::{Pair, Suite};
@@ -192,10 +192,9 @@ fn compare_readings(
     let Some(all) = read_all(engine, template, &reader, cases) else {
         return Vec::new();
     };
-    let differing = match truth(&expectations.records, template, &all) {
-        RoundtripTruth::Recorded { differing } => differing,
-        RoundtripTruth::Unverified(why) => return vec![unconfirmed(template, &why)],
-        RoundtripTruth::NeverAsked => return vec![unconfirmed(template, "it was never asked")],
+    let differing = match differing(&expectations.records, template, &all) {
+        Ok(differing) => differing,
+        Err(why) => return vec![unconfirmed(template, &why.to_string())],
     };
     let mut wrong = Vec::new();
     for pair in pairs {

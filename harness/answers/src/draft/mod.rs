@@ -309,7 +309,7 @@ mod tests {
                 let reading = read_case(&writer, &reader, &case).last().unwrap();
                 assert_eq!(
                     reading.verdict(),
-                    Some(Verdict::ReadBack),
+                    Verdict::ReadBack,
                     "{answer}\n{}\n{reading:?}",
                     draft.response_template
                 );

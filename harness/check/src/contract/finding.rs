@@ -25,6 +25,11 @@ impl Finding {
         }
     }
 
+    /// The first evidence, in words.
+    pub fn what(&self) -> &str {
+        self.evidence().first().map_or("", |first| &first.what)
+    }
+
     /// The evidence, gathered by its cause: the same words about several conversations, or under several
     /// settings, if the same line of the template explains them. The first of each stands for it.
     pub fn causes(&self) -> Vec<Vec<&Evidence>> {

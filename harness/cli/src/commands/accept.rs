@@ -13,9 +13,7 @@ use rolecall_core::file::{is_there, read_text, remove_below, write_below};
 use rolecall_core::problem::Problem;
 use rolecall_core::{OutcomeKind, TemplateName};
 use rolecall_io::protocol::ProtocolEngine;
-use rolecall_suite::accepting::{
-    AcceptedFile, Changes, UntidyFile, is_open, remove_pending, untidy,
-};
+use rolecall_suite::accepting::{AcceptedFile, Changes, is_open, remove_pending, untidy};
 use rolecall_suite::checked_text::{CheckedText, TextKind};
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
@@ -187,8 +185,8 @@ impl<'s> AcceptedSuite<'s> {
         &self,
         files: &[AcceptedFile],
         problems: &mut Vec<Problem>,
-    ) -> Vec<UntidyFile> {
-        let is_written = |one: &UntidyFile| files.iter().any(|file| file.path == one.file.path);
+    ) -> Vec<AcceptedFile> {
+        let is_written = |one: &AcceptedFile| files.iter().any(|file| file.path == one.path);
         let snapshots = &self.known.expectations.snapshots;
         let (mut untidy, unreadable) = untidy(self.known.suite, snapshots, self.pairs);
         untidy.retain(|one| !is_written(one));
@@ -204,7 +202,7 @@ impl<'s> AcceptedSuite<'s> {
     /// that have something wrong besides the accepted transcripts.
     fn put_in_order(
         &self,
-        untidy: &[UntidyFile],
+        untidy: &[AcceptedFile],
         cards: &[CheckedText],
         choice: &mut Choice<'_>,
         problems: &mut Vec<Problem>,
@@ -371,11 +369,11 @@ impl<'s> Choice<'s> {
     /// Writes a file with its transcripts as it should be. Returns whether it could.
     pub(super) fn write_tidy(
         &mut self,
-        one: &UntidyFile,
+        one: &AcceptedFile,
         expectations: &Expectations,
         problems: &mut Vec<Problem>,
     ) -> bool {
-        let written = one.file.write(&expectations.snapshots);
+        let written = one.write(&expectations.snapshots);
         let is_written = written.is_ok();
         problems.extend(written.err());
         self.counts.tidied += usize::from(is_written);

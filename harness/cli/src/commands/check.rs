@@ -34,7 +34,7 @@ use rolecall_core::problem::{Note, Problem};
 use rolecall_suite::checked_base::CheckedBase;
 use rolecall_suite::comparison::Comparison;
 use rolecall_suite::configuration;
-use rolecall_suite::run::{Expected, Runner, TimedResults};
+use rolecall_suite::run::{Expected, Runner};
 use rolecall_suite::suite::{Pair, Suite};
 
 use crate::args::CheckArguments;
@@ -99,7 +99,7 @@ struct Check<'c> {
 struct Checked {
     suite: Suite,
     tokenizers: Tokenizers,
-    run: TimedResults<Card>,
+    cards: Vec<Card>,
     fixes: Vec<TemplateFixes>,
     /// The templates compared with their bases.
     bases: Vec<CheckedBase>,
@@ -116,7 +116,7 @@ impl Checked {
 
     /// Everything that fails the check.
     fn diagnostics(&self) -> Vec<Diagnostic<'_>> {
-        let (cards, templates) = (&self.run.results, &self.suite.templates);
+        let (cards, templates) = (&self.cards, &self.suite.templates);
         let of_cards = Diagnostic::of_cards(cards, templates, &self.fixes);
         [self.others(), of_cards].concat()
     }
@@ -135,8 +135,8 @@ impl Check<'_> {
         if arguments.fix {
             self.fix(&mut checked, out)?;
         }
-        let is_fixable = self.may_show_fixes(checked.run.results.len());
-        let whole = is_fixable.then(|| checked.run.results.clone());
+        let is_fixable = self.may_show_fixes(checked.cards.len());
+        let whole = is_fixable.then(|| checked.cards.clone());
         let is_json = arguments.format == Format::Json;
         if let Some(whole) = whole.as_ref().filter(|_| is_json) {
             checked.fixes = self.find_fixes(&checked, whole)?;
@@ -150,9 +150,15 @@ impl Check<'_> {
         }
         if arguments.format == Format::Human {
             // The time that the user waited, with everything that is printed above.
-            checked.run.elapsed = start.elapsed();
+            let elapsed = start.elapsed();
             let origin = origin(self.paths)?;
-            cards::write_close(out, &checked.run, &checked.others(), origin.as_deref())?;
+            cards::write_close(
+                out,
+                &checked.cards,
+                elapsed,
+                &checked.others(),
+                origin.as_deref(),
+            )?;
         }
         if let Some(path) = &arguments.write_baseline {
             write_baseline(arguments, path, &checked, out)?;
@@ -185,12 +191,12 @@ impl Check<'_> {
         let runner = self.session.runner(self.chosen)?;
         let judged = self.judged(suite.templates.len());
         let runner = runner.with_progress(progress.step());
-        let run = runner.examine_by(&suite.templates, &tokenizers, &judged);
+        let cards = runner.examine_by(&suite.templates, &tokenizers, &judged);
         progress.clear();
         Ok(Checked {
             suite,
             tokenizers,
-            run,
+            cards,
             fixes: Vec::new(),
             bases: Vec::new(),
             input,
@@ -208,7 +214,7 @@ impl Check<'_> {
 
     /// Keeps what the user asks for, and compares with bases. Reports what is stale.
     fn judge(&self, checked: &mut Checked, checks_base: bool) -> Result<(), Failure> {
-        let cards = &mut checked.run.results;
+        let cards = &mut checked.cards;
         let mut stale = unused_reasons(self.arguments, &checked.suite, cards)?;
         let notes = self.narrow(cards, &checked.suite);
         if !self.arguments.select.is_empty() {
@@ -235,7 +241,7 @@ impl Check<'_> {
         };
         let mut bases = checked.bases.iter();
         let conforms =
-            !checked.run.results.iter().any(fails) && !bases.any(|one| one.comparison.deviates());
+            !checked.cards.iter().any(fails) && !bases.any(|one| one.comparison.deviates());
         Status::of(checked.input.is_empty(), conforms)
     }
 
@@ -244,7 +250,7 @@ impl Check<'_> {
         if let Some(path) = &self.arguments.html {
             self.write_page(path, checked)?;
         }
-        let cards = &checked.run.results;
+        let cards = &checked.cards;
         match self.arguments.format {
             Format::Json => {
                 let bases = checked.bases.iter();
@@ -270,7 +276,7 @@ impl Check<'_> {
 
     fn write_cards(&self, checked: &Checked, out: &mut dyn Write) -> Result<(), Failure> {
         let is_all = self.arguments.all;
-        let cards = checked.run.results.as_slice();
+        let cards = checked.cards.as_slice();
         let detail = if is_all {
             CardDetail::Full
         } else {
@@ -301,7 +307,7 @@ impl Check<'_> {
 
     /// Writes the page with the cards and all cases.
     fn write_page(&self, path: &Path, checked: &Checked) -> Result<(), Failure> {
-        let (suite, cards) = (&checked.suite, &checked.run.results);
+        let (suite, cards) = (&checked.suite, &checked.cards);
         let pairs: Vec<Pair<'_>> = suite.pairs().collect();
         let mut page = html::Page::new("Rolecall check", suite, &pairs, cards.clone());
         page.is_of_cards = true;
@@ -339,7 +345,7 @@ impl Check<'_> {
 
     /// Looks for fixes, applies them unless they are only to be shown, and says what was fixed.
     fn fix(&self, checked: &mut Checked, out: &mut dyn Write) -> Result<(), Failure> {
-        checked.fixes = self.find_fixes(checked, &checked.run.results)?;
+        checked.fixes = self.find_fixes(checked, &checked.cards)?;
         if !self.arguments.dry_run {
             let problems = self.apply_fixes(checked);
             report_problems(&problems)?;
@@ -446,8 +452,8 @@ impl Check<'_> {
                 }
             }
         }
-        for new in self.runner.examine(&changed, &checked.tokenizers).results {
-            let mut known = checked.run.results.iter_mut();
+        for new in self.runner.examine(&changed, &checked.tokenizers) {
+            let mut known = checked.cards.iter_mut();
             if let Some(card) = known.find(|card| card.template == new.template) {
                 *card = new;
             }
@@ -530,7 +536,7 @@ fn write_baseline(
     checked: &Checked,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let known = KnownDefects::of(path, &checked.run.results, &checked.suite.templates);
+    let known = KnownDefects::of(path, &checked.cards, &checked.suite.templates);
     write_whole(path, known.text())?;
     let count = counted(known.count(), "finding", "findings");
     let wrote = format!("wrote {}: {count}, known from now on", path.display());

@@ -5,7 +5,7 @@ use std::io::Write;
 use crate::report::{coverage as report, html, percent};
 use rolecall_core::invocation;
 use rolecall_core::problem::{Note, Problem};
-use rolecall_explore::coverage::{TemplateCoverage, UnusedExplanation};
+use rolecall_explore::coverage::TemplateCoverage;
 use rolecall_io::template_file::{place, sidecar};
 use rolecall_suite::suite::Suite;
 
@@ -70,12 +70,6 @@ pub(super) fn demanded(
             problems.push(problem.help(format!("`{help}` shows the places that no case reaches")));
         }
         for (place, branch, why) in coverage.unused_explanations() {
-            let why = match why {
-                UnusedExplanation::NoPlace => "the template has no such place",
-                UnusedExplanation::Taken => {
-                    "some case covers this branch, or the place has no such branch"
-                }
-            };
             let message = format!("`unreached` explains `{place}` {}: {why}", branch.name());
             let problem = Problem::new(sidecar(&coverage.template.path), message);
             problems.push(problem.help("delete the explanation, or correct it"));

@@ -158,11 +158,9 @@ fn two_templates(
             continue;
         };
         comparison.render([&runner, &runner], pairs, &[]);
-        let templates = [one.clone(), other.clone()];
-        let (tokenizers, problems) = session::tokenizers(&templates);
+        let (cards, problems) = session::examine(&runner, &[one.clone(), other.clone()]);
         report_problems(&problems)?;
         is_sound &= problems.is_empty();
-        let cards = runner.examine(&templates, &tokenizers).results;
         comparison.add_cards(&cards);
     }
     progress.clear();

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::matrix::engines::Matrix;
+use crate::matrix::measurement::kept::Kept;
 use crate::matrix::measurement::{self, Measurement, Measurer, SuiteVersion};
 use crate::matrix::report;
 use crate::matrix::site;
@@ -220,7 +221,7 @@ impl<'e> Subject<'e> {
         }
         let constructs = judged.constructs(row.dialect)?;
         let now = judged.suite_version(constructs.as_ref(), row.dialect);
-        if now.constructs != row.suite.constructs {
+        if now.constructs != row.suite().constructs {
             return Err(Failure::Request(format!(
                 "the table of constructs has changed since `{name}` was measured\n  name the engine \
                  by its command line, such as 'node adapter.mjs', so that it can be asked for them"
@@ -270,9 +271,7 @@ fn measure(
     progress.clear();
     subject.finish(&mut measuring);
     let (count, elapsed) = speed.unwrap_or_default();
-    measuring
-        .finish(count, elapsed)
-        .map_err(|why| Failure::Request(why.to_string()))
+    measuring.finish(count, elapsed).map_err(Failure::Request)
 }
 
 /// Renders pairs with an engine, and adds how they compare with the records. Returns how long it
@@ -341,7 +340,7 @@ fn outcomes(runner: &Runner<'_>, table: &ConstructTable) -> Vec<Outcome> {
             case: &table.case,
         })
         .collect();
-    let rendered = runner.render(&pairs).results;
+    let rendered = runner.render(&pairs);
     rendered.into_iter().map(|one| one.outcome).collect()
 }
 

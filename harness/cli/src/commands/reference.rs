@@ -15,12 +15,13 @@ use rolecall_suite::conclusion::Conclusion;
 use rolecall_suite::divergence::{self, Divergences};
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
-use rolecall_suite::recording::{Updates, standing};
+use rolecall_suite::recording::Updates;
 use rolecall_suite::reference::{Identity, Reference};
-use rolecall_suite::run::Acceptance;
+use rolecall_suite::run::{Acceptance, Expected, Rendered, Runner};
 use rolecall_suite::selection::select;
 use rolecall_suite::snapshot::Snapshots;
 use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::verdict::Truth;
 
 use crate::args::{ReferenceArguments, ReferenceCommand};
 use crate::failure::{Failure, Status, report_problems};
@@ -182,11 +183,32 @@ impl<'s> Verified<'s> {
             suite: known.suite,
             snapshots,
         };
-        let runner = references::runner(programs, session, &progress)?;
-        let ran = runner.verify_each(pairs, accepted, divergences, |reference, compared| {
-            let standing = standing(records, reference);
-            if shown.is_ok() {
-                shown = self.standings.add(reference, &standing);
+        let engines = references::engines(programs);
+        let expected = Expected {
+            accepted: Some(accepted),
+            truth: Truth::Engines {
+                engines: &engines,
+                divergences,
+            },
+            belonging: None,
+            needs_differences_only: true,
+        };
+        let runner =
+            Runner::new(&session.engines, &[], session.jobs)?.with_progress(progress.step());
+        let ran = runner.compare_each(pairs, &expected, |mut compared| {
+            let Pair { template, .. } = compared.rendered.pair;
+            let mut of_dialect = engines
+                .iter()
+                .filter(|one| one.dialect() == template.dialect);
+            if let Some((engine, outcome)) = of_dialect.next().zip(compared.reference.take()) {
+                let reference = Rendered {
+                    pair: compared.rendered.pair,
+                    engine: engine.name(),
+                    outcome,
+                };
+                if shown.is_ok() {
+                    shown = self.standings.add(records, &reference);
+                }
             }
             self.conclusion.add(&compared, divergences);
             self.groups.add(&compared);

@@ -3,15 +3,19 @@
 use std::borrow::Cow;
 use std::io::Write;
 
+use crate::matrix::measurement::kept::Kept;
 use crate::matrix::report;
 use crate::matrix::roundtrip::{self as measurement, RoundtripMeasurement, Subject};
 use crate::report::progress::Progress;
 #[cfg(feature = "fetch")]
 use crate::servers::ServerProgram;
 use rayon::prelude::*;
+use rolecall_answers::ending::Form;
 use rolecall_answers::reader::{DeclaredReader, OwnReader};
+use rolecall_answers::reading::MessageReading;
 use rolecall_answers::recipient::{ParserOf, Parsers, Recipient};
 use rolecall_answers::written::Writer;
+use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::invocation;
 use rolecall_core::{AnswerReader, Dialect, Engine as _, Template, TemplateReader};
 use rolecall_front::program::FrontProgram;
@@ -107,7 +111,7 @@ impl<'e> Reader<'e> {
                 name: OWN.to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 parser: Box::new(|template| declared(reader.as_ref(), template)),
-                gets_end_token: true,
+                form: Form::Ended,
             }),
             Reader::Program(choice) => {
                 let Some(program) = choice.program() else {
@@ -123,7 +127,10 @@ impl<'e> Reader<'e> {
                     version: program.version().to_owned(),
                     parser,
                     // Servers cut the end token off before they read.
-                    gets_end_token: Reference::by_name(name).is_some(),
+                    form: match Reference::by_name(name) {
+                        Some(_) => Form::Ended,
+                        None => Form::Bare,
+                    },
                 })
             }
             #[cfg(feature = "fetch")]
@@ -145,24 +152,39 @@ fn declared<'r>(
     }))
 }
 
+/// What comes back of the answers of each template, from somebody who reads them.
+pub(super) fn ask<'s>(
+    session: &Session,
+    recipient: &dyn Recipient,
+    subjects: &[Subject<'s>],
+    what: &str,
+) -> Result<Vec<(&'s Template, Vec<MessageReading>)>, Failure> {
+    let runner = session.own_runner()?;
+    let progress = Progress::new(subjects.len(), what, "templates");
+    let step = progress.step();
+    let ask = |subject: &Subject<'s>| {
+        let engine = session.engines.for_dialect(subject.template.dialect)?;
+        let program = FrontProgram::load(engine, subject.template);
+        let messages = recipient.returned(&Writer::new(&program), &subject.cases);
+        step();
+        Some((subject.template, messages))
+    };
+    // A template may have a server of its own, which a thread waits for.
+    let all = runner.on_its_threads(|| subjects.par_iter().filter_map(ask).collect());
+    progress.clear();
+    Ok(all)
+}
+
 fn measure(
     session: &Session,
     recipient: &dyn Recipient,
     subjects: &[Subject<'_>],
 ) -> Result<RoundtripMeasurement, Failure> {
-    let runner = session.own_runner()?;
     let what = format!("asking {}", recipient.name());
-    let progress = Progress::new(subjects.len(), &what, "templates");
-    let step = progress.step();
-    let ask = |subject: &Subject<'_>| {
-        let engine = session.engines.for_dialect(subject.template.dialect)?;
-        let program = FrontProgram::load(engine, subject.template);
-        let messages = recipient.returned(&Writer::new(&program), &subject.cases);
-        step();
-        Some((subject.template.name.clone(), subject.counted(&messages)))
-    };
-    let templates = runner.on_its_threads(|| subjects.par_iter().filter_map(ask).collect());
-    progress.clear();
+    let returned = ask(session, recipient, subjects, &what)?;
+    let templates = returned.iter().zip(subjects);
+    let templates = templates
+        .map(|((template, messages), subject)| (template.name.clone(), subject.counted(messages)));
     Ok(RoundtripMeasurement {
         reader: Identity {
             engine: recipient.name().to_owned(),
@@ -170,7 +192,8 @@ fn measure(
             components: std::collections::BTreeMap::new(),
         },
         cases: Subject::cases(subjects),
-        templates,
+        templates: templates.collect(),
+        checksum: Fingerprint::of(""),
     })
 }
 

@@ -3,21 +3,15 @@
 
 use std::io::Write;
 
+use crate::matrix::roundtrip::Subject;
 use crate::report::format::Format;
-use crate::report::progress::Progress;
 use crate::report::roundtrip_servers as report;
 use crate::servers::ServerProgram;
-use rayon::prelude::*;
-use rolecall_answers::recipient::Recipient;
-use rolecall_answers::returned::ReturnedMessage;
-use rolecall_answers::written::Writer;
-use rolecall_core::{Case, Dialect, Template};
-use rolecall_front::engines::Engines;
-use rolecall_front::program::FrontProgram;
+use rolecall_core::Dialect;
 use rolecall_suite::selection::{Filter, select};
 use rolecall_suite::suite::{Pair, Suite};
 
-use super::roundtrip_matrix::PROBES;
+use super::roundtrip_matrix::{PROBES, ask};
 use crate::args::RunArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
@@ -35,20 +29,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     report_problems(&suite.problems)?;
     let chosen = chosen(suite, &arguments.selection.filters)?;
     let session = Session::of(&arguments.rendering);
-    let runner = session.own_runner()?;
-    let progress = Progress::new(chosen.len(), "reading back", "templates");
-    let step = progress.step();
-    let ask = |(template, cases): &(&Template, Vec<&Case>)| {
-        let returned = returned(&session.engines, &program, template, cases);
-        step();
-        returned
-    };
-    // Each template has a server of its own, which a thread waits for.
-    let all: Vec<Vec<ReturnedMessage>> =
-        runner.on_its_threads(|| chosen.par_iter().map(ask).collect());
-    progress.clear();
-    let names = chosen.iter().map(|(template, _)| template.name.as_str());
-    let all: Vec<(&str, Vec<ReturnedMessage>)> = names.zip(all).collect();
+    let all = ask(&session, &program, &chosen, "reading back")?;
     if arguments.format == Format::Jsonl {
         tell(&format!("suite: {}", inputs.origin));
         report::write_lines(out, &program, &all)?;
@@ -77,10 +58,7 @@ fn program(arguments: &RunArguments) -> Result<ServerProgram, Failure> {
 
 /// The Jinja templates that the filters name, each with its cases. Filters without cases mean the
 /// probes, if the suite has some.
-fn chosen<'s>(
-    suite: &'s Suite,
-    filters: &[Filter],
-) -> Result<Vec<(&'s Template, Vec<&'s Case>)>, Failure> {
+fn chosen<'s>(suite: &'s Suite, filters: &[Filter]) -> Result<Vec<Subject<'s>>, Failure> {
     let mut pairs = select(suite, filters)?;
     pairs.retain(|pair| pair.template.dialect == Dialect::Jinja);
     let is_probe = |pair: &Pair<'_>| PROBES.contains(&pair.case.id.family());
@@ -88,15 +66,14 @@ fn chosen<'s>(
     if !names_cases && pairs.iter().any(is_probe) {
         pairs.retain(is_probe);
     }
-    let mut chosen: Vec<(&Template, Vec<&Case>)> = Vec::new();
-    for pair in pairs {
-        match chosen.last_mut() {
-            Some((template, cases)) if std::ptr::eq(*template, pair.template) => {
-                cases.push(pair.case);
-            }
-            _ => chosen.push((pair.template, vec![pair.case])),
-        }
-    }
+    let of_template = pairs.chunk_by(|a, b| std::ptr::eq(a.template, b.template));
+    let chosen = of_template.filter_map(|pairs| {
+        Some(Subject {
+            template: pairs.first()?.template,
+            cases: pairs.iter().map(|pair| pair.case).collect(),
+        })
+    });
+    let chosen: Vec<Subject<'s>> = chosen.collect();
     if chosen.is_empty() {
         return Err(Failure::Request(
             "no Jinja template is among the chosen pairs, and a llama-server has no others"
@@ -104,18 +81,4 @@ fn chosen<'s>(
         ));
     }
     Ok(chosen)
-}
-
-/// What comes back of the answers of a template.
-fn returned(
-    engines: &Engines,
-    recipient: &dyn Recipient,
-    template: &Template,
-    cases: &[&Case],
-) -> Vec<ReturnedMessage> {
-    let Some(engine) = engines.for_dialect(template.dialect) else {
-        return Vec::new();
-    };
-    let program = FrontProgram::load(engine, template);
-    recipient.returned(&Writer::new(&program), cases)
 }

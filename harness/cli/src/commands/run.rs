@@ -287,8 +287,7 @@ impl<'r> Run<'r> {
         let templates: Vec<Template> = suite.templates.iter().filter(is_shown).cloned().collect();
         page::hold(templates.len())?;
         let runner = self.session.runner(self.chosen)?;
-        let (tokenizers, problems) = session::tokenizers(&templates);
-        let cards = runner.examine(&templates, &tokenizers).results;
+        let (cards, problems) = session::examine(&runner, &templates);
         let page = html::Page::new("Rolecall", suite, pairs, cards);
         Ok((page, problems))
     }

@@ -48,7 +48,7 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
     if arguments.trace || arguments.decisions {
         return trace::show(arguments, &runner, &pair, out);
     }
-    let Some(rendered) = runner.render(&[pair]).results.pop() else {
+    let Some(rendered) = runner.render(&[pair]).pop() else {
         return Err(Failure::Request(format!(
             "no engine renders the dialect `{}`",
             pair.template.dialect

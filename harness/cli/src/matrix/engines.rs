@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rolecall_core::{CaseId, Dialect, TemplateName};
 
-use crate::matrix::measurement::{Measurement, Staleness, SuiteVersion};
+use crate::matrix::measurement::{Measurement, SuiteVersion};
 use crate::matrix::roundtrip::RoundtripMeasurement;
 use rolecall_suite::construct::ConstructTable;
 
@@ -79,6 +79,13 @@ impl Matrix {
         all.filter(move |one| one.dialect == dialect)
     }
 
+    /// The engines of a dialect, the best first.
+    pub(crate) fn ranked(&self, dialect: Dialect) -> Vec<&Measurement> {
+        let mut engines: Vec<&Measurement> = self.of_dialect(dialect).collect();
+        engines.sort_by(|a, b| b.prompts().compared(a.prompts()));
+        engines
+    }
+
     pub fn versions(&self, engine: &str) -> Vec<&Measurement> {
         let all = self.measurements.iter();
         all.filter(|one| one.engine.engine == engine).collect()
@@ -89,12 +96,10 @@ impl Matrix {
         self.states.get(&dialect)?.1.as_ref()
     }
 
-    /// What has changed since an engine was measured.
-    pub fn staleness(&self, measurement: &Measurement) -> Staleness {
-        match self.states.get(&measurement.dialect) {
-            Some((now, _)) => now.changes_since(&measurement.suite),
-            None => Staleness::default(),
-        }
+    /// What has changed since an engine was measured, in words.
+    pub fn staleness(&self, measurement: &Measurement) -> Vec<String> {
+        let now = self.states.get(&measurement.dialect);
+        now.map_or_else(Vec::new, |(now, _)| now.changes_since(&measurement.suite()))
     }
 
     /// What the engines of a dialect get wrong together.

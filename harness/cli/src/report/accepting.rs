@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use rolecall_core::invocation;
 use rolecall_core::problem::{Problem, shown_path};
-use rolecall_suite::accepting::{AcceptedFile, UntidyFile};
+use rolecall_suite::accepting::AcceptedFile;
 use rolecall_suite::checked_text::TextKind;
 use rolecall_suite::reference::Reference;
 use rolecall_suite::run::Compared;
@@ -192,7 +192,7 @@ pub fn write_order(out: &mut dyn Write, counts: &AcceptedCounts) -> io::Result<(
 }
 
 /// Writes what is wrong with files whose transcripts are as accepted.
-pub fn write_untidy(out: &mut dyn Write, untidy: &[UntidyFile]) -> io::Result<()> {
+pub fn write_untidy(out: &mut dyn Write, untidy: &[AcceptedFile]) -> io::Result<()> {
     for problem in untidy.iter().flat_map(|one| &one.problems) {
         let problem = Problem {
             help: None,

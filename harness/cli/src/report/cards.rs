@@ -3,6 +3,7 @@
 //! line each.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use anstyle::Style;
 use minijinja::{Value, context};
@@ -22,7 +23,6 @@ use rolecall_check::capability::{Ability, Capabilities, GenerationPrompt, Suppor
 use rolecall_check::card::Card;
 use rolecall_check::contract::{Finding, Judgement, Severity};
 use rolecall_core::invocation;
-use rolecall_suite::run::TimedResults;
 
 /// The width of the left half of a card.
 const HALF: usize = 38;
@@ -244,28 +244,26 @@ pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
 /// result. `others` fail the check, too.
 pub fn write_close(
     out: &mut dyn Write,
-    run: &TimedResults<Card>,
+    cards: &[Card],
+    elapsed: Duration,
     others: &[Diagnostic<'_>],
     origin: Option<&str>,
 ) -> io::Result<()> {
-    let broken = |severity| -> usize { run.results.iter().map(|card| card.count(severity)).sum() };
+    let broken = |severity| -> usize { cards.iter().map(|card| card.count(severity)).sum() };
     let (errors, warnings) = (broken(Severity::Error), broken(Severity::Warning));
     let bases = others.iter().filter(|other| other.rule == BASE).count();
     // No contract says more about a template that cannot be read.
-    let mut read = run
-        .results
-        .iter()
-        .filter(|card| card.syntax_error.is_none());
+    let mut read = cards.iter().filter(|card| card.syntax_error.is_none());
     text!(out, include_str!("cards_close.txt"), {
         has_help => read.any(|card| card.unexplained().next().is_some()),
         whose => origin.map_or_else(String::new, whose),
-        templates => run.results.len(),
-        seconds => format!("{:.2}", run.elapsed.as_secs_f64()),
+        templates => cards.len(),
+        seconds => format!("{:.2}", elapsed.as_secs_f64()),
         errors,
         warnings,
         bases,
         files => others.len() - bases,
-        known => run.results.iter().map(Card::explained_count).sum::<usize>(),
+        known => cards.iter().map(Card::explained_count).sum::<usize>(),
         style => match (errors, warnings, others.len()) {
             (0, 0, 0) => "good",
             (0, _, 0) => "note",

@@ -8,7 +8,8 @@ use super::difference::{write_diff, write_more, write_whole_diff};
 use super::text::{text, written};
 use rolecall_core::invocation;
 use rolecall_core::problem::shown_path;
-use rolecall_suite::checked_text::{CheckedText, TextKind, TextStatus};
+use rolecall_suite::checked_text::{CheckedText, TextKind};
+use rolecall_suite::snapshot::SnapshotStatus;
 
 /// How many changed lines of a text people read above the verdict.
 const MOST_LINES: usize = 20;
@@ -27,17 +28,17 @@ fn write_begin(
 ) -> io::Result<()> {
     let kind = checked.kind.name();
     let (word, style) = match &checked.change {
-        TextStatus::Same => return Ok(()),
-        TextStatus::New => ("new", "note"),
-        TextStatus::Unreadable(_) => ("unreadable", "bad"),
-        TextStatus::Changed(_) => ("changed", "bad"),
+        SnapshotStatus::Same => return Ok(()),
+        SnapshotStatus::New => ("new", "note"),
+        SnapshotStatus::Unreadable(_) => ("unreadable", "bad"),
+        SnapshotStatus::Changed(_) => ("changed", "bad"),
     };
     let why = match &checked.change {
-        TextStatus::Unreadable(why) => Some(why.to_string()),
+        SnapshotStatus::Unreadable(why) => Some(why.to_string()),
         _ => None,
     };
     let diff = written(|out| {
-        let TextStatus::Changed(diff) = &checked.change else {
+        let Some(diff) = checked.diff() else {
             return Ok(());
         };
         let (begin, more) = diff.begin(most);
@@ -54,7 +55,7 @@ fn write_begin(
         style,
         name => format!("{} {kind}", checked.template),
         kind,
-        is_new => matches!(checked.change, TextStatus::New),
+        is_new => matches!(checked.change, SnapshotStatus::New),
         why,
         diff => diff?,
         look => look(checked),
@@ -79,9 +80,9 @@ pub fn write_forbidden(out: &mut dyn Write, checked: &CheckedText) -> io::Result
     }
     let forbidden = checked.forbidden.iter().map(|found| {
         context! {
-            severity => found.severity.name(),
+            severity => found.severity().name(),
             id => found.contract.id,
-            what => super::card::one_line(&found.what),
+            what => super::card::one_line(found.what()),
         }
     });
     text!(out, include_str!("forbidden.txt"), {

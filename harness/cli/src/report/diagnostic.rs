@@ -1,6 +1,7 @@
 //! Diagnostics: what is wrong, and where. Code scanning, annotations, JUnit and comments on pull
 //! requests are written from them.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use rolecall_core::diff::{Diff, DiffLine, Side};
@@ -18,9 +19,10 @@ use rolecall_check::fix::Fix;
 use rolecall_io::syntax_error::SyntaxError;
 use rolecall_io::template_file::line_in_file;
 use rolecall_suite::checked_base::CheckedBase;
-use rolecall_suite::checked_text::{CheckedText, TextStatus};
+use rolecall_suite::checked_text::CheckedText;
 use rolecall_suite::conclusion::{EngineFailure, EngineFault};
 use rolecall_suite::roundtrip::RoundtripTally;
+use rolecall_suite::snapshot::SnapshotStatus;
 
 /// The rule for a template that the engine cannot read.
 pub(super) const SYNTAX: &str = "syntax";
@@ -73,7 +75,7 @@ pub struct Diagnostic<'c> {
     /// The line for a format that needs one.
     pub begins: Option<usize>,
     /// The difference that proves it.
-    pub diff: Option<&'c Diff>,
+    pub diff: Option<Cow<'c, Diff>>,
     /// The text that proves it, if there is nothing to compare it with.
     pub shown: Option<&'c str>,
     /// What to do about it. For pairs, the command that shows the first one.
@@ -200,7 +202,7 @@ impl<'c> Diagnostic<'c> {
             of_many: group.fault.of_many(group.pairs.len()),
             what: first.into_iter().chain(group.word.clone()).collect(),
             begins: line_in_file(pair.template, None),
-            diff: group.diff.as_ref(),
+            diff: group.diff.as_ref().map(Cow::Borrowed),
             shown: group.shown.as_deref(),
             help: Some(command),
             ..Diagnostic::new(group.fault.name(), &pair.template.path, String::new())
@@ -211,22 +213,19 @@ impl<'c> Diagnostic<'c> {
     pub fn of_text(checked: &'c CheckedText) -> Diagnostic<'c> {
         let kind = checked.kind.name();
         let mut what = vec![match &checked.change {
-            TextStatus::Same => {
+            SnapshotStatus::Same => {
                 "the template breaks contracts, and nothing gives the reason".to_owned()
             }
-            TextStatus::New => format!("the {kind} was never accepted"),
-            TextStatus::Unreadable(why) => format!("the {kind} cannot be read: {why}"),
-            TextStatus::Changed(_) => format!("the {kind} is not as accepted"),
+            SnapshotStatus::New => format!("the {kind} was never accepted"),
+            SnapshotStatus::Unreadable(why) => format!("the {kind} cannot be read: {why}"),
+            SnapshotStatus::Changed(_) => format!("the {kind} is not as accepted"),
         }];
         let forbidden = checked.forbidden.iter();
-        what.extend(forbidden.map(|one| format!("{}: {}", one.contract.id, one.what)));
+        what.extend(forbidden.map(|one| format!("{}: {}", one.contract.id, one.what())));
         Diagnostic {
             subject: checked.template.clone(),
             what,
-            diff: match &checked.change {
-                TextStatus::Changed(diff) => Some(diff),
-                _ => None,
-            },
+            diff: checked.diff().map(Cow::Owned),
             ..Diagnostic::new(kind, &checked.path, String::new())
         }
     }
@@ -299,7 +298,7 @@ impl<'c> Diagnostic<'c> {
             }
             let line = edit.and_then(|edit| edit.lines.first()).copied();
             Diagnostic {
-                diff: Some(&group.diff),
+                diff: Some(Cow::Borrowed(&group.diff)),
                 lines: line.filter(|_| checked.is_whole_file).into_iter().collect(),
                 ..Diagnostic::new(BASE, &checked.path, what)
             }

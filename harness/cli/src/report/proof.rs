@@ -59,7 +59,7 @@ fn write_one(out: &mut dyn Write, proof: &Proof, file: &str) -> io::Result<()> {
     let failures = proof.failures.iter().map(|failure| {
         context! {
             messages => failure.messages,
-            cause => failure.smallest.cause.to_string(),
+            cause => &failure.smallest.cause,
             example => &failure.example,
             lines => lines(failure).into_iter().map(|(name, text)| vec![name.to_owned(), one_line(&text)]).collect::<Data>(),
         }
@@ -108,7 +108,7 @@ pub fn sentence(proof: &Proof) -> String {
     let whole = proof.counts.count(Verdict::ReadBack);
     let counts = format!(
         "Of {} answers of the cases, {} are read back.",
-        thousands(proof.counts.read()),
+        thousands(proof.counts.readable()),
         thousands(whole)
     );
     if broken.is_empty() {
@@ -152,7 +152,7 @@ document! {
         let (prompt, text, outcome) = shown;
     } {
         /// The cause, in words.
-        cause: String = smallest.cause.to_string(),
+        cause: &'p str = &smallest.cause,
         /// How many messages have it.
         messages: usize = failure.messages,
         /// The message from which the smallest one was made: `family/name#index`.

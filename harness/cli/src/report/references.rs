@@ -10,10 +10,12 @@ use super::screen::whose;
 use super::style::{BAD, GOOD, Styled};
 use super::text::text;
 use super::wrapping::paragraph;
+use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::invocation;
 use rolecall_suite::divergence::pair_name;
 use rolecall_suite::record::RecordedAnswer;
-use rolecall_suite::recording::{RecordStanding, Update};
+use rolecall_suite::recording::Update;
+use rolecall_suite::records::Records;
 use rolecall_suite::run::Rendered;
 
 /// How many names to list before the rest is only counted.
@@ -58,10 +60,15 @@ pub struct RecordStandings {
 }
 
 impl RecordStandings {
-    /// Adds the record of a pair.
-    pub fn add(&mut self, rendered: &Rendered<'_>, standing: &RecordStanding) -> io::Result<()> {
+    /// Adds the record of a pair, and what a reference gives for it now.
+    pub fn add(&mut self, records: &Records, now: &Rendered<'_>) -> io::Result<()> {
         self.count += 1;
-        if *standing == RecordStanding::Current {
+        let recorded = records.answer(&now.pair, Fingerprint::of_case(now.pair.case));
+        let of_now = RecordedAnswer::of(&now.outcome);
+        if recorded
+            .as_ref()
+            .is_ok_and(|recorded| of_now.as_ref() == Some(*recorded))
+        {
             return Ok(());
         }
         self.wrong += 1;
@@ -69,19 +76,17 @@ impl RecordStandings {
             return Ok(());
         }
         let mut out = Vec::new();
-        let name = pair_name(&rendered.pair);
-        match standing {
-            RecordStanding::Current => {}
-            RecordStanding::Missing(why) => {
+        let name = pair_name(&now.pair);
+        match recorded {
+            Err(why) => {
                 let text = format!("{} {name}: {why}", Styled(BAD, "no record"));
                 paragraph(&mut out, &text, 2)?;
             }
-            RecordStanding::Wrong { recorded } => {
+            Ok(recorded) => {
                 writeln!(out, "{} {name}", Styled(BAD, "wrong record"))?;
-                let now = described_outcome(&rendered.outcome);
                 for text in [
                     format!("  recorded: {}", described(recorded)),
-                    format!("  {} now: {now}", rendered.engine),
+                    format!("  {} now: {}", now.engine, described_outcome(&now.outcome)),
                 ] {
                     paragraph(&mut out, &text, 4)?;
                 }

@@ -8,7 +8,7 @@ use anstyle::Style;
 use super::numbers::thousands;
 use super::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
 use rolecall_answers::comparison::Verdict;
-use rolecall_answers::reading::{MessageReading, Unread};
+use rolecall_answers::reading::MessageReading;
 use rolecall_answers::transcript::{self, Counts};
 use rolecall_core::ReadOutcome;
 
@@ -25,20 +25,16 @@ pub fn write(
     for message in unsupported(readings) {
         writeln!(out, "        {}", Styled(QUIET, message))?;
     }
-    let is_shown = |reading: &&MessageReading| match &reading.result {
-        // The chat template writes less than was meant, or refuses: `check` reports that.
-        Ok(_) => {
-            is_whole
-                || reading.is_streamed_otherwise()
-                || !matches!(
-                    reading.verdict(),
-                    Some(Verdict::ReadBack | Verdict::NotWritten | Verdict::Unsupported)
-                )
-        }
-        Err(Unread::DoesNotContinue) => true,
-        Err(Unread::Refused(_)) => is_whole,
+    // The chat template writes less than was meant, or refuses: `check` reports that.
+    let is_shown = |reading: &&MessageReading| {
+        is_whole
+            || reading.is_streamed_otherwise()
+            || !matches!(
+                reading.verdict(),
+                Verdict::ReadBack | Verdict::NotWritten | Verdict::Refused | Verdict::WithoutPrompt
+            )
     };
-    let shown: Vec<MessageReading> = readings.iter().filter(is_shown).cloned().collect();
+    let shown: Vec<&MessageReading> = readings.iter().filter(is_shown).collect();
     writeln!(out)?;
     for reading in &shown {
         let text = transcript::of_one(reading);
@@ -64,10 +60,9 @@ pub(super) fn write_counts(out: &mut dyn Write, counts: &Counts) -> io::Result<(
 
 /// What a reader says about answers that it cannot read, each text once.
 fn unsupported(readings: &[MessageReading]) -> BTreeSet<&str> {
-    let answers = readings.iter().filter_map(|it| it.result.as_ref().ok());
-    let outcomes = answers.flat_map(|answer| answer.forms.iter().map(|form| &form.outcome));
-    outcomes
-        .filter_map(|outcome| match outcome {
+    let forms = readings.iter().flat_map(MessageReading::forms);
+    forms
+        .filter_map(|form| match &form.outcome {
             ReadOutcome::Unsupported { message } => Some(message.as_str()),
             _ => None,
         })

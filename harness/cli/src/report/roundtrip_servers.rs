@@ -1,11 +1,15 @@
 //! What came back of messages from a recipient of answers: for people, and as JSON Lines.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use minijinja::{Value, context};
-use rolecall_answers::comparison::Difference;
+use rolecall_answers::cause::{self, essence};
+use rolecall_answers::comparison::{Difference, Verdict};
+use rolecall_answers::reading::{FormReading, MessageReading, Unread};
 use rolecall_answers::recipient::Recipient;
-use rolecall_answers::returned::{Kind, KindCounts, Returned, ReturnedMessage, essence};
+use rolecall_answers::transcript::Counts;
+use rolecall_core::Template;
 use serde_json::Value as Json;
 
 use super::json::document;
@@ -24,37 +28,33 @@ pub fn write(
     out: &mut dyn Write,
     recipient: &dyn Recipient,
     origin: &str,
-    all: &[(&str, Vec<ReturnedMessage>)],
+    all: &[(&Template, Vec<MessageReading>)],
     is_whole: bool,
 ) -> io::Result<()> {
-    let mut sum = KindCounts::default();
-    for (_, messages) in all {
-        sum.add_all(&KindCounts::of(messages));
-    }
-    let words = sum.words().into_iter();
-    let words = words.map(|(kind, count)| format!("{} {}", thousands(count), kind.name()));
-    let messages = all.iter().flat_map(|(_, messages)| messages);
+    let sum = Counts::of(all.iter().flat_map(|(_, messages)| messages));
+    let words = sum.verdicts();
+    let words = words.map(|(verdict, count)| format!("{} {verdict}", thousands(count)));
     text!(out, include_str!("roundtrip_servers.txt"), {
-        templates => all.iter().map(|(name, of)| template(name, of, is_whole)).collect::<Value>(),
+        templates => all.iter().map(|(one, of)| template(one.name.as_str(), of, is_whole)).collect::<Value>(),
         name => format!("{} {}", recipient.name(), recipient.version()).trim(),
         origin,
-        total => sum.total(),
+        total => all.iter().map(|(_, messages)| messages.len()).sum::<usize>(),
         words => words.collect::<Vec<_>>(),
-        streamed => messages.filter(|it| it.streamed.is_some()).count(),
+        streamed => sum.streamed_otherwise,
     })
 }
 
-fn template(name: &str, messages: &[ReturnedMessage], is_whole: bool) -> Value {
-    let counts = KindCounts::of(messages).words().into_iter();
-    let counts = counts.map(|(kind, count)| (count, kind.name(), style(kind)));
-    let count = |is: fn(&&ReturnedMessage) -> bool| messages.iter().filter(is).count();
-    let (streamed, prompts) = (
-        count(|it| it.streamed.is_some()),
-        count(|it| it.other_prompt.is_some()),
-    );
+fn template(name: &str, messages: &[MessageReading], is_whole: bool) -> Value {
+    let sum = Counts::of(messages);
+    let counts = sum.verdicts();
+    let counts = counts.map(|(verdict, count)| (count, verdict.name(), style(verdict)));
+    let prompts = messages
+        .iter()
+        .filter(|it| other_prompt(it).is_some())
+        .count();
     let others = [
         (
-            streamed,
+            sum.streamed_otherwise,
             "of all come otherwise when they are streamed",
             "note",
         ),
@@ -66,9 +66,9 @@ fn template(name: &str, messages: &[ReturnedMessage], is_whole: bool) -> Value {
     ];
     let counts = counts.chain(others.into_iter().filter(|(count, ..)| *count > 0));
     let counts = counts.map(|(count, words, style)| context! { count, words, style });
-    let mut causes: Vec<(String, Vec<&ReturnedMessage>)> = Vec::new();
+    let mut causes: Vec<(String, Vec<&MessageReading>)> = Vec::new();
     for message in messages.iter().filter(|it| it.is_fault()) {
-        let cause = message.cause();
+        let cause = cause::with_verdict(message);
         match causes.iter_mut().find(|(known, _)| *known == cause) {
             Some((_, messages)) => messages.push(message),
             None => causes.push((cause, vec![message])),
@@ -78,7 +78,7 @@ fn template(name: &str, messages: &[ReturnedMessage], is_whole: bool) -> Value {
     let shown = causes.iter().take(most).map(|(_, messages)| {
         let most = if is_whole { messages.len() } else { 1 };
         let shown = messages.iter().take(most).map(|message| {
-            let head = format!("{}: {}", message.id, message.returned.kind().name());
+            let head = format!("{}: {}", message.id, message.verdict());
             context! { head, lines => lines(message) }
         });
         context! { messages => shown.collect::<Value>(), more => messages.len() - most }
@@ -92,44 +92,51 @@ fn template(name: &str, messages: &[ReturnedMessage], is_whole: bool) -> Value {
 }
 
 /// What came back of a message.
-fn lines(message: &ReturnedMessage) -> Vec<String> {
+fn lines(message: &MessageReading) -> Vec<String> {
     let mut lines = Vec::new();
-    match &message.returned {
-        Returned::Message { differences, .. } => {
-            for difference in differences {
-                let not_written = if difference.is_not_written {
-                    ", not written by the template"
-                } else {
-                    ""
-                };
-                let change = difference.change.name();
-                lines.push(format!("{}: {change}{not_written}", difference.part));
-                let sides = [("meant", &difference.meant), ("came", &difference.read)];
-                let sides = sides
-                    .into_iter()
-                    .filter_map(|(who, side)| Some((who, side.as_ref()?)));
-                lines.extend(
-                    sides.map(|(who, side)| format!("  {who} {}", short(&side.to_string()))),
-                );
-            }
-        }
-        Returned::Forbidden(written) => {
-            lines.push(format!("came out {}", short(&json(written))));
-        }
-        Returned::Refused(words) | Returned::Failed(words) | Returned::NotAsked(words) => {
-            lines.push(short(essence(words)));
-        }
-        Returned::Untested(_) | Returned::DoesNotContinue | Returned::WithoutPrompt(_) => {}
+    let Some(form) = message.forms().first() else {
+        return lines;
+    };
+    for difference in &form.differences {
+        let not_written = if difference.is_not_written {
+            ", not written by the template"
+        } else {
+            ""
+        };
+        let change = difference.change.name();
+        lines.push(format!("{}: {change}{not_written}", difference.part));
+        let sides = [("meant", &difference.meant), ("came", &difference.read)];
+        let sides = sides
+            .into_iter()
+            .filter_map(|(who, side)| Some((who, side.as_ref()?)));
+        lines.extend(sides.map(|(who, side)| format!("  {who} {}", short(&side.to_string()))));
     }
-    let is_refused = message.returned.kind() == Kind::Refused;
-    let text = message.text.as_deref().filter(|_| !is_refused);
-    lines.extend(text.map(|text| format!("of the text {}", short(&json(text)))));
-    let streamed = message.streamed.as_ref();
+    let words = form.words().unwrap_or_default();
+    match form.verdict {
+        Verdict::Forbidden => lines.push(format!("came out {}", short(&json(&words)))),
+        Verdict::Refused | Verdict::Failed | Verdict::NotAsked => {
+            lines.push(short(essence(&words)));
+        }
+        _ => {}
+    }
+    if form.verdict != Verdict::Refused {
+        lines.push(format!("of the text {}", short(&json(&form.text))));
+    }
+    let streamed = streamed(message);
     lines.extend(streamed.map(|streamed| format!("streamed {}", short(&streamed.to_string()))));
-    if message.other_prompt.is_some() {
+    if other_prompt(message).is_some() {
         lines.push("after another prompt than the reference's".to_owned());
     }
     lines
+}
+
+/// The message that comes back if it is streamed, if that is another one.
+fn streamed(message: &MessageReading) -> Option<&Json> {
+    message.forms().first()?.streamed.as_ref()?.message()
+}
+
+fn other_prompt(message: &MessageReading) -> Option<&str> {
+    message.result.as_ref().ok()?.other_prompt.as_deref()
 }
 
 fn json(text: &str) -> String {
@@ -144,10 +151,10 @@ fn short(text: &str) -> String {
     }
 }
 
-fn style(kind: Kind) -> &'static str {
-    match kind {
-        Kind::ReadBack => "good",
-        _ if kind.is_fault() => "bad",
+fn style(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::ReadBack => "good",
+        _ if verdict.is_fault() => "bad",
         _ => "note",
     }
 }
@@ -156,19 +163,14 @@ document! {
     /// One line's object: what came back of a message.
     #[cfg_attr(feature = "schema", schemars(rename = "ReturnedMessage"))]
     pub struct ReturnedLine<'l> from (
-        template: &'l str, message: &'l ReturnedMessage, recipient: &'l dyn Recipient,
+        template: &'l str, message: &'l MessageReading, recipient: &'l dyn Recipient,
     ) with {
-        let (back, differences, words) = match &message.returned {
-            Returned::Message { message, differences, .. } => {
-                (Some(message), differences.as_slice(), None)
-            }
-            Returned::Refused(words)
-            | Returned::Forbidden(words)
-            | Returned::Failed(words)
-            | Returned::NotAsked(words)
-            | Returned::Untested(words) => (None, &[][..], Some(words.as_str())),
-            Returned::DoesNotContinue => (None, &[][..], None),
-            Returned::WithoutPrompt(outcome) => (None, &[][..], Some(outcome.text())),
+        let form = message.forms().first();
+        let differences = form.map_or(&[][..], |form| &form.differences);
+        let words = match &message.result {
+            Ok(_) => form.and_then(FormReading::words),
+            Err(Unread::DoesNotContinue) => None,
+            Err(Unread::Refused(outcome)) => Some(outcome.text().into()),
         };
     } {
         template: &'l str = template,
@@ -181,21 +183,21 @@ document! {
         version: &'l str = recipient.version(),
         /// What came back: `read-back`, `white-space`, `not-written`, `changed`, `forbidden`, `refused`,
         /// `failed`, `not-asked`, `untested`, `not-continuing` or `without-prompt`.
-        returned: &'static str = message.returned.kind().key(),
+        returned: &'static str = message.verdict().key(),
         /// The text that the model had to write.
-        text?: Option<&'l str> = message.text.as_deref(),
+        text?: Option<&'l str> = form.map(|form| &*form.text),
         /// The message that came back.
-        message?: Option<&'l Json> = back,
+        message?: Option<&'l Json> = form.and_then(|form| form.outcome.message()),
         /// The differences from the intended message.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(feature = "schema", schemars(default))]
         differences: Vec<DifferenceLine<'l>> = differences.iter().map(DifferenceLine::of).collect(),
         /// The words of a refusal or a failure, or what the model wrote instead of the text.
-        words?: Option<&'l str> = words,
+        words?: Option<Cow<'l, str>> = words,
         /// The message that comes back if it is streamed, if that is another one.
-        streamed?: Option<&'l Json> = message.streamed.as_ref(),
+        streamed?: Option<&'l Json> = streamed(message),
         /// The recipient's own prompt, if it is not that of the reference.
-        prompt?: Option<&'l str> = message.other_prompt.as_deref(),
+        prompt?: Option<&'l str> = other_prompt(message),
     }
 
     /// A part of a message that is not as it was meant.
@@ -216,11 +218,11 @@ document! {
 pub fn write_lines(
     out: &mut dyn Write,
     recipient: &dyn Recipient,
-    all: &[(&str, Vec<ReturnedMessage>)],
+    all: &[(&Template, Vec<MessageReading>)],
 ) -> io::Result<()> {
     for (template, messages) in all {
         for message in messages {
-            let line = ReturnedLine::of(template, message, recipient);
+            let line = ReturnedLine::of(template.name.as_str(), message, recipient);
             serde_json::to_writer(&mut *out, &line)?;
             writeln!(out)?;
         }

@@ -1,6 +1,6 @@
 //! Answers of `/v1/chat/completions`, whole and streamed.
 
-use rolecall_answers::recipient::Task;
+use rolecall_answers::reading::Task;
 use serde_json::{Map, Value, json};
 
 use super::api::{Api, ApiAnswer, ApiError};

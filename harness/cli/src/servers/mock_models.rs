@@ -8,12 +8,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
+use rolecall_answers::cause::essence;
+use rolecall_answers::comparison::Verdict;
 use rolecall_answers::meaning::Meaning;
 use rolecall_answers::mock_model::model::{BIAS, Line, MockModel, Surroundings};
-use rolecall_answers::recipient::{Recipient, Task, tasks};
-use rolecall_answers::returned::{Returned, ReturnedMessage, essence};
+use rolecall_answers::reading::{MessageReading, Task};
+use rolecall_answers::recipient::Recipient;
 use rolecall_answers::written::Writer;
-use rolecall_core::{Case, Moment, Outcome, Template, Variable};
+use rolecall_core::{Case, Moment, Outcome, ReadOutcome, Template, Variable};
 use rolecall_front::engines::Engines;
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
@@ -92,24 +94,24 @@ impl ServerProgram {
         template: &Template,
         tasks: &[&Task<'_>],
         failures: &mut usize,
-    ) -> Vec<ReturnedMessage> {
+    ) -> Vec<MessageReading> {
         let (mock_model, unwritten) = mock_model(template, tasks);
         let mut server = None;
         let mut refused: Option<String> = None;
         let each = tasks.iter().map(|task| {
             if let Some(words) = &refused {
-                return task.done(Returned::Refused(words.clone()));
+                return task.failed(Verdict::Refused, words.clone());
             }
             let Some(line) = mock_model.line(&task.text) else {
                 let why = unwritten.get(task.text.as_str());
-                return task.done(Returned::Untested(why.cloned().unwrap_or_default()));
+                return task.failed(Verdict::Untested, why.cloned().unwrap_or_default());
             };
             if task.text.len() == 1 && task.prompt.ends_with(&task.text) {
-                return task.done(Returned::Untested(HIDDEN.to_owned()));
+                return task.failed(Verdict::Untested, HIDDEN.to_owned());
             }
             if *failures >= MOST_FAILURES {
                 let why = format!("{MOST_FAILURES} messages in a row had no answer");
-                return task.done(Returned::NotAsked(why));
+                return task.failed(Verdict::NotAsked, why);
             }
             let running = match server.take() {
                 Some(running) => Ok(running),
@@ -120,11 +122,11 @@ impl ServerProgram {
                 Err(NotStarted::Ended(how)) => {
                     let words = format!("it does not start: {}", essence(&how));
                     refused = Some(words.clone());
-                    return task.done(Returned::Refused(words));
+                    return task.failed(Verdict::Refused, words);
                 }
                 Err(NotStarted::Broken(why)) => {
                     *failures += 1;
-                    return task.done(Returned::Failed(why));
+                    return task.failed(Verdict::Failed, why);
                 }
             };
             match self.ask(template, &running, line, task) {
@@ -140,7 +142,7 @@ impl ServerProgram {
                         Some(ending) => essence(&ending).to_owned(),
                         None => error.to_string(),
                     };
-                    task.done(Returned::Failed(words))
+                    task.failed(Verdict::Failed, words)
                 }
             }
         });
@@ -153,22 +155,28 @@ impl ServerProgram {
         server: &StartedServer,
         line: Line,
         task: &Task<'_>,
-    ) -> Result<ReturnedMessage, ApiError> {
+    ) -> Result<MessageReading, ApiError> {
         let api = &server.api;
         let request = chat::request(task, variables(template));
         let bias = json!([[line.first, BIAS]]);
         let answer = match chat::whole(api, &request, &bias, line.tokens)? {
             Ok(answer) => answer,
-            Err(words) => return Ok(task.done(refusal(words))),
+            Err(words) => return Ok(task.failed(refusal(&words), words)),
         };
-        let mut done = task.done(judged(&answer, task));
-        if let Returned::Message { message, .. } = &done.returned {
+        let mut done = judged(answer, task);
+        let Ok(read) = &mut done.result else {
+            return Ok(done);
+        };
+        if let Some(form) = read.forms.first_mut()
+            && let Some(message) = form.outcome.message()
+        {
             let streamed = chat::streamed(api, &request, &bias, line.tokens)?;
             let is_other = |streamed: &Value| Meaning::of(streamed) != Meaning::of(message);
-            done.streamed = streamed.filter(is_other);
+            let streamed = streamed.filter(is_other);
+            form.streamed = streamed.map(|message| ReadOutcome::Read { message });
         }
         let prompt = chat::prompt(api, &request)?;
-        done.other_prompt = prompt.filter(|prompt| !self.is_same_prompt(template, task, prompt));
+        read.other_prompt = prompt.filter(|prompt| !self.is_same_prompt(template, task, prompt));
         Ok(done)
     }
 
@@ -221,10 +229,10 @@ impl Recipient for ServerProgram {
         self.version.get().map_or("", String::as_str)
     }
 
-    fn returned(&self, writer: &Writer<'_, '_>, cases: &[&Case]) -> Vec<ReturnedMessage> {
+    fn returned(&self, writer: &Writer<'_, '_>, cases: &[&Case]) -> Vec<MessageReading> {
         let template = writer.template();
-        let tasks = tasks(writer, cases);
-        let mut done: BTreeMap<usize, ReturnedMessage> = BTreeMap::new();
+        let tasks = Task::all(writer, cases);
+        let mut done: BTreeMap<usize, MessageReading> = BTreeMap::new();
         let mut failures = 0;
         for group in groups(&tasks) {
             let members: Vec<&Task<'_>> = group
@@ -274,7 +282,7 @@ fn mock_model<'t>(
 }
 
 /// The indexes of tasks whose texts fit into one model together.
-fn groups(tasks: &[Result<Task<'_>, Box<ReturnedMessage>>]) -> Vec<Vec<usize>> {
+fn groups(tasks: &[Result<Task<'_>, Box<MessageReading>>]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut bytes: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let (mut texts, mut size) = (HashSet::new(), usize::MAX);
@@ -312,28 +320,29 @@ fn variables(template: &Template) -> Map<String, Value> {
 }
 
 /// What a server's answer is worth.
-fn judged(answer: &ChatAnswer, task: &Task<'_>) -> Returned {
+fn judged(answer: ChatAnswer, task: &Task<'_>) -> MessageReading {
     let text = task.text.as_bytes();
     match &answer.written {
         // Another text, or the end before the end of the text: where the grammar ends within a
         // token of the mock model, it is the one, and where it ends after one, the other.
         Some(written) if written != text => {
-            Returned::Forbidden(String::from_utf8_lossy(written).into_owned())
+            let written = String::from_utf8_lossy(written).into_owned();
+            task.failed(Verdict::Forbidden, written)
         }
-        _ => Returned::message(answer.message.clone(), &task.meant, &task.text),
+        _ => task.done(answer.message),
     }
 }
 
 /// What a refused request means. The words are those of llama.cpp: common/sampling.cpp and
 /// src/llama-grammar.cpp for the grammar, common/chat.cpp for the reading.
-fn refusal(words: String) -> Returned {
+fn refusal(words: &str) -> Verdict {
     let has = |part: &str| words.contains(part);
     if has("empty grammar stack") {
-        Returned::Forbidden(words)
+        Verdict::Forbidden
     } else if has("does not match the expected") || has("Failed to parse input") {
-        Returned::Failed(words)
+        Verdict::Failed
     } else {
-        Returned::Refused(words)
+        Verdict::Refused
     }
 }
 

@@ -12,6 +12,11 @@ fn is_of_contract(known: &Exception, group: &CaseGroup) -> bool {
     meaning.is_some_and(|meaning| meaning.contracts().contains(&known.place.as_str()))
 }
 
+fn is_about(known: &Exception, group: &CaseGroup) -> bool {
+    let mut cases = group.members.iter().map(|member| &member.case);
+    is_of_contract(known, group) || cases.any(|case| known.covers(case))
+}
+
 impl Comparison {
     /// Finds out what each difference from the base A means, and marks those that are known.
     /// Differences that break something come first. Returns what was known and is no difference
@@ -45,7 +50,6 @@ impl Comparison {
             let ids: BTreeSet<_> = members.iter().flat_map(of_member).collect();
             ids.into_iter().collect()
         };
-        let mut used = BTreeSet::new();
         // A prompt that is gone fixes nothing.
         self.judge(|group| {
             let (broken, fixed) = (
@@ -59,31 +63,17 @@ impl Comparison {
             } else {
                 Meaning::Differs
             });
-            let of_group: Vec<usize> = (0..known.len())
-                .filter(|at| {
-                    is_of_contract(&known[*at], group)
-                        || group
-                            .members
-                            .iter()
-                            .any(|member| known[*at].covers(&member.case))
-                })
-                .collect();
-            let is_known =
-                |member: &Member| of_group.iter().any(|at| known[*at].covers(&member.case));
-            let of_contract = of_group
-                .iter()
-                .find(|at| is_of_contract(&known[**at], group));
+            let mut of_group = known.iter().filter(|one| is_about(one, group)).peekable();
+            let of_contract = of_group.clone().find(|one| is_of_contract(one, group));
+            let is_known = |member: &Member| of_group.clone().any(|one| one.covers(&member.case));
             if of_contract.is_some() || group.members.iter().all(is_known) {
-                let first = of_contract.or(of_group.first());
-                group.known = first.map(|at| known[*at].reason.clone());
+                let first = of_contract.or(of_group.peek().copied());
+                group.known = first.map(|one| one.reason.clone());
             }
-            used.extend(of_group);
         });
-        let stale = known.iter().enumerate();
-        stale
-            .filter(|(number, _)| !used.contains(number))
-            .map(|(_, known)| known)
-            .collect()
+        let parts = || self.differences().iter().flat_map(CaseGroup::each_part);
+        let is_used = |one: &&Exception| parts().any(|group| is_about(one, group));
+        known.iter().filter(|one| !is_used(one)).collect()
     }
 
     /// Whether the template deviates from its base in a way that is not known: it breaks something,

@@ -8,51 +8,70 @@ use rolecall_check::contract::{Contract, Finding, Judgement, Severity};
 use rolecall_check::probe::{Content, Requirement};
 use rolecall_core::named;
 use rolecall_core::transcript::encode_char;
+use serde::{Serialize, Serializer};
 
-/// How the report card of B differs from that of A.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// How two report cards differ.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "CardEntry"))]
 pub struct CardChange {
-    /// Contracts that only B breaks.
+    /// The contracts that only B breaks.
     pub broken: Vec<FindingChange>,
-    /// Contracts that only A breaks.
+    /// The contracts that only A breaks.
+    #[serde(rename = "mended")]
     pub fixed: Vec<FindingChange>,
-    /// Contracts that both break, B worse than A or better.
+    /// The contracts that both break, B worse than A or better.
     pub changed: Vec<DegreeChange>,
-    /// Abilities in which the two differ.
     pub capabilities: Vec<CapabilityChange>,
 }
 
-/// A contract that one side breaks and the other does not.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A contract that one side breaks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "FindingEntry"))]
 pub struct FindingChange {
+    #[serde(serialize_with = "id")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub contract: &'static Contract,
-    /// How bad it is.
     pub severity: Severity,
-    /// The evidence that it is broken, in words.
     pub what: String,
     /// Whether it is broken only where no application comes before the template.
+    #[serde(rename = "alone")]
     pub is_raw_only: bool,
     /// Whether the contract holds for the other side. It may also not apply there, because what it
     /// is about is gone.
+    #[serde(skip)]
     pub holds_elsewhere: bool,
     /// How much evidence there is.
+    #[serde(skip)]
     count: usize,
+    #[serde(skip)]
     probes: Vec<&'static str>,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes it so
+fn id<S: Serializer>(contract: &&Contract, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(contract.id)
+}
+
 /// A contract that both sides break, but not alike.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "DegreeEntry"))]
 pub struct DegreeChange {
-    /// The finding about B.
-    pub finding: FindingChange,
+    /// `worse`, `better`, or `otherwise` if it is as bad in another way.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub degree: Degree,
     /// How bad it is for A.
     pub was: Severity,
-    pub degree: Degree,
+    #[serde(flatten)]
+    pub finding: FindingChange,
 }
 
 named! {
     /// Whether B breaks a contract worse than A.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
     pub enum Degree {
         /// It is more severe, or there is more evidence.
         Worse = "worse",
@@ -90,19 +109,23 @@ impl FindingChange {
     }
 }
 
-/// An ability in which the two templates differ.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An ability that the two sides have in different ways.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "CapabilityEntry"))]
 pub struct CapabilityChange {
     pub name: &'static str,
-    /// The values for A and for B.
-    pub sides: [String; 2],
-    /// Whether B can do more, or less.
+    pub a: String,
+    pub b: String,
+    /// `gained`, `lost` or `other`.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub turn: Turn,
 }
 
 named! {
     /// Whether something was gained or lost on the way from A to B.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
     pub enum Turn {
         /// Only B can do it.
         Gained = "gained",
@@ -145,10 +168,7 @@ fn broken(card: &Card) -> Vec<FindingChange> {
     let change = |finding: &Finding, is_raw_only| FindingChange {
         contract: finding.contract,
         severity: finding.severity(),
-        what: finding
-            .evidence()
-            .first()
-            .map_or_else(String::new, |first| first.what.clone()),
+        what: finding.what().to_owned(),
         is_raw_only,
         holds_elsewhere: false,
         count: finding.evidence().len(),
@@ -195,7 +215,8 @@ fn capabilities(a: &Capabilities, b: &Capabilities) -> Vec<CapabilityChange> {
     let supports = supports.filter(|((_, a), (_, b))| a.name() != b.name());
     let supports = supports.map(|((name, a), (_, b))| CapabilityChange {
         name,
-        sides: [a, b].map(|support| support.name().to_owned()),
+        a: a.name().to_owned(),
+        b: b.name().to_owned(),
         turn: match (a.is_kept(), b.is_kept()) {
             (false, true) => Turn::Gained,
             (true, false) => Turn::Lost,
@@ -206,7 +227,8 @@ fn capabilities(a: &Capabilities, b: &Capabilities) -> Vec<CapabilityChange> {
     let facts = facts.filter(|(a, b)| a.1 != b.1);
     let facts = facts.map(|((name, a), (_, b))| CapabilityChange {
         name,
-        sides: [a, b],
+        a,
+        b,
         turn: Turn::Other,
     });
     supports.chain(facts).collect()
@@ -284,7 +306,7 @@ mod tests {
         let tools_of = |change: &CardChange| {
             let mut all = change.capabilities.iter();
             let tools = all.find(|change| change.name == "tools").unwrap();
-            (tools.sides.clone(), tools.turn)
+            ([tools.a.clone(), tools.b.clone()], tools.turn)
         };
         let sides = ["dropped".to_owned(), "kept".to_owned()];
         assert_eq!(tools_of(&there), (sides, Turn::Gained));
@@ -297,7 +319,8 @@ mod tests {
         assert_eq!(tools_of(&back).1, Turn::Lost);
         let tokens = there.capabilities.iter();
         let mut tokens = tokens.filter(|change| change.name == "special tokens");
-        assert_eq!(tokens.next().unwrap().sides, ["none", "bos_token"]);
+        let tokens = tokens.next().unwrap();
+        assert_eq!([&*tokens.a, &*tokens.b], ["none", "bos_token"]);
         assert!(change(plain, plain).is_empty());
     }
 

@@ -16,6 +16,7 @@ use crate::cause::{self, Cause, Groups};
 use rolecall_core::diff::{Diff, Edit};
 use rolecall_core::named;
 use rolecall_core::transcript::encode;
+use serde::Serialize;
 
 /// The outcomes of two sides for the same cases.
 #[derive(Debug)]
@@ -122,10 +123,13 @@ pub struct CaseGroup {
     rank: Rank,
 }
 
-/// A case of a group.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A case of a template.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "CaseEntry"))]
 pub struct Member {
-    /// Which of [`Comparison::pairings`].
+    /// The template's place in the list `templates`, counted from 0.
+    #[serde(rename = "template")]
     pub pairing: usize,
     pub case: String,
 }
@@ -392,12 +396,7 @@ impl CaseGroup {
     pub fn kinds(&self) -> Vec<GroupKind<'_>> {
         let kinds = |outcomes: &[Outcome; 2]| outcomes.each_ref().map(Outcome::kind);
         let mut found: Vec<GroupKind<'_>> = Vec::new();
-        let parts = if self.parts.is_empty() {
-            std::slice::from_ref(self)
-        } else {
-            &self.parts
-        };
-        for part in parts {
+        for part in self.each_part() {
             let (outcomes, count) = (&part.outcomes, part.members.len());
             let mut known = found.iter_mut();
             match known.find(|known| kinds(known.outcomes) == kinds(outcomes)) {
@@ -415,7 +414,15 @@ impl CaseGroup {
         found
     }
 
-    /// The groups of which it consists.
+    /// The groups of which it consists: without others, itself.
+    pub(super) fn each_part(&self) -> &[CaseGroup] {
+        match self.parts.as_slice() {
+            [] => std::slice::from_ref(self),
+            parts => parts,
+        }
+    }
+
+    /// The same groups.
     fn into_parts(self) -> Vec<CaseGroup> {
         if self.parts.is_empty() {
             vec![self]

@@ -1,5 +1,6 @@
 //! Counts of pairs by their results.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use rolecall_core::OutcomeKind;
@@ -52,6 +53,11 @@ impl Share {
             agree: all.saturating_sub(differ),
             all,
         }
+    }
+
+    /// Compares by share, without rounding.
+    pub fn compared(self, other: Share) -> Ordering {
+        (self.agree * other.all.max(1)).cmp(&(other.agree * self.all.max(1)))
     }
 
     /// Whether all agree.

@@ -22,17 +22,24 @@ const NOTHING_ACCEPTED: &str = "nothing accepted\n␃";
 const REPAIR: &str = "repair the file, such as with `git checkout`; or delete it, and accept all its \
                       pairs again";
 
-/// How a transcript compares with its accepted snapshot.
+/// How a transcript, or a text about a template, compares with the accepted one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SnapshotStatus {
     /// The same, byte for byte.
     Same,
-    /// Something else was accepted: this transcript.
+    /// Something else was accepted: this text.
     Changed(String),
     /// Nothing was accepted yet.
     New,
     /// The accepted text is not a transcript.
     Unreadable(Problem),
+}
+
+impl SnapshotStatus {
+    /// Whether it is the accepted one.
+    pub fn is_same(&self) -> bool {
+        *self == SnapshotStatus::Same
+    }
 }
 
 #[derive(Debug)]

@@ -5,20 +5,11 @@ use std::collections::BTreeMap;
 
 use rolecall_core::{CaseId, OutcomeKind, TemplateName};
 
-use super::results::{DifferenceGroup, Measurement};
+use super::results::{DifferenceGroup, DifferingPair, Measurement};
 
-/// An engine's result for a pair, as far as its measurement has it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PairResult<'m> {
-    /// The engine agrees with the reference.
-    Agrees,
-    /// The engine differs from the reference.
-    Differs {
-        group: &'m DifferenceGroup,
-        /// The first digits of the fingerprint of the prompt, or of a refusal's message.
-        gave: Option<&'m str>,
-    },
-}
+/// An engine's result for a pair, as far as its measurement has it. None if it agrees with the
+/// reference.
+pub type PairResult<'m> = Option<(&'m DifferenceGroup, &'m DifferingPair)>;
 
 type PairName = (TemplateName, CaseId);
 
@@ -44,25 +35,13 @@ pub struct Changes<'m> {
     pub constructs_otherwise: Vec<String>,
 }
 
-impl PairResult<'_> {
-    fn is_same(&self, other: &PairResult<'_>) -> bool {
-        match (self, other) {
-            (PairResult::Agrees, PairResult::Agrees) => true,
-            (
-                PairResult::Differs { group: one, gave },
-                PairResult::Differs {
-                    group: other,
-                    gave: gave_other,
-                },
-            ) => match (gave, gave_other) {
-                (Some(gave), Some(other)) => gave == other,
-                // Two failures are alike, whatever either says.
-                (None, None) => one.found == other.found,
-                _ => false,
-            },
-            _ => false,
-        }
-    }
+/// Whether two results that differ from the reference are the same. Two failures are, whatever
+/// either says.
+fn are_same(
+    (one, this): (&DifferenceGroup, &DifferingPair),
+    (other, that): (&DifferenceGroup, &DifferingPair),
+) -> bool {
+    this.gave == that.gave && (this.gave.is_some() || one.found == other.found)
 }
 
 impl<'m> Changes<'m> {
@@ -92,14 +71,11 @@ impl<'m> Changes<'m> {
             if !is_of_both(&pair.0, pair.1.family()) {
                 continue;
             }
-            let standing = |known: &BTreeMap<PairName, PairResult<'m>>| {
-                known.get(pair).cloned().unwrap_or(PairResult::Agrees)
-            };
-            let both = [standing(&one), standing(&other)];
-            let list = match &both {
-                [PairResult::Agrees, _] => &mut changes.worse,
-                [_, PairResult::Agrees] => &mut changes.better,
-                [one, other] if one.is_same(other) => {
+            let both = [&one, &other].map(|known| known.get(pair).copied());
+            let list = match both {
+                [None, _] => &mut changes.worse,
+                [_, None] => &mut changes.better,
+                [Some(one), Some(other)] if are_same(one, other) => {
                     changes.alike += 1;
                     continue;
                 }
@@ -111,7 +87,7 @@ impl<'m> Changes<'m> {
             let Some(other) = second.templates.get(name) else {
                 continue;
             };
-            changes.both += template.totals.all().min(other.totals.all());
+            changes.both += template.all().min(other.all());
             match (&template.refused, &other.refused) {
                 (None, Some(_)) => changes.loads[0].push(name.clone()),
                 (Some(_), None) => changes.loads[1].push(name.clone()),
@@ -122,9 +98,7 @@ impl<'m> Changes<'m> {
             for (name, found) in &one.differ {
                 match other.differ.get(name) {
                     None => changes.constructs[0].push(name.clone()),
-                    Some(other)
-                        if found.outcome == OutcomeKind::Failed
-                            && other.outcome == found.outcome => {}
+                    Some(other) if found.0 == OutcomeKind::Failed && other.0 == found.0 => {}
                     Some(other) if found != other => {
                         changes.constructs_otherwise.push(name.clone());
                     }
@@ -150,12 +124,8 @@ impl<'m> Changes<'m> {
 }
 
 /// The pairs in which an engine does otherwise than the reference.
-fn by_pair(measurement: &Measurement) -> BTreeMap<PairName, PairResult<'_>> {
+fn by_pair(measurement: &Measurement) -> BTreeMap<PairName, (&DifferenceGroup, &DifferingPair)> {
     let pairs = measurement.differing();
-    let pairs = pairs.map(|(group, pair)| {
-        let name = (pair.template.clone(), pair.case.clone());
-        let gave = pair.gave.as_deref();
-        (name, PairResult::Differs { group, gave })
-    });
+    let pairs = pairs.map(|one| ((one.1.template.clone(), one.1.case.clone()), one));
     pairs.collect()
 }

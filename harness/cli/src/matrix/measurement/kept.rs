@@ -2,22 +2,106 @@
 
 use std::path::{Path, PathBuf};
 
-use rolecall_core::file::{is_draft, read_text};
+use rolecall_core::file::{is_draft, read_text, write_below};
+use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::invocation;
+use rolecall_core::json;
+use rolecall_core::naming::is_portable;
 use rolecall_core::owner::is_ours;
 use rolecall_core::problem::Problem;
+use rolecall_core::rows;
 use rolecall_suite::layout::Layout;
+use rolecall_suite::reference::Identity;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-/// A measurement that is kept in a file.
-pub(crate) trait Kept: Sized {
+/// A measurement that is kept in a file. It is the value that the file holds.
+pub(crate) trait Kept: Serialize + DeserializeOwned {
     /// The folder below that of all measurements; empty for none.
     const FOLDER: &'static str;
+    /// What it is in words, and what to do if nothing names it.
+    const WHAT: &'static str;
+    const UNNAMED: &'static str;
 
-    fn read(path: &Path) -> Result<Self, Problem>;
+    /// Who was measured.
+    fn identity(&self) -> &Identity;
 
-    fn text(&self) -> String;
+    /// Counts what can be counted, and puts everything into the order of files.
+    fn settle(&mut self);
 
-    fn name(&self) -> String;
+    /// Whether both say the same, apart from what changes from run to run.
+    fn is_same(&self, other: &Self) -> bool;
+
+    /// The name of who was measured, with the version: as in the names of files, and in options.
+    fn name(&self) -> String {
+        let Identity {
+            engine, version, ..
+        } = self.identity();
+        format!("{engine}@{version}")
+    }
+
+    /// The file's text.
+    fn text(&self) -> String {
+        checked(&rows::text(self))
+    }
+
+    fn read(path: &Path) -> Result<Self, Problem> {
+        let read = json::read(path, &read_text(path)?, Self::WHAT);
+        let mut kept: Self = read.map_err(|problem| problem.help(help()))?;
+        kept.settle();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let identity = kept.identity();
+        if file_name(identity).as_deref() == Some(&*name) {
+            return Ok(kept);
+        }
+        let message = format!("the measurement of {identity}, in a file with another name");
+        Err(Problem::new(path, message).help(help()))
+    }
+
+    /// Writes the file into a suite, or over the built-in suite into the user's folder. Returns its
+    /// path, and whether it changed.
+    fn write(&self, layout: &Layout) -> Result<(PathBuf, bool), Problem> {
+        let (folder, within) = own_folder(layout);
+        let folder = folder.join(Self::FOLDER);
+        let name = file_name(self.identity()).ok_or_else(|| {
+            let message = format!("{} cannot be the name of a file", self.name());
+            Problem::new(&folder, message).help(Self::UNNAMED)
+        })?;
+        let path = folder.join(name);
+        if Self::read(&path).is_ok_and(|kept| kept.is_same(self)) {
+            return Ok((path, false));
+        }
+        write(&within, &path, self.text())?;
+        Ok((path, true))
+    }
+}
+
+/// The name of the file for an engine and its version. None if these cannot be the name of a file
+/// on every system.
+pub fn file_name(engine: &Identity) -> Option<String> {
+    let plain = |text: &str| -> String {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
+        let kept = text.chars().map(|c| if allowed(c) { c } else { '-' });
+        kept.collect::<String>().trim_matches(['-', '.']).to_owned()
+    };
+    let name = format!("{}@{}", plain(&engine.engine), plain(&engine.version));
+    let is_name = !name.starts_with('@') && is_portable(&name);
+    is_name.then(|| format!("{name}.json"))
+}
+
+/// Writes a file that must not leave a folder.
+fn write(within: &Path, path: &Path, text: String) -> Result<(), Problem> {
+    let whole = |path: &Path| std::path::absolute(Path::new(".").join(path));
+    let refused = |error| Problem::new(path, format!("cannot be written: {error}"));
+    let (within, file) = (whole(within), whole(path));
+    write_below(&within.map_err(refused)?, &file.map_err(refused)?, text)
+}
+
+/// A text with its checksum at its end: it shows changes by hand that nobody else would notice.
+fn checked(whole: &str) -> String {
+    let whole = whole.trim_end_matches("\n}\n");
+    let checksum = Fingerprint::of(whole);
+    format!("{whole},\n  \"checksum\": \"{checksum}\"\n}}\n")
 }
 
 /// The folder of the measurements of a suite.
@@ -55,7 +139,7 @@ fn above_own() -> PathBuf {
 
 /// Where a measurement over a suite is written: the folder of the files, and the folder that it must
 /// not leave.
-pub(crate) fn own_folder(layout: &Layout) -> (PathBuf, PathBuf) {
+fn own_folder(layout: &Layout) -> (PathBuf, PathBuf) {
     if layout.is_read_only() {
         let above = above_own();
         (above.join(OWN_FOLDER), above)
@@ -116,9 +200,14 @@ fn paths<K: Kept>(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-pub(crate) fn help() -> String {
+fn help() -> String {
     format!(
         "it is written by `{}`, never by hand",
         invocation::command("matrix update")
     )
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes it so
+pub(crate) fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

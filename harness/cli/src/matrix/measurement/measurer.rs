@@ -6,9 +6,8 @@ use std::time::Duration;
 use rolecall_core::{Dialect, Outcome, OutcomeKind, Stage};
 
 use super::difference;
-use super::results::{
-    ConstructResult, ConstructResults, DifferenceGroup, DifferingPair, LoadError, Measurement,
-};
+use super::kept::Kept as _;
+use super::results::{ConstructResults, DifferenceGroup, DifferingPair, Measurement, PartResult};
 use super::suite_version::SuiteVersion;
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::invocation;
@@ -32,40 +31,13 @@ const SHOWN: usize = 60;
 #[derive(Debug)]
 pub struct Measurer {
     measurement: Measurement,
+    suite: SuiteVersion,
     /// Pairs by outcome and name of the cause.
     groups: Groups<(OutcomeKind, String), DifferingPair, DifferenceGroup>,
     /// Whether some pair of a template was loaded, by template.
     loaded: BTreeMap<String, bool>,
     without_record: Vec<String>,
     not_asked: Option<(usize, String)>,
-}
-
-/// Why an engine was not measured.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum MeasurementError {
-    #[error(
-        "{count} pairs have no record of the reference's result; the first is {first}: {why}\n  \
-         run `{}`, then measure again",
-        invocation::command("reference update")
-    )]
-    WithoutRecord {
-        /// How many pairs.
-        count: usize,
-        first: String,
-        why: String,
-    },
-    /// The run gave the engine up.
-    #[error(
-        "{engine} was given up, and {count} pairs were not asked: {why}\n  a measurement needs the \
-         whole suite; `rolecall run --engine` shows how far the engine gets"
-    )]
-    NotAsked {
-        engine: String,
-        /// How many pairs are left.
-        count: usize,
-        /// Why the run gave it up.
-        why: String,
-    },
 }
 
 impl Measurer {
@@ -75,14 +47,17 @@ impl Measurer {
             measurement: Measurement {
                 engine,
                 dialect,
+                reference: suite.reference.clone(),
                 pairs_per_second: 0,
                 deaths: 0,
-                suite,
+                agreement: serde_json::Map::new(),
                 templates: BTreeMap::new(),
                 families: BTreeMap::new(),
                 groups: Vec::new(),
                 constructs: None,
+                checksum: Fingerprint::of(""),
             },
+            suite,
             groups: Groups::default(),
             loaded: BTreeMap::new(),
             without_record: Vec::new(),
@@ -108,15 +83,21 @@ impl Measurer {
                 return;
             }
         };
-        let template = self.measurement.templates.entry(name.clone()).or_default();
-        template.totals.add(expected);
+        let unknown = Fingerprint::of("");
+        let version = self.suite.templates.get(name).copied();
+        let (source, answers) = version.unwrap_or((unknown, None));
+        let template = self.measurement.templates.entry(name.clone());
+        let template = template.or_insert_with(|| PartResult::new(source, answers));
+        template.add(expected);
         *self.loaded.entry(name.to_string()).or_default() |= outcome.is_of_loaded_template();
-        if let Some(refused) = refused(outcome) {
-            template.refused.get_or_insert(refused);
+        if let Some((message, line)) = refused(outcome).filter(|_| template.refused.is_none()) {
+            (template.refused, template.line) = (Some(message), line);
         }
         let family = pair.case.id.family().to_owned();
-        let family = self.measurement.families.entry(family).or_default();
-        family.totals.add(expected);
+        let cases = self.suite.families.get(&family).copied().unwrap_or(unknown);
+        let family = self.measurement.families.entry(family);
+        let family = family.or_insert_with(|| PartResult::new(cases, None));
+        family.add(expected);
         if let Verdict::Differs(found) = &compared.verdict {
             let cause = Cause::of_difference(found, outcome).into_name();
             let pair_of = DifferingPair {
@@ -149,7 +130,9 @@ impl Measurer {
                 }
             }
         }
-        self.measurement.constructs = Some(ConstructResults {
+        let sha256 = self.suite.constructs;
+        self.measurement.constructs = sha256.map(|sha256| ConstructResults {
+            sha256,
             all: table.rows.len(),
             differ,
         });
@@ -173,29 +156,25 @@ impl Measurer {
     ///
     /// The run gave the engine up, or some pairs have no reference result. A measurement covers the
     /// whole suite or does not exist.
-    pub fn finish(
-        mut self,
-        pairs: usize,
-        elapsed: Duration,
-    ) -> Result<Measurement, MeasurementError> {
+    pub fn finish(mut self, pairs: usize, elapsed: Duration) -> Result<Measurement, String> {
         if let Some((count, why)) = self.not_asked {
-            return Err(MeasurementError::NotAsked {
-                engine: self.measurement.engine.to_string(),
-                count,
-                why,
-            });
+            return Err(format!(
+                "{} was given up, and {count} pairs were not asked: {why}\n  a measurement needs \
+                 the whole suite; `rolecall run --engine` shows how far the engine gets",
+                self.measurement.engine
+            ));
         }
         if let Some(first) = self.without_record.first() {
-            let (first, why) = first.split_once(": ").unwrap_or((first, ""));
-            return Err(MeasurementError::WithoutRecord {
-                count: self.without_record.len(),
-                first: first.to_owned(),
-                why: why.to_owned(),
-            });
+            return Err(format!(
+                "{} pairs have no record of the reference's result; the first is {first}\n  run \
+                 `{}`, then measure again",
+                self.without_record.len(),
+                invocation::command("reference update")
+            ));
         }
         for (name, template) in &mut self.measurement.templates {
             if self.loaded.get(name.as_str()) == Some(&true) {
-                template.refused = None;
+                (template.refused, template.line) = (None, None);
             }
         }
         self.measurement.groups = self
@@ -212,7 +191,7 @@ impl Measurer {
 }
 
 /// The reason why a template does not load, if the outcome has it.
-fn refused(outcome: &Outcome) -> Option<LoadError> {
+fn refused(outcome: &Outcome) -> Option<(String, Option<usize>)> {
     let (message, line) = match outcome {
         Outcome::Failed {
             stage: Stage::Parse,
@@ -223,10 +202,7 @@ fn refused(outcome: &Outcome) -> Option<LoadError> {
         _ => return None,
     };
     let first = message.trim().lines().next().unwrap_or_default();
-    Some(LoadError {
-        message: cut(first, WORDS),
-        line,
-    })
+    Some((cut(first, WORDS), line))
 }
 
 /// The first digits of the fingerprint of a prompt or of a message. None for failures, because
@@ -243,7 +219,7 @@ fn gave(outcome: &Outcome) -> Option<String> {
 }
 
 /// The outcome for a construct in the form that a measurement has.
-fn found(outcome: &Outcome) -> ConstructResult {
+fn found(outcome: &Outcome) -> (OutcomeKind, String) {
     let shown = match outcome {
         Outcome::Failed { message, .. } | Outcome::Crashed { message } => {
             cut(&cause::error(message), SHOWN)
@@ -260,10 +236,7 @@ fn found(outcome: &Outcome) -> ConstructResult {
             }
         }
     };
-    ConstructResult {
-        outcome: outcome.kind(),
-        shown,
-    }
+    (outcome.kind(), shown)
 }
 
 /// A figure in two digits: further digits change from run to run.

@@ -6,28 +6,36 @@
 //! nothing has to run when somebody looks at them. The file also has the SHA-256 of the suite's
 //! parts, so that reports can say what has changed since the measurement.
 
+pub(crate) mod kept;
+
 mod suite_version;
 
 mod results;
 
 mod difference;
 
-pub(crate) mod kept;
-
-mod text;
-
 mod measurer;
 
 mod comparison;
 
 pub use comparison::{Changes, PairResult};
-pub use kept::folder;
-pub use measurer::{MeasurementError, Measurer};
+pub use kept::{file_name, folder};
+pub use measurer::Measurer;
 pub use results::{
-    ConstructResult, ConstructResults, DifferenceGroup, DifferingPair, Example, FamilyResult,
-    LoadError, Measurement, TemplateResult, Totals,
+    ConstructResults, DifferenceGroup, DifferingPair, Example, Measurement, PartResult,
 };
+use rolecall_core::problem::Problem;
 pub use rolecall_suite::conclusion::Share;
-pub use suite_version::{Staleness, SuiteVersion};
-pub(crate) use text::{checked, write};
-pub use text::{file_name, problems, read, read_all};
+use rolecall_suite::layout::Layout;
+pub use suite_version::SuiteVersion;
+
+/// All measurements over a suite, by name, and the problems with the files that cannot be read.
+pub fn read_all(layout: &Layout) -> (Vec<Measurement>, Vec<Problem>) {
+    kept::all(layout)
+}
+
+/// The problems with the files of a suite's measurements. A measurement that is out of date is
+/// none.
+pub fn problems(layout: &Layout) -> Vec<Problem> {
+    kept::problems::<Measurement>(layout)
+}

@@ -21,16 +21,12 @@ pub struct SuiteVersion {
     pub reference: Identity,
     /// For each template: the fingerprints of its source with its settings, and of the reference's
     /// results.
-    pub templates: BTreeMap<TemplateName, [Fingerprint; 2]>,
+    pub templates: BTreeMap<TemplateName, (Fingerprint, Option<Fingerprint>)>,
     /// For each family: the fingerprint of its cases.
     pub families: BTreeMap<String, Fingerprint>,
     /// The fingerprint of the table of constructs.
     pub constructs: Option<Fingerprint>,
 }
-
-/// The changes since an engine was measured, in words. Empty if the measurement is current.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Staleness(pub Vec<String>);
 
 impl SuiteVersion {
     /// The present version of a suite, for the templates of a dialect.
@@ -73,7 +69,10 @@ impl SuiteVersion {
                     };
                     let _ = writeln!(answers, "{id} {answer}");
                 }
-                (template.name.clone(), [source, Fingerprint::of(answers)])
+                (
+                    template.name.clone(),
+                    (source, Some(Fingerprint::of(answers))),
+                )
             });
         SuiteVersion {
             reference: Reference::of(dialect).identity(),
@@ -86,8 +85,8 @@ impl SuiteVersion {
         }
     }
 
-    /// The changes from an earlier version of the suite to this one.
-    pub(crate) fn changes_since(&self, before: &SuiteVersion) -> Staleness {
+    /// The changes from an earlier version of the suite to this one, in words.
+    pub(crate) fn changes_since(&self, before: &SuiteVersion) -> Vec<String> {
         let mut changes = Vec::new();
         if self.reference != before.reference {
             changes.push(format!("the reference was {}", before.reference));
@@ -98,8 +97,8 @@ impl SuiteVersion {
             ["template", "templates"],
             (&names(before), &names(self)),
             |name| {
-                self.templates.get(name).map(|[source, _]| source)
-                    != before.templates.get(name).map(|[source, _]| source)
+                self.templates.get(name).map(|(source, _)| source)
+                    != before.templates.get(name).map(|(source, _)| source)
             },
         );
         let names = |suite: &SuiteVersion| suite.families.keys().cloned().collect::<Vec<_>>();
@@ -117,7 +116,7 @@ impl SuiteVersion {
         if changes.is_empty() && self.templates != before.templates {
             changes.push("what the reference did".to_owned());
         }
-        Staleness(changes)
+        changes
     }
 }
 
@@ -166,17 +165,4 @@ fn of_constructs(constructs: &ConstructTable) -> Fingerprint {
         let _ = writeln!(rows, "{} {expected}", row.id());
     }
     Fingerprint::of(rows)
-}
-
-impl Staleness {
-    /// Whether nothing has changed.
-    pub fn is_none(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl std::fmt::Display for Staleness {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0.join("; "))
-    }
 }

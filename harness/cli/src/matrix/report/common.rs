@@ -9,6 +9,7 @@ use rolecall_core::Dialect;
 use super::parts::{source, write_groups, write_names};
 use crate::matrix::engines::{CommonMistakes, Matrix};
 use crate::matrix::measurement::DifferenceGroup;
+use crate::matrix::measurement::kept::Kept;
 use crate::report::text::{text, written};
 
 /// How many constructs to show unless the user wants all.

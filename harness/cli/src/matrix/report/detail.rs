@@ -36,12 +36,7 @@ pub fn write_detail(
         .filter_map(|(name, share)| Some(vec![name.to_owned(), words(share?)]));
     let templates = engine.templates.iter().map(|(name, template)| {
         let share = engine.of_template(name).unwrap_or_default();
-        let refused = template.refused.as_ref();
-        (
-            name.to_string(),
-            share,
-            refused.map(|refused| refused.message.as_str()),
-        )
+        (name.to_string(), share, template.refused.as_deref())
     });
     let families = engine.families.keys().map(|name| {
         (
@@ -74,7 +69,7 @@ pub fn write_detail(
 fn part(heading: &str, mut rows: Vec<(String, Share, Option<&str>)>, all: bool) -> Option<Value> {
     let count = rows.len();
     rows.retain(|(_, share, _)| !share.is_whole());
-    rows.sort_by(|(_, a, _), (_, b, _)| (a.agree * b.all.max(1)).cmp(&(b.agree * a.all.max(1))));
+    rows.sort_by(|(_, a, _), (_, b, _)| a.compared(*b));
     let most = if all { usize::MAX } else { MOST };
     let shown = rows.iter().take(most).map(|(name, share, refused)| {
         let agree = format!("{} of {}", thousands(share.agree), thousands(share.all));

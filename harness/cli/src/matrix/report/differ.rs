@@ -85,7 +85,7 @@ pub fn write_differ(
 fn groups<'m>(list: &Pairs<'m>, side: usize) -> Vec<(&'m DifferenceGroup, usize)> {
     let mut groups: Vec<(&DifferenceGroup, usize)> = Vec::new();
     for (_, standings) in list {
-        if let PairResult::Differs { group, .. } = &standings[side] {
+        if let Some((group, _)) = &standings[side] {
             match groups
                 .iter_mut()
                 .find(|(known, _)| std::ptr::eq(*known, *group))

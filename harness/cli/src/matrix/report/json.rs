@@ -32,7 +32,7 @@ document! {
         /// `jinja` or `go`.
         dialect: &'static str = engine.dialect.name(),
         /// The reference that gives the verdicts.
-        reference: String = engine.suite.reference.to_string(),
+        reference: String = engine.reference.to_string(),
         /// How many templates load.
         templates: ShareEntry = ShareEntry::of(engine.loaded()),
         /// Pairs in which the reference gives a prompt.
@@ -48,7 +48,7 @@ document! {
         /// In how many requests it died, and answered only when it was asked again.
         deaths: usize = engine.deaths,
         /// The changes since the measurement.
-        changed_since: Vec<String> = matrix.staleness(engine).0,
+        changed_since: Vec<String> = matrix.staleness(engine),
         /// The engine in detail, if the user asked for it by name.
         detail?: Option<EngineDetail> = has_detail.then(|| EngineDetail::of(matrix, engine)),
     }
@@ -78,7 +78,7 @@ document! {
         refused: BTreeMap<String, String> = refused
             .filter_map(|(name, template)| {
                 let refused = template.refused.as_ref()?;
-                Some((name.to_string(), refused.message.clone()))
+                Some((name.to_string(), refused.clone()))
             })
             .collect(),
         by_family: BTreeMap<String, ShareEntry> =

@@ -7,11 +7,13 @@ use std::path::Path;
 
 use minijinja::{Value, context};
 
+use crate::matrix::measurement::kept::Kept;
 use crate::report::numbers::counted;
 use crate::report::style::{HEADING, Styled};
 use crate::report::text::text;
 use crate::report::wrapping::paragraph;
 use rolecall_core::TemplateName;
+use rolecall_core::rows::Row;
 use rolecall_suite::conclusion::Share;
 
 use crate::matrix::roundtrip::{Counted, RoundtripMeasurement, Subject};
@@ -22,7 +24,7 @@ pub(crate) fn templates(all: &[RoundtripMeasurement]) -> BTreeSet<&TemplateName>
 
 /// How many messages of a template come back, as `60/67`.
 fn figure(counted: Option<&Counted>) -> String {
-    match counted.map(|it| it.share) {
+    match counted.map(Counted::share) {
         Some(Share { agree, all }) if all > 0 => format!("{agree}/{all}"),
         _ => "–".to_owned(),
     }
@@ -37,7 +39,7 @@ pub fn write_roundtrip(
     let rows = templates(all).into_iter().map(|name| {
         let figures = all.iter().map(|one| {
             let counted = one.templates.get(name);
-            let style = match counted.map(|it| it.share) {
+            let style = match counted.map(Counted::share) {
                 Some(share) if share.agree == share.all => "good",
                 Some(_) if counted.is_some_and(|it| it.refusal().is_some()) => "bad",
                 _ => "plain",
@@ -128,10 +130,8 @@ pub fn write_roundtrip_verified(
             .filter(|cause| !was.contains(cause))
             .map(|cause| ("+", cause));
         let causes = gone.chain(came).map(|(sign, cause)| {
-            format!(
-                "{sign} {} ({}, {})",
-                cause.words, cause.count, cause.example
-            )
+            let Row((count, example, words)) = cause;
+            format!("{sign} {words} ({count}, {example})")
         });
         (before != after).then(|| {
             context! {
@@ -146,7 +146,7 @@ pub fn write_roundtrip_verified(
         name => now.name(),
         is_known => kept.is_some(),
         is_same,
-        messages => now.templates.values().map(|it| it.counts.total()).sum::<usize>(),
+        messages => now.templates.values().map(Counted::total).sum::<usize>(),
         other_cases => kept.is_some_and(|kept| kept.cases != now.cases),
         templates => templates.collect::<Value>(),
     })?;
@@ -158,7 +158,7 @@ fn counts(counted: Option<&Counted>) -> String {
     let Some(counted) = counted else {
         return "nothing".to_owned();
     };
-    let words = counted.counts.words().into_iter();
-    let words = words.map(|(kind, count)| format!("{count} {}", kind.name()));
+    let words = counted.verdicts();
+    let words = words.map(|(verdict, count)| format!("{count} {verdict}"));
     words.collect::<Vec<_>>().join(", ")
 }

@@ -6,6 +6,7 @@ use minijinja::{Value, context};
 
 use super::parts::{deaths, figure};
 use crate::matrix::engines::Matrix;
+use crate::matrix::measurement::kept::Kept;
 use crate::matrix::measurement::{Measurement, Share};
 use crate::report::style::{QUIET, Styled};
 use crate::report::text::{text, written};
@@ -16,8 +17,7 @@ pub fn write_table(out: &mut dyn Write, matrix: &Matrix) -> io::Result<()> {
         .dialects()
         .into_iter()
         .map(|dialect| -> io::Result<Value> {
-            let mut engines: Vec<&Measurement> = matrix.of_dialect(dialect).collect();
-            engines.sort_by(|a, b| compared(b.prompts(), a.prompts()));
+            let engines = matrix.ranked(dialect);
             let first = engines.first();
             Ok(context! {
                 name => dialect.name(),
@@ -25,7 +25,7 @@ pub fn write_table(out: &mut dyn Write, matrix: &Matrix) -> io::Result<()> {
                 templates => first.map(|engine| engine.templates.len()),
                 prompts => first.map(|engine| engine.prompts().all),
                 refusals => first.map(|engine| engine.refusals().all),
-                reference => first.map(|engine| engine.suite.reference.to_string()),
+                reference => first.map(|engine| engine.reference.to_string()),
                 remarks => written(|out| {
                     engines.iter().try_for_each(|engine| write_remarks(out, matrix, engine))
                 })?,
@@ -33,11 +33,6 @@ pub fn write_table(out: &mut dyn Write, matrix: &Matrix) -> io::Result<()> {
         });
     let dialects: io::Result<Vec<Value>> = dialects.collect();
     text!(out, include_str!("table.txt"), { dialects => dialects? })
-}
-
-/// Compares by share, without rounding.
-fn compared(a: Share, b: Share) -> std::cmp::Ordering {
-    (a.agree * b.all.max(1)).cmp(&(b.agree * a.all.max(1)))
 }
 
 fn row(matrix: &Matrix, engine: &Measurement) -> Value {
@@ -48,7 +43,7 @@ fn row(matrix: &Matrix, engine: &Measurement) -> Value {
     context! {
         name => &engine.engine.engine,
         versions => versions.unwrap_or_default(),
-        is_stale => !matrix.staleness(engine).is_none(),
+        is_stale => !matrix.staleness(engine).is_empty(),
         loads => format!("{agree}/{all}"),
         prompts => figure(engine.prompts()),
         of_loaded => figure(engine.prompts_of_loaded()),
@@ -71,6 +66,6 @@ pub(super) fn write_remarks(
         deaths => deaths(engine),
         engine => &engine.engine.engine,
         version => &engine.engine.version,
-        staleness => (!staleness.is_none()).then(|| staleness.to_string()),
+        staleness => staleness.join("; "),
     })
 }

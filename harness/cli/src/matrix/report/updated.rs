@@ -6,6 +6,7 @@ use std::path::Path;
 use minijinja::{Value, context};
 
 use super::parts::{deaths, source, words, write_names};
+use crate::matrix::measurement::kept::Kept;
 use crate::matrix::measurement::{Changes, Measurement};
 use crate::report::text::{text, written};
 use rolecall_suite::construct::ConstructTable;
@@ -60,8 +61,7 @@ fn changes(
     kept: &Measurement,
     table: Option<&ConstructTable>,
 ) -> io::Result<Value> {
-    let staleness = now.suite.changes_since(&kept.suite);
-    let staleness = (!staleness.is_none()).then(|| staleness.to_string());
+    let staleness = now.suite().changes_since(&kept.suite()).join("; ");
     let changes = Changes::between(kept, now);
     let lists = [
         (&changes.worse, "bad", "right before, wrong now"),
@@ -103,7 +103,7 @@ fn changes(
     });
     Ok(context! {
         engine => (now.engine != kept.engine).then(|| format!("was {}, and is {}", kept.engine, now.engine)),
-        is_none => changes.is_none() && staleness.is_none() && now.engine == kept.engine,
+        is_none => changes.is_none() && staleness.is_empty() && now.engine == kept.engine,
         staleness,
         lists => lists?,
         loads => loads.collect::<Vec<_>>(),

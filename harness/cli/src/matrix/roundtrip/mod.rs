@@ -6,7 +6,25 @@
 
 mod results;
 
-mod text;
+use rolecall_core::problem::Problem;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::reference::Reference;
 
-pub use results::{Cause, Counted, RoundtripMeasurement, Subject};
-pub use text::{problems, read, read_all};
+use crate::matrix::measurement::kept;
+
+pub use results::{Counted, RoundtripMeasurement, Subject};
+
+/// All of these measurements over a suite, those of references first, then by name, and the problems
+/// with the files that cannot be read.
+pub fn read_all(layout: &Layout) -> (Vec<RoundtripMeasurement>, Vec<Problem>) {
+    let (mut measurements, problems) = kept::all(layout);
+    // The others are next to the references. Sorting keeps their order.
+    let is_other = |one: &RoundtripMeasurement| Reference::by_name(&one.reader.engine).is_none();
+    measurements.sort_by_key(is_other);
+    (measurements, problems)
+}
+
+/// The problems with the files of a suite's measurements of this kind.
+pub fn problems(layout: &Layout) -> Vec<Problem> {
+    kept::problems::<RoundtripMeasurement>(layout)
+}

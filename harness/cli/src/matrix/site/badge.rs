@@ -10,7 +10,7 @@ pub(super) fn json(engine: &Measurement) -> String {
     let share = engine.prompts();
     let badge = json!({
         "schemaVersion": 1,
-        "label": format!("chat templates as {}", engine.suite.reference.engine),
+        "label": format!("chat templates as {}", engine.reference.engine),
         "message": message(share),
         "color": colour(share),
     });

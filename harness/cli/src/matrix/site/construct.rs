@@ -8,9 +8,9 @@ use minijinja::{Value, context};
 use rolecall_core::{Dialect, OutcomeKind};
 
 use super::pages::Pages;
-use super::parts::{all_named, ink, ranked, row};
+use super::parts::{all_named, ink, row};
 use crate::matrix::engines::Matrix;
-use crate::matrix::measurement::{ConstructResult, Measurement, Share};
+use crate::matrix::measurement::{Measurement, Share};
 use crate::matrix::report::by_construct;
 use rolecall_core::transcript::encode_text;
 use rolecall_suite::construct::Construct;
@@ -123,7 +123,7 @@ pub(super) fn page(
     dialect: Dialect,
     group: &ConstructPage,
 ) -> io::Result<String> {
-    let engines = ranked(matrix, dialect);
+    let engines = matrix.ranked(dialect);
     let shares: Vec<_> = engines
         .iter()
         .map(|engine| by_construct(matrix, engine))
@@ -183,7 +183,7 @@ fn wrong<'m>(
     for engine in engines {
         let constructs = engine.constructs.as_ref();
         let found = constructs.and_then(|known| known.differ.get(row.id()));
-        if let Some(ConstructResult { outcome, shown }) = found {
+        if let Some((outcome, shown)) = found {
             wrong
                 .entry((*outcome, shown.as_str()))
                 .or_default()

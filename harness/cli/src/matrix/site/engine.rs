@@ -32,7 +32,7 @@ pub(super) fn page(pages: &Pages, matrix: &Matrix, engine: &Measurement) -> io::
         slug => slug(engine),
         dialect => engine.dialect.name(),
         components,
-        reference => engine.suite.reference.to_string(),
+        reference => engine.reference.to_string(),
         speed => engine.pairs_per_second,
         deaths => engine.deaths,
         stale => stale(matrix, engine),
@@ -45,14 +45,11 @@ pub(super) fn page(pages: &Pages, matrix: &Matrix, engine: &Measurement) -> io::
 
 /// The tables of shares by template, family and construct.
 fn parts(matrix: &Matrix, engine: &Measurement) -> Vec<Value> {
-    let templates = engine.templates.iter().map(|(name, template)| {
-        let refused = template.refused.as_ref();
-        ShareRow {
-            name: name.as_str(),
-            to: Some(format!("../templates/{name}.html")),
-            share: engine.of_template(name).unwrap_or_default(),
-            refused: refused.map(|refused| refused.message.as_str()),
-        }
+    let templates = engine.templates.iter().map(|(name, template)| ShareRow {
+        name: name.as_str(),
+        to: Some(format!("../templates/{name}.html")),
+        share: engine.of_template(name).unwrap_or_default(),
+        refused: template.refused.as_deref(),
     });
     let families = engine.families.keys().map(|name| ShareRow {
         name,

@@ -8,7 +8,7 @@ use rolecall_core::Dialect;
 
 use super::construct;
 use super::pages::Pages;
-use super::parts::{all_named, label, named, ranked, row, shown, slug, stale, templates};
+use super::parts::{all_named, label, named, row, shown, slug, stale, templates};
 use crate::matrix::engines::Matrix;
 use crate::report::numbers::counted;
 
@@ -26,7 +26,7 @@ pub(super) fn page(pages: &Pages, matrix: &Matrix) -> io::Result<String> {
 }
 
 fn of_dialect(matrix: &Matrix, dialect: Dialect) -> Value {
-    let engines = ranked(matrix, dialect);
+    let engines = matrix.ranked(dialect);
     let rows = engines.iter().map(|engine| {
         let shares = [
             Some(engine.prompts()),
@@ -48,7 +48,7 @@ fn of_dialect(matrix: &Matrix, dialect: Dialect) -> Value {
             counted(first.templates.len(), "template", "templates"),
             counted(first.prompts().all, "prompt", "prompts"),
             counted(first.refusals().all, "refusal", "refusals"),
-            first.suite.reference,
+            first.reference,
         )
     });
     let names = templates(matrix, dialect);

@@ -54,16 +54,6 @@ pub(super) fn slug(engine: &Measurement) -> String {
     name.trim_end_matches(".json").to_owned()
 }
 
-/// The engines of a dialect, the best first.
-pub(super) fn ranked(matrix: &Matrix, dialect: Dialect) -> Vec<&Measurement> {
-    let mut engines: Vec<&Measurement> = matrix.of_dialect(dialect).collect();
-    engines.sort_by(|a, b| {
-        let (a, b) = (a.prompts(), b.prompts());
-        (b.agree * a.all.max(1)).cmp(&(a.agree * b.all.max(1)))
-    });
-    engines
-}
-
 /// The templates that the engines of a dialect were measured with.
 pub(super) fn templates(matrix: &Matrix, dialect: Dialect) -> BTreeSet<TemplateName> {
     let engines = matrix.of_dialect(dialect);
@@ -75,7 +65,7 @@ pub(super) fn templates(matrix: &Matrix, dialect: Dialect) -> BTreeSet<TemplateN
 /// What has changed since an engine was measured, if anything.
 pub(super) fn stale(matrix: &Matrix, engine: &Measurement) -> Option<String> {
     let staleness = matrix.staleness(engine);
-    (!staleness.is_none()).then(|| staleness.to_string())
+    (!staleness.is_empty()).then(|| staleness.join("; "))
 }
 
 /// The class of a differing outcome, for its colour. A prompt is the worst, because nobody notices

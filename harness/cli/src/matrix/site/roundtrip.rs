@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use minijinja::{Value, context};
-use rolecall_core::CaseId;
+use rolecall_core::rows::Row;
 use rolecall_suite::suite::Suite;
 
 use super::pages::Pages;
@@ -30,10 +30,10 @@ pub(super) fn page(pages: &Pages, matrix: &Matrix, suite: &Suite) -> io::Result<
             .then(|| format!("templates/{name}.html"));
         context! { name => name.as_str(), to, cells => cells.collect::<Vec<_>>() }
     });
-    let abouts: BTreeMap<&CaseId, &str> = suite
+    let abouts: BTreeMap<String, &str> = suite
         .cases
         .iter()
-        .filter_map(|case| Some((&case.id, case.about.as_deref()?)))
+        .filter_map(|case| Some((case.id.to_string(), case.about.as_deref()?)))
         .collect();
     let parts = readers.iter().map(|one| part(one, &abouts));
     let heads = readers.iter().enumerate().map(|(at, one)| {
@@ -53,9 +53,9 @@ pub(super) fn page(pages: &Pages, matrix: &Matrix, suite: &Suite) -> io::Result<
 
 /// A template's result with a reader.
 fn cell(counted: &Counted) -> Value {
-    let counts = counted.counts.words().into_iter();
+    let counts = counted.verdicts();
     let mut words: Vec<String> = counts
-        .map(|(kind, count)| format!("{count} {}", kind.name()))
+        .map(|(verdict, count)| format!("{count} {verdict}"))
         .collect();
     if counted.streamed > 0 {
         words.push(format!("{} otherwise when streamed", counted.streamed));
@@ -64,24 +64,21 @@ fn cell(counted: &Counted) -> Value {
         words.push(format!("{} after another prompt", counted.prompts));
     }
     context! {
-        share => shown(counted.share),
+        share => shown(counted.share()),
         is_refused => counted.refusal().is_some(),
         words => words.join(", "),
     }
 }
 
 /// What a reader gets wrong.
-fn part(one: &RoundtripMeasurement, abouts: &BTreeMap<&CaseId, &str>) -> Value {
+fn part(one: &RoundtripMeasurement, abouts: &BTreeMap<String, &str>) -> Value {
     let templates = one.templates.iter();
     let templates = templates.filter(|(_, counted)| !counted.causes.is_empty());
     let templates = templates.map(|(name, counted)| {
-        let causes = counted.causes.iter().map(|cause| {
-            context! {
-                words => &cause.words,
-                count => cause.count,
-                example => cause.example.to_string(),
-                about => abouts.get(&cause.example.case).copied().unwrap_or_default(),
-            }
+        let causes = counted.causes.iter().map(|Row((count, example, words))| {
+            let case = example.split_once('#').map_or(&**example, |(case, _)| case);
+            let about = abouts.get(case).copied().unwrap_or_default();
+            context! { words, count, example, about }
         });
         context! { name => name.as_str(), causes => causes.collect::<Vec<_>>() }
     });

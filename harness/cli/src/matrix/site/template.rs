@@ -7,7 +7,7 @@ use minijinja::{Value, context};
 use rolecall_core::{CaseId, Dialect, OutcomeKind, TemplateName};
 
 use super::pages::Pages;
-use super::parts::{all_named, ink, named, ranked, shown, slug};
+use super::parts::{all_named, ink, named, shown, slug};
 use crate::matrix::engines::Matrix;
 use crate::matrix::measurement::{DifferenceGroup, DifferingPair, Measurement};
 use rolecall_suite::suite::Suite;
@@ -19,13 +19,16 @@ pub(super) fn page(
     dialect: Dialect,
     name: &TemplateName,
 ) -> io::Result<String> {
-    let engines = ranked(matrix, dialect);
+    let engines = matrix.ranked(dialect);
     let rows = engines.iter().filter_map(|engine| {
-        let refused = engine.templates.get(name)?.refused.as_ref();
-        let refused = refused.map(|refused| match refused.line {
-            Some(line) => format!("{} (line {line})", refused.message),
-            None => refused.message.clone(),
-        });
+        let template = engine.templates.get(name)?;
+        let refused = template
+            .refused
+            .as_ref()
+            .map(|message| match template.line {
+                Some(line) => format!("{message} (line {line})"),
+                None => message.clone(),
+            });
         Some(context! {
             engine => named(engine),
             share => engine.of_template(name).map(shown),

@@ -14,7 +14,8 @@ use super::words;
 use rolecall_check::contract::Severity;
 use rolecall_core::problem::shown;
 use rolecall_suite::comparison::{
-    CardChange, CaseGroup, CaseTally, Comparison, Degree, FindingChange, Meaning, Turn,
+    CapabilityChange, CardChange, CaseGroup, CaseTally, Comparison, Degree, FindingChange, Meaning,
+    Turn,
 };
 
 /// How many groups of cases to show unless the user asks for all.
@@ -199,7 +200,7 @@ fn card_changes(card: &CardChange) -> Vec<Value> {
             Turn::Lost => "bad",
             Turn::Other => "plain",
         };
-        let [a, b] = &change.sides;
+        let CapabilityChange { a, b, .. } = change;
         context! { text => format!("{}: {a} → {b}", change.name), style, first => "    " }
     });
     let changed = card.changed.iter().map(|change| {

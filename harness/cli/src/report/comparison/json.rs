@@ -2,14 +2,12 @@
 
 use std::io::{self, Write};
 
-use rolecall_check::contract::Severity;
 use rolecall_core::diff::Edit;
 use rolecall_io::outcome_json::OutcomeJson;
 
 use super::super::json::{self, VERSION, document};
 use rolecall_suite::comparison::{
-    CapabilityChange, CardChange, CaseGroup, CaseTally, Comparison, DegreeChange, FindingChange,
-    GroupKind, Meaning, Member, Pairing, SourceEdit,
+    CardChange, CaseGroup, CaseTally, Comparison, GroupKind, Meaning, Member, Pairing, SourceEdit,
 };
 
 document! {
@@ -61,48 +59,7 @@ document! {
         only_a: &'c [String] = only_a,
         only_b: &'c [String] = only_b,
         /// How their report cards differ, if these were compared.
-        card?: Option<CardEntry<'c>> = pairing.card.as_ref().map(card),
-    }
-
-    /// How two report cards differ.
-    pub(super) struct CardEntry<'c> from (change: &'c CardChange) with {
-        let capabilities = change.capabilities.iter();
-    } {
-        /// The contracts that only B breaks.
-        broken: Vec<FindingEntry<'c>> = change.broken.iter().map(FindingEntry::of).collect(),
-        /// The contracts that only A breaks.
-        mended: Vec<FindingEntry<'c>> = change.fixed.iter().map(FindingEntry::of).collect(),
-        /// The contracts that both break, B worse than A or better.
-        changed: Vec<DegreeEntry<'c>> = change.changed.iter().map(DegreeEntry::of).collect(),
-        capabilities: Vec<CapabilityEntry<'c>> = capabilities.map(CapabilityEntry::of).collect(),
-    }
-
-    /// A contract that one side breaks.
-    struct FindingEntry<'c> from (change: &'c FindingChange) {
-        contract: &'static str = change.contract.id,
-        severity: Severity = change.severity,
-        what: &'c str = &change.what,
-        /// Whether it is broken only where no application comes before the template.
-        alone: bool = change.is_raw_only,
-    }
-
-    /// A contract that both sides break, but not alike.
-    struct DegreeEntry<'c> from (change: &'c DegreeChange) {
-        /// `worse`, `better`, or `otherwise` if it is as bad in another way.
-        degree: &'static str = change.degree.name(),
-        /// How bad it is for A.
-        was: Severity = change.was,
-        #[serde(flatten)]
-        finding: FindingEntry<'c> = FindingEntry::of(&change.finding),
-    }
-
-    /// An ability that the two sides have in different ways.
-    struct CapabilityEntry<'c> from (change: &'c CapabilityChange) {
-        name: &'c str = change.name,
-        a: &'c str = &change.sides[0],
-        b: &'c str = &change.sides[1],
-        /// `gained`, `lost` or `other`.
-        turn: &'static str = change.turn.name(),
+        card?: Option<&'c CardChange> = pairing.card.as_ref(),
     }
 
     /// Cases with the same cause: an edit of the template, or the same difference where no edit is
@@ -119,7 +76,7 @@ document! {
             group.edit.as_deref().map(|edit| SourceEditEntry::of(edit, group.is_shared)),
         /// The cases by the kinds of their outcomes: first those like the first case.
         kinds: Vec<KindEntry<'c>> = kinds.map(KindEntry::of).collect(),
-        cases: Vec<CaseEntry<'c>> = group.members.iter().map(CaseEntry::of).collect(),
+        cases: &'c [Member] = &group.members,
         /// The outcomes of the first case. If `source_edit` is `shared`, `a` is that of B without the
         /// edit.
         a: OutcomeJson<'c> = a.into(),
@@ -162,13 +119,6 @@ document! {
         case: &'c str = &kind.member.case,
     }
 
-    /// A case of a template.
-    struct CaseEntry<'c> from (member: &'c Member) {
-        /// The template's place in the list `templates`, counted from 0.
-        template: usize = member.pairing,
-        case: &'c str = &member.case,
-    }
-
     /// Words that were removed and added.
     struct EditEntry<'c> from (edit: &'c Edit) {
         gone: &'c str = &edit.gone,
@@ -179,9 +129,4 @@ document! {
 /// Writes a comparison as one object.
 pub fn write(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {
     json::write(out, &ComparisonDocument::of(comparison))
-}
-
-/// The difference between two report cards.
-pub(super) fn card(change: &CardChange) -> CardEntry<'_> {
-    CardEntry::of(change)
 }

@@ -192,8 +192,8 @@ fn card(change: &CardChange) -> String {
         );
     }
     for change in &change.capabilities {
-        let [a, b] = &change.sides;
-        let _ = writeln!(list, "- {}: {} → {}", change.name, code(a), code(b));
+        let (a, b) = (code(&change.a), code(&change.b));
+        let _ = writeln!(list, "- {}: {a} → {b}", change.name);
     }
     list
 }

@@ -7,7 +7,7 @@ use rolecall_core::Outcome;
 use serde_json::{Value, json};
 
 use super::super::html::{PageFile, diff, verdict};
-use super::{json, words};
+use super::words;
 use rolecall_core::diff::Diff;
 use rolecall_core::transcript;
 use rolecall_suite::comparison::{CaseGroup, Comparison, KeptCase, Relation};
@@ -38,7 +38,7 @@ pub fn write(out: &mut dyn Write, comparison: &Comparison) -> io::Result<()> {
             .map(|kept| kept.map_or(Value::Null, |kept| pair(kept)))
             .collect();
         let change = pairing.card.as_ref().filter(|change| !change.is_empty());
-        let chunk = file.add(&json!({"pairs": pairs, "change": change.map(json::card)}))?;
+        let chunk = file.add(&json!({"pairs": pairs, "change": change}))?;
         templates.push(json!({
             "name": comparison.name_of(pairing),
             "outcomes": letters,

@@ -15,7 +15,8 @@ use rolecall_check::card::Card;
 use rolecall_check::downloads::Downloads;
 use rolecall_check::reach::Reach;
 use rolecall_core::diff::{Diff, Side};
-use rolecall_suite::checked_text::{CheckedText, TextStatus};
+use rolecall_suite::checked_text::CheckedText;
+use rolecall_suite::snapshot::SnapshotStatus;
 
 /// The most causes that a page shows. Each has its difference.
 const MOST_CAUSES: usize = 200;
@@ -173,17 +174,17 @@ fn source_of(template: &Template, found: &Diff) -> Option<Value> {
 }
 
 fn checked(checked: &CheckedText) -> Value {
-    let (word, found) = match &checked.change {
-        TextStatus::Same => ("breaks contracts without a reason".to_owned(), None),
-        TextStatus::New => ("was never accepted".to_owned(), None),
-        TextStatus::Unreadable(why) => (why.to_string(), None),
-        TextStatus::Changed(found) => ("changed".to_owned(), Some(diff("", found))),
+    let word = match &checked.change {
+        SnapshotStatus::Same => "breaks contracts without a reason".to_owned(),
+        SnapshotStatus::New => "was never accepted".to_owned(),
+        SnapshotStatus::Unreadable(why) => why.to_string(),
+        SnapshotStatus::Changed(_) => "changed".to_owned(),
     };
     let forbidden = checked.forbidden.iter().map(|found| {
         json!({
             "contract": found.contract.id,
-            "severity": found.severity.name(),
-            "what": found.what,
+            "severity": found.severity().name(),
+            "what": found.what(),
             "page": found.contract.page,
         })
     });
@@ -191,7 +192,7 @@ fn checked(checked: &CheckedText) -> Value {
         "template": checked.template,
         "kind": checked.kind.name(),
         "word": word,
-        "diff": found,
+        "diff": checked.diff().map(|found| diff("", &found)),
         "forbidden": forbidden.collect::<Vec<_>>(),
     })
 }
