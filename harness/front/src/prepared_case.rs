@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rolecall_core::{Case, Conversation};
+use rolecall_core::{Case, Conversation, Outcome, Template};
 
 use crate::front::{Front, ModelProfile, Preparation};
 
@@ -16,6 +16,8 @@ pub struct PreparedCase<'c> {
     pub(crate) written: Conversation<'c>,
     /// The case as templates see it.
     pub(crate) seen: Conversation<'c>,
+    /// The case as templates see it in a second try, if no prompt comes out of the first.
+    again: Option<Conversation<'c>>,
 }
 
 impl PreparedCase<'static> {
@@ -46,7 +48,22 @@ impl<'c> PreparedCase<'c> {
             front,
             written: conversation(preparation.written()),
             seen: conversation(preparation.seen()),
+            again: preparation.again().cloned().map(Conversation::of),
             preparation,
+        }
+    }
+
+    /// The outcome for users: see [`Preparation::outcome`].
+    pub(crate) fn outcome(
+        &self,
+        template: &Template,
+        reads: impl Fn(&str) -> bool,
+        mut render: impl FnMut(&Conversation<'c>) -> Outcome,
+    ) -> Outcome {
+        let mut outcome = |seen| self.preparation.outcome(template, &reads, || render(seen));
+        match (outcome(&self.seen), &self.again) {
+            (Outcome::Raised { .. } | Outcome::Failed { .. }, Some(again)) => outcome(again),
+            (first, _) => first,
         }
     }
 

@@ -51,7 +51,7 @@ pub struct Programs<'s> {
 }
 
 /// Identifies a case as a front prepares it. Models that the front treats alike share it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct InputKey<'s> {
     case: Key,
     front: Front,
@@ -63,7 +63,7 @@ impl<'s> InputKey<'s> {
         InputKey {
             case: key(pair.case),
             front: pair.front(),
-            model: program.model.with(pair.case),
+            model: program.model.with(pair.case, pair.front()),
         }
     }
 }
@@ -97,8 +97,8 @@ impl<'p, 's> RenderPlan<'p, 's> {
             of_pairs.extend(of_template.iter().map(|pair| {
                 let program = program?;
                 let asked = InputKey::of(pair, program);
-                let number = *numbers.entry(asked).or_insert_with(|| {
-                    cases.push((asked, pair.case));
+                let number = *numbers.entry(asked).or_insert_with_key(|asked| {
+                    cases.push((asked.clone(), pair.case));
                     cases.len() - 1
                 });
                 Some((program, number))

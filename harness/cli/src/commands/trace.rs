@@ -33,7 +33,7 @@ pub(super) fn show(
         )));
     };
     let program = FrontProgram::load(engine, pair.template);
-    let model = program.model.with(pair.case);
+    let model = program.model.with(pair.case, pair.front());
     let input = PreparedCase::new(pair.case, pair.front(), &model);
     let wants_decisions = arguments.decisions || arguments.format == Format::Json;
     let (outcome, examination) = if wants_decisions {

@@ -1,23 +1,46 @@
 //! A model, as fronts see it: the second input of a front besides the conversation.
 
 use std::hash::{Hash, Hasher};
+use std::sync::OnceLock;
 
 use rolecall_core::{Case, Dialect, OllamaSetup, Template, Variable};
 use rolecall_go::endpoint::ModelTraits;
 
+use super::definition::Front;
+use super::named;
+
 /// What a front knows about a model. Two are equal if every front treats them alike.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct ModelProfile<'t> {
     pub(super) traits: ModelTraits,
     /// The template, if more than its traits matters.
     own: Option<&'t Template>,
+    /// The Jinja template, in which some fronts read.
+    template: Option<&'t Template>,
+    facts: OnceLock<TemplateFacts>,
+}
+
+/// What served applications read in a template before they get a conversation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(super) struct TemplateFacts {
+    /// Whether it loops over the content of its messages, as vLLM finds out.
+    pub(super) loops_over_content: bool,
+    /// Whether SGLang finds that it takes a content as a list of parts.
+    pub(super) is_for_parts: bool,
+    /// Whether it has the name of the role `developer`.
+    pub(super) has_developer: bool,
+    /// Whether it mentions images, audio and videos.
+    pub(super) media: [bool; 3],
 }
 
 impl<'t> ModelProfile<'t> {
     /// The profile of a template's model.
     pub fn of(template: &'t Template) -> ModelProfile<'t> {
         if template.dialect == Dialect::Jinja {
-            return ModelProfile::able();
+            return ModelProfile {
+                template: Some(template),
+                ..ModelProfile::able()
+            };
         }
         let setup = &template.setup;
         let has_own =
@@ -25,6 +48,8 @@ impl<'t> ModelProfile<'t> {
         ModelProfile {
             traits: ModelTraits::of(template),
             own: has_own.then_some(template),
+            template: None,
+            facts: OnceLock::new(),
         }
     }
 
@@ -37,12 +62,40 @@ impl<'t> ModelProfile<'t> {
                 ..ModelTraits::default()
             },
             own: None,
+            template: None,
+            facts: OnceLock::new(),
         }
     }
 
-    /// The part of the profile that can affect a case.
+    /// What a served application reads in the template that it takes for a case.
+    pub(super) fn facts(&self, case: &Case) -> TemplateFacts {
+        let Some(own) = self.template else {
+            return TemplateFacts::default();
+        };
+        match named::of_tokenizer(own, case) {
+            Ok(chosen) if !std::ptr::eq(chosen, own) => TemplateFacts::of(&chosen.source),
+            _ => *self.facts.get_or_init(|| TemplateFacts::of(&own.source)),
+        }
+    }
+
+    /// The part of the profile that can affect a case with a front.
     #[must_use]
-    pub fn with(mut self, case: &Case) -> ModelProfile<'t> {
+    pub fn with(&self, case: &Case, front: Front) -> ModelProfile<'t> {
+        if front.is_served() {
+            return ModelProfile {
+                facts: OnceLock::from(self.facts(case)),
+                ..self.clone()
+            };
+        }
+        let mut own = ModelProfile {
+            facts: OnceLock::new(),
+            ..self.clone()
+        };
+        own.narrow(case);
+        own
+    }
+
+    fn narrow(&mut self, case: &Case) {
         let has_tools = case.tools.as_ref().is_some_and(|tools| !tools.is_empty());
         let traits = &mut self.traits;
         traits.tools |= !has_tools;
@@ -54,12 +107,11 @@ impl<'t> ModelProfile<'t> {
         };
         traits.drops_reasoning = traits.drops_reasoning
             && (self.own.is_some() || case.messages.iter().any(has_reasoning));
-        self
     }
 
-    /// Its traits, if nothing else matters.
-    pub fn only_traits(&self) -> Option<ModelTraits> {
-        self.own.is_none().then_some(self.traits)
+    /// Its traits, if nothing else matters to a front.
+    pub fn only_traits(&self, front: Front) -> Option<ModelTraits> {
+        (self.own.is_none() && !front.is_served()).then_some(self.traits)
     }
 
     /// The template's own variables.
@@ -80,8 +132,26 @@ impl<'t> ModelProfile<'t> {
         self.own.map_or(&NOTHING, |template| &template.setup)
     }
 
-    fn key(&self) -> (ModelTraits, Option<*const Template>) {
-        (self.traits, self.own.map(std::ptr::from_ref))
+    fn key(&self) -> (ModelTraits, Option<*const Template>, Option<&TemplateFacts>) {
+        let own = self.own.map(std::ptr::from_ref);
+        (self.traits, own, self.facts.get())
+    }
+}
+
+impl TemplateFacts {
+    fn of(source: &str) -> TemplateFacts {
+        let loops = rolecall_jinja::read(source).map(|reading| reading.content_loops);
+        let loops = loops.unwrap_or_default();
+        let has = |word: &str| source.contains(word);
+        let media = ["image", "audio", "video"].map(has);
+        let messages = ["message", "msg", "m"];
+        let loops_over_message = messages.iter().any(|name| loops.variables.contains(*name));
+        TemplateFacts {
+            loops_over_content: loops.of_messages,
+            is_for_parts: loops_over_message || media.contains(&true) || has("vision"),
+            has_developer: has("\"developer\"") || has("'developer'"),
+            media,
+        }
     }
 }
 

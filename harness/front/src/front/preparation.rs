@@ -18,6 +18,10 @@ pub struct Preparation {
     pub(super) condition: Option<Condition>,
     /// How to cut the prompt.
     pub(super) continuation: Option<Continuation>,
+    /// The text that the application writes behind the prompt.
+    pub(super) behind: String,
+    /// The case for a second try, if no prompt comes out of the first.
+    pub(super) again: Option<Arc<Case>>,
 }
 
 /// Refuses a conversation for some templates, with the application's reasons.
@@ -39,6 +43,8 @@ impl Preparation {
             written: None,
             condition: None,
             continuation: None,
+            behind: String::new(),
+            again: None,
         }
     }
 
@@ -46,9 +52,7 @@ impl Preparation {
     pub(super) fn refused(why: impl Into<String>) -> Preparation {
         Preparation {
             case: Err(why.into()),
-            written: None,
-            condition: None,
-            continuation: None,
+            ..Preparation::unchanged()
         }
     }
 
@@ -61,12 +65,44 @@ impl Preparation {
 
     /// Whether users get the template's own outcome for its case, for every template.
     pub(crate) fn is_rendering(&self) -> bool {
-        self.case.is_ok() && self.condition.is_none() && self.continuation.is_none()
+        self.case.is_ok()
+            && self.condition.is_none()
+            && self.continuation.is_none()
+            && self.behind.is_empty()
+            && self.again.is_none()
     }
 
     /// The case that templates see, if it is another one.
     pub(crate) fn seen(&self) -> Option<&Arc<Case>> {
         self.case.as_ref().ok().and_then(Option::as_ref)
+    }
+
+    /// The case that templates see in a second try, if there is one.
+    pub(crate) fn again(&self) -> Option<&Arc<Case>> {
+        self.again.as_ref()
+    }
+
+    /// Whether templates, and users, get the same as with another preparation of a case.
+    pub(super) fn is_same(&self, other: &Preparation, case: &Case) -> bool {
+        let text = |one: &Preparation| {
+            let seen = one.seen().map_or(case, |seen| seen);
+            let Case {
+                messages,
+                tools,
+                documents,
+                variables,
+                ..
+            } = seen;
+            let all = (
+                messages,
+                tools,
+                documents,
+                variables,
+                seen.add_generation_prompt,
+            );
+            serde_json::to_string(&all).ok()
+        };
+        self.is_rendering() && other.is_rendering() && text(self) == text(other)
     }
 
     /// The case that the application receives, if it is another one.
@@ -99,7 +135,13 @@ impl Preparation {
             return refusal(why.clone());
         }
         let Some(continuation) = &self.continuation else {
-            return render();
+            return match render() {
+                Outcome::Rendered { mut text } => {
+                    text.push_str(&self.behind);
+                    Outcome::Rendered { text }
+                }
+                other => other,
+            };
         };
         if let Err(why) = continuation.check(template) {
             return refusal(why);

@@ -42,6 +42,7 @@ const METHOD: ChatMethod = ChatMethod {
         PROCESSOR,
         MASK,
     ],
+    normalises: true,
     check: refuse_arguments,
     part: image,
 };

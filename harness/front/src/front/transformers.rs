@@ -31,8 +31,15 @@ const METHOD: ChatMethod = ChatMethod {
         "tokenizer_kwargs",
         MASK,
     ],
+    normalises: true,
     check: refuse_mask,
     part: |_| None,
+};
+
+/// The method of transformers 5.19 and 5.20, which servers call.
+pub(super) const OF_SERVERS: ChatMethod = ChatMethod {
+    normalises: false,
+    ..METHOD
 };
 
 /// Refuses a mask of the assistant's tokens, because the prompt has no tokens.
