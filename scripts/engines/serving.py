@@ -73,8 +73,6 @@ def outcome(server, model, asked):
         # A lone surrogate is not a text.
         text.encode()
         return {"outcome": "rendered", "text": text}
-    except RecursionError:
-        return {"outcome": "exceeded", "limit": "recursion"}
     except stand_ins.Missing:
         raise
     except Exception as error:
@@ -83,6 +81,8 @@ def outcome(server, model, asked):
 
 def refusal(error):
     for cause in causes(error):
+        if isinstance(cause, RecursionError):
+            return {"outcome": "exceeded", "limit": "recursion"}
         # `raise_exception` raises this class itself; Jinja2 raises only classes derived from it.
         if type(cause) is jinja2.exceptions.TemplateError:
             return {"outcome": "raised", "message": str(cause)}

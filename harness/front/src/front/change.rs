@@ -6,7 +6,6 @@ use std::sync::Arc;
 use rolecall_core::{CONTENT, Case};
 use serde_json::{Map, Value};
 
-use super::clients;
 use super::model::{ModelProfile, TemplateFacts};
 use super::preparation::Preparation;
 
@@ -59,7 +58,7 @@ pub(super) struct ServedRules {
 impl ServedRules {
     /// Prepares a case for a template.
     pub(super) fn prepare(&self, case: &Case, model: &ModelProfile<'_>) -> Preparation {
-        let written = clients::write_openai(case.clone());
+        let written = model.written(case);
         let mut request = Request::new(written.clone(), model, case);
         let written = Some(Arc::new(written));
         for change in self.changes {
@@ -92,8 +91,7 @@ impl ServedRules {
         case: &Case,
         model: &ModelProfile<'_>,
     ) -> Vec<&'static Change> {
-        let written = clients::write_openai(case.clone());
-        let mut request = Request::new(written, model, case);
+        let mut request = Request::new(model.written(case), model, case);
         let mut before = request.text();
         let mut found = Vec::new();
         for change in self.changes {

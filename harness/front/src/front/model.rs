@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use rolecall_core::{Case, Dialect, OllamaSetup, Template, Variable};
 use rolecall_go::endpoint::ModelTraits;
 
+use super::clients;
 use super::definition::Front;
 use super::named;
 
@@ -65,6 +66,22 @@ impl<'t> ModelProfile<'t> {
             template: None,
             facts: OnceLock::new(),
         }
+    }
+
+    /// A case as clients of OpenAI's endpoint send it to a served application. They make a variable of
+    /// the tools themselves, of those that they send.
+    pub(super) fn written(&self, case: &Case) -> Case {
+        let mut case = clients::write_openai(case.clone());
+        let variables = self
+            .template
+            .map_or(&[][..], |template| &template.variables);
+        for (name, variable) in variables {
+            if let (Variable::ToolsJson { indent }, Some(tools)) = (variable, &case.tools) {
+                let text = rolecall_jinja::tools_json(tools, *indent);
+                case.variables.entry(name).or_insert_with(|| text.into());
+            }
+        }
+        case
     }
 
     /// What a served application reads in the template that it takes for a case.

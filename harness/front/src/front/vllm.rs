@@ -325,13 +325,24 @@ const CHANGES: &[Change] = &[
         kind: ChangeKind::Intended,
         make: |request| {
             let variables = &mut request.case.variables;
-            variables.retain(|name, value| name != EFFORT || !value.is_null());
-            if let Some(effort) = variables.get(EFFORT) {
+            let effort = variables.get(EFFORT);
+            if let Some(effort) = effort.filter(|effort| !effort.is_null()) {
                 let thinks = effort != "none";
                 variables
                     .entry("enable_thinking")
                     .or_insert_with(|| thinks.into());
             }
+            Ok(())
+        },
+    },
+    Change {
+        name: "null and auto are lost",
+        sentence: "A variable that is null or the text `auto` does not reach the template.",
+        source: "vllm/renderers/params.py",
+        kind: ChangeKind::Lost,
+        make: |request| {
+            let variables = &mut request.case.variables;
+            variables.retain(|_, value| !value.is_null() && *value != "auto");
             Ok(())
         },
     },
