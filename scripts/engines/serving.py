@@ -4,8 +4,9 @@ engine protocol, as an application.
 A server is an object:
 
 - `name`, `version`, `components`: what the greeting says; its front has its name.
-- `load(number, templates, tokens)`: a model with the templates, by name or one alone, and with the special
-  tokens of its tokenizer.
+- `load(number, templates, tokens, media)`: a model with the templates, by name or one alone, with the
+  special tokens of its tokenizer, and with the kinds of media that it takes: those that its templates
+  mention.
 - `prompt(model, request)`: the prompt that the server makes of a request. It raises what the server raises.
 """
 
@@ -40,11 +41,14 @@ class FrozenClock(datetime.datetime):
         return cls.moment
 
 
-def tokenizer(templates, tokens):
-    """A tokenizer without tokens but the special ones, of which only the templates are used."""
-    named = {name: token for name, token in tokens.items() if name in NAMED_TOKENS}
-    extra = {name: token for name, token in tokens.items() if name not in NAMED_TOKENS}
-    return PreTrainedTokenizerBase(chat_template=templates, **named, extra_special_tokens=extra)
+class Tokenizer(PreTrainedTokenizerBase):
+    """A tokenizer without tokens but the special ones."""
+
+    @classmethod
+    def of(cls, templates, tokens):
+        named = {name: token for name, token in tokens.items() if name in NAMED_TOKENS}
+        extra = {name: token for name, token in tokens.items() if name not in NAMED_TOKENS}
+        return cls(chat_template=templates, **named, extra_special_tokens=extra)
 
 
 def request_of(asked):
@@ -131,7 +135,9 @@ def load(server, models, asked):
         message = f"{type(error).__name__}: {error}"
         return {"outcome": "failed", "stage": "parse", "message": message, "line": line}
     tokens = asked.get("special_tokens", {})
-    models[asked["template"]] = server.load(asked["id"], templates, tokens)
+    sources = templates if isinstance(templates, str) else " ".join(templates.values())
+    media = [kind for kind in ("image", "audio", "video") if kind in sources]
+    models[asked["template"]] = server.load(asked["id"], templates, tokens, media)
     return {"ok": True}
 
 

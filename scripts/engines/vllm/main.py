@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import jinja2
 import stand_ins
 import transformers
-from serving import Refused, serve, tokenizer
+from serving import Refused, Tokenizer, serve
 
 
 class Logger(logging.Logger):
@@ -54,8 +54,7 @@ def refuse(message, *details):
 
 
 class Media:
-    """Media are not fetched: a prompt has only their places. A model takes those kinds of media that its
-    template mentions."""
+    """Media are not fetched: a prompt has only their places."""
 
     def __init__(self, *arguments, **named):
         self.fetch_image = self.fetch_audio = self.fetch_video = lambda *_, **named: None
@@ -118,13 +117,12 @@ class VLLM:
     version = importlib.metadata.version("vllm")
     components = {"jinja2": jinja2.__version__, "transformers": transformers.__version__}
 
-    def load(self, number, templates, tokens):
-        owner = tokenizer(templates, tokens)
+    def load(self, number, templates, tokens, media):
+        owner = Tokenizer.of(templates, tokens)
         # vLLM keeps what it has found out about a template under this name.
         owner.name_or_path = f"model-{number}"
-        sources = templates if isinstance(templates, str) else " ".join(templates.values())
         config = SimpleNamespace(
-            media=[kind for kind in ("image", "audio", "video") if kind in sources],
+            media=media,
             is_multimodal_model=True,
             hf_config=SimpleNamespace(model_type="llama"),
             multimodal_config=None,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rolecall_core::{CONTENT, Case};
 use serde_json::{Map, Value};
 
-use super::model::{ModelProfile, TemplateFacts};
+use super::model::TemplateFacts;
 use super::preparation::Preparation;
 
 /// A change that an application makes to requests.
@@ -45,6 +45,8 @@ pub(super) struct Request {
     pub(super) facts: TemplateFacts,
     /// The text that it writes behind the prompt.
     pub(super) behind: String,
+    /// Whether the last message should have been continued.
+    pub(super) is_continued: bool,
     /// The tools for a second try, if no prompt came out of the first.
     pub(super) other_tools: Option<Vec<Value>>,
 }
@@ -57,9 +59,8 @@ pub(super) struct ServedRules {
 
 impl ServedRules {
     /// Prepares a case for a template.
-    pub(super) fn prepare(&self, case: &Case, model: &ModelProfile<'_>) -> Preparation {
-        let written = model.written(case);
-        let mut request = Request::new(written.clone(), model, case);
+    pub(super) fn prepare(&self, written: Case, facts: TemplateFacts) -> Preparation {
+        let mut request = Request::new(written.clone(), facts);
         let written = Some(Arc::new(written));
         for change in self.changes {
             if let Err(why) = (change.make)(&mut request) {
@@ -88,10 +89,10 @@ impl ServedRules {
     /// The changes that a case gets. If the application refuses it, the last one says so.
     pub(super) fn taking_effect(
         &self,
-        case: &Case,
-        model: &ModelProfile<'_>,
+        written: Case,
+        facts: TemplateFacts,
     ) -> Vec<&'static Change> {
-        let mut request = Request::new(model.written(case), model, case);
+        let mut request = Request::new(written, facts);
         let mut before = request.text();
         let mut found = Vec::new();
         for change in self.changes {
@@ -154,11 +155,12 @@ impl Request {
         })
     }
 
-    fn new(written: Case, model: &ModelProfile<'_>, case: &Case) -> Request {
+    fn new(case: Case, facts: TemplateFacts) -> Request {
         Request {
-            case: written,
-            facts: model.facts(case),
+            case,
+            facts,
             behind: String::new(),
+            is_continued: false,
             other_tools: None,
         }
     }

@@ -29,6 +29,8 @@ mod ollama;
 
 mod change;
 
+mod schema;
+
 mod vllm;
 
 mod sglang;
@@ -157,7 +159,9 @@ impl Front {
     /// the reason, unless transformers or the template refuses.
     pub fn changes(self, case: &Case, model: &ModelProfile<'_>) -> Vec<&'static Change> {
         let rules = self.served();
-        rules.map_or_else(Vec::new, |rules| rules.taking_effect(case, model))
+        rules.map_or_else(Vec::new, |rules| {
+            rules.taking_effect(model.written(case), model.facts(case, self))
+        })
     }
 
     fn served(self) -> Option<&'static ServedRules> {
@@ -207,7 +211,9 @@ impl Front {
         match &self.definition().preparation {
             PreparationRules::Method { prepare, .. } => prepare(case),
             PreparationRules::Endpoint(endpoint) => ollama::prepare(case, *endpoint, model),
-            PreparationRules::Changes(rules) => rules.prepare(case, model),
+            PreparationRules::Changes(rules) => {
+                rules.prepare(model.written(case), model.facts(case, self))
+            }
         }
     }
 

@@ -8,7 +8,6 @@ use rolecall_go::endpoint::ModelTraits;
 
 use super::clients;
 use super::definition::Front;
-use super::named;
 
 /// What a front knows about a model. Two are equal if every front treats them alike.
 #[derive(Debug, Clone)]
@@ -32,6 +31,8 @@ pub(super) struct TemplateFacts {
     pub(super) has_developer: bool,
     /// Whether it mentions images, audio and videos.
     pub(super) media: [bool; 3],
+    /// Whether SGLang finds that it has a variable for little effort.
+    pub(super) has_low_effort: bool,
 }
 
 impl<'t> ModelProfile<'t> {
@@ -85,11 +86,11 @@ impl<'t> ModelProfile<'t> {
     }
 
     /// What a served application reads in the template that it takes for a case.
-    pub(super) fn facts(&self, case: &Case) -> TemplateFacts {
+    pub(super) fn facts(&self, case: &Case, front: Front) -> TemplateFacts {
         let Some(own) = self.template else {
             return TemplateFacts::default();
         };
-        match named::of_tokenizer(own, case) {
+        match front.choose(own, case) {
             Ok(chosen) if !std::ptr::eq(chosen, own) => TemplateFacts::of(&chosen.source),
             _ => *self.facts.get_or_init(|| TemplateFacts::of(&own.source)),
         }
@@ -100,7 +101,7 @@ impl<'t> ModelProfile<'t> {
     pub fn with(&self, case: &Case, front: Front) -> ModelProfile<'t> {
         if front.is_served() {
             return ModelProfile {
-                facts: OnceLock::from(self.facts(case)),
+                facts: OnceLock::from(self.facts(case, front)),
                 ..self.clone()
             };
         }
@@ -168,6 +169,7 @@ impl TemplateFacts {
             is_for_parts: loops_over_message || media.contains(&true) || has("vision"),
             has_developer: has("\"developer\"") || has("'developer'"),
             media,
+            has_low_effort: has("low_effort") && has("truncate_history_thinking"),
         }
     }
 }
