@@ -56,6 +56,8 @@ from sglang.srt.parser.template_manager import TemplateManager
 class Characters(Tokenizer):
     """A tokenizer whose tokens are characters."""
 
+    bos_token_id = None
+
     def encode(self, text, **options):
         return [ord(character) for character in text]
 
@@ -94,6 +96,8 @@ class SGLang:
 
     def prompt(self, serving, request):
         asked = ChatCompletionRequest(**request)
+        # For media it keeps prompts, whatever the clock shows.
+        serving._chat_template_cache.clear()
         refusal = serving._validate_request(asked)
         if refusal:
             raise Refused(refusal)

@@ -150,9 +150,10 @@ impl<'t> ModelProfile<'t> {
         self.own.map_or(&NOTHING, |template| &template.setup)
     }
 
-    fn key(&self) -> (ModelTraits, Option<*const Template>, Option<&TemplateFacts>) {
-        let own = self.own.map(std::ptr::from_ref);
-        (self.traits, own, self.facts.get())
+    /// The variables that clients of the model send to a served application.
+    fn sent(&self) -> Option<&[(String, Variable)]> {
+        let template = self.template.filter(|_| self.facts.get().is_some());
+        template.map(|template| template.variables.as_slice())
     }
 }
 
@@ -176,7 +177,11 @@ impl TemplateFacts {
 
 impl PartialEq for ModelProfile<'_> {
     fn eq(&self, other: &ModelProfile<'_>) -> bool {
-        self.key() == other.key()
+        let own = |one: &ModelProfile<'_>| one.own.map(std::ptr::from_ref);
+        self.traits == other.traits
+            && own(self) == own(other)
+            && self.facts.get() == other.facts.get()
+            && self.sent() == other.sent()
     }
 }
 
@@ -184,6 +189,6 @@ impl Eq for ModelProfile<'_> {}
 
 impl Hash for ModelProfile<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.key().hash(state);
+        self.traits.hash(state);
     }
 }
