@@ -867,8 +867,8 @@ pub(crate) enum ReferenceCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct SetupArguments {
-    /// Which references: transformers, ollama; default: both
-    #[arg(value_parser = ["transformers", "ollama"])]
+    /// Which references: transformers, ollama, and the servers vllm and sglang; default: the first two
+    #[arg(value_parser = ["transformers", "ollama", "vllm", "sglang"])]
     pub(crate) names: Vec<String>,
 }
 
