@@ -228,3 +228,76 @@ impl FrontRecords {
         write_below(&layout.snapshots(), &file(layout, front), rows::text(self)).map(|()| true)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rolecall_core::{Case, Template};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_an_application_made_is_found_again() {
+        let mut suite = Suite::default();
+        for name in ["a", "b"] {
+            suite
+                .templates
+                .push(Template::from_source(name, Dialect::Jinja, "x"));
+        }
+        for name in ["same", "other", "refused"] {
+            let mut case = Case::from_messages(vec![json!({"role": "user", "content": name})]);
+            case.id = CaseId::new("f", name);
+            suite.cases.push(case);
+        }
+        let rendered = |text: &str| Outcome::Rendered { text: text.into() };
+        let mut own = Records::default();
+        for template in &suite.templates {
+            let mut record = Record::new(template);
+            for case in &suite.cases {
+                let input = Fingerprint::of_case(case).into();
+                let answer = RecordedAnswer::of(&rendered("own")).unwrap();
+                record
+                    .cases
+                    .insert(case.id.clone(), RecordEntry { input, answer });
+            }
+            own.learn(template, record);
+        }
+        suite.use_front(Front::Vllm);
+        let outcome = |pair: &Pair<'_>| match (pair.case.id.name(), pair.template.name.as_str()) {
+            ("refused", _) => Outcome::Failed {
+                stage: Stage::Input,
+                message: "No: never.".into(),
+                line: None,
+            },
+            ("other", "b") => rendered("another"),
+            _ => rendered("own"),
+        };
+        let asked: Vec<Rendered<'_>> = pairs(&suite)
+            .into_iter()
+            .map(|pair| Rendered {
+                pair,
+                engine: "vllm",
+                outcome: outcome(&pair),
+            })
+            .collect();
+        let found = FrontRecords::of(&asked, &own, None);
+        let marks = |case: &str| found.answers[case].split_once(' ').unwrap().1.to_owned();
+        assert_eq!(marks("f/same"), "=");
+        assert_eq!(marks("f/other"), format!("= {}", Checksum::of("another")));
+        assert_eq!(marks("f/refused"), "#0");
+        assert_eq!(found.said("f/refused")[1], "failed: No: never.");
+        let text = rows::text(&found);
+        let read: FrontRecords = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, found);
+        let records = read.records(&suite, &own);
+        for Rendered { pair, outcome, .. } in &asked {
+            let input = Fingerprint::of_case(pair.case);
+            let answer = records.answer(pair, input).unwrap();
+            assert!(answer.agrees(outcome), "{}", pair_name(pair));
+            assert!(!answer.agrees(&rendered("a third")), "{}", pair_name(pair));
+        }
+        assert_eq!(found.changes(&read), [] as [&str; 0]);
+        let fewer = FrontRecords::of(&asked[..2], &own, None);
+        assert_eq!(found.changes(&fewer), ["f/other", "f/refused"]);
+    }
+}
