@@ -848,9 +848,24 @@ pub(crate) struct MaskArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
-    /// The contracts: `rolecall list contracts` names them
-    #[arg(value_name = "CONTRACT", required = true, value_parser = contract::find, add = ArgValueCompleter::new(completion::contracts))]
-    pub(crate) contracts: Vec<&'static Contract>,
+    /// The contracts (`rolecall list contracts` names them), or fronts of served applications, such
+    /// as vllm
+    #[arg(value_name = "NAME", required = true, value_parser = explained, add = ArgValueCompleter::new(completion::contracts))]
+    pub(crate) names: Vec<Explained>,
+}
+
+/// What `explain` has a page of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Explained {
+    Contract(&'static Contract),
+    Front(Front),
+}
+
+fn explained(name: &str) -> Result<Explained, String> {
+    match Front::named(name) {
+        front if front.is_served() => Ok(Explained::Front(front)),
+        _ => contract::find(name).map(Explained::Contract),
+    }
 }
 
 /// The commands on the references.

@@ -85,6 +85,7 @@ struct RenderPlan<'p, 's> {
 }
 
 impl<'p, 's> RenderPlan<'p, 's> {
+    #[allow(clippy::mutable_key_type)] // What a key knows of a template does not change.
     fn of(
         pairs: &[Pair<'s>],
         program: impl Fn(&Template) -> Option<&'p FrontProgram<'s>>,

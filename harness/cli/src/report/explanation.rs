@@ -1,4 +1,4 @@
-//! A contract's page, on a terminal.
+//! The pages of contracts and of fronts, on a terminal.
 
 use std::io::{self, Write};
 
@@ -7,6 +7,7 @@ use super::style::{HEADING, Styled};
 use super::text::text;
 use super::wrapping::paragraph;
 use rolecall_check::contract::Contract;
+use rolecall_front::front::Front;
 
 /// Writes a contract's meaning and severity, then its page. Sentences are wrapped to the screen;
 /// examples are not, so that people can copy them.
@@ -45,6 +46,22 @@ pub fn write(out: &mut dyn Write, contract: &Contract) -> io::Result<()> {
         }
     }
     write_paragraph(out, &mut sentences)
+}
+
+/// Writes the changes that a served application makes to requests.
+pub fn write_front(out: &mut dyn Write, front: Front) -> io::Result<()> {
+    writeln!(
+        out,
+        "{}: {}",
+        Styled(HEADING, front.name()),
+        front.description()
+    )?;
+    for change in front.all_changes() {
+        writeln!(out, "\n{} ({})", change.name, change.kind.name())?;
+        paragraph(out, &format!("  {}", change.sentence), 2)?;
+        writeln!(out, "  {}", change.source)?;
+    }
+    Ok(())
 }
 
 /// Writes a paragraph, if there is one, and empties it.

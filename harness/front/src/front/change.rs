@@ -24,17 +24,19 @@ pub struct Change {
     pub(super) make: fn(&mut Request) -> Result<(), String>,
 }
 
-/// What a change means for a conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ChangeKind {
-    /// The application means to do it, and says the same in another way.
-    Intended,
-    /// Something of the conversation does not reach the template.
-    Lost,
-    /// The template sees something that nobody has written.
-    Invented,
-    /// The application refuses the conversation.
-    Refused,
+rolecall_core::named! {
+    /// What a change means for a conversation.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum ChangeKind {
+        /// The application means to do it, and says the same in another way.
+        Intended = "intended",
+        /// Something of the conversation does not reach the template.
+        Lost = "lost",
+        /// The template sees something that nobody has written.
+        Invented = "invented",
+        /// The application refuses the conversation.
+        Refused = "refused",
+    }
 }
 
 /// A request while an application works on it.

@@ -22,6 +22,7 @@ pub struct ModelProfile<'t> {
 
 /// What served applications read in a template before they get a conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
 pub(super) struct TemplateFacts {
     /// Whether it loops over the content of its messages, as vLLM finds out.
     pub(super) loops_over_content: bool,

@@ -18,7 +18,7 @@ pub(super) static FRONT: FrontDefinition = FrontDefinition {
     description: "/v1/chat/completions of SGLang 0.5.23",
     dialect: Some(Dialect::Jinja),
     others: &[],
-    choose: first,
+    choose: |template, _| Ok(first_of(template).unwrap_or(template)),
     alternative: |template| first_of(template).filter(|first| !std::ptr::eq(*first, template)),
     preparation: PreparationRules::Changes(ServedRules {
         changes: CHANGES,
@@ -418,12 +418,23 @@ const FIELDS: [&str; 9] = [
     "prefix",
 ];
 
-/// SGLang takes the first of a model's templates, with or without tools (`parser/template_manager.py`,
-/// `_select_named_template`).
-fn first<'t>(template: &'t Template, _: &Case) -> Result<&'t Template, String> {
-    Ok(first_of(template).unwrap_or(template))
-}
+const EFFORTS: [&str; 8] = [
+    "none", "minimal", "low", "medium", "high", "xhigh", "ultra", "max",
+];
 
+/// The roles but the user's.
+const ROLES: [&str; 7] = [
+    "system",
+    "assistant",
+    "tool",
+    "function",
+    "developer",
+    "latest_reminder",
+    "root",
+];
+
+/// The first of a model's templates, which SGLang takes with or without tools
+/// (`parser/template_manager.py`, `_select_named_template`).
 fn first_of(template: &Template) -> Option<&Template> {
     let (name, first) = template.named.first()?;
     let own = named::default(template).ok().filter(|_| name == "default");
@@ -446,9 +457,6 @@ fn check(request: &mut Request) -> Result<(), String> {
     {
         return refused("continue_final_message: Input should be a valid boolean");
     }
-    const EFFORTS: [&str; 8] = [
-        "none", "minimal", "low", "medium", "high", "xhigh", "ultra", "max",
-    ];
     let is_effort = match case.variables.get("reasoning_effort") {
         None | Some(Value::Null) => true,
         Some(Value::String(effort)) => EFFORTS.contains(&effort.as_str()),
@@ -479,15 +487,6 @@ fn check(request: &mut Request) -> Result<(), String> {
 }
 
 fn check_message(message: &Value) -> Result<(), String> {
-    const ROLES: [&str; 7] = [
-        "system",
-        "assistant",
-        "tool",
-        "function",
-        "developer",
-        "latest_reminder",
-        "root",
-    ];
     let Some(role) = message.get("role").and_then(Value::as_str) else {
         return refused("messages: role: 'role' must be a string");
     };

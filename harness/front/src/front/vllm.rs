@@ -362,6 +362,8 @@ const EFFORT: &str = "reasoning_effort";
 const CHOICE: &str = "tool_choice";
 const DEFERRED: &str = "defer_loading";
 
+const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
 /// The fields of a function, in vLLM's order.
 const FUNCTION: [&str; 5] = ["name", "description", "parameters", "strict", DEFERRED];
 
@@ -395,7 +397,6 @@ fn check_options(request: &mut Request) -> Result<(), String> {
     {
         return refused("continue_final_message: Input should be a valid boolean");
     }
-    const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
     let is_effort = |effort: &Value| effort.as_str().is_some_and(|one| EFFORTS.contains(&one));
     if !case
         .variables
