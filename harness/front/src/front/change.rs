@@ -217,3 +217,308 @@ pub(super) fn sort(fields: &mut Map<String, Value>, order: &[&str]) {
 pub(super) fn refused<T>(why: impl Into<String>) -> Result<T, String> {
     Err(why.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use rolecall_core::{Dialect, Template};
+    use serde_json::json;
+
+    use crate::front::{ChangeKind, Front, ModelProfile};
+
+    use super::*;
+
+    const PARTS: &str =
+        "{% for message in messages %}{% for part in message.content %}{% endfor %}{% endfor %}";
+
+    /// A request to a template, and what a change makes of a place in it.
+    type Row = (
+        Front,
+        &'static str,
+        &'static str,
+        Value,
+        &'static str,
+        Value,
+    );
+
+    fn case(request: &Value) -> Case {
+        let list = |name: &str| request.get(name).and_then(Value::as_array).cloned();
+        let is = |name: &str| request.get(name).and_then(Value::as_bool);
+        let mut case = Case::from_messages(
+            list("messages").unwrap_or_else(|| vec![json!({"role": "user", "content": "Hi"})]),
+        );
+        case.tools = list("tools");
+        case.documents = list("documents");
+        case.add_generation_prompt = is("add_generation_prompt").unwrap_or(true);
+        case.continue_final_message = is("continue").map(|_| CONTENT.to_owned());
+        if let Some(Value::Object(variables)) = request.get("variables") {
+            case.variables = variables.clone();
+        }
+        case
+    }
+
+    fn message(fields: Value) -> Value {
+        json!({"messages": [{"role": "user", "content": "Hi"}, fields, {"role": "user", "content": "x"}]})
+    }
+
+    fn called(function: Value) -> Value {
+        let call = json!({"id": "c", "type": "function", "function": function});
+        message(json!({"role": "assistant", "content": "x", "tool_calls": [call]}))
+    }
+
+    fn tool(function: Value) -> Value {
+        json!({"tools": [{"type": "function", "function": function}]})
+    }
+
+    /// The rows that hold for both.
+    fn of_both(front: Front, joint: &str) -> Vec<Row> {
+        let texts = json!([{"type": "text", "text": "a", "x": 1}, {"type": "text", "text": "b"}]);
+        let image = json!([{"type": "image_url", "image_url": {"url": "u"}}]);
+        vec![
+            (
+                front,
+                "",
+                "arguments become an object",
+                called(json!({"name": "f", "arguments": "{\"a\": 1.0}"})),
+                "/messages/1/tool_calls/0/function/arguments",
+                json!({"a": 1.0}),
+            ),
+            (
+                front,
+                "",
+                "no content is an empty one",
+                message(json!({"role": "assistant"})),
+                "/messages/1/content",
+                json!(""),
+            ),
+            (
+                front,
+                "",
+                "parts become a text",
+                message(json!({"role": "system", "content": texts})),
+                "/messages/1/content",
+                json!(["a", "b"].join(joint)),
+            ),
+            (
+                front,
+                PARTS,
+                "parts become a text",
+                message(json!({"role": "tool", "content": texts})),
+                "/messages/1/content",
+                json!(["a", "b"].join(joint)),
+            ),
+            (
+                front,
+                "{# image #}",
+                "media become places",
+                message(json!({"role": "user", "content": image})),
+                "/messages/1/content",
+                if front == Front::SgLang {
+                    json!([{"type": "image"}])
+                } else {
+                    json!("")
+                },
+            ),
+            (
+                front,
+                PARTS,
+                "media become places",
+                message(json!({"role": "user", "content": image})),
+                "",
+                json!(null),
+            ),
+            (
+                front,
+                "",
+                "fields have an order",
+                message(json!({"content": "x", "role": "assistant"})),
+                "/messages/1",
+                json!({"role": "assistant", "content": "x"}),
+            ),
+            (
+                front,
+                "",
+                "tools are filled in",
+                tool(json!({"name": "f"})),
+                "/tools/0/function",
+                json!({"name": "f", "description": null, "parameters": null}),
+            ),
+            (
+                front,
+                "",
+                "effort turns thinking on",
+                json!({"variables": {"reasoning_effort": "none"}}),
+                "/variables/enable_thinking",
+                json!(false),
+            ),
+        ]
+    }
+
+    fn rows() -> Vec<Row> {
+        use Front::{SgLang, Vllm};
+        let mut rows = of_both(Vllm, "\n");
+        rows.extend(of_both(SgLang, " "));
+        let more = json!({"name": "f", "description": "d", "parameters": {"type": "object"}, "x": 1, "strict": null});
+        let known = json!({"name": "f", "description": "d", "parameters": {"type": "object"}});
+        let shuffled = json!({"parameters": {"type": "object"}, "description": "d", "name": "f"});
+        let last = json!({"role": "assistant", "content": "It is"});
+        let ending = json!({"messages": [{"role": "user", "content": "Hi"}, last]});
+        let mut continued = ending.clone();
+        continued["continue"] = json!(true);
+        let choice = |choice: Value| {
+            json!({"variables": {"tool_choice": choice}, "tools": [
+            {"type": "function", "function": known}, {"type": "function", "function": {"name": "g"}}]})
+        };
+        let thought = json!([{"type": "thinking", "thinking": "t"}, {"type": "text", "text": "a"}]);
+        let developers = json!({"messages": [{"role": "system", "content": "a"}, {"role": "user", "content": "Hi"},
+            {"role": "developer", "content": "b"}]});
+        let header = "x-anthropic-billing-header: 1\nrest";
+        rows.extend([
+            (Vllm, "", "no empty list of tools", json!({"tools": []}), "", json!(null)),
+            (Vllm, "", "one end of the prompt", continued.clone(), "", json!(null)),
+            (Vllm, "", "the shape of options", tool(json!({"description": "d"})), "", json!(null)),
+            (Vllm, "", "the shape of options", json!({"documents": [{"n": 1}]}), "", json!(null)),
+            (Vllm, "", "the shape of options", json!({"variables": {"reasoning_effort": "odd"}}), "", json!(null)),
+            (Vllm, "", "the shape of options", json!({"variables": {"tool_choice": "auto"}}), "", json!(null)),
+            (Vllm, "", "the shape of messages", message(json!({"role": "user", "content": null})), "", json!(null)),
+            (Vllm, "", "the shape of messages", message(json!({"role": "user", "content": ["a"]})), "", json!(null)),
+            (Vllm, "", "the shape of messages", message(json!({"role": "assistant", "tool_calls": [
+                {"type": "function", "function": {"name": "f", "arguments": "{}"}}]})), "", json!(null)),
+            (Vllm, "", "arguments in variables", json!({"variables": {"documents": [{"a": "b"}]}}),
+                "/documents", json!([{"a": "b"}])),
+            (Vllm, "", "arguments in variables", json!({"variables": {"tokenize": true}}), "", json!(null)),
+            (Vllm, "", "reasoning has two names", message(json!({"role": "assistant", "content": "x", "reasoning_content": "R"})),
+                "/messages/1", json!({"role": "assistant", "content": "x", "reasoning": "R", "reasoning_content": "R"})),
+            (Vllm, "", "other fields are lost", message(json!({"role": "assistant", "content": "x", "thinking": "T"})),
+                "/messages/1", json!({"role": "assistant", "content": "x"})),
+            (Vllm, "", "no list of no calls", message(json!({"role": "assistant", "content": "x", "tool_calls": []})),
+                "/messages/1", json!({"role": "assistant", "content": "x"})),
+            (Vllm, "", "bad arguments are lost", called(json!({"name": "f", "arguments": "[1]"})),
+                "/messages/1/tool_calls/0/function/arguments", json!({})),
+            (Vllm, PARTS, "texts become parts", message(json!({"role": "assistant", "content": "x"})),
+                "/messages/1/content", json!([{"type": "text", "text": "x"}])),
+            (Vllm, "", "Claude Code's header is lost", message(json!({"role": "system", "content": header})),
+                "/messages/1/content", json!("rest")),
+            (Vllm, PARTS, "parts have one form", message(json!({"role": "assistant", "content": thought})),
+                "/messages/1/content/0", json!({"type": "text", "text": "t"})),
+            (Vllm, "", "developer becomes system", developers.clone(),
+                "/messages/0", json!({"role": "system", "content": "a\n\nb"})),
+            (Vllm, "{{ 'developer' }}", "fields have an order", developers,
+                "/messages/2", json!({"role": "developer", "content": "b", "tools": null})),
+            (Vllm, "", "fields have an order", called(json!({"name": "f", "arguments": "{}"})),
+                "/messages/1/tool_calls/0", json!({"id": "c", "function": {"arguments": {}, "name": "f"}, "type": "function"})),
+            (Vllm, "", "other fields of tools are lost", tool(more.clone()), "/tools/0/function", known.clone()),
+            (Vllm, "", "tools have an order", tool(shuffled.clone()), "/tools/0/function", known.clone()),
+            (Vllm, "", "null and auto are lost", json!({"variables": {"a": null, "b": "auto", "c": 0}}),
+                "/variables", json!({"c": 0})),
+            (Vllm, "", "the choice of a tool stays outside", choice(json!("none")), "/variables", json!({})),
+            (SgLang, "", "the shape of a request", json!({"messages": []}), "", json!(null)),
+            (SgLang, "", "the shape of a request", message(json!({"role": "critic", "content": "x"})), "", json!(null)),
+            (SgLang, "", "the shape of a request", json!({"variables": {"tools": []}}), "", json!(null)),
+            (SgLang, "", "roles in small letters", message(json!({"role": "System", "content": "x"})),
+                "/messages/1/role", json!("system")),
+            (SgLang, "", "other fields are lost", message(json!({"role": "assistant", "content": "x", "reasoning": "R", "name": "n"})),
+                "/messages/1", json!({"role": "assistant", "content": "x", "name": "n"})),
+            (SgLang, "", "other fields are lost", message(json!({"role": "user", "content": "x", "name": "n"})),
+                "/messages/1", json!({"role": "user", "content": "x"})),
+            (SgLang, "", "arguments become an object", called(json!({"name": "f", "arguments": "[1]"})), "", json!(null)),
+            (SgLang, "", "calls are filled in", called(json!({"name": "f", "arguments": "{}"})),
+                "/messages/1/tool_calls/0", json!({"id": "c", "index": null, "type": "function",
+                    "function": {"name": "f", "arguments": {}}})),
+            (SgLang, PARTS, "thoughts are lost", message(json!({"role": "assistant", "content": thought})),
+                "/messages/1/content", json!([{"type": "text", "text": "a"}])),
+            (SgLang, PARTS, "other fields of parts are lost", message(json!({"role": "user", "content": [
+                {"type": "text", "text": "a", "x": 1}]})), "/messages/1/content", json!([{"type": "text", "text": "a"}])),
+            (SgLang, "", "the last message is continued behind", continued, "/behind", json!("It is")),
+            (SgLang, "", "the last answer becomes the user's", ending,
+                "/messages/1", json!({"role": "user", "content": "It is"})),
+            (SgLang, "", "a new message always begins", json!({"add_generation_prompt": false}),
+                "/add_generation_prompt", json!(true)),
+            (SgLang, "", "documents are lost", json!({"documents": [{"a": "b"}]}), "/documents", json!(null)),
+            (SgLang, "", "documents in variables", json!({"variables": {"documents": [{"a": "b"}]}}),
+                "/documents", json!([{"a": "b"}])),
+            (SgLang, "", "tools only if they may be called", choice(json!("none")), "/tools", json!(null)),
+            (SgLang, "", "tools only if they may be called", choice(json!({"function": {"name": "g"}})),
+                "/tools/0/function/name", json!("g")),
+            (SgLang, "", "a key that nobody wrote", tool(known.clone()),
+                "/tools/0", json!({"type": "function", "function": known, "defer_loading": null})),
+            (SgLang, "", "other fields of tools are lost", tool(more), "/tools/0/function", known.clone()),
+            (SgLang, "", "types of schemas are corrected", tool(json!({"name": "f", "parameters": {"type": "dict"}})),
+                "/tools/0/function/parameters/type", json!("object")),
+            (SgLang, "", "wrong schemas are refused", tool(json!({"name": "f", "parameters": {"type": "any"}})), "", json!(null)),
+            (SgLang, "", "effort turns thinking on", json!({"variables": {"reasoning_effort": 0.5}}),
+                "/variables/thinking", json!(true)),
+        ]);
+        rows
+    }
+
+    #[test]
+    fn every_change_does_what_it_says() {
+        let mut tried = BTreeSet::new();
+        for (front, source, name, request, place, expected) in rows() {
+            let template = Template::from_source("t", Dialect::Jinja, source);
+            let model = ModelProfile::of(&template);
+            let case = case(&request);
+            let changes = front.changes(&case, &model);
+            let found = changes.iter().find(|change| change.name == name);
+            let found =
+                found.unwrap_or_else(|| panic!("{front}: `{name}` changes nothing in {request}"));
+            let prepared = front.prepare(&case, &model);
+            if place.is_empty() {
+                assert!(
+                    prepared.case.is_err(),
+                    "{front}: `{name}` refuses {request}"
+                );
+                assert!(std::ptr::eq(*found, changes[changes.len() - 1]), "{name}");
+            } else {
+                let seen = prepared.seen().unwrap();
+                let whole = json!({
+                    "messages": seen.messages, "tools": seen.tools, "documents": seen.documents,
+                    "variables": seen.variables, "add_generation_prompt": seen.add_generation_prompt,
+                    "behind": prepared.behind,
+                });
+                let found = whole.pointer(place).map(Value::to_string);
+                assert_eq!(
+                    found,
+                    Some(expected.to_string()),
+                    "{front}: {name}: {request}"
+                );
+            }
+            tried.insert((front, name));
+        }
+        for front in [Front::Vllm, Front::SgLang] {
+            for change in front.all_changes() {
+                // Whether the first try fails is known only to whoever renders.
+                let is_seen = change.name != "bare functions in a second try";
+                assert_eq!(
+                    tried.contains(&(front, change.name)),
+                    is_seen,
+                    "{front}: {}",
+                    change.name
+                );
+                assert!(change.sentence.ends_with('.'), "{}", change.sentence);
+            }
+        }
+    }
+
+    #[test]
+    fn a_template_that_fails_with_tools_gets_their_functions() {
+        use crate::engines::Engines;
+        use crate::prepared_case::PreparedCase;
+        use crate::program::FrontProgram;
+
+        let source = "{{ tools[0].name.upper() }}";
+        let template = Template::from_source("t", Dialect::Jinja, source);
+        let engines = Engines::default();
+        let program = FrontProgram::load(engines.for_dialect(Dialect::Jinja).unwrap(), &template);
+        let case = case(&tool(json!({"name": "f"})));
+        let prompt = |front| {
+            let input = PreparedCase::new(&case, front, &program.model);
+            program.outcome(&input).into_prompt().ok()
+        };
+        assert_eq!(prompt(Front::SgLang).as_deref(), Some("F"));
+        assert_eq!(prompt(Front::Vllm), None);
+        assert_eq!(ChangeKind::Invented.name(), "invented");
+    }
+}
