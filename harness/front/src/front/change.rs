@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rolecall_core::{CONTENT, Case};
 use serde_json::{Map, Value};
 
-use super::model::TemplateFacts;
+use super::facts::TemplateFacts;
 use super::preparation::Preparation;
 
 /// A change that an application makes to requests.

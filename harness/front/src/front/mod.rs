@@ -7,9 +7,11 @@
 //! rest.
 
 mod continuation;
-mod model;
-
 mod preparation;
+
+mod facts;
+
+mod change;
 
 mod definition;
 
@@ -25,9 +27,9 @@ mod processor;
 
 mod clients;
 
-mod ollama;
+mod model;
 
-mod change;
+mod ollama;
 
 mod schema;
 

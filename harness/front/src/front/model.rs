@@ -8,6 +8,7 @@ use rolecall_go::endpoint::ModelTraits;
 
 use super::clients;
 use super::definition::Front;
+use super::facts::TemplateFacts;
 
 /// What a front knows about a model. Two are equal if every front treats them alike.
 #[derive(Debug, Clone)]
@@ -18,22 +19,6 @@ pub struct ModelProfile<'t> {
     /// The Jinja template, in which some fronts read.
     template: Option<&'t Template>,
     facts: OnceLock<TemplateFacts>,
-}
-
-/// What served applications read in a template before they get a conversation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
-pub(super) struct TemplateFacts {
-    /// Whether it loops over the content of its messages, as vLLM finds out.
-    pub(super) loops_over_content: bool,
-    /// Whether SGLang finds that it takes a content as a list of parts.
-    pub(super) is_for_parts: bool,
-    /// Whether it has the name of the role `developer`.
-    pub(super) has_developer: bool,
-    /// Whether it mentions images, audio and videos.
-    pub(super) media: [bool; 3],
-    /// Whether SGLang finds that it has a variable for little effort.
-    pub(super) has_low_effort: bool,
 }
 
 impl<'t> ModelProfile<'t> {
@@ -155,24 +140,6 @@ impl<'t> ModelProfile<'t> {
     fn sent(&self) -> Option<&[(String, Variable)]> {
         let template = self.template.filter(|_| self.facts.get().is_some());
         template.map(|template| template.variables.as_slice())
-    }
-}
-
-impl TemplateFacts {
-    fn of(source: &str) -> TemplateFacts {
-        let loops = rolecall_jinja::read(source).map(|reading| reading.content_loops);
-        let loops = loops.unwrap_or_default();
-        let has = |word: &str| source.contains(word);
-        let media = ["image", "audio", "video"].map(has);
-        let messages = ["message", "msg", "m"];
-        let loops_over_message = messages.iter().any(|name| loops.variables.contains(*name));
-        TemplateFacts {
-            loops_over_content: loops.of_messages,
-            is_for_parts: loops_over_message || media.contains(&true) || has("vision"),
-            has_developer: has("\"developer\"") || has("'developer'"),
-            media,
-            has_low_effort: has("low_effort") && has("truncate_history_thinking"),
-        }
     }
 }
 
