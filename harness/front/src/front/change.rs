@@ -219,6 +219,7 @@ pub(super) fn refused<T>(why: impl Into<String>) -> Result<T, String> {
 }
 
 #[cfg(test)]
+#[allow(clippy::needless_pass_by_value)] // Rows of a table are shorter so.
 mod tests {
     use std::collections::BTreeSet;
 
