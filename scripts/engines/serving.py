@@ -1,13 +1,5 @@
 """What the adapters of servers share: they load templates and answer requests of clients over Rolecall's
 engine protocol, as an application.
-
-A server is an object:
-
-- `name`, `version`, `components`: what the greeting says; its front has its name.
-- `load(number, templates, tokens, media)`: a model with the templates, by name or one alone, with the
-  special tokens of its tokenizer, and with the kinds of media that it takes: those that its templates
-  mention.
-- `prompt(model, request)`: the prompt that the server makes of a request. It raises what the server raises.
 """
 
 import datetime
@@ -15,12 +7,6 @@ import json
 import re
 import sys
 
-import jinja2
-import stand_ins
-from transformers.tokenization_utils_base import PreTrainedTokenizerBase
-from transformers.utils import chat_template_utils
-
-NAMED_TOKENS = PreTrainedTokenizerBase.SPECIAL_TOKENS_ATTRIBUTES
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 
 # The variables for which requests have fields; the others are in `chat_template_kwargs`.
@@ -31,24 +17,34 @@ class Refused(Exception):
     """The server refuses a request."""
 
 
-class FrozenClock(datetime.datetime):
-    """The clock that `strftime_now` reads."""
+class Server:
+    """A server. `name`, `version` and `components` are what the greeting says; its front has its name."""
 
-    moment = None
+    def set_clock(self, moment):
+        """From now on, templates see this moment, in UTC."""
+        raise NotImplementedError
 
-    @classmethod
-    def now(cls, tz=None):
-        return cls.moment
+    def load(self, number, templates, tokens, media):
+        """A model with the templates, by name or one alone, with the special tokens of its tokenizer, and
+        with the kinds of media that it takes: those that its templates mention. It raises `ParseError`
+        for a template that cannot be parsed."""
+        raise NotImplementedError
+
+    def prompt(self, model, request):
+        """The prompt that the server makes of a request. It raises what the server raises."""
+        raise NotImplementedError
+
+    def failure(self, error):
+        """The answer for what the server has raised."""
+        return {"outcome": "failed", "stage": "input", "message": words(error)}
 
 
-class Tokenizer(PreTrainedTokenizerBase):
-    """A tokenizer without tokens but the special ones."""
+class ParseError(Exception):
+    """A template cannot be parsed, with the answer that says so."""
 
-    @classmethod
-    def of(cls, templates, tokens):
-        named = {name: token for name, token in tokens.items() if name in NAMED_TOKENS}
-        extra = {name: token for name, token in tokens.items() if name not in NAMED_TOKENS}
-        return cls(chat_template=templates, **named, extra_special_tokens=extra)
+    def __init__(self, answer):
+        super().__init__()
+        self.answer = answer
 
 
 def request_of(asked):
@@ -71,45 +67,14 @@ def request_of(asked):
 
 def outcome(server, model, asked):
     moment = datetime.datetime.fromisoformat(asked["now"])
-    FrozenClock.moment = moment.replace(tzinfo=None)
+    server.set_clock(moment.replace(tzinfo=None))
     try:
         text = server.prompt(model, request_of(asked))
         # A lone surrogate is not a text.
         text.encode()
         return {"outcome": "rendered", "text": text}
-    except stand_ins.Missing:
-        raise
     except Exception as error:
-        return refusal(error)
-
-
-def refusal(error):
-    for cause in causes(error):
-        if isinstance(cause, RecursionError):
-            return {"outcome": "exceeded", "limit": "recursion"}
-        # `raise_exception` raises this class itself; Jinja2 raises only classes derived from it.
-        if type(cause) is jinja2.exceptions.TemplateError:
-            return {"outcome": "raised", "message": str(cause)}
-    lines = [line for cause in causes(error) for line in template_lines(cause)]
-    line = lines[-1] if lines else None
-    stage = "input" if line is None else "render"
-    return {"outcome": "failed", "stage": stage, "message": words(error), "line": line}
-
-
-def causes(error):
-    """An error and what it came from."""
-    while error is not None:
-        yield error
-        error = error.__cause__
-
-
-def template_lines(error):
-    """The lines of the template at which Python was, outermost first."""
-    frame = error.__traceback__
-    while frame:
-        if frame.tb_frame.f_code.co_filename == "<template>":
-            yield frame.tb_lineno
-        frame = frame.tb_next
+        return server.failure(error)
 
 
 def words(error):
@@ -125,24 +90,17 @@ def words(error):
 
 def load(server, models, asked):
     templates = asked.get("templates") or asked["source"]
-    try:
-        if isinstance(templates, str):
-            chat_template_utils._compile_jinja_template(templates)
-    except RecursionError:
-        return {"outcome": "exceeded", "limit": "recursion"}
-    except Exception as error:
-        line = getattr(error, "lineno", None)
-        message = f"{type(error).__name__}: {error}"
-        return {"outcome": "failed", "stage": "parse", "message": message, "line": line}
     tokens = asked.get("special_tokens", {})
     sources = templates if isinstance(templates, str) else " ".join(templates.values())
     media = [kind for kind in ("image", "audio", "video") if kind in sources]
-    models[asked["template"]] = server.load(asked["id"], templates, tokens, media)
+    try:
+        models[asked["template"]] = server.load(asked["id"], templates, tokens, media)
+    except ParseError as error:
+        return error.answer
     return {"ok": True}
 
 
 def serve(server):
-    chat_template_utils.datetime = FrozenClock
     models = {}
     for line in sys.stdin.buffer:
         asked = json.loads(line)

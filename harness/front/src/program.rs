@@ -111,7 +111,11 @@ impl<'t> FrontProgram<'t> {
             return None;
         }
         let reads = |variable: &str| loaded.variables().contains(variable);
-        Some(input.preparation.outcome(template, reads, || rendered))
+        Some(
+            input
+                .preparation
+                .outcome(template, reads, || rendered, || None),
+        )
     }
 
     /// The template's own prompt and the ranges of the model's own text in it. None if there is no

@@ -217,6 +217,7 @@ impl Conversation {
             add_generation_prompt: is("add_generation_prompt").unwrap_or(!continues),
             continue_final_message: continues.then(|| CONTENT.to_owned()),
             variables: variables.cloned().unwrap_or_default(),
+            undefined: Vec::new(),
             now: Moment::default(),
             dialects: Dialect::ALL.to_vec(),
             front: None,

@@ -60,6 +60,22 @@ const SGLANG: Reference = Reference {
     components: &[("jinja2", "3.1.6"), ("transformers", "5.19.0")],
 };
 
+/// mlx-lm, the reference of its front.
+const MLX_LM: Reference = Reference {
+    name: "mlx-lm",
+    dialect: Dialect::Jinja,
+    version: "0.32.2",
+    components: &[("jinja2", "3.1.6"), ("transformers", "5.24.0")],
+};
+
+/// The server of llama.cpp in the package xllamacpp, the reference of its front.
+const LLAMA_SERVER: Reference = Reference {
+    name: "llama-server",
+    dialect: Dialect::Jinja,
+    version: "2026.10.11549",
+    components: &[],
+};
+
 /// The engine and the versions that gave the recorded outcomes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,7 +108,7 @@ impl Reference {
     pub const ALL: [Reference; 2] = [TRANSFORMERS, OLLAMA];
 
     /// The references of fronts that are served.
-    pub const SERVED: [Reference; 2] = [VLLM, SGLANG];
+    pub const SERVED: [Reference; 4] = [VLLM, SGLANG, MLX_LM, LLAMA_SERVER];
 
     pub fn of(dialect: Dialect) -> Reference {
         match dialect {

@@ -18,7 +18,8 @@ sys.path.insert(0, os.path.dirname(HERE))
 import jinja2
 import stand_ins
 import transformers
-from serving import Refused, Tokenizer, serve
+from serving import Refused, serve
+from serving_transformers import Tokenizer, TransformersServer, check
 
 SETTINGS = SimpleNamespace(
     allow_auto_truncate=False,
@@ -71,12 +72,13 @@ class Characters(Tokenizer):
         return sys.maxunicode + 1
 
 
-class SGLang:
+class SGLang(TransformersServer):
     name = "sglang"
     version = importlib.metadata.version("sglang")
     components = {"jinja2": jinja2.__version__, "transformers": transformers.__version__}
 
     def load(self, number, templates, tokens, media):
+        check(templates)
         tokenizer = Characters.of(templates, tokens)
         manager = SimpleNamespace(
             config_value=lambda name: None,

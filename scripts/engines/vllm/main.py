@@ -20,7 +20,8 @@ sys.path.insert(0, os.path.dirname(HERE))
 import jinja2
 import stand_ins
 import transformers
-from serving import Refused, Tokenizer, serve
+from serving import Refused, serve
+from serving_transformers import Tokenizer, TransformersServer, check
 
 
 class Logger(logging.Logger):
@@ -112,12 +113,13 @@ class Renderer(HfRenderer):
         return [conversation], [prompt]
 
 
-class VLLM:
+class VLLM(TransformersServer):
     name = "vllm"
     version = importlib.metadata.version("vllm")
     components = {"jinja2": jinja2.__version__, "transformers": transformers.__version__}
 
     def load(self, number, templates, tokens, media):
+        check(templates)
         owner = Tokenizer.of(templates, tokens)
         # vLLM keeps what it has found out about a template under this name.
         owner.name_or_path = f"model-{number}"

@@ -7,7 +7,8 @@ use rolecall_core::{CONTENT, Case};
 use serde_json::{Map, Value};
 
 use super::facts::TemplateFacts;
-use super::preparation::Preparation;
+use super::preparation::{Opening, Preparation};
+use super::template_probes::TemplateProbes;
 
 /// A change that an application makes to requests.
 #[derive(Debug)]
@@ -51,18 +52,35 @@ pub(super) struct Request {
     pub(super) is_continued: bool,
     /// The tools for a second try, if no prompt came out of the first.
     pub(super) other_tools: Option<Vec<Value>>,
+    /// What the application renders besides, and needs a prompt of.
+    pub(super) beside: Option<Case>,
+    /// Why it refuses the request after the template has made a prompt of it.
+    pub(super) late: Option<String>,
+    /// How that prompt continues the other.
+    pub(super) opening: Option<Opening>,
+    /// A text at the end of a prompt, and the one that it writes behind it then.
+    pub(super) turn: Option<(&'static str, &'static str)>,
+    /// What llama.cpp's server finds out about the template.
+    probes: Option<Arc<TemplateProbes>>,
 }
 
 /// How an application prepares a request: its own changes, and what it calls then.
 pub(super) struct ServedRules {
     pub(super) changes: &'static [Change],
     pub(super) then: fn(&Case) -> Preparation,
+    /// Whether it finds out about a template by rendering it.
+    pub(super) probes: bool,
 }
 
 impl ServedRules {
     /// Prepares a case for a template.
-    pub(super) fn prepare(&self, written: Case, facts: TemplateFacts) -> Preparation {
-        let mut request = Request::new(written.clone(), facts);
+    pub(super) fn prepare(
+        &self,
+        written: Case,
+        facts: TemplateFacts,
+        probes: Option<Arc<TemplateProbes>>,
+    ) -> Preparation {
+        let mut request = Request::new(written.clone(), facts, probes);
         let written = Some(Arc::new(written));
         for change in self.changes {
             if let Err(why) = (change.make)(&mut request) {
@@ -73,6 +91,10 @@ impl ServedRules {
             }
         }
         let prepared = (self.then)(&request.case);
+        let beside = request.beside.map(|case| {
+            let prepared = (self.then)(&case);
+            prepared.seen().cloned().unwrap_or_else(|| Arc::new(case))
+        });
         let again = request.other_tools.map(|tools| Case {
             tools: Some(tools),
             ..request.case.clone()
@@ -84,6 +106,10 @@ impl ServedRules {
             written,
             behind: request.behind,
             again: again.map(Arc::new),
+            beside,
+            late: request.late,
+            opening: request.opening,
+            turn: request.turn,
             ..prepared
         }
     }
@@ -93,8 +119,9 @@ impl ServedRules {
         &self,
         written: Case,
         facts: TemplateFacts,
+        probes: Option<Arc<TemplateProbes>>,
     ) -> Vec<&'static Change> {
-        let mut request = Request::new(written, facts);
+        let mut request = Request::new(written, facts, probes);
         let mut before = request.text();
         let mut found = Vec::new();
         for change in self.changes {
@@ -157,13 +184,24 @@ impl Request {
         })
     }
 
-    fn new(case: Case, facts: TemplateFacts) -> Request {
+    /// What llama.cpp's server has found out about the template.
+    pub(super) fn probes(&self) -> Arc<TemplateProbes> {
+        let probes = self.probes.as_ref();
+        probes.map_or_else(Arc::default, Arc::clone)
+    }
+
+    fn new(case: Case, facts: TemplateFacts, probes: Option<Arc<TemplateProbes>>) -> Request {
         Request {
             case,
             facts,
             behind: String::new(),
             is_continued: false,
             other_tools: None,
+            beside: None,
+            late: None,
+            opening: None,
+            turn: None,
+            probes,
         }
     }
 
@@ -177,10 +215,17 @@ impl Request {
             add_generation_prompt,
             continue_final_message,
             variables,
+            undefined,
             ..
         } = &self.case;
         let conversation = (messages, tools, documents, variables);
-        let options = (add_generation_prompt, continue_final_message, &self.behind);
+        let options = (
+            add_generation_prompt,
+            continue_final_message,
+            undefined,
+            &self.behind,
+            &self.late,
+        );
         serde_json::to_string(&(conversation, options)).unwrap_or_default()
     }
 }
@@ -454,10 +499,91 @@ mod tests {
         rows
     }
 
+    /// A template that prints the thoughts of answers, and those of calls.
+    const THOUGHTS: &str = "{% for m in messages %}{{ m.role }}<think>{{ m.reasoning_content }}</think>{{ m.content \
+        }}{% for c in m.tool_calls %}{{ c.function.arguments | tojson }}{% endfor %}{% endfor %}";
+    /// One that ignores the system, and one that loops over contents.
+    const NO_SYSTEM: &str =
+        "{% for m in messages if m.role != 'system' %}{{ m.content }}{% endfor %}";
+    const LOOPS: &str =
+        "{% for m in messages %}{% for part in m.content %}{{ part.text }}{% endfor %}{% endfor %}";
+
+    #[rustfmt::skip]
+    fn of_mlx_lm() -> Vec<Row> {
+        use Front::MlxLm;
+        let texts = json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]);
+        let user = |content: &Value| message(json!({"role": "user", "content": content}));
+        vec![
+            (MlxLm, "", "an empty list of tools is none", json!({"tools": []}), "/tools", json!(null)),
+            (MlxLm, "", "only messages and tools", json!({"documents": []}), "/documents", json!(null)),
+            (MlxLm, "", "always a new message", json!({"add_generation_prompt": false}), "/add_generation_prompt", json!(true)),
+            (MlxLm, "", "arguments in variables", json!({"variables": {"tools": []}}), "", json!(null)),
+            (MlxLm, "", "only texts", user(&json!([{"type": "image"}])), "", json!(null)),
+            (MlxLm, "", "parts become a text", user(&texts), "/messages/1/content", json!("ab")),
+            (MlxLm, "", "no content is an empty one", user(&json!(null)), "/messages/1/content", json!("")),
+            (MlxLm, "", "arguments become values", called(json!({"name": "f", "arguments": "[1.0]"})),
+                "/messages/1/tool_calls/0/function/arguments", json!([1.0])),
+            (MlxLm, "", "arguments become values", called(json!({"name": "f", "arguments": "{"})), "", json!(null)),
+            (MlxLm, THOUGHTS, "thinking is on or off", json!({}), "/variables/enable_thinking", json!(true)),
+            (MlxLm, "", "thinking is on or off", json!({}), "/variables/enable_thinking", json!(false)),
+            (MlxLm, "", "every message needs a role", json!({"messages": [{"content": "x"}]}), "/late", json!("'role'")),
+        ]
+    }
+
+    #[rustfmt::skip]
+    fn of_llama_server() -> Vec<Row> {
+        use Front::LlamaServer;
+        let texts = json!([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]);
+        let user = |content: &Value| message(json!({"role": "user", "content": content}));
+        let answer = json!([{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]);
+        let two = json!([{"role": "assistant", "content": "x"}, {"role": "assistant", "content": "y"}]);
+        let system = json!([{"role": "system", "content": "s"}, {"role": "user", "content": "x"}]);
+        let arguments = "/messages/1/tool_calls/0/function/arguments";
+        let effort = |effort: &str| json!({"variables": {"reasoning_effort": effort}});
+        let channel = "<|channel|>{{ messages[0].content }}";
+        let more = json!({"name": "f", "strict": true, "description": "d", "parameters": {"minimum": 1.0}});
+        vec![
+            (LlamaServer, "{{ raise_exception('x') }}", "a template that renders", json!({}), "", json!(null)),
+            (LlamaServer, THOUGHTS, "the shape of messages", message(json!({"role": "user"})), "", json!(null)),
+            (LlamaServer, THOUGHTS, "the shape of messages", message(json!({"role": "user", "content": "x", "name": null})), "", json!(null)),
+            (LlamaServer, THOUGHTS, "the shape of tools", json!({"tools": [{"name": "f"}]}), "", json!(null)),
+            (LlamaServer, THOUGHTS, "the choice of a tool stays outside", json!({"variables": {"tool_choice": "f"}}), "", json!(null)),
+            (LlamaServer, THOUGHTS, "an answer at the end is continued", json!({"messages": two}), "", json!(null)),
+            (LlamaServer, THOUGHTS, "an answer at the end is continued", json!({"messages": answer}), "/add_generation_prompt", json!(false)),
+            (LlamaServer, THOUGHTS, "the last message stays outside", json!({"messages": answer}), "/behind", json!("<think></think>y")),
+            (LlamaServer, channel, "the last message stays outside", json!({"messages": answer}), "/behind",
+                json!("<|start|>assistant<|channel|>analysis<|message|><|end|><|start|>assistant<|channel|>final<|message|>y")),
+            (LlamaServer, THOUGHTS, "effort `none` switches thinking off", effort("none"), "/variables/enable_thinking", json!(false)),
+            (LlamaServer, THOUGHTS, "effort `none` switches thinking off", effort("low"), "/variables/reasoning_strength", json!("low")),
+            (LlamaServer, THOUGHTS, "only known fields", message(json!({"role": "user", "content": "x", "reasoning": "r"})),
+                "/messages/1", json!({"role": "user", "content": "x"})),
+            (LlamaServer, "{{ messages[0].content }}{# You have access to the following functions in JSONSchema format #}",
+                "StepFun's texts are trimmed", user(&json!(" x\n")), "/messages/1/content", json!("x")),
+            (LlamaServer, THOUGHTS, "parts become a text", user(&texts), "/messages/1/content", json!("a\nb")),
+            (LlamaServer, LOOPS, "texts become parts", json!({}), "/messages/0/content", json!([{"type": "text", "text": "Hi"}])),
+            (LlamaServer, THOUGHTS, "developer becomes system", message(json!({"role": "developer", "content": "x"})), "/messages/1/role", json!("system")),
+            (LlamaServer, NO_SYSTEM, "the system's text joins the next message", json!({"messages": system}), "/messages/0/content", json!("s\nx")),
+            (LlamaServer, THOUGHTS, "arguments become values", called(json!({"name": "f", "arguments": {"a": 1}})), arguments, json!({"a": 1})),
+            (LlamaServer, THOUGHTS, "tools have three fields", tool(more.clone()), "/tools/0/function/strict", json!("no such field")),
+            (LlamaServer, THOUGHTS, "numbers are rewritten", tool(more), "/tools/0/function/parameters/minimum", json!(1)),
+            (LlamaServer, THOUGHTS, "tools are filled in", tool(json!({"name": "f"})),
+                "/tools/0/function", json!({"name": "f", "description": "", "parameters": {}})),
+            (LlamaServer, channel, "messages of some families",
+                message(json!({"role": "assistant", "content": "x", "reasoning_content": "r"})), "/messages/1/thinking", json!("r")),
+            (LlamaServer, THOUGHTS, "thinking is on or off", json!({}), "/variables/enable_thinking", json!(true)),
+            (LlamaServer, NO_SYSTEM, "thinking is on or off", json!({}), "/variables/enable_thinking", json!(false)),
+            (LlamaServer, THOUGHTS, "the date is known", json!({}), "/variables/date_string", json!("02 Jan 2026")),
+            (LlamaServer, THOUGHTS, "tokens are always there", json!({}), "/variables/bos_token", json!("")),
+            (LlamaServer, THOUGHTS, "only what is there", json!({}), "/undefined", json!(["documents", "tools"])),
+        ]
+    }
+
     #[test]
     fn every_change_does_what_it_says() {
         let mut tried = BTreeSet::new();
-        for (front, source, name, request, place, expected) in rows() {
+        for (front, source, name, request, place, expected) in
+            [rows(), of_mlx_lm(), of_llama_server()].concat()
+        {
             let template = Template::from_source("t", Dialect::Jinja, source);
             let model = ModelProfile::of(&template);
             let case = case(&request);
@@ -477,21 +603,26 @@ mod tests {
                 let whole = json!({
                     "messages": seen.messages, "tools": seen.tools, "documents": seen.documents,
                     "variables": seen.variables, "add_generation_prompt": seen.add_generation_prompt,
-                    "behind": prepared.behind,
+                    "behind": prepared.behind, "late": prepared.late, "undefined": seen.undefined,
                 });
                 let found = whole.pointer(place).map(Value::to_string);
+                let missing = json!("no such field").to_string();
                 assert_eq!(
-                    found,
-                    Some(expected.to_string()),
+                    found.unwrap_or(missing),
+                    expected.to_string(),
                     "{front}: {name}: {request}"
                 );
             }
             tried.insert((front, name));
         }
-        for front in [Front::Vllm, Front::SgLang] {
+        for front in Front::ALL.into_iter().filter(|front| front.is_served()) {
             for change in front.all_changes() {
-                // Whether the first try fails is known only to whoever renders.
-                let is_seen = change.name != "bare functions in a second try";
+                // Whether these matter is known only to whoever renders.
+                let is_seen = ![
+                    "bare functions in a second try",
+                    "the system's text has to stand alone",
+                ]
+                .contains(&change.name);
                 assert_eq!(
                     tried.contains(&(front, change.name)),
                     is_seen,
@@ -501,6 +632,18 @@ mod tests {
                 assert!(change.sentence.ends_with('.'), "{}", change.sentence);
             }
         }
+    }
+
+    #[test]
+    fn mlx_lm_renders_the_system_before_an_empty_question() {
+        let model = ModelProfile::able();
+        let mut case = Case::from_messages(vec![json!({"role": "system", "content": "s"})]);
+        assert!(Front::MlxLm.prepare(&case, &model).beside.is_none());
+        case.messages.push(json!({"role": "user", "content": "x"}));
+        let prepared = Front::MlxLm.prepare(&case, &model);
+        let beside = prepared.beside.unwrap();
+        assert_eq!(beside.messages[1], json!({"role": "user", "content": ""}));
+        assert!(!beside.add_generation_prompt);
     }
 
     #[test]

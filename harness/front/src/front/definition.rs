@@ -40,6 +40,10 @@ fronts! {
     Vllm,
     /// The endpoint `/v1/chat/completions` of SGLang 0.5.23.
     SgLang,
+    /// The endpoint `/v1/chat/completions` of llama.cpp's server, of October 2026.
+    LlamaServer,
+    /// The endpoint `/v1/chat/completions` of mlx-lm 0.32.2.
+    MlxLm,
 }
 
 pub(super) struct FrontDefinition {

@@ -1,5 +1,7 @@
 //! What served applications find out about a template from its source.
 
+use super::mlx_lm::has_thoughts;
+
 /// What they read in it before they get a conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
@@ -14,6 +16,8 @@ pub(super) struct TemplateFacts {
     pub(super) media: [bool; 3],
     /// Whether SGLang finds that it has a variable for little effort.
     pub(super) has_low_effort: bool,
+    /// Whether it writes tokens for thoughts that mlx-lm knows.
+    pub(super) has_thoughts: bool,
 }
 
 impl TemplateFacts {
@@ -30,6 +34,7 @@ impl TemplateFacts {
             has_developer: has("\"developer\"") || has("'developer'"),
             media,
             has_low_effort: has("low_effort") && has("truncate_history_thinking"),
+            has_thoughts: has_thoughts(source),
         }
     }
 }

@@ -37,6 +37,14 @@ mod vllm;
 
 mod sglang;
 
+mod llama_server;
+
+mod families;
+
+mod template_probes;
+
+mod mlx_lm;
+
 mod unknown;
 
 use std::borrow::Cow;
@@ -67,6 +75,8 @@ impl Front {
             Front::OllamaOpenAi => &ollama::OPENAI,
             Front::Vllm => &vllm::FRONT,
             Front::SgLang => &sglang::FRONT,
+            Front::LlamaServer => &llama_server::FRONT,
+            Front::MlxLm => &mlx_lm::FRONT,
             Front::Unknown => &unknown::FRONT,
         }
     }
@@ -151,6 +161,11 @@ impl Front {
         self.served().is_some()
     }
 
+    /// Whether it finds out about a template by rendering it.
+    pub(super) fn is_probed(self) -> bool {
+        self.served().is_some_and(|rules| rules.probes)
+    }
+
     /// The changes that the application may make to a request, in order. Empty if its front is no list
     /// of changes.
     pub fn all_changes(self) -> &'static [Change] {
@@ -162,7 +177,8 @@ impl Front {
     pub fn changes(self, case: &Case, model: &ModelProfile<'_>) -> Vec<&'static Change> {
         let rules = self.served();
         rules.map_or_else(Vec::new, |rules| {
-            rules.taking_effect(model.written(case), model.facts(case, self))
+            let facts = model.facts(case, self);
+            rules.taking_effect(model.written(case), facts, model.probes(self))
         })
     }
 
@@ -214,7 +230,8 @@ impl Front {
             PreparationRules::Method { prepare, .. } => prepare(case),
             PreparationRules::Endpoint(endpoint) => ollama::prepare(case, *endpoint, model),
             PreparationRules::Changes(rules) => {
-                rules.prepare(model.written(case), model.facts(case, self))
+                let facts = model.facts(case, self);
+                rules.prepare(model.written(case), facts, model.probes(self))
             }
         }
     }

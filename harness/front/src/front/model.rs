@@ -1,7 +1,7 @@
 //! A model, as fronts see it: the second input of a front besides the conversation.
 
 use std::hash::{Hash, Hasher};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rolecall_core::{Case, Dialect, OllamaSetup, Template, Variable};
 use rolecall_go::endpoint::ModelTraits;
@@ -9,6 +9,7 @@ use rolecall_go::endpoint::ModelTraits;
 use super::clients;
 use super::definition::Front;
 use super::facts::TemplateFacts;
+use super::template_probes::TemplateProbes;
 
 /// What a front knows about a model. Two are equal if every front treats them alike.
 #[derive(Debug, Clone)]
@@ -19,6 +20,7 @@ pub struct ModelProfile<'t> {
     /// The Jinja template, in which some fronts read.
     template: Option<&'t Template>,
     facts: OnceLock<TemplateFacts>,
+    probes: OnceLock<Arc<TemplateProbes>>,
 }
 
 impl<'t> ModelProfile<'t> {
@@ -37,6 +39,7 @@ impl<'t> ModelProfile<'t> {
             traits: ModelTraits::of(template),
             own: has_own.then_some(template),
             template: None,
+            probes: OnceLock::new(),
             facts: OnceLock::new(),
         }
     }
@@ -52,21 +55,26 @@ impl<'t> ModelProfile<'t> {
             own: None,
             template: None,
             facts: OnceLock::new(),
+            probes: OnceLock::new(),
         }
     }
 
-    /// A case as clients of OpenAI's endpoint send it to a served application. They make a variable of
-    /// the tools themselves, of those that they send.
+    /// A case as clients of OpenAI's endpoint send it to a served application. They send the
+    /// variables of the template, too, and make one of the tools themselves.
     pub(super) fn written(&self, case: &Case) -> Case {
         let mut case = clients::write_openai(case.clone());
         let variables = self
             .template
             .map_or(&[][..], |template| &template.variables);
         for (name, variable) in variables {
-            if let (Variable::ToolsJson { indent }, Some(tools)) = (variable, &case.tools) {
-                let text = rolecall_jinja::tools_json(tools, *indent);
-                case.variables.entry(name).or_insert_with(|| text.into());
-            }
+            let value = match (variable, &case.tools) {
+                (Variable::Value(value), _) => value.clone(),
+                (Variable::ToolsJson { indent }, Some(tools)) => {
+                    rolecall_jinja::tools_json(tools, *indent).into()
+                }
+                (Variable::ToolsJson { .. }, None) => continue,
+            };
+            case.variables.entry(name).or_insert(value);
         }
         case
     }
@@ -82,17 +90,26 @@ impl<'t> ModelProfile<'t> {
         }
     }
 
+    /// What a served application finds out by rendering the template, if it does that.
+    pub(super) fn probes(&self, front: Front) -> Option<Arc<TemplateProbes>> {
+        let probes = self.template.filter(|_| front.is_probed());
+        let of = |template| Arc::new(TemplateProbes::of(template));
+        probes.map(|template| Arc::clone(self.probes.get_or_init(|| of(template))))
+    }
+
     /// The part of the profile that can affect a case with a front.
     #[must_use]
     pub fn with(&self, case: &Case, front: Front) -> ModelProfile<'t> {
         if front.is_served() {
             return ModelProfile {
                 facts: OnceLock::from(self.facts(case, front)),
+                probes: self.probes(front).map(OnceLock::from).unwrap_or_default(),
                 ..self.clone()
             };
         }
         let mut own = ModelProfile {
             facts: OnceLock::new(),
+            probes: OnceLock::new(),
             ..self.clone()
         };
         own.narrow(case);
@@ -150,6 +167,7 @@ impl PartialEq for ModelProfile<'_> {
             && own(self) == own(other)
             && self.facts.get() == other.facts.get()
             && self.sent() == other.sent()
+            && self.probes.get() == other.probes.get()
     }
 }
 

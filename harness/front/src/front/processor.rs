@@ -179,6 +179,7 @@ mod tests {
             &template,
             |name| name == read,
             || Outcome::Rendered { text: seen },
+            || None,
         );
         match outcome {
             Outcome::Rendered { text } => Ok(text),

@@ -23,6 +23,7 @@ pub(super) static FRONT: FrontDefinition = FrontDefinition {
     preparation: PreparationRules::Changes(ServedRules {
         changes: CHANGES,
         then: |case| OF_SERVERS.prepare(case),
+        probes: false,
     }),
 };
 
