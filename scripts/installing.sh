@@ -26,6 +26,28 @@ environment() {
   cp "$wanted" "$folder/requirements.txt"
 }
 
+# An environment for an engine with some modules of a server, from its wheel: `server NAME WHEEL`. The
+# wheel itself is thrown away, whatever system it is for.
+server() {
+  local name=$1 wheel=$2 from=scripts/engines/$1 folder=$INTO/python-$1 made
+  made=$(cat "$wheel" "$from"/{requirements,modules}.txt scripts/engines/unpack.py)
+  if [ "$made" = "$(cat "$folder/made-of" 2>/dev/null)" ]; then
+    printf '%s: already here\n' "$name"
+    return
+  fi
+  rm -rf "$folder"
+  environment "$name" "$from/requirements.txt"
+  printf '%s: downloading the wheel of %s\n' "$name" "$(grep -o '^[^ ]*==[^ ]*' "$wheel")"
+  "$folder/bin/python" -m pip download --quiet --disable-pip-version-check --no-deps \
+    --only-binary :all: --python-version 3.11 --implementation cp --abi cp311 --abi abi3 \
+    --platform manylinux_2_34_x86_64 --platform manylinux_2_28_x86_64 \
+    --dest "$folder/wheel" -r "$wheel"
+  "$folder/bin/python" scripts/engines/unpack.py "$folder"/wheel/*.whl "$from/modules.txt" \
+    "$("$folder/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+  rm -rf "$folder/wheel"
+  printf '%s' "$made" >"$folder/made-of"
+}
+
 # The program that the harness starts; whole or not at all.
 launcher() {
   printf '#!/bin/sh\ncd "$(dirname "$0")"\n%s\n' "$2" >"$INTO/$1.draft"

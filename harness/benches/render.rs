@@ -193,7 +193,7 @@ fn coverage(suite: &Suite, dialect: Dialect) {
             suite
                 .pairs_among(program.template, &suite.cases)
                 .map(move |pair| {
-                    let model = program.model.with(pair.case);
+                    let model = program.model.with(pair.case, pair.front());
                     (program, PreparedCase::new(pair.case, pair.front(), &model))
                 })
         })

@@ -217,9 +217,13 @@ fn every_case_says_something_of_its_own() {
 #[test]
 fn the_references_are_pinned() {
     let root = LAYOUT.root().to_path_buf();
-    for reference in Reference::ALL {
-        let path = format!("scripts/engines/{}/requirements.txt", reference.name);
-        let pins = std::fs::read_to_string(root.join(path)).unwrap();
+    for reference in Reference::ALL.into_iter().chain(Reference::SERVED) {
+        let folder = root.join("scripts/engines");
+        let read = |path: String| std::fs::read_to_string(folder.join(path)).unwrap_or_default();
+        let mut pins = read(format!("{}/requirements.txt", reference.name));
+        // The wheel of a server.
+        let wheel = read(format!("{}-parsers/wheel.txt", reference.name));
+        pins.push_str(&wheel.replace(" \\", ""));
         let has = |pin: &str| pins.lines().any(|line| line == pin);
         if reference.dialect == Dialect::Jinja {
             assert!(has(&format!("{}=={}", reference.name, reference.version)));

@@ -29,7 +29,7 @@ fn a_traced_render_has_the_outcome_of_a_plain_one_and_spans_that_cover_it() {
         let engine = engines.for_dialect(template.dialect).unwrap();
         let program = FrontProgram::load(engine, template);
         for pair in SUITE.pairs_among(template, &SUITE.cases) {
-            let model = program.model.with(pair.case);
+            let model = program.model.with(pair.case, pair.front());
             let input = PreparedCase::new(pair.case, pair.front(), &model);
             let (outcome, examination) = program.examined(&input);
             let spans = examination.spans;

@@ -338,7 +338,7 @@ impl<'p, 't> Masker<'p, 't> {
 
     /// The prompt of a case, traced.
     fn traced(&self, case: &Case, front: Front) -> Result<Traced, NoMask> {
-        let input = PreparedCase::new(case, front, &self.program.model.with(case));
+        let input = PreparedCase::new(case, front, &self.program.model.with(case, front));
         match self.program.traced(&input) {
             (Outcome::Rendered { text }, Some(spans)) => Ok(Traced { text, spans }),
             (Outcome::Rendered { .. }, None) => Err(NoMask::Untraced),
@@ -360,7 +360,7 @@ impl<'p, 't> Masker<'p, 't> {
         if let Some((_, _, prompt)) = known().iter().find(is_same) {
             return prompt.clone();
         }
-        let input = PreparedCase::new(&case, front, &self.program.model.with(&case));
+        let input = PreparedCase::new(&case, front, &self.program.model.with(&case, front));
         let prompt = self.program.outcome(&input).into_prompt().ok();
         drop(input);
         let mut known = known();

@@ -154,7 +154,11 @@ impl<'p, 't> Writer<'p, 't> {
         let mut case = case.saying(messages.to_vec(), case.tools.clone(), variables);
         case.add_generation_prompt = add_generation_prompt;
         case.continue_final_message = None;
-        let prepared = PreparedCase::new(&case, self.front, &self.program.model.with(&case));
+        let prepared = PreparedCase::new(
+            &case,
+            self.front,
+            &self.program.model.with(&case, self.front),
+        );
         self.program.outcome(&prepared)
     }
 }

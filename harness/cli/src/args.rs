@@ -7,6 +7,7 @@ mod groups;
 
 use std::path::{Path, PathBuf};
 
+use crate::report::explanation::Explained;
 use crate::report::format::Format;
 use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -114,9 +115,10 @@ pub(crate) enum Command {
     Mask(MaskArguments),
     /// Read what a contract means, and how a template keeps it
     Explain {
-        /// The contracts: `rolecall list contracts` names them
-        #[arg(value_name = "CONTRACT", required = true, value_parser = contract::find, add = ArgValueCompleter::new(completion::contracts))]
-        contracts: Vec<&'static Contract>,
+        /// The contracts (`rolecall list contracts` names them), or fronts of served applications, such
+        /// as vllm
+        #[arg(value_name = "NAME", required = true, value_parser = explained, add = ArgValueCompleter::new(completion::contracts))]
+        names: Vec<Explained>,
     },
     /// Begin a suite of your own: rolecall.toml, a first case, a workflow for CI
     Init {
@@ -829,14 +831,22 @@ pub(crate) struct MaskArguments {
     pub(crate) format: Format,
 }
 
+fn explained(name: &str) -> Result<Explained, String> {
+    match Front::named(name) {
+        front if front.is_served() => Ok(Explained::Front(front)),
+        _ => contract::find(name).map(Explained::Contract),
+    }
+}
+
 /// The commands on the references.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReferenceCommand {
     /// Install the references, with Python 3.10 or later: into .references in a checkout of
     /// Rolecall, otherwise into a folder of the user's
     Setup {
-        /// Which references: transformers, ollama; default: both
-        #[arg(value_parser = ["transformers", "ollama"])]
+        /// Which references: transformers, ollama, and the servers vllm, sglang, mlx-lm and llama-server;
+        /// default: the first two
+        #[arg(value_parser = ["transformers", "ollama", "vllm", "sglang", "mlx-lm", "llama-server"])]
         names: Vec<String>,
     },
     /// Run the references, and record their results

@@ -14,14 +14,17 @@ use rolecall_core::invocation::{self, Site};
 use rolecall_core::problem::{Problem, did_you_mean};
 use rolecall_core::transcript;
 use rolecall_front::engines::Engines;
+use rolecall_front::front::Front;
 use rolecall_io::template_file::{dialect_of, sidecar};
 use rolecall_suite::accepting::families_of;
 use rolecall_suite::card_rule::CardRule;
 use rolecall_suite::configuration::Configuration;
 use rolecall_suite::divergence::{self, Divergences};
+use rolecall_suite::front_records;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::record::{RecordedAnswer, Unverified};
 use rolecall_suite::records::{AskedTemplates, Records};
+use rolecall_suite::reference::Reference;
 use rolecall_suite::response_file::unusable;
 use rolecall_suite::response_file::{Inspected, inspect_template};
 use rolecall_suite::schema::FILES;
@@ -123,6 +126,10 @@ fn survey(layout: &Layout, suite: &Suite, snapshots: &Snapshots, pairs: &[Pair<'
         let cards = suite.templates.iter();
         expected.extend(cards.map(|template| snapshots.card(&template.name)));
     }
+    let served = Reference::SERVED
+        .iter()
+        .map(|one| front_records::file(layout, Front::named(one.name)));
+    expected.extend(served);
     Survey::of(snapshots.root(), &expected)
 }
 

@@ -4,16 +4,22 @@ use std::io;
 use std::time::Duration;
 
 use crate::report::progress::Progress;
-use rolecall_core::Engine;
+use rolecall_core::{Engine, OutcomeKind};
+use rolecall_front::front::Front;
 use rolecall_io::protocol::ProtocolEngine;
 use rolecall_suite::divergence::Divergences;
+use rolecall_suite::front_records::{self, FrontRecords};
+use rolecall_suite::layout::Layout;
 use rolecall_suite::recording::{Recorded, Updates};
+use rolecall_suite::records::Records;
+use rolecall_suite::reference::{Identity, Reference};
 use rolecall_suite::run::{Rendered, Runner};
 use rolecall_suite::snapshot::Snapshots;
-use rolecall_suite::suite::Pair;
+use rolecall_suite::suite::{Pair, Suite};
 
 use crate::failure::{Failure, report_problems, tell};
 use crate::session::Session;
+use crate::{engines, home};
 
 /// What the references gave for some pairs. Nothing of it is written yet.
 pub(crate) struct ReferenceResults<'s> {
@@ -61,6 +67,63 @@ pub(crate) fn ask<'s>(
         pairs,
         elapsed,
     })
+}
+
+/// What the application of a front makes of the suite now, and what is recorded of it.
+pub(crate) struct FrontResults {
+    pub(crate) now: FrontRecords,
+    pub(crate) recorded: Option<FrontRecords>,
+    /// Its name and versions.
+    pub(crate) application: Identity,
+    pub(crate) count: usize,
+    pub(crate) elapsed: Duration,
+}
+
+/// Asks the application of a front for the whole suite. `own` has the records of the templates' own
+/// fronts. None if the application is not set up.
+pub(crate) fn ask_front(
+    front: Front,
+    layout: &Layout,
+    session: &Session,
+    own: &Records,
+) -> Result<Option<FrontResults>, Failure> {
+    let Some(reference) = Reference::of_front(front) else {
+        return Ok(None);
+    };
+    if reference
+        .program(&home::references_folder(layout)?)
+        .is_err()
+    {
+        return Ok(None);
+    }
+    let programs = [engines::reference_program(
+        &reference,
+        &session.limits.program,
+    )?];
+    let mut suite = Suite::load_layout(layout);
+    suite.use_front(front);
+    let pairs = front_records::pairs(&suite);
+    let progress = Progress::new(pairs.len(), &format!("asking {front}"), "pairs");
+    let ran = runner(&programs, session, &progress)?.render(&pairs);
+    progress.clear();
+    let died = |one: &&Rendered<'_>| {
+        matches!(
+            one.outcome.kind(),
+            OutcomeKind::Crashed | OutcomeKind::NotAsked
+        )
+    };
+    if let Some(died) = ran.results.iter().find(died) {
+        let why = format!("{reference} gave no answer: {}", died.outcome.text());
+        return Err(Failure::Request(why));
+    }
+    let recorded = FrontRecords::read(layout, front).map_err(|one| Failure::Problems(vec![one]))?;
+    Ok(Some(FrontResults {
+        now: FrontRecords::of(&ran.results, own, recorded.as_ref()),
+        recorded,
+        application: Identity::of(&programs[0]),
+        count: pairs.len(),
+        elapsed: ran.elapsed,
+    }))
 }
 
 impl ReferenceResults<'_> {

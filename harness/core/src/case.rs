@@ -44,6 +44,8 @@ pub struct Case {
     pub continue_final_message: Option<String>,
     /// Extra template variables; they win over the template's own.
     pub variables: Map<String, Value>,
+    /// Names that are not defined for templates, although all others are given.
+    pub undefined: Vec<String>,
     /// The time that the clock shows while the template runs.
     pub now: Moment,
     /// The dialects whose templates can take this case.
@@ -153,6 +155,7 @@ impl Case {
             documents: None,
             add_generation_prompt: true,
             continue_final_message: None,
+            undefined: Vec::new(),
             variables: Map::new(),
             now: Moment::default(),
             dialects: Dialect::ALL.to_vec(),
@@ -187,6 +190,7 @@ impl Case {
             documents: self.documents.clone(),
             add_generation_prompt: self.add_generation_prompt,
             continue_final_message: self.continue_final_message.clone(),
+            undefined: self.undefined.clone(),
             variables,
             now: self.now,
             dialects: self.dialects.clone(),

@@ -112,7 +112,7 @@ impl<'s> TemplateCoverage<'s> {
             not_run: 0,
         };
         for pair in pairs {
-            let model = program.model.with(pair.case);
+            let model = program.model.with(pair.case, pair.front());
             let input = PreparedCase::new(pair.case, pair.front(), &model);
             let (outcome, hits) = program.covered(&input);
             coverage.cases += 1;

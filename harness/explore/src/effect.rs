@@ -49,8 +49,8 @@ impl Effect {
         input: &PreparedCase<'_>,
         case: &Case,
     ) -> bool {
-        let model = mutant.model.with(case);
-        if model == original.model.with(case) {
+        let model = mutant.model.with(case, input.front);
+        if model == original.model.with(case, input.front) {
             return is_same(&mutant.outcome(input), &self.outcome);
         }
         // The front may treat the mutant in another way.

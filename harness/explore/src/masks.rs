@@ -93,7 +93,7 @@ pub(crate) fn marked(program: &FrontProgram<'_>, pair: &Pair<'_>) -> Option<Vec<
     if !has_marks(pair.chosen()?) {
         return None;
     }
-    let model = program.model.with(pair.case);
+    let model = program.model.with(pair.case, pair.front());
     let input = PreparedCase::new(pair.case, pair.front(), &model);
     let prompt = program.outcome(&input).into_prompt().ok()?;
     let (text, spans) = program.own_text(&input)?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use rolecall_core::{Case, Engine, Hits, Mutation, MutationKind, Site, Template};
+use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 
@@ -94,7 +95,8 @@ impl<'s> TemplateMutants<'s> {
             let is_local = !matches!(
                 mutation.kind,
                 MutationKind::WhiteSpace | MutationKind::Statement
-            ) && mutant.model == program.model;
+            ) && mutant.model == program.model
+                && !Front::of(template).is_served();
             let may_notice = |original: &&Original<'_>| {
                 !is_local || places.0.around.is_none() || original.may_reach(places.0.around)
             };
@@ -256,7 +258,7 @@ fn originals<'p>(
 ) -> (Vec<Original<'p>>, bool) {
     let mut originals: Vec<Original<'p>> = Vec::new();
     for pair in pairs {
-        let model = program.model.with(pair.case);
+        let model = program.model.with(pair.case, pair.front());
         let input = PreparedCase::new(pair.case, pair.front(), &model);
         let (outcome, hits) = program.covered(&input);
         let is_first = originals.iter().all(|original| original.hits != hits);

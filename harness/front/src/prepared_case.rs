@@ -1,8 +1,9 @@
 //! A case with a front.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-use rolecall_core::{Case, Conversation};
+use rolecall_core::{Case, Conversation, Outcome, Template};
 
 use crate::front::{Front, ModelProfile, Preparation};
 
@@ -16,6 +17,10 @@ pub struct PreparedCase<'c> {
     pub(crate) written: Conversation<'c>,
     /// The case as templates see it.
     pub(crate) seen: Conversation<'c>,
+    /// The case as templates see it in a second try, if no prompt comes out of the first.
+    again: Option<Conversation<'c>>,
+    /// The case of which the application needs a prompt, too.
+    beside: Option<Conversation<'c>>,
 }
 
 impl PreparedCase<'static> {
@@ -46,7 +51,32 @@ impl<'c> PreparedCase<'c> {
             front,
             written: conversation(preparation.written()),
             seen: conversation(preparation.seen()),
+            again: preparation.again().cloned().map(Conversation::of),
+            beside: preparation.beside().cloned().map(Conversation::of),
             preparation,
+        }
+    }
+
+    /// The outcome for users: see [`Preparation::outcome`].
+    pub(crate) fn outcome(
+        &self,
+        template: &Template,
+        reads: impl Fn(&str) -> bool,
+        mut render: impl FnMut(&Conversation<'c>) -> Outcome,
+    ) -> Outcome {
+        let render = RefCell::new(&mut render);
+        let outcome = |seen| {
+            let beside = || {
+                self.beside
+                    .as_ref()
+                    .map(|beside| (render.borrow_mut())(beside))
+            };
+            let seen = || (render.borrow_mut())(seen);
+            self.preparation.outcome(template, &reads, seen, beside)
+        };
+        match (outcome(&self.seen), &self.again) {
+            (Outcome::Raised { .. } | Outcome::Failed { .. }, Some(again)) => outcome(again),
+            (first, _) => first,
         }
     }
 

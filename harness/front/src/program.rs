@@ -79,10 +79,10 @@ impl<'t> FrontProgram<'t> {
             Err(refusal) => return refusal,
         };
         let loaded = self.loaded_of(template);
-        input.preparation.outcome(
+        input.outcome(
             template,
             |variable| loaded.variables().contains(variable),
-            || loaded.render(&input.seen),
+            |seen| loaded.render(seen),
         )
     }
 
@@ -111,7 +111,11 @@ impl<'t> FrontProgram<'t> {
             return None;
         }
         let reads = |variable: &str| loaded.variables().contains(variable);
-        Some(input.preparation.outcome(template, reads, || rendered))
+        Some(
+            input
+                .preparation
+                .outcome(template, reads, || rendered, || None),
+        )
     }
 
     /// The template's own prompt and the ranges of the model's own text in it. None if there is no
@@ -138,15 +142,15 @@ impl<'t> FrontProgram<'t> {
             return (self.outcome(input), None);
         }
         let mut hits = None;
-        let outcome = input.preparation.outcome(
+        let outcome = input.outcome(
             self.template,
             |variable| self.loaded.variables().contains(variable),
-            || match self.loaded.render_covered(&input.seen) {
+            |seen| match self.loaded.render_covered(seen) {
                 Some((outcome, found)) => {
                     hits = Some(found);
                     outcome
                 }
-                None => self.loaded.render(&input.seen),
+                None => self.loaded.render(seen),
             },
         );
         (outcome, hits)
@@ -181,10 +185,10 @@ impl<'t> FrontProgram<'t> {
             return self.outcome(input);
         };
         let loaded = self.loaded_of(template);
-        input.preparation.outcome(
+        input.outcome(
             template,
             |variable| loaded.variables().contains(variable),
-            || loaded.render_examined(&input.seen, observer),
+            |seen| loaded.render_examined(seen, observer),
         )
     }
 

@@ -36,6 +36,8 @@ struct CaseValues {
     documents: Value,
     add_generation_prompt: Value,
     variables: Vec<(String, Value)>,
+    /// The names that are not defined.
+    undefined: Vec<String>,
     /// The length of the texts that most templates print.
     text_len: usize,
 }
@@ -103,6 +105,7 @@ impl CaseValues {
                 .iter()
                 .map(|(name, json)| (name.clone(), value(json)))
                 .collect(),
+            undefined: case.undefined.clone(),
         }
     }
 }
@@ -161,6 +164,7 @@ impl Context {
                 documents: known("documents", InputKind::Document, &case.documents),
                 add_generation_prompt: case.add_generation_prompt.clone(),
                 variables: variables.collect(),
+                undefined: case.undefined,
                 text_len: case.text_len,
             }),
             template: self.template,
@@ -182,6 +186,9 @@ impl Context {
         let of_case = self.case.variables.iter().find(|(name, _)| name == key);
         if let Some((_, value)) = of_case {
             return Some(value.clone());
+        }
+        if self.case.undefined.iter().any(|name| name == key) {
+            return None;
         }
         if let Some(value) = self.template_value(key) {
             return Some(value);

@@ -127,6 +127,7 @@ pub use rolecall_core::{
     Provenance, Refusal, Site, Stage, Template, UnknownName, Variable, Words,
 };
 
+pub use compile::content_loops::ContentLoops;
 pub use compile::grammar::constructs::Constructs;
 pub use compile::outline::{Body, Outline, Piece, PieceKind};
 pub use compile::pitfalls::{Pitfall, PitfallKind};
@@ -136,7 +137,9 @@ use rolecall_core::provenance::Origin;
 
 use code::Code;
 use compile::grammar::lexer::normalised;
-use compile::{grammar, inputs, literals, lower, mutation, pitfalls, unknown, words};
+use compile::{
+    content_loops, grammar, inputs, literals, lower, mutation, pitfalls, unknown, words,
+};
 use provenance::Texts;
 use python::undefined;
 
@@ -248,6 +251,8 @@ pub struct Reading {
     pub pitfalls: Vec<Pitfall>,
     /// The names and the literals in its code.
     pub words: Words,
+    /// Its loops over the content of messages.
+    pub content_loops: ContentLoops,
 }
 
 /// Reads the source of a template. None if it cannot be read.
@@ -259,6 +264,7 @@ pub fn read(source: &str) -> Option<Reading> {
         assigned: pitfalls::assigned(&parsed.template),
         pitfalls: pitfalls::pitfalls(&parsed.template),
         words: words::words(&parsed.template),
+        content_loops: content_loops::content_loops(&parsed.template),
     })
 }
 

@@ -166,6 +166,7 @@ impl CaseFileReader<'_> {
                 Some(Value::Object(variables)) => variables,
                 _ => Map::new(),
             },
+            undefined: Vec::new(),
             now: now.unwrap_or_default(),
             dialects: dialects.unwrap_or_else(|| Dialect::ALL.to_vec()),
             front: None,

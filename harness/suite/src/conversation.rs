@@ -178,6 +178,17 @@ fn conversation(
         }
         Some(_) => return Err(here("`chat_template_kwargs` is not an object")),
     }
+    // A case keeps the fields of a request that concern the prompt among its variables.
+    for key in ["reasoning_effort", "tool_choice"] {
+        if let Some(value) = object.remove(key).filter(|value| !value.is_null()) {
+            let variables = fields
+                .entry("variables")
+                .or_insert_with(|| Map::new().into());
+            if let Some(variables) = variables.as_object_mut() {
+                variables.insert(key.to_owned(), value);
+            }
+        }
+    }
     Ok(Conversation { fields, number })
 }
 
@@ -206,6 +217,7 @@ impl Conversation {
             add_generation_prompt: is("add_generation_prompt").unwrap_or(!continues),
             continue_final_message: continues.then(|| CONTENT.to_owned()),
             variables: variables.cloned().unwrap_or_default(),
+            undefined: Vec::new(),
             now: Moment::default(),
             dialects: Dialect::ALL.to_vec(),
             front: None,
@@ -276,13 +288,14 @@ mod tests {
         assert_eq!(fields(list).len(), 2);
         let all = fields(
             r#"{"messages": [], "tools": [{"type": "function"}], "documents": null,
-                "add_generation_prompt": false, "chat_template_kwargs": {"enable_thinking": false}}"#,
+                "add_generation_prompt": false, "chat_template_kwargs": {"enable_thinking": false},
+                "reasoning_effort": "low", "tool_choice": null}"#,
         );
         assert_eq!(
             all,
             [json!({
-                "messages": [], "tools": [{"type": "function"}],
-                "add_generation_prompt": false, "variables": {"enable_thinking": false}
+                "messages": [], "tools": [{"type": "function"}], "add_generation_prompt": false,
+                "variables": {"enable_thinking": false, "reasoning_effort": "low"}
             })]
         );
     }

@@ -76,4 +76,6 @@ pub mod twins;
 
 pub mod recording;
 
+pub mod front_records;
+
 pub mod export;

@@ -154,7 +154,7 @@ impl Asked {
     pub fn of(template: &Template) -> Asked {
         let response_template = template.response_template.as_ref();
         Asked {
-            reference: Reference::of(template.dialect).identity(),
+            reference: Reference::of_template(template).identity(),
             front: Front::of(template).name().to_owned(),
             template: Fingerprint::of_source(template),
             settings: Fingerprint::of_settings(template),

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use rolecall_core::{Dialect, Engine};
+use rolecall_core::{Dialect, Engine, Template};
+use rolecall_front::front::Front;
 use serde::{Deserialize, Serialize};
 
 use crate::suite::Pair;
@@ -43,6 +44,38 @@ pub const OLLAMA: Reference = Reference {
     components: &[("go", "1.26.6")],
 };
 
+/// vLLM, the reference of its front.
+const VLLM: Reference = Reference {
+    name: "vllm",
+    dialect: Dialect::Jinja,
+    version: "0.33.0",
+    components: &[("jinja2", "3.1.6"), ("transformers", "5.20.2")],
+};
+
+/// SGLang, the reference of its front.
+const SGLANG: Reference = Reference {
+    name: "sglang",
+    dialect: Dialect::Jinja,
+    version: "0.5.23",
+    components: &[("jinja2", "3.1.6"), ("transformers", "5.19.0")],
+};
+
+/// mlx-lm, the reference of its front.
+const MLX_LM: Reference = Reference {
+    name: "mlx-lm",
+    dialect: Dialect::Jinja,
+    version: "0.32.2",
+    components: &[("jinja2", "3.1.6"), ("transformers", "5.24.0")],
+};
+
+/// The server of llama.cpp in the package xllamacpp, the reference of its front.
+const LLAMA_SERVER: Reference = Reference {
+    name: "llama-server",
+    dialect: Dialect::Jinja,
+    version: "2026.10.11549",
+    components: &[],
+};
+
 /// The engine and the versions that gave the recorded outcomes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,7 +104,11 @@ pub enum ReferenceError {
 }
 
 impl Reference {
+    /// The references of the dialects.
     pub const ALL: [Reference; 2] = [TRANSFORMERS, OLLAMA];
+
+    /// The references of fronts that are served.
+    pub const SERVED: [Reference; 4] = [VLLM, SGLANG, MLX_LM, LLAMA_SERVER];
 
     pub fn of(dialect: Dialect) -> Reference {
         match dialect {
@@ -80,18 +117,33 @@ impl Reference {
         }
     }
 
-    /// The references for the dialects of some pairs.
-    pub fn of_pairs(pairs: &[Pair<'_>]) -> Vec<Reference> {
-        let has = |dialect| pairs.iter().any(|pair| pair.template.dialect == dialect);
-        let mut references = Reference::ALL.to_vec();
-        references.retain(|reference| has(reference.dialect));
-        references
+    /// The reference of a template's users: that of its front, if the front has one.
+    pub fn of_template(template: &Template) -> Reference {
+        Reference::of_front(Front::of(template)).unwrap_or(Reference::of(template.dialect))
     }
 
+    /// The reference of a front that is served.
+    pub fn of_front(front: Front) -> Option<Reference> {
+        let mut served = Reference::SERVED.into_iter();
+        served.find(|reference| reference.name == front.name())
+    }
+
+    /// The references of some pairs.
+    pub fn of_pairs(pairs: &[Pair<'_>]) -> Vec<Reference> {
+        let is_of = |reference: &Reference| {
+            let mut pairs = pairs.iter();
+            pairs.any(|pair| Reference::of_template(pair.template).name == reference.name)
+        };
+        Reference::known().filter(is_of).collect()
+    }
+
+    /// A reference by its name.
     pub fn by_name(name: &str) -> Option<Reference> {
-        Reference::ALL
-            .into_iter()
-            .find(|reference| reference.name == name)
+        Reference::known().find(|reference| reference.name == name)
+    }
+
+    fn known() -> impl Iterator<Item = Reference> {
+        Reference::ALL.into_iter().chain(Reference::SERVED)
     }
 
     /// The program of the reference in a folder, if it is installed there.

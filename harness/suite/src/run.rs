@@ -50,7 +50,7 @@ pub struct Programs<'s> {
 }
 
 /// Identifies a case as a front prepares it. Models that the front treats alike share it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct InputKey<'s> {
     case: Key,
     front: Front,
@@ -62,7 +62,7 @@ impl<'s> InputKey<'s> {
         InputKey {
             case: key(pair.case),
             front: pair.front(),
-            model: program.model.with(pair.case),
+            model: program.model.with(pair.case, pair.front()),
         }
     }
 }
@@ -84,6 +84,7 @@ struct RenderPlan<'p, 's> {
 }
 
 impl<'p, 's> RenderPlan<'p, 's> {
+    #[allow(clippy::mutable_key_type)] // What a key knows of a template does not change.
     fn of(
         pairs: &[Pair<'s>],
         program: impl Fn(&Template) -> Option<&'p FrontProgram<'s>>,
@@ -96,8 +97,8 @@ impl<'p, 's> RenderPlan<'p, 's> {
             of_pairs.extend(of_template.iter().map(|pair| {
                 let program = program?;
                 let asked = InputKey::of(pair, program);
-                let number = *numbers.entry(asked).or_insert_with(|| {
-                    cases.push((asked, pair.case));
+                let number = *numbers.entry(asked).or_insert_with_key(|asked| {
+                    cases.push((asked.clone(), pair.case));
                     cases.len() - 1
                 });
                 Some((program, number))

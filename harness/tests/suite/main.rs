@@ -1,5 +1,6 @@
 //! The suite: compares every case with every template, their parsed answers, and every template's
-//! report card, with the accepted snapshots and the references' records.
+//! report card, with the accepted snapshots and the references' records; and every served front with
+//! what its application made of the suite.
 //!
 //! The tests find families and templates when they start, so a new case file or template needs no
 //! line here. `qwen3-think::tool-calls` is the test of a template and a family; `card::…` and
@@ -10,6 +11,7 @@
 
 mod cards;
 mod case_files;
+mod fronts;
 mod pairs;
 mod report;
 mod review;
@@ -35,7 +37,8 @@ mod files {
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let tests = pairs::tests();
+    let mut tests = pairs::tests();
+    tests.extend(fronts::tests());
     // Whoever names one test wants it alone.
     let named = arguments.filter.as_ref().filter(|_| arguments.exact);
     let is_named = tests

@@ -34,7 +34,7 @@ use crate::review;
 pub(crate) static LAYOUT: LazyLock<Layout> =
     LazyLock::new(|| Layout::new(env!("CARGO_MANIFEST_DIR")));
 pub(crate) static SUITE: LazyLock<Suite> = LazyLock::new(|| Suite::load_layout(&LAYOUT));
-static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::default);
+pub(crate) static ENGINES: LazyLock<Engines> = LazyLock::new(Engines::default);
 static PROGRAMS: LazyLock<Programs<'static>> = LazyLock::new(|| {
     Runner::new(&ENGINES, &[], None)
         .map(|runner| runner.load(&SUITE.templates))

@@ -50,7 +50,11 @@ fn examine(root: &Path, path: &Path, wrong: &mut Vec<String>, seen: &mut usize) 
     for (line, named) in versions(&text) {
         *seen += 1;
         let is_followed = version.starts_with(&format!("{named}."));
-        if !is_followed && !ALSO_EARLIER.contains(&&*name) {
+        // Servers choose their own version.
+        let mut servers = Reference::SERVED.iter();
+        let is_servers =
+            servers.any(|one| name.starts_with(&format!("scripts/engines/{}/", one.name)));
+        if !is_followed && !is_servers && !ALSO_EARLIER.contains(&&*name) {
             wrong.push(format!(
                 "{name}:{line} names transformers {named}, and {version} is followed"
             ));

@@ -63,6 +63,9 @@ static json render(const chat_template & asked, const json & request) {
     for (const char * name : {"messages", "tools", "documents", "add_generation_prompt"}) {
         variables[name] = request.at(name);
     }
+    for (const auto & name : request.value("undefined", json::array())) {
+        variables.erase(name.get<std::string>());
+    }
     variables.update(request.at("variables"));
     try {
         jinja::context context(asked.source);

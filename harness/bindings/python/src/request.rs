@@ -33,6 +33,7 @@ impl<'a, 'py> Options<'a, 'py> {
             documents: None,
             add_generation_prompt: None,
             continue_final_message: None,
+            undefined: Vec::new(),
             now: None,
             variables: Some(variables),
         }

@@ -45,7 +45,7 @@ fn traced(template: &rolecall_core::Template, front: Front, case: &Case) -> Trac
     };
     let template = with_front(template, front);
     let program = FrontProgram::load(engine, &template);
-    let model = program.model.with(case);
+    let model = program.model.with(case, front);
     let input = PreparedCase::new(case, front, &model);
     let (outcome, examination) = program.examined(&input);
     let Outcome::Rendered { text } = &outcome else {

@@ -157,7 +157,7 @@ impl ProbeInputs {
             ProbeInput::new(case, front, model)
         };
         // A model with more than traits shares its inputs with no other.
-        let Some(traits) = model.only_traits() else {
+        let Some(traits) = model.only_traits(front) else {
             return Arc::new(make());
         };
         let key = InputKey {

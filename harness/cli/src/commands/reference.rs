@@ -10,12 +10,14 @@ use crate::report::references as report;
 use crate::report::run_report::RunReport;
 use crate::report::summary;
 use rolecall_core::Dialect;
+use rolecall_front::front::Front;
 use rolecall_io::protocol::ProtocolEngine;
 use rolecall_suite::conclusion::Conclusion;
 use rolecall_suite::divergence::{self, Divergences};
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::recording::Updates;
+use rolecall_suite::records::Records;
 use rolecall_suite::reference::{Identity, Reference};
 use rolecall_suite::run::{Acceptance, Expected, Rendered, Runner};
 use rolecall_suite::selection::select;
@@ -26,6 +28,7 @@ use rolecall_suite::verdict::Truth;
 use crate::args::{ReferenceArguments, ReferenceCommand};
 use crate::failure::{Failure, Status, report_problems};
 use crate::inputs::KnownSuite;
+use crate::references::FrontResults;
 use crate::roundtrip::ReferenceReadings;
 use crate::session::Session;
 use crate::{engines, home, inputs, references, trust};
@@ -130,7 +133,53 @@ fn update(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
         .updates
         .records()
         .all(|update| update.unanswered.is_empty());
+    for (front, asked) in ask_fronts(&layout, &suite, arguments, &session)? {
+        asked
+            .now
+            .write(&layout, front)
+            .map_err(|one| Failure::Problems(vec![one]))?;
+        write_front(out, &asked)?;
+    }
     Ok(Status::of(recorded.problems.is_empty(), is_whole))
+}
+
+/// What the applications of served fronts make of the suite: those that are set up, if nobody has
+/// named pairs.
+fn ask_fronts(
+    layout: &Layout,
+    suite: &Suite,
+    arguments: &ReferenceArguments,
+    session: &Session,
+) -> Result<Vec<(Front, FrontResults)>, Failure> {
+    let mut found = Vec::new();
+    if !layout.is_checkout() || !arguments.filters.is_empty() {
+        return Ok(found);
+    }
+    let own = Records::read(layout, &Snapshots::of(layout), &suite.templates);
+    for front in Front::ALL.into_iter().filter(|front| front.is_served()) {
+        if let Some(asked) = references::ask_front(front, layout, session, &own)? {
+            found.push((front, asked));
+        }
+    }
+    Ok(found)
+}
+
+/// Writes what has changed since a front was recorded. Returns whether anything has.
+fn write_front(out: &mut dyn Write, asked: &FrontResults) -> Result<bool, Failure> {
+    let changed = asked.recorded.as_ref().map(|old| asked.now.changes(old));
+    let changed = changed.unwrap_or_else(|| vec!["all cases".to_owned()]);
+    for case in &changed {
+        writeln!(out, "changed {}: {case}", asked.application.engine)?;
+    }
+    writeln!(
+        out,
+        "{} asked of {} in {:.1} s; {} changed",
+        counted(asked.count, "pair", "pairs"),
+        asked.application,
+        asked.elapsed.as_secs_f64(),
+        counted(changed.len(), "case", "cases"),
+    )?;
+    Ok(!changed.is_empty())
 }
 
 /// How many answers were read besides the pairs, in words.
@@ -152,7 +201,16 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let mut verified = Verified::default();
     let known = KnownSuite::of(&layout, &suite, &expectations);
     verified.ask(&programs, &session, known, &pairs)?;
-    verified.write(known, &programs, out)
+    let status = verified.write(known, &programs, out)?;
+    let mut are_current = true;
+    for (_, asked) in ask_fronts(&layout, &suite, arguments, &session)? {
+        are_current &= !write_front(out, &asked)?;
+    }
+    Ok(if are_current {
+        status
+    } else {
+        Status::of(true, false)
+    })
 }
 
 /// What the references gave now, compared with the records and with this process's engines.

@@ -17,12 +17,14 @@ use rolecall_check::known_defects;
 use rolecall_core::problem::Problem;
 use rolecall_core::{Dialect, Engine, Template};
 use rolecall_front::engines::Engines;
+use rolecall_front::front::Front;
 use rolecall_io::protocol::ProtocolEngine;
 use rolecall_io::syntax_error::SyntaxError;
 use rolecall_suite::conclusion::Conclusion;
 use rolecall_suite::configuration;
 use rolecall_suite::divergence::Divergences;
 use rolecall_suite::expectations::Expectations;
+use rolecall_suite::front_records::FrontRecords;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::pair_mark::{self, PairNames};
 use rolecall_suite::reference::Reference;
@@ -50,8 +52,9 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         return roundtrip(arguments, out);
     }
     let mut inputs = inputs::load(&arguments.selection.sources)?;
-    // Only the pairs with a template's own front have records.
-    let is_recorded = inputs.layout.is_some() && arguments.against.is_empty();
+    // Only the pairs with a template's own front have records, and those with a served one.
+    let is_served = arguments.front.name.is_some_and(Front::is_served);
+    let is_recorded = inputs.layout.is_some() && arguments.against.is_empty() && !is_served;
     let is_elsewhere = !is_recorded && session::use_front(arguments.front.name, &mut inputs.suite);
     let session = Session::of(&arguments.rendering);
     let chosen = session.replayed_or_chosen(&arguments.results, &inputs.suite)?;
@@ -99,7 +102,11 @@ impl<'r> Run<'r> {
         let pairs = self.pairs()?;
         let pairs = LastFailed::chosen(last_failed.as_ref(), self.arguments, pairs);
         let around = self.inputs.around.as_ref().map(Suite::load_layout);
-        let home = Home::of(self.inputs, around.as_ref(), &pairs)?;
+        let mut home = Home::of(self.inputs, around.as_ref(), &pairs)?;
+        let pairs = match (home.as_mut(), arguments_front(self.arguments)) {
+            (Some(home), Some(front)) => home.with_front(front, pairs)?,
+            _ => pairs,
+        };
         if let Some(home) = &home {
             let of_records = &home.expectations.records.problems;
             report_problems(of_records)?;
@@ -309,6 +316,12 @@ impl<'r> Run<'r> {
     }
 }
 
+/// The served front that the user chose, if its records give the verdicts.
+fn arguments_front(arguments: &RunArguments) -> Option<Front> {
+    let front = arguments.front.name.filter(|front| front.is_served());
+    front.filter(|_| arguments.against.is_empty())
+}
+
 /// Whether the verdicts are those of a reference, as recorded.
 fn is_recorded_truth(truth: &Truth<'_>) -> bool {
     matches!(truth, Truth::Records { records, .. } if !records.are_never_asked())
@@ -352,6 +365,34 @@ impl<'h> Home<'h> {
             belonging,
             expectations,
         }))
+    }
+
+    /// The same with the records of a served front in the place of the others. Leaves the pairs out of
+    /// which our front is known to make something else.
+    fn with_front<'s>(
+        &mut self,
+        front: Front,
+        pairs: Vec<Pair<'s>>,
+    ) -> Result<Vec<Pair<'s>>, Failure> {
+        let read = FrontRecords::read(self.layout, front);
+        let Some(read) = read.map_err(|problem| Failure::Problems(vec![problem]))? else {
+            return Ok(pairs);
+        };
+        let (left, pairs): (Vec<_>, Vec<_>) = pairs
+            .into_iter()
+            .partition(|pair| read.reason(pair).is_some());
+        for reason in left
+            .iter()
+            .filter_map(|pair| read.reason(pair))
+            .collect::<BTreeSet<_>>()
+        {
+            tell(&format!("pairs are left out: {reason}"));
+        }
+        let known = &mut self.expectations.records;
+        let problems = std::mem::take(&mut known.problems);
+        *known = read.records(self.suite, known);
+        known.problems = problems;
+        Ok(pairs)
     }
 
     /// The pairs that belong to the suite.

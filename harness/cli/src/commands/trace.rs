@@ -30,7 +30,7 @@ pub(super) fn show(
         )));
     };
     let program = FrontProgram::load(engine, pair.template);
-    let model = program.model.with(pair.case);
+    let model = program.model.with(pair.case, pair.front());
     let input = PreparedCase::new(pair.case, pair.front(), &model);
     let (outcome, examination) = program.examined(&input);
     let sites = program.sites_for(&input).unwrap_or_default();

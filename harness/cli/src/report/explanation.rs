@@ -1,4 +1,4 @@
-//! A contract's page, on a terminal.
+//! The pages of contracts and of fronts, on a terminal.
 
 use std::io::{self, Write};
 
@@ -7,10 +7,22 @@ use super::style::{HEADING, Styled};
 use super::text::text;
 use super::wrapping::{each, paragraph};
 use rolecall_check::contract::Contract;
+use rolecall_front::front::Front;
 
-/// Writes the pages of contracts.
-pub fn write(out: &mut dyn Write, contracts: &[&Contract]) -> io::Result<()> {
-    each(out, contracts, |out, contract| write_page(out, contract))
+/// What has a page.
+#[derive(Debug, Clone, Copy)]
+pub enum Explained {
+    Contract(&'static Contract),
+    /// The front of a served application.
+    Front(Front),
+}
+
+/// Writes the pages.
+pub fn write(out: &mut dyn Write, names: &[Explained]) -> io::Result<()> {
+    each(out, names, |out, name| match name {
+        Explained::Contract(contract) => write_page(out, contract),
+        Explained::Front(front) => write_front(out, *front),
+    })
 }
 
 /// Writes a contract's meaning and severity, then its page. Sentences are wrapped to the screen;
@@ -50,6 +62,22 @@ fn write_page(out: &mut dyn Write, contract: &Contract) -> io::Result<()> {
         }
     }
     write_paragraph(out, &mut sentences)
+}
+
+/// Writes the changes that a served application makes to requests.
+fn write_front(out: &mut dyn Write, front: Front) -> io::Result<()> {
+    writeln!(
+        out,
+        "{}: {}",
+        Styled(HEADING, front.name()),
+        front.description()
+    )?;
+    for change in front.all_changes() {
+        writeln!(out, "\n{} ({})", change.name, change.kind.name())?;
+        paragraph(out, &format!("  {}", change.sentence), 2)?;
+        writeln!(out, "  {}", change.source)?;
+    }
+    Ok(())
 }
 
 /// Writes a paragraph, if there is one, and empties it.

@@ -212,7 +212,7 @@ impl ServerProgram {
         case.add_generation_prompt = true;
         case.continue_final_message = None;
         let front = Front::of(template);
-        let prepared = PreparedCase::new(&case, front, &program.model.with(&case));
+        let prepared = PreparedCase::new(&case, front, &program.model.with(&case, front));
         match program.outcome(&prepared) {
             Outcome::Rendered { text } => Some(text),
             _ => None,

@@ -66,7 +66,7 @@ impl<'s> Subject<'s> {
 
     /// A conversation as the template's front prepares it.
     pub(super) fn prepared<'c>(&self, case: &'c Case) -> PreparedCase<'c> {
-        let model = self.program.model.with(case);
+        let model = self.program.model.with(case, self.front);
         PreparedCase::new(case, self.front, &model)
     }
 

@@ -263,7 +263,11 @@ fn whole(
 }
 
 fn prepared<'c>(program: &FrontProgram<'_>, pair: &Pair<'c>) -> PreparedCase<'c> {
-    PreparedCase::new(pair.case, pair.front(), &program.model.with(pair.case))
+    PreparedCase::new(
+        pair.case,
+        pair.front(),
+        &program.model.with(pair.case, pair.front()),
+    )
 }
 
 /// The parts of some ranges that are outside of others. Both are joined and in order.

@@ -13,6 +13,9 @@ use super::preparation::Preparation;
 pub(super) struct ChatMethod {
     /// Variables that are arguments of the method, so that no template sees them.
     pub(super) swallowed: &'static [&'static str],
+    /// Whether it drops null fields of messages and fills the names of reasoning. Versions before 5.21
+    /// do neither.
+    pub(super) normalises: bool,
     /// Refuses the cases that only this method refuses.
     pub(super) check: fn(&Case) -> Result<(), String>,
     /// Replaces a part of a message's content; none if the part stays.
@@ -55,9 +58,13 @@ impl ChatMethod {
         let mut prepared = Preparation::unchanged();
         let mut changed = self.is_changed(case).then(|| self.changed(case));
         if let Some(field) = &case.continue_final_message {
-            let aliases = Aliases {
-                names: &REASONING,
-                shared: case.messages.last().map(shared).unwrap_or_default(),
+            let aliases = if self.normalises {
+                Aliases {
+                    names: &REASONING,
+                    shared: case.messages.last().map(shared).unwrap_or_default(),
+                }
+            } else {
+                Aliases::default()
             };
             let case = changed.get_or_insert_with(|| case.clone());
             match Continuation::mark(case, field, &aliases) {
@@ -100,8 +107,7 @@ impl ChatMethod {
     /// Whether the template's case differs from the written one.
     fn is_changed(&self, case: &Case) -> bool {
         let is_changed = |message: &Map<String, Value>| {
-            message.values().any(Value::is_null)
-                || has_reasoning(message)
+            self.normalises && (message.values().any(Value::is_null) || has_reasoning(message))
                 || parts(message)
                     .iter()
                     .any(|part| (self.part)(part).is_some())
@@ -119,9 +125,11 @@ impl ChatMethod {
     fn changed(&self, case: &Case) -> Case {
         let mut case = case.clone();
         for message in case.messages.iter_mut().filter_map(Value::as_object_mut) {
-            message.retain(|_, value| !value.is_null());
-            if has_reasoning(message) {
-                *message = with_aliases(message);
+            if self.normalises {
+                message.retain(|_, value| !value.is_null());
+                if has_reasoning(message) {
+                    *message = with_aliases(message);
+                }
             }
             if let Some(Value::Array(parts)) = message.get_mut(CONTENT) {
                 for part in parts {

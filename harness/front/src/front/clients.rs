@@ -25,8 +25,11 @@ pub(super) const THINKING: [&str; 3] = ["think", "reasoning_effort", "enable_thi
 
 /// A case as clients of an endpoint write it.
 pub(super) fn write(mut case: Case, endpoint: Endpoint) -> Case {
-    for message in case.messages.iter_mut().filter_map(Value::as_object_mut) {
-        write_message(message, endpoint);
+    for message in &mut case.messages {
+        write_calls(message, endpoint);
+        if let Some(message) = message.as_object_mut() {
+            write_message(message, endpoint);
+        }
     }
     let said = THINKING
         .iter()
@@ -39,6 +42,16 @@ pub(super) fn write(mut case: Case, endpoint: Endpoint) -> Case {
         .map(|(name, value)| (name.to_owned(), value))
         .into_iter()
         .collect();
+    case
+}
+
+/// A case as clients of OpenAI's endpoint in other servers write it: they send arguments as text, and
+/// everything else as in the case. The request has fields for `reasoning_effort` and `tool_choice`,
+/// and `chat_template_kwargs` for the other variables.
+pub(super) fn write_openai(mut case: Case) -> Case {
+    for message in &mut case.messages {
+        write_calls(message, Endpoint::OpenAi);
+    }
     case
 }
 
@@ -70,15 +83,18 @@ fn write_message(message: &mut Map<String, Value>, endpoint: Endpoint) {
     if message.get("role").and_then(Value::as_str) == Some("tool") {
         rename(message, &["name", "tool_name"], tool_name);
     }
+    match endpoint {
+        Endpoint::Native => parts_to_images(message),
+        Endpoint::OpenAi => images_to_parts(message),
+    }
+}
+
+fn write_calls(message: &mut Value, endpoint: Endpoint) {
     let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
     for call in calls.into_iter().flatten() {
         if let Some(arguments) = call.pointer_mut("/function/arguments") {
             write_arguments(arguments, endpoint);
         }
-    }
-    match endpoint {
-        Endpoint::Native => parts_to_images(message),
-        Endpoint::OpenAi => images_to_parts(message),
     }
 }
 

@@ -3,6 +3,7 @@
 use rolecall_core::{Case, Dialect, Template};
 use rolecall_go::endpoint::Endpoint;
 
+use super::change::ServedRules;
 use super::preparation::Preparation;
 
 /// Makes [`Front`] and [`Front::ALL`] from one list.
@@ -35,6 +36,14 @@ fronts! {
     Ollama,
     /// The endpoint `/v1/chat/completions` of Ollama 0.33.
     OllamaOpenAi,
+    /// The endpoint `/v1/chat/completions` of vLLM 0.33.
+    Vllm,
+    /// The endpoint `/v1/chat/completions` of SGLang 0.5.23.
+    SgLang,
+    /// The endpoint `/v1/chat/completions` of llama.cpp's server, of October 2026.
+    LlamaServer,
+    /// The endpoint `/v1/chat/completions` of mlx-lm 0.32.2.
+    MlxLm,
 }
 
 pub(super) struct FrontDefinition {
@@ -65,4 +74,6 @@ pub(super) enum PreparationRules {
     },
     /// Through an endpoint of Ollama, which depends on the model.
     Endpoint(Endpoint),
+    /// Through the changes of an application that serves templates of transformers.
+    Changes(ServedRules),
 }

@@ -7,9 +7,11 @@
 //! rest.
 
 mod continuation;
-mod model;
-
 mod preparation;
+
+mod facts;
+
+mod change;
 
 mod definition;
 
@@ -25,7 +27,23 @@ mod processor;
 
 mod clients;
 
+mod model;
+
 mod ollama;
+
+mod schema;
+
+mod vllm;
+
+mod sglang;
+
+mod llama_server;
+
+mod families;
+
+mod template_probes;
+
+mod mlx_lm;
 
 mod unknown;
 
@@ -38,11 +56,13 @@ use rolecall_go::endpoint::{Endpoint, keeps_tools};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+pub use change::{Change, ChangeKind};
 pub use definition::Front;
 pub use model::ModelProfile;
 pub use preparation::Preparation;
 pub use unknown::UnknownFront;
 
+use change::ServedRules;
 use definition::{FrontDefinition, PreparationRules};
 
 impl Front {
@@ -53,6 +73,10 @@ impl Front {
             Front::TransformersProcessor => &processor::FRONT,
             Front::Ollama => &ollama::NATIVE,
             Front::OllamaOpenAi => &ollama::OPENAI,
+            Front::Vllm => &vllm::FRONT,
+            Front::SgLang => &sglang::FRONT,
+            Front::LlamaServer => &llama_server::FRONT,
+            Front::MlxLm => &mlx_lm::FRONT,
             Front::Unknown => &unknown::FRONT,
         }
     }
@@ -125,7 +149,44 @@ impl Front {
             let [one, other] = endpoints.map(|endpoint| ollama::handed(case, endpoint, model));
             return one != other;
         }
-        self.changes(case) || other.changes(case)
+        if self.is_served() || other.is_served() {
+            let [one, other] = [self, other].map(|front| front.prepare(case, model));
+            return !one.is_same(&other, case);
+        }
+        self.may_change(case) || other.may_change(case)
+    }
+
+    /// Whether it is an application that serves templates of transformers to clients of OpenAI.
+    pub fn is_served(self) -> bool {
+        self.served().is_some()
+    }
+
+    /// Whether it finds out about a template by rendering it.
+    pub(super) fn is_probed(self) -> bool {
+        self.served().is_some_and(|rules| rules.probes)
+    }
+
+    /// The changes that the application may make to a request, in order. Empty if its front is no list
+    /// of changes.
+    pub fn all_changes(self) -> &'static [Change] {
+        self.served().map_or(&[], |rules| rules.changes)
+    }
+
+    /// The changes that take effect on a case. If the application refuses the case, the last one is
+    /// the reason, unless transformers or the template refuses.
+    pub fn changes(self, case: &Case, model: &ModelProfile<'_>) -> Vec<&'static Change> {
+        let rules = self.served();
+        rules.map_or_else(Vec::new, |rules| {
+            let facts = model.facts(case, self);
+            rules.taking_effect(model.written(case), facts, model.probes(self))
+        })
+    }
+
+    fn served(self) -> Option<&'static ServedRules> {
+        match &self.definition().preparation {
+            PreparationRules::Changes(rules) => Some(rules),
+            _ => None,
+        }
     }
 
     /// The fronts whose version of a case the suite must also hold, for every model: they hand on
@@ -165,17 +226,21 @@ impl Front {
 
     /// Prepares a case for a template of a model.
     pub fn prepare(self, case: &Case, model: &ModelProfile<'_>) -> Preparation {
-        match self.definition().preparation {
+        match &self.definition().preparation {
             PreparationRules::Method { prepare, .. } => prepare(case),
-            PreparationRules::Endpoint(endpoint) => ollama::prepare(case, endpoint, model),
+            PreparationRules::Endpoint(endpoint) => ollama::prepare(case, *endpoint, model),
+            PreparationRules::Changes(rules) => {
+                let facts = model.facts(case, self);
+                rules.prepare(model.written(case), facts, model.probes(self))
+            }
         }
     }
 
     /// Whether a method may give users another outcome for a case than the template alone.
-    fn changes(self, case: &Case) -> bool {
+    fn may_change(self, case: &Case) -> bool {
         match self.definition().preparation {
             PreparationRules::Method { changes, .. } => changes(case),
-            PreparationRules::Endpoint(_) => false,
+            PreparationRules::Endpoint(_) | PreparationRules::Changes(_) => false,
         }
     }
 
@@ -183,7 +248,7 @@ impl Front {
     fn endpoint(self) -> Option<Endpoint> {
         match self.definition().preparation {
             PreparationRules::Endpoint(endpoint) => Some(endpoint),
-            PreparationRules::Method { .. } => None,
+            _ => None,
         }
     }
 }

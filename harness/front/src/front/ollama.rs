@@ -40,8 +40,7 @@ pub(super) fn prepare(case: &Case, endpoint: Endpoint, model: &ModelProfile<'_>)
     Preparation {
         case: handed.map(|handed| Some(Arc::new(handed.to_case(&written)))),
         written: Some(Arc::new(written)),
-        condition: None,
-        continuation: None,
+        ..Preparation::unchanged()
     }
 }
 

@@ -18,6 +18,25 @@ pub struct Preparation {
     pub(super) condition: Option<Condition>,
     /// How to cut the prompt.
     pub(super) continuation: Option<Continuation>,
+    /// The text that the application writes behind the prompt.
+    pub(super) behind: String,
+    /// The case for a second try, if no prompt comes out of the first.
+    pub(super) again: Option<Arc<Case>>,
+    /// A case of which the application needs a prompt, too.
+    pub(super) beside: Option<Arc<Case>>,
+    /// Why the application refuses the conversation after the template has made a prompt.
+    pub(super) late: Option<String>,
+    /// How that other prompt continues the one for users.
+    pub(super) opening: Option<Opening>,
+    /// A text at the end of a prompt, and the one that the application writes behind it then.
+    pub(super) turn: Option<(&'static str, &'static str)>,
+}
+
+/// Continues a prompt with what another prompt has behind their common beginning.
+#[derive(Debug, Clone)]
+pub(super) struct Opening {
+    /// The text before which the continuation ends, if it is there.
+    pub(super) until: Option<String>,
 }
 
 /// Refuses a conversation for some templates, with the application's reasons.
@@ -39,6 +58,12 @@ impl Preparation {
             written: None,
             condition: None,
             continuation: None,
+            behind: String::new(),
+            again: None,
+            beside: None,
+            late: None,
+            opening: None,
+            turn: None,
         }
     }
 
@@ -46,9 +71,7 @@ impl Preparation {
     pub(super) fn refused(why: impl Into<String>) -> Preparation {
         Preparation {
             case: Err(why.into()),
-            written: None,
-            condition: None,
-            continuation: None,
+            ..Preparation::unchanged()
         }
     }
 
@@ -61,12 +84,54 @@ impl Preparation {
 
     /// Whether users get the template's own outcome for its case, for every template.
     pub(crate) fn is_rendering(&self) -> bool {
-        self.case.is_ok() && self.condition.is_none() && self.continuation.is_none()
+        self.case.is_ok()
+            && self.condition.is_none()
+            && self.continuation.is_none()
+            && self.behind.is_empty()
+            && self.again.is_none()
+            && self.beside.is_none()
+            && self.late.is_none()
+            && self.turn.is_none()
     }
 
     /// The case that templates see, if it is another one.
     pub(crate) fn seen(&self) -> Option<&Arc<Case>> {
         self.case.as_ref().ok().and_then(Option::as_ref)
+    }
+
+    /// The case of which the application needs a prompt, too.
+    pub(crate) fn beside(&self) -> Option<&Arc<Case>> {
+        self.beside.as_ref()
+    }
+
+    /// The case that templates see in a second try, if there is one.
+    pub(crate) fn again(&self) -> Option<&Arc<Case>> {
+        self.again.as_ref()
+    }
+
+    /// Whether templates, and users, get the same as with another preparation of a case.
+    pub(super) fn is_same(&self, other: &Preparation, case: &Case) -> bool {
+        let text = |one: &Preparation| {
+            let seen = one.seen().map_or(case, |seen| seen);
+            let Case {
+                messages,
+                tools,
+                documents,
+                variables,
+                undefined,
+                ..
+            } = seen;
+            let all = (
+                messages,
+                tools,
+                documents,
+                variables,
+                undefined,
+                seen.add_generation_prompt,
+            );
+            serde_json::to_string(&all).ok()
+        };
+        self.is_rendering() && other.is_rendering() && text(self) == text(other)
     }
 
     /// The case that the application receives, if it is another one.
@@ -87,6 +152,7 @@ impl Preparation {
         template: &Template,
         reads: impl FnOnce(&str) -> bool,
         render: impl FnOnce() -> Outcome,
+        beside: impl FnOnce() -> Option<Outcome>,
     ) -> Outcome {
         if let Err(why) = &self.case {
             return refusal(why.clone());
@@ -99,7 +165,10 @@ impl Preparation {
             return refusal(why.clone());
         }
         let Some(continuation) = &self.continuation else {
-            return render();
+            return match render() {
+                Outcome::Rendered { text } => self.completed(text, beside()),
+                other => other,
+            };
         };
         if let Err(why) = continuation.check(template) {
             return refusal(why);
@@ -111,6 +180,35 @@ impl Preparation {
             },
             other => other,
         }
+    }
+}
+
+impl Preparation {
+    /// A prompt with what the application writes behind it, given the outcome of the other case.
+    fn completed(&self, mut text: String, beside: Option<Outcome>) -> Outcome {
+        if let Some(why) = &self.late {
+            return refusal(why.clone());
+        }
+        let other = match beside {
+            None => None,
+            Some(Outcome::Rendered { text }) => Some(text),
+            Some(refusal) => return refusal,
+        };
+        if let Some((end, next)) = self.turn
+            && text.ends_with(end)
+        {
+            text.push_str(next);
+        }
+        if let (Some(opening), Some(other)) = (&self.opening, other) {
+            let pairs = text.chars().zip(other.chars());
+            let same = pairs.take_while(|(one, other)| one == other);
+            let start: usize = same.map(|(c, _)| c.len_utf8()).sum();
+            let opens = &other[start..];
+            let end = opening.until.as_ref().and_then(|until| opens.find(until));
+            text.push_str(&opens[..end.unwrap_or(opens.len())]);
+        }
+        text.push_str(&self.behind);
+        Outcome::Rendered { text }
     }
 }
 

@@ -42,6 +42,7 @@ const METHOD: ChatMethod = ChatMethod {
         PROCESSOR,
         MASK,
     ],
+    normalises: true,
     check: refuse_arguments,
     part: image,
 };
@@ -178,6 +179,7 @@ mod tests {
             &template,
             |name| name == read,
             || Outcome::Rendered { text: seen },
+            || None,
         );
         match outcome {
             Outcome::Rendered { text } => Ok(text),

@@ -21,7 +21,7 @@ pub(super) static FRONT: FrontDefinition = FrontDefinition {
 };
 
 /// The method. Settings of a tokenizer have no effect here.
-const METHOD: ChatMethod = ChatMethod {
+pub(super) const METHOD: ChatMethod = ChatMethod {
     swallowed: &[
         "padding",
         "truncation",
@@ -31,8 +31,15 @@ const METHOD: ChatMethod = ChatMethod {
         "tokenizer_kwargs",
         MASK,
     ],
+    normalises: true,
     check: refuse_mask,
     part: |_| None,
+};
+
+/// The method of transformers 5.19 and 5.20, which servers call.
+pub(super) const OF_SERVERS: ChatMethod = ChatMethod {
+    normalises: false,
+    ..METHOD
 };
 
 /// Refuses a mask of the assistant's tokens, because the prompt has no tokens.
@@ -101,7 +108,10 @@ mod tests {
         let template = Template::from_source("t", Dialect::Jinja, "{{ messages[0].content }}");
         let why = |case: &Case| {
             let rendered = || panic!("the template was asked");
-            match METHOD.prepare(case).outcome(&template, |_| false, rendered) {
+            match METHOD
+                .prepare(case)
+                .outcome(&template, |_| false, rendered, || None)
+            {
                 Outcome::Failed { message, .. } => message,
                 other => panic!("{other:?}"),
             }
@@ -151,7 +161,7 @@ mod tests {
             let text = prompt.to_owned();
             METHOD
                 .prepare(&written)
-                .outcome(&template, |_| false, || Outcome::Rendered { text })
+                .outcome(&template, |_| false, || Outcome::Rendered { text }, || None)
                 .into_prompt()
         };
         let is = |prompt: &str| Ok(prompt.to_owned());

@@ -35,7 +35,8 @@ pub(super) fn of<'c>(
 ) -> RenderInput<'c> {
     let case = conversation.case();
     let tokens = !is_for_application;
-    let variables = variables(template, case.tools.as_deref(), &case.variables, tokens);
+    let mut variables = variables(template, case.tools.as_deref(), &case.variables, tokens);
+    variables.retain(|name, _| case.variables.contains_key(name) || !case.undefined.contains(name));
     let continued = case.continue_final_message.as_deref();
     RenderInput {
         now: case.now.to_string(),
@@ -45,6 +46,7 @@ pub(super) fn of<'c>(
         add_generation_prompt: case.add_generation_prompt,
         continue_final_message: continued.filter(|_| is_for_application),
         variables,
+        undefined: &case.undefined,
         go: go.and_then(|program| go_input(program, conversation)),
     }
 }

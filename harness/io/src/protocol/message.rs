@@ -84,6 +84,9 @@ pub(crate) struct RenderInput<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) continue_final_message: Option<&'r str>,
     pub(super) variables: Map<String, Value>,
+    /// Only for engines: the names that templates do not see, although others do.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub(super) undefined: &'r [String],
     /// Only for engines of Go templates that are no applications.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) go: Option<GoInput>,
@@ -443,6 +446,7 @@ mod tests {
             add_generation_prompt: true,
             continue_final_message: None,
             variables: Map::new(),
+            undefined: &[],
             go: None,
         };
         assert_eq!(

@@ -95,6 +95,7 @@ impl Session {
             add_generation_prompt: true,
             continue_final_message: None,
             variables: Map::new(),
+            undefined: &[],
             go: None,
         };
         let request = Request::Render {
