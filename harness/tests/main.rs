@@ -51,6 +51,7 @@ mod references;
 mod remote;
 mod roundtrip;
 mod sabotage;
+mod served;
 mod servers;
 mod shards;
 mod snapshots;

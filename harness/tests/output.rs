@@ -514,6 +514,8 @@ fn json_results_are_as_their_published_schemas_say() {
     ]);
     assert!(proofs["proofs"][0]["findings"][0].is_object(), "{proofs}");
     holds("proof.schema.json", &proofs);
+    let served = document(&["check", chat, "--served", "--format", "json"]);
+    holds("cards.schema.json", &served);
     let cards = document(&["check", "turns.jinja", "--format", "json"]);
     holds("cards.schema.json", &cards);
     folder.write("other.jinja", "{{ messages[0].content }}!{{ y }");

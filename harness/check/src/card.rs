@@ -13,6 +13,7 @@ use crate::contract::{self, Contract, Finding, Judgement, Render, Severity};
 use crate::deciding;
 use crate::probe::{ContentComparison, ProbeInputs, Prober, catalogue};
 use crate::roundtrip::{self, Roundtrip};
+use crate::served::Served;
 use crate::tokenizer::Tokenizer;
 use rolecall_front::front::Front;
 use rolecall_io::source::unset_tokens;
@@ -62,6 +63,9 @@ pub struct Card {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub read_back: Vec<Roundtrip>,
+    /// What applications that serve the template make of conversations, if a user asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub served: Option<Served>,
 }
 
 /// Examines a template. It is compiled once, and rendered about a hundred times.
@@ -168,8 +172,18 @@ impl Examiner {
             findings,
             without_front,
             read_back: roundtrip::of(&prober),
+            served: None,
         }
     }
+}
+
+/// Renders what conversations can have as users of these fronts get it.
+pub fn served(engine: &dyn Engine, template: &Template, fronts: &[Front]) -> Served {
+    on_large_stack(|| {
+        let template = with_assumed_tokens(template);
+        let inputs = ProbeInputs::default();
+        Served::of(&Prober::new(engine, &template, &inputs), fronts)
+    })
 }
 
 /// Renders every probe with a template: those in the catalogue, and those that contracts build

@@ -15,6 +15,8 @@ pub mod roundtrip;
 
 pub mod choice;
 
+pub mod served;
+
 pub mod card;
 
 pub mod downloads;

@@ -14,6 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter;
 use rolecall_check::contract::{self, Contract};
+use rolecall_check::served;
 use rolecall_explore::generation::Effort;
 use rolecall_front::front::Front;
 use rolecall_suite::reference::Reference;
@@ -465,6 +466,10 @@ pub(crate) struct CheckArguments {
     /// thing, as `'<|im_end|>=<end>'` (repeatable)
     #[arg(long, value_name = "TOKEN=TOKEN", requires = "like", value_parser = tokens)]
     pub(crate) same: Vec<(String, String)>,
+    /// Also say what applications that serve the model make of conversations: all that are known, or
+    /// those with these fronts, separated by commas, as --served=vllm,sglang
+    #[arg(long, value_name = "FRONTS", num_args = 0..=1, require_equals = true, value_delimiter = ',', default_missing_value = "", value_parser = served_front)]
+    pub(crate) served: Option<Vec<Option<Front>>>,
     /// Fix the template files where a fix is proven to change no prompt that was right
     #[arg(long)]
     pub(crate) fix: bool,
@@ -489,6 +494,12 @@ pub(crate) struct CheckArguments {
     /// Do it again whenever one of the files changes, until Ctrl-C
     #[arg(long, conflicts_with = "output")]
     pub(crate) watch: bool,
+}
+
+/// A front after `--served`. None stands for all of them.
+fn served_front(name: &str) -> Result<Option<Front>, String> {
+    let front = (!name.is_empty()).then(|| served::front(name));
+    front.transpose()
 }
 
 fn tokens(text: &str) -> Result<(String, String), String> {

@@ -7,9 +7,11 @@ use crate::report::{checked, comparison as report};
 use rolecall_check::card::Card;
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::reach::Reach;
+use rolecall_check::served;
 use rolecall_core::Template;
 use rolecall_core::problem::Problem;
 use rolecall_front::engines::Engines;
+use rolecall_front::front::Front;
 use rolecall_suite::comparison::{Comparison, SideKind};
 use rolecall_suite::layout::Layout;
 use rolecall_suite::run::Runner;
@@ -36,6 +38,9 @@ pub struct CheckOptions<'o> {
     pub ignore: Vec<String>,
     /// The template that it should be like.
     pub like: Option<&'o Template>,
+    /// The fronts of applications that serve the template, to say what they make of conversations.
+    /// All that are known if there is none in the list.
+    pub served: Option<Vec<String>>,
 }
 
 /// Why there is no result, in words.
@@ -83,8 +88,18 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<String, 
     let runner = runner(&engines)?;
     let templates = std::slice::from_ref(template);
     let mut cards = examine(&runner, templates, &choice)?;
+    let fronts = options.served.as_ref().map(|names| {
+        let fronts = names.iter().map(|name| served::front(name));
+        fronts
+            .collect::<Result<Vec<Front>, String>>()
+            .map_err(LibraryError)
+    });
+    let fronts = fronts.transpose()?;
     for card in &mut cards {
         card.narrow(&choice);
+        card.served = fronts
+            .as_deref()
+            .and_then(|fronts| runner.served(template, fronts));
     }
     let mut bases = Vec::new();
     if let Some(base) = options.like {

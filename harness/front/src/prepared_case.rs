@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rolecall_core::{Case, Conversation, Outcome, Template};
 
-use crate::front::{Front, ModelProfile, Preparation};
+use crate::front::{Change, Front, ModelProfile, Preparation};
 
 /// A case with a front, prepared once for all models that the front treats alike.
 pub struct PreparedCase<'c> {
@@ -36,6 +36,18 @@ impl<'c> PreparedCase<'c> {
     pub fn new(case: &'c Case, front: Front, model: &ModelProfile<'_>) -> PreparedCase<'c> {
         let unchanged = || Conversation::new(case);
         PreparedCase::from_preparation(front, front.prepare(case, model), unchanged)
+    }
+
+    /// Prepares a case as if the application did not make one of its changes.
+    pub fn without(
+        case: &'c Case,
+        front: Front,
+        model: &ModelProfile<'_>,
+        change: &Change,
+    ) -> PreparedCase<'c> {
+        let unchanged = || Conversation::new(case);
+        let preparation = front.prepare_without(case, model, Some(change));
+        PreparedCase::from_preparation(front, preparation, unchanged)
     }
 
     fn from_preparation(

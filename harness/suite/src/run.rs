@@ -21,6 +21,7 @@ use crate::verdict::{Truth, Verdict, by_accepted, by_outcome, by_record};
 use rolecall_check::card::{self, Card, Examiner};
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::contract::Render;
+use rolecall_check::served::Served;
 use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::problem::Problem;
@@ -283,6 +284,14 @@ impl<'r> Runner<'r> {
     pub fn probes(&self, template: &Template) -> Option<BTreeMap<&'static str, Render>> {
         let engine = self.engine(template.dialect)?;
         Some(self.pool.install(|| card::probes(engine, template)))
+    }
+
+    /// What applications with these fronts make of a template's conversations. None if its dialect has
+    /// no engine, or if none of them serves such templates.
+    pub fn served(&self, template: &Template, fronts: &[Front]) -> Option<Served> {
+        let engine = self.engine(template.dialect)?;
+        let served = self.pool.install(|| card::served(engine, template, fronts));
+        (!served.fronts.is_empty()).then_some(served)
     }
 
     /// Renders pairs. It skips those whose dialect has no engine.

@@ -132,6 +132,7 @@ class Template:
         select: str | Iterable[str] | None = None,
         ignore: str | Iterable[str] | None = None,
         like: Template | str | None = None,
+        served: bool | str | Iterable[str] | None = None,
     ) -> Card: ...
     @overload
     def parse_response(
@@ -183,7 +184,11 @@ class ResponseParser:
 def run(arguments: list[str], again: list[str]) -> int: ...
 def load(place: str) -> tuple[list[Template], list[str]]: ...
 def check(
-    template: Template, select: list[str], ignore: list[str], like: Template | None
+    template: Template,
+    select: list[str],
+    ignore: list[str],
+    like: Template | None,
+    served: list[str] | None,
 ) -> str: ...
 def cover(template: Template, cases: Iterable[Any], front: str | None) -> str: ...
 def diff(a: Template, b: Template, names: tuple[str, str]) -> str: ...

@@ -142,6 +142,15 @@ class Card:
         return list(self.capabilities.get("switches", ()))
 
     @property
+    def served(self) -> dict[str, Any] | None:
+        """What applications that serve the model make of it, if ``check(served=…)`` asks for it.
+
+        ``fronts`` names the applications, ``capabilities`` has their verdicts, and ``differences``
+        what is lost, added or refused, with the changes of the application that do it.
+        """
+        return self._card.get("served")
+
+    @property
     def departures(self) -> list[dict[str, Any]]:
         """Where the template is not like the one that ``check(like=…)`` names."""
         return [
@@ -188,6 +197,7 @@ def check(
     select: str | Iterable[str] | None,
     ignore: str | Iterable[str] | None,
     like: Template | str | None,
+    served: bool | str | Iterable[str] | None,
 ) -> Card:
     """Make the report card of a template."""
     import json
@@ -196,7 +206,8 @@ def check(
         import rolecall
 
         like = rolecall.load(like)
-    text = _rolecall.check(template, _names(select), _names(ignore), like)
+    fronts = None if served is None or served is False else _names(None if served is True else served)
+    text = _rolecall.check(template, _names(select), _names(ignore), like, fronts)
     return Card(json.loads(text))
 
 

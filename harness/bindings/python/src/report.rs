@@ -38,12 +38,14 @@ pub(crate) fn check(
     select: Vec<String>,
     ignore: Vec<String>,
     like: Option<&Bound<'_, Template>>,
+    served: Option<Vec<String>>,
 ) -> PyResult<String> {
     start_with(py)?;
     let options = CheckOptions {
         select,
         ignore,
         like: like.map(|like| like.get().template()),
+        served,
     };
     let (template, pool) = (template.get().template(), pool()?);
     py.detach(|| pool.install(|| library::check(template, &options)))

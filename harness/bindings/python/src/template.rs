@@ -580,21 +580,23 @@ impl Template {
     ///
     /// ``select`` names the contracts to judge by, and ``ignore`` those that do not count. ``like``
     /// is a template, or a place for :func:`rolecall.load`: the card then says where this template
-    /// is not like that one.
+    /// is not like that one. ``served`` is True for what all known applications that serve models make
+    /// of conversations, or the names of some, such as ``["vllm", "sglang"]``.
     ///
     /// >>> import rolecall
     /// >>> card = rolecall.Template("{{ messages[-1].content }}").check(select="messages-kept")
     /// >>> card.errors[0].severity
     /// 'error'
-    #[pyo3(signature = (*, select=None, ignore=None, like=None))]
+    #[pyo3(signature = (*, select=None, ignore=None, like=None, served=None))]
     fn check<'py>(
         slf: &Bound<'py, Self>,
         select: Option<&Bound<'py, PyAny>>,
         ignore: Option<&Bound<'py, PyAny>>,
         like: Option<&Bound<'py, PyAny>>,
+        served: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let module = slf.py().import("rolecall.card")?;
-        module.call_method1("check", (slf, select, ignore, like))
+        module.call_method1("check", (slf, select, ignore, like, served))
     }
 
     #[getter]

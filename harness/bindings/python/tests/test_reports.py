@@ -56,6 +56,22 @@ def test_a_card_is_that_of_the_command(
         rolecall.Template(GOOD).check(select=["nothing"])
 
 
+def test_a_card_says_what_applications_make_of_it(
+    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    template = rolecall.load("good.jinja")
+    assert template.check().served is None
+    card = template.check(served="sglang")
+    words = ["check", "good.jinja", "--served=sglang", "-q", "--format", "json"]
+    assert card.to_dict() == json.loads(command(*words, folder=folder).stdout)
+    assert card.served is not None and card.served["fronts"] == ["sglang"]
+    everywhere = template.check(served=True).served
+    assert everywhere is not None and {"vllm", "mlx-lm"} < set(everywhere["fronts"])
+    with pytest.raises(rolecall.InputRefused, match="there is no application `vlm`"):
+        template.check(served=["vlm"])
+
+
 def test_a_template_is_held_to_another(
     folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -143,7 +143,7 @@ impl Evidence {
     }
 
     /// Evidence of two renders that should be the same.
-    pub(super) fn differ(
+    pub(crate) fn differ(
         what: impl Into<String>,
         first: &ProbeOutcome,
         second: &ProbeOutcome,

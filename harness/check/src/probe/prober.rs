@@ -23,7 +23,7 @@ use super::words;
 use crate::tokenizer::Tokenizer;
 use rolecall_answers::mask::{Masker, NoMask, joined};
 use rolecall_core::lines::Lines;
-use rolecall_front::front::Front;
+use rolecall_front::front::{Change, Front};
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 use rolecall_jinja::Reading;
@@ -471,6 +471,31 @@ impl<'t> Prober<'t> {
         let input = ProbeInput::new(case, self.front, &self.program.model);
         let outcome = self.render(&self.program, &input);
         Rc::new(ProbeOutcome::new(name, about, input.asked, outcome))
+    }
+
+    /// What users of an application get of a conversation that was asked, perhaps without one of the
+    /// application's changes.
+    pub(crate) fn see_served(
+        &self,
+        own: &ProbeOutcome,
+        asked: &Arc<Case>,
+        front: Front,
+        without: Option<&'static Change>,
+    ) -> ProbeOutcome {
+        let outcome = self.spent().unwrap_or_else(|| {
+            let model = &self.program.model;
+            let input = match without {
+                None => PreparedCase::new(asked, front, model),
+                Some(change) => PreparedCase::without(asked, front, model, change),
+            };
+            self.counted(self.program.outcome(&input))
+        });
+        ProbeOutcome::new(own.probe, own.about, Arc::clone(asked), outcome)
+    }
+
+    /// The changes that an application makes to a conversation that was asked.
+    pub(crate) fn served_changes(&self, asked: &Case, front: Front) -> Vec<&'static Change> {
+        front.changes(asked, &self.program.model)
     }
 
     /// What the template makes of a conversation that is not in the catalogue, and which of its places

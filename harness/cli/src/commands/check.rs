@@ -21,6 +21,7 @@ use crate::report::progress::Progress;
 use crate::report::reach;
 use crate::report::sarif;
 use crate::report::screen;
+use crate::report::served;
 use rolecall_check::card::Card;
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::contract::{Judgement, Severity};
@@ -31,6 +32,7 @@ use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::file::write_whole;
 use rolecall_core::invocation;
 use rolecall_core::problem::{Note, Problem};
+use rolecall_front::front::Front;
 use rolecall_suite::checked_base::CheckedBase;
 use rolecall_suite::comparison::Comparison;
 use rolecall_suite::configuration;
@@ -191,8 +193,14 @@ impl Check<'_> {
         let runner = self.session.runner(self.chosen)?;
         let judged = self.judged(suite.templates.len());
         let runner = runner.with_progress(progress.step());
-        let cards = runner.examine_by(&suite.templates, &tokenizers, &judged);
+        let mut cards = runner.examine_by(&suite.templates, &tokenizers, &judged);
         progress.clear();
+        if let Some(chosen) = &self.arguments.served {
+            let fronts: Vec<Front> = chosen.iter().flatten().copied().collect();
+            for (card, template) in cards.iter_mut().zip(&suite.templates) {
+                card.served = runner.served(template, &fronts);
+            }
+        }
         Ok(Checked {
             suite,
             tokenizers,
@@ -236,8 +244,11 @@ impl Check<'_> {
     /// How the command ends.
     fn status(&self, checked: &Checked) -> Status {
         let fails = |card: &Card| {
+            let strict = self.arguments.strict;
+            let served = card.served.iter().flat_map(|served| &served.differences);
             card.unexplained()
-                .any(|finding| self.arguments.strict || finding.severity() == Severity::Error)
+                .any(|finding| strict || finding.severity() == Severity::Error)
+                || strict && served.into_iter().any(|one| one.verdict.is_defect())
         };
         let mut bases = checked.bases.iter();
         let conforms =
@@ -294,6 +305,7 @@ impl Check<'_> {
         }
         if cards.len() > 1 {
             cards::write_table(out, cards)?;
+            served::write_table(out, cards)?;
         }
         for base in &checked.bases {
             comparison::write_base(out, &base.comparison, is_all)?;

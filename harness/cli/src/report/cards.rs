@@ -15,6 +15,7 @@ use super::card::{
 use super::diagnostic::{BASE, Diagnostic};
 use super::numbers::{counted, thousands};
 use super::screen::{self, whose};
+use super::served;
 use super::style::{self, BAD, GOOD, NOTE, PLAIN, QUIET, Styled};
 use super::text::{text, written};
 use super::wrapping::{paragraph, wrapped_command};
@@ -81,6 +82,9 @@ pub fn write_card(
         limitations => limitations.collect::<Value>(),
         notes => of(Severity::Note).map(|one| one.contract.id).collect::<Vec<_>>(),
         alone => written(|out| write_alone(out, card, width))?,
+        served => card.served.as_ref().map(|one| {
+            written(|out| served::write(out, card, one, detail == CardDetail::Full, width))
+        }).transpose()?,
     })
 }
 

@@ -84,6 +84,8 @@ pub mod html;
 
 pub mod comparison;
 
+pub mod served;
+
 pub mod cards;
 pub mod checked;
 pub mod checked_texts;

@@ -5,6 +5,7 @@
 //! gives the prompt. If the tokenizer puts BOS before every text, the server removes a BOS that
 //! the template has put there.
 
+use rolecall_front::front::Front;
 use serde_json::{Value, json};
 
 use super::api::{Api, ApiAnswer, ApiError};
@@ -65,6 +66,14 @@ impl Application for LlamaServer {
 
     fn version(&self) -> &str {
         &self.version
+    }
+
+    fn fronts(&self) -> &'static [Front] {
+        &[
+            Front::LlamaServer,
+            Front::Transformers,
+            Front::TransformersProcessor,
+        ]
     }
 
     fn served(&self) -> &Served {

@@ -6,6 +6,7 @@
 //! it was started with `--trust-request-chat-template`. `/tokenizer_info` has the template, and
 //! exists only with `--enable-tokenizer-info-endpoint`.
 
+use rolecall_front::front::Front;
 use serde_json::{Value, json};
 
 use super::api::{Api, ApiAnswer, ApiError};
@@ -79,6 +80,14 @@ impl Application for Vllm {
 
     fn version(&self) -> &str {
         &self.version
+    }
+
+    fn fronts(&self) -> &'static [Front] {
+        &[
+            Front::Vllm,
+            Front::Transformers,
+            Front::TransformersProcessor,
+        ]
     }
 
     fn served(&self) -> &Served {

@@ -73,16 +73,18 @@ pub(super) struct ServedRules {
 }
 
 impl ServedRules {
-    /// Prepares a case for a template.
+    /// Prepares a case for a template, perhaps without one of the changes.
     pub(super) fn prepare(
         &self,
         written: Case,
         facts: TemplateFacts,
         probes: Option<Arc<TemplateProbes>>,
+        without: Option<&Change>,
     ) -> Preparation {
         let mut request = Request::new(written.clone(), facts, probes);
         let written = Some(Arc::new(written));
-        for change in self.changes {
+        let is_left_out = |change: &&Change| without.is_some_and(|one| one.name == change.name);
+        for change in self.changes.iter().filter(|change| !is_left_out(change)) {
             if let Err(why) = (change.make)(&mut request) {
                 return Preparation {
                     written,

@@ -229,10 +229,23 @@ impl Front {
         match &self.definition().preparation {
             PreparationRules::Method { prepare, .. } => prepare(case),
             PreparationRules::Endpoint(endpoint) => ollama::prepare(case, *endpoint, model),
-            PreparationRules::Changes(rules) => {
+            PreparationRules::Changes(_) => self.prepare_without(case, model, None),
+        }
+    }
+
+    /// Prepares a case as if the application did not make one of its changes.
+    pub(crate) fn prepare_without(
+        self,
+        case: &Case,
+        model: &ModelProfile<'_>,
+        change: Option<&Change>,
+    ) -> Preparation {
+        match self.served() {
+            Some(rules) => {
                 let facts = model.facts(case, self);
-                rules.prepare(model.written(case), facts, model.probes(self))
+                rules.prepare(model.written(case), facts, model.probes(self), change)
             }
+            None => self.prepare(case, model),
         }
     }
 

@@ -161,7 +161,13 @@ const CHANGES: &[Change] = &[
         sentence: "Arguments that are not the text of an object become an empty object.",
         source: MESSAGES,
         kind: ChangeKind::Lost,
-        make: |request| request.arguments(|_| Ok(Some(json!({})))),
+        make: |request| {
+            request.arguments(|text| {
+                let read: Option<Value> = serde_json::from_str(text).ok();
+                let is_object = read.is_some_and(|value| value.is_object());
+                Ok((!is_object).then(|| json!({})))
+            })
+        },
     },
     Change {
         name: "no content is an empty one",

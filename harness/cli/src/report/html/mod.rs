@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 use super::numbers::counted;
 use super::place::lines;
 use rolecall_check::card::Card;
-use rolecall_check::contract::{self, Finding};
+use rolecall_check::contract::{self, Evidence, Finding};
 use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::diff::Diff;
 use rolecall_core::transcript::{self, encode_char};
@@ -75,7 +75,13 @@ fn card(card: &Card, template: &Template) -> Value {
     }
     for (name, findings) in [("findings", &card.findings), ("alone", &card.without_front)] {
         for (finding, known) in list(&mut value[name]).zip(findings) {
-            add_transcripts(finding, known);
+            add_transcripts(&mut finding["evidence"], known.evidence());
+        }
+    }
+    if let Some(served) = &card.served {
+        let differences = list(&mut value["served"]["differences"]);
+        for (one, known) in differences.zip(&served.differences) {
+            add_transcripts(&mut one["evidence"], &known.evidence);
         }
     }
     value
@@ -100,8 +106,8 @@ fn excerpts(template: &Template, lines: &[usize]) -> Value {
     }
 }
 
-fn add_transcripts(finding: &mut Value, known: &Finding) {
-    for (evidence, known) in list(&mut finding["evidence"]).zip(known.evidence()) {
+fn add_transcripts(evidence: &mut Value, known: &[Evidence]) {
+    for (evidence, known) in list(evidence).zip(known) {
         if let Some(found) = known.diff() {
             evidence["diff"] = diff("", &found);
         }

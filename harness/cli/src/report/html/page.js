@@ -468,25 +468,30 @@ function explanation(page) {
   return element('details', { class: 'explanation' }, element('summary', {}, 'Why it matters, and how to fix it'), parts);
 }
 
-// The findings of a template: the reason, the line of the template, and the prompts that prove it.
-function evidenceOf(one) {
+// The prompts that prove something, side by side.
+function shown(all) {
   const renders = (evidence) => evidence.renders.map((render) => element('div', {},
     element('p', { class: 'quiet' }, `${render.probe}: ${render.about}`),
     element('pre', { class: 'asked' }, asked(render.conversation)),
     render.marked ? pointed(render.marked) : transcript(render.transcript)));
+  return all.map((evidence) => [
+    element('p', {}, marked(evidence.what)),
+    evidence.because && element('p', {}, 'Why: ', marked(evidence.because)),
+    evidence.diff
+      ? [difference(evidence.diff), element('details', {},
+        element('summary', {}, 'Both conversations and their prompts'), element('div', { class: 'two' }, renders(evidence)))]
+      : element('div', { class: 'two' }, renders(evidence)),
+  ]);
+}
+
+// The findings of a template: the reason, the line of the template, and the prompts that prove it.
+function evidenceOf(one) {
   return [
     element('p', {}, `Guards against: ${one.guards_against}`),
     one.deliberate && element('p', { class: 'good' }, `Deliberate: ${one.deliberate}`),
     (one.source || []).map(source),
     explanation((index.contracts.find((contract) => contract.id === one.contract) || {}).page),
-    (one.evidence || []).map((evidence) => [
-      element('p', {}, marked(evidence.what)),
-      evidence.because && element('p', {}, 'Why: ', marked(evidence.because)),
-      evidence.diff
-        ? [difference(evidence.diff), element('details', {},
-          element('summary', {}, 'Both conversations and their prompts'), element('div', { class: 'two' }, renders(evidence)))]
-        : element('div', { class: 'two' }, renders(evidence)),
-    ]),
+    shown(one.evidence || []),
   ];
 }
 
@@ -521,7 +526,25 @@ function card(known) {
       element('span', { class: 'quiet' }, one.turns.map((turn) => `${turn.percent} % after ${turn.after} (${turn.recomputed_bytes} of ${turn.bytes} bytes)`).join(', ')))),
     switches.length > 0 && element('h2', {}, 'Switches'),
     switches.map(switched),
+    known.card.served && served(known.card.served),
     roundtrip(known.card.read_back || []),
+  ];
+}
+
+// What applications that serve the template make of conversations: a table, and each difference with
+// its cause.
+function served({ fronts, capabilities: rows, differences }) {
+  const ink = { same: 'good', works: 'good', neither: 'quiet', changes: 'note' };
+  const verdict = (word) => element('td', { class: ink[word] || 'bad' }, word);
+  return [
+    element('h2', {}, differences.length ? 'Where it is served' : 'Where it is served: it works everywhere'),
+    element('table', {},
+      element('tr', {}, ['', ...fronts].map((front) => element('th', {}, front))),
+      rows.map((row) => element('tr', {}, element('td', {}, row.capability), fronts.map((front) => verdict(row.verdicts[front]))))),
+    differences.map((one) => element('details', { class: `finding is-${ink[one.verdict] ? 'note' : 'error'}` },
+      element('summary', {}, element('b', {}, `${one.front} ${one.verdict}`), element('span', { class: 'quiet' }, one.capabilities.join(', '))),
+      one.changes.map((change) => element('p', {}, change.sentence, element('span', { class: 'quiet' }, ` (${change.source})`))),
+      shown(one.evidence))),
   ];
 }
 
