@@ -18,8 +18,8 @@ use rolecall_suite::snapshot::Snapshots;
 use rolecall_suite::suite::{Pair, Suite};
 
 use crate::failure::{Failure, report_problems, tell};
+use crate::home;
 use crate::session::Session;
-use crate::{engines, home};
 
 /// What the references gave for some pairs. Nothing of it is written yet.
 pub(crate) struct ReferenceResults<'s> {
@@ -96,7 +96,7 @@ pub(crate) fn ask_front(
     {
         return Ok(None);
     }
-    let programs = [engines::reference_program(
+    let programs = [crate::engines::reference_program(
         &reference,
         &session.limits.program,
     )?];
@@ -104,7 +104,10 @@ pub(crate) fn ask_front(
     suite.use_front(front);
     let pairs = front_records::pairs(&suite);
     let progress = Progress::new(pairs.len(), &format!("asking {front}"), "pairs");
-    let ran = runner(&programs, session, &progress)?.render(&pairs);
+    let runner = Runner::new(&session.engines, &engines(&programs), session.jobs)?;
+    let mut results = Vec::new();
+    let runner = runner.with_progress(progress.step());
+    let elapsed = runner.render_each(&pairs, |rendered| results.push(rendered));
     progress.clear();
     let died = |one: &&Rendered<'_>| {
         matches!(
@@ -112,17 +115,17 @@ pub(crate) fn ask_front(
             OutcomeKind::Crashed | OutcomeKind::NotAsked
         )
     };
-    if let Some(died) = ran.results.iter().find(died) {
+    if let Some(died) = results.iter().find(died) {
         let why = format!("{reference} gave no answer: {}", died.outcome.text());
         return Err(Failure::Request(why));
     }
     let recorded = FrontRecords::read(layout, front).map_err(|one| Failure::Problems(vec![one]))?;
     Ok(Some(FrontResults {
-        now: FrontRecords::of(&ran.results, own, recorded.as_ref()),
+        now: FrontRecords::of(&results, own, recorded.as_ref()),
         recorded,
         application: Identity::of(&programs[0]),
         count: pairs.len(),
-        elapsed: ran.elapsed,
+        elapsed,
     }))
 }
 

@@ -67,9 +67,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Diff(arguments) => diff::execute(arguments, out),
         Command::Matrix(arguments) => matrix::execute(arguments, out),
         Command::List(arguments) => list::execute(arguments, out),
-        Command::Explain { names } => {
-            Ok(explanation::write(out, names).map(|()| Status::Fine)?)
-        }
+        Command::Explain { names } => Ok(explanation::write(out, names).map(|()| Status::Fine)?),
         Command::Lint(arguments) => lint::execute(arguments, out),
         Command::Completions { shell } => manual::completions(*shell, out),
         Command::Man => manual::page(out),
