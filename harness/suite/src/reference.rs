@@ -68,14 +68,6 @@ const MLX_LM: Reference = Reference {
     components: &[("jinja2", "3.1.6"), ("transformers", "5.24.0")],
 };
 
-/// The server of llama.cpp in the package xllamacpp, the reference of its front.
-const LLAMA_SERVER: Reference = Reference {
-    name: "llama-server",
-    dialect: Dialect::Jinja,
-    version: "2026.10.11549",
-    components: &[],
-};
-
 /// The engine and the versions that gave the recorded outcomes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -108,7 +100,7 @@ impl Reference {
     pub const ALL: [Reference; 2] = [TRANSFORMERS, OLLAMA];
 
     /// The references of fronts that are served.
-    pub const SERVED: [Reference; 4] = [VLLM, SGLANG, MLX_LM, LLAMA_SERVER];
+    pub const SERVED: [Reference; 3] = [VLLM, SGLANG, MLX_LM];
 
     pub fn of(dialect: Dialect) -> Reference {
         match dialect {

@@ -1,7 +1,5 @@
 //! What served applications find out about a template from its source.
 
-use super::mlx_lm::has_thoughts;
-
 /// What they read in it before they get a conversation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
@@ -37,4 +35,18 @@ impl TemplateFacts {
             has_thoughts: has_thoughts(source),
         }
     }
+}
+
+/// Whether a vocabulary with the tokens that a template writes has tokens for thoughts (`_infer_thinking`
+/// of `mlx_lm/tokenizer_utils.py`).
+fn has_thoughts(source: &str) -> bool {
+    const TOKENS: [&[&str]; 5] = [
+        &["<think>", "</think>"],
+        &["<longcat_think>", "</longcat_think>"],
+        &["<|think:start|>", "<|think:end|>"],
+        &["<|channel>", "<channel|>"],
+        &["<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>"],
+    ];
+    let are_there = |tokens: &&[&str]| tokens.iter().all(|token| source.contains(token));
+    TOKENS.iter().any(are_there)
 }

@@ -185,20 +185,6 @@ const CHANGES: &[Change] = &[
     },
 ];
 
-/// Whether a vocabulary with the tokens that a template writes has tokens for thoughts (`_infer_thinking`
-/// of `mlx_lm/tokenizer_utils.py`).
-pub(super) fn has_thoughts(source: &str) -> bool {
-    const TOKENS: [&[&str]; 5] = [
-        &["<think>", "</think>"],
-        &["<longcat_think>", "</longcat_think>"],
-        &["<|think:start|>", "<|think:end|>"],
-        &["<|channel>", "<channel|>"],
-        &["<|open|>", "<|close|>", "<|sep|>", "<|end_of_msg|>"],
-    ];
-    let are_there = |tokens: &&[&str]| tokens.iter().all(|token| source.contains(token));
-    TOKENS.iter().any(are_there)
-}
-
 fn system_messages(messages: &[Value]) -> usize {
     let is_system = |message: &&Value| message["role"] == "system";
     messages.iter().take_while(is_system).count()

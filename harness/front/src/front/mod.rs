@@ -6,6 +6,10 @@
 //! rules. A new front also needs a line in the list of `definition`; the compiler asks for the
 //! rest.
 
+mod families;
+
+mod template_probes;
+
 mod continuation;
 mod preparation;
 
@@ -38,10 +42,6 @@ mod vllm;
 mod sglang;
 
 mod llama_server;
-
-mod families;
-
-mod template_probes;
 
 mod mlx_lm;
 
