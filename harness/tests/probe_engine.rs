@@ -159,8 +159,8 @@ fn what_is_answered_wrongly_is_reported_by_its_check() {
             &[("start", "note: it has no `version`")],
         ),
         (
-            answered(r#"sed -u 's/"dialect":"jinja"/&,"fronts":["vllm"]/'"#),
-            &[("start", "note: its front `vllm` is unknown")],
+            answered(r#"sed -u 's/"dialect":"jinja"/&,"fronts":["nobody"]/'"#),
+            &[("start", "note: its front `nobody` is unknown")],
         ),
         // It claims to be an application and is none.
         (

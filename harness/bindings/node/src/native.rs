@@ -50,11 +50,13 @@ fn native(compiled: Result<ChatTemplate, Answer>) -> Either<NativeTemplate, Repl
 
 #[napi]
 impl NativeTemplate {
+    /// The name of the template.
     #[napi(getter)]
     pub fn name(&self) -> &str {
         self.chat.template().name.as_str()
     }
 
+    /// The source of the template.
     #[napi(getter)]
     pub fn source(&self) -> &str {
         &self.chat.template().source

@@ -33,7 +33,6 @@ impl<'a, 'py> Options<'a, 'py> {
             documents: None,
             add_generation_prompt: None,
             continue_final_message: None,
-            undefined: Vec::new(),
             now: None,
             variables: Some(variables),
         }
