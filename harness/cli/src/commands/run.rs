@@ -376,6 +376,13 @@ impl<'h> Home<'h> {
     ) -> Result<Vec<Pair<'s>>, Failure> {
         let read = FrontRecords::read(self.layout, front);
         let Some(read) = read.map_err(|problem| Failure::Problems(vec![problem]))? else {
+            if self.layout.is_checkout() {
+                let why = format!(
+                    "nothing is recorded of what {front} makes of the suite\n  compare with a program, as \
+                     in --against transformers"
+                );
+                return Err(Failure::Request(why));
+            }
             return Ok(pairs);
         };
         let (left, pairs): (Vec<_>, Vec<_>) = pairs
