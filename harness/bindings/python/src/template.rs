@@ -599,6 +599,7 @@ impl Template {
         module.call_method1("check", (slf, select, ignore, like, served))
     }
 
+    /// The name.
     #[getter]
     fn name(&self) -> &str {
         self.model.name.as_str()

@@ -221,7 +221,10 @@ impl<'c> Diagnostic<'c> {
             SnapshotStatus::Changed(_) => format!("the {kind} is not as accepted"),
         }];
         let forbidden = checked.forbidden.iter();
-        what.extend(forbidden.map(|one| format!("{}: {}", one.contract.id, one.what())));
+        what.extend(forbidden.map(|one| {
+            let (severity, id) = (one.severity().name(), one.contract.id);
+            format!("{severity} {id}: {}", one.what())
+        }));
         Diagnostic {
             subject: checked.template.clone(),
             what,
