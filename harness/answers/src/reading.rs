@@ -35,8 +35,7 @@ impl MessageId {
     }
 }
 
-/// An assistant's message of a case, and what came back of it from somebody who reads answers: a
-/// parser, or a whole server.
+/// An assistant's message of a case, and the message that a parser or a whole server made of its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessageReading {
     pub id: MessageId,
@@ -255,15 +254,15 @@ impl<'c> Task<'c> {
         }
     }
 
-    /// The message with what came back of the text.
+    /// The message, and what was parsed from its text.
     pub fn done(&self, message: Value) -> MessageReading {
         let outcome = ReadOutcome::Read { message };
         let form = FormReading::judge(Form::Bare, self.text.clone(), outcome, &self.meant);
         self.clone().read(vec![form])
     }
 
-    /// The message of which nothing came back, with the words that the reader says, or what the model
-    /// wrote in place of the text.
+    /// The message whose text was not parsed: with the error of the parser, or with the text that the model
+    /// wrote instead.
     pub fn failed(&self, verdict: Verdict, words: String) -> MessageReading {
         let outcome = ReadOutcome::Failed {
             kind: words,

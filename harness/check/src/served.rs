@@ -1,7 +1,8 @@
 //! What applications that serve a template make of ordinary conversations, beside its own front.
 //!
-//! A model knows the prompts of its own front: those of transformers. Servers prepare a request in their
-//! own ways, and some of it is lost on the way to the template, or text is added that nobody wrote.
+//! A model was trained with the prompts of transformers. A server changes a request before the template
+//! gets it: so a part of the request may be missing from the prompt, or the prompt has text that nobody
+//! wrote.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::probe::catalogue::{
     SYSTEM_TWO_PARTS, SYSTEM_USER, TOOL_WITHOUT_PARAMETERS, TOOLS, TWO_PARTS, TWO_ROUNDS,
     TWO_USERS, UNFINISHED, USER, USER_ASSISTANT_USER, USER_PARTS,
 };
-use crate::probe::{Probe, ProbeOutcome, Prober};
+use crate::probe::{Probe, ProbeOutcome, Prober, common};
 
 /// What conversations can have, each with the smallest conversation that has it. The short ones come
 /// first: where one cause changes several of them, the first shows it.
@@ -109,7 +110,8 @@ pub struct ServedDifference {
     pub capabilities: Vec<&'static str>,
     /// The application's changes of the request that make the difference.
     pub changes: Vec<ServedChange>,
-    /// A conversation for each, with both prompts: that of the template's own front comes first.
+    /// A conversation for each of these, with two prompts: first that of the template's own front, then
+    /// that of the application.
     pub evidence: Vec<Evidence>,
 }
 
@@ -433,8 +435,7 @@ fn causes(
 
 /// How much of two texts lies between what they begin with and what they end with, in bytes.
 fn distance(one: &str, other: &str) -> usize {
-    let same = |(one, other): &(u8, u8)| one == other;
-    let begin = one.bytes().zip(other.bytes()).take_while(same).count();
+    let begin = common(one, other);
     let (one, other) = (&one.as_bytes()[begin..], &other.as_bytes()[begin..]);
     let ends = one.iter().rev().zip(other.iter().rev());
     let end = ends.take_while(|(one, other)| one == other).count();

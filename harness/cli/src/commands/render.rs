@@ -89,8 +89,8 @@ fn write_each(
     written.map(|()| summary)
 }
 
-/// The templates and cases, the filters of their pairs, and where they come from, in words. Two operands of which the second is a
-/// file are a template and conversations from outside.
+/// The templates and cases, the filters of their pairs, and the name of their source. If there are two
+/// operands and the second is a file, they are a template and a file with conversations.
 fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>, String), Failure> {
     let sources = &arguments.sources;
     if let [template, file] = arguments.operands.as_slice()

@@ -169,7 +169,7 @@ pub(super) fn ask<'s>(
         step();
         Some((subject.template, messages))
     };
-    // A template may have a server of its own, which a thread waits for.
+    // Some templates are asked of a server of their own, so a thread mostly waits.
     let all = runner.on_its_threads(|| subjects.par_iter().filter_map(ask).collect());
     progress.clear();
     Ok(all)

@@ -29,7 +29,7 @@ pub(super) const SYNTAX: &str = "syntax";
 /// The rule for a template that differs from its base.
 pub(super) const BASE: &str = "base";
 
-/// The rules for what belongs to no pair and to no contract, each with its meaning.
+/// The names of faults that are neither a pair's nor a contract's, each with its meaning.
 pub(super) const RULES: [(&str, &str); 7] = [
     ("file", "a file that is needed is wrong"),
     (SYNTAX, "the engine cannot read the template"),

@@ -260,6 +260,19 @@ pub(super) fn sort(fields: &mut Map<String, Value>, order: &[&str]) {
     *fields = sorted;
 }
 
+/// Gives a tool a type, a description and parameters; what nobody wrote is null.
+pub(super) fn fill_tool(tool: &mut Map<String, Value>, function: &mut Map<String, Value>) {
+    tool.entry("type").or_insert_with(|| "function".into());
+    for name in ["description", "parameters"] {
+        function.entry(name).or_insert(Value::Null);
+    }
+}
+
+/// Whether a value is missing, null, or of a kind.
+pub(super) fn is_null_or(value: Option<&Value>, is: fn(&Value) -> bool) -> bool {
+    value.is_none_or(|value| value.is_null() || is(value))
+}
+
 /// The refusal of an application.
 pub(super) fn refused<T>(why: impl Into<String>) -> Result<T, String> {
     Err(why.into())

@@ -6,7 +6,8 @@ use rolecall_core::{CONTENT, Case, Dialect, Template};
 use serde_json::{Map, Number, Value, json};
 
 use super::change::{
-    Change, ChangeKind, Request, ServedRules, is_from, parts, refused, sort, text_of,
+    Change, ChangeKind, Request, ServedRules, fill_tool, is_from, is_null_or, parts, refused, sort,
+    text_of,
 };
 use super::definition::{FrontDefinition, PreparationRules};
 use super::named;
@@ -292,12 +293,7 @@ const CHANGES: &[Change] = &[
         source: PROTOCOL,
         kind: ChangeKind::Invented,
         make: |request| {
-            request.each_tool(|tool, function| {
-                tool.entry("type").or_insert_with(|| "function".into());
-                for name in ["description", "parameters"] {
-                    function.entry(name).or_insert(Value::Null);
-                }
-            });
+            request.each_tool(fill_tool);
             Ok(())
         },
     },
@@ -527,9 +523,6 @@ fn check_message(message: &Value) -> Result<(), String> {
 
 fn is_call(call: &Value) -> bool {
     let function = call.get("function").and_then(Value::as_object);
-    let is_null_or = |value: Option<&Value>, is: fn(&Value) -> bool| {
-        value.is_none_or(|value| value.is_null() || is(value))
-    };
     call.get("type").is_none_or(|kind| kind == "function")
         && is_null_or(call.get("id"), Value::is_string)
         && is_null_or(call.get("index"), Value::is_i64)
@@ -543,9 +536,6 @@ fn is_call(call: &Value) -> bool {
 
 fn check_tool(tool: &Value) -> Result<(), String> {
     let field = |name: &str| tool.pointer(&format!("/function/{name}"));
-    let is_null_or = |value: Option<&Value>, is: fn(&Value) -> bool| {
-        value.is_none_or(|value| value.is_null() || is(value))
-    };
     let is_tool = tool.get("type").is_none_or(Value::is_string)
         && field("name").is_some_and(Value::is_string)
         && is_null_or(field("description"), Value::is_string)

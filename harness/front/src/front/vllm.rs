@@ -7,7 +7,8 @@ use rolecall_core::{CONTENT, Dialect};
 use serde_json::{Map, Value, json};
 
 use super::change::{
-    Change, ChangeKind, Request, ServedRules, is_from, parts, refused, sort, text_of,
+    Change, ChangeKind, Request, ServedRules, fill_tool, is_from, is_null_or, parts, refused, sort,
+    text_of,
 };
 use super::definition::{FrontDefinition, PreparationRules};
 use super::named;
@@ -278,12 +279,7 @@ const CHANGES: &[Change] = &[
         source: TOOLS,
         kind: ChangeKind::Invented,
         make: |request| {
-            request.each_tool(|tool, function| {
-                tool.entry("type").or_insert_with(|| "function".into());
-                for name in ["description", "parameters"] {
-                    function.entry(name).or_insert(Value::Null);
-                }
-            });
+            request.each_tool(fill_tool);
             Ok(())
         },
     },
@@ -376,9 +372,6 @@ const FUNCTION: [&str; 5] = ["name", "description", "parameters", "strict", DEFE
 
 fn check_options(request: &mut Request) -> Result<(), String> {
     let case = &request.case;
-    let is_null_or = |value: Option<&Value>, is: fn(&Value) -> bool| {
-        value.is_none_or(|value| value.is_null() || is(value))
-    };
     for (at, tool) in case.tools.iter().flatten().enumerate() {
         let function = tool.get("function");
         let field = |name| function.and_then(|function| function.get(name));
