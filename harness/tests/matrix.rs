@@ -469,6 +469,17 @@ fn the_site_is_the_same_every_time_and_leaves_other_folders_alone() {
         badge,
         json!({"schemaVersion": 1, "label": "chat templates as transformers", "message": "0.0 % of 3 prompts", "color": "red"})
     );
+    let servers = std::fs::read_to_string(site.join("servers.json")).unwrap();
+    let servers: Value = serde_json::from_str(&servers).unwrap();
+    let vllm = &servers["applications"][0];
+    assert_eq!(vllm["name"], "vllm");
+    let change = &vllm["causes"][0]["changes"][0];
+    let source = change["source"].as_str().unwrap();
+    let (file, line) = source.rsplit_once(':').unwrap();
+    assert!(
+        file.ends_with(".py") && line.parse::<usize>().is_ok(),
+        "{source}"
+    );
 }
 
 #[test]
@@ -487,6 +498,7 @@ fn the_site_needs_nothing_from_outside_and_its_links_lead_somewhere() {
         "engines/fake@1.2.html",
         "templates/strict.html",
         "constructs/jinja-filters.html",
+        "servers.html",
     ] {
         assert!(names.contains(name), "{names:?}");
     }

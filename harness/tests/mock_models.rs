@@ -211,7 +211,7 @@ fn the_page_has_the_kept_measurements() {
     // So has the site.
     let suite = Suite::load_layout(&LAYOUT);
     let matrix = Matrix::new(Vec::new()).with_roundtrip(kept.clone());
-    let pages = site::files(&matrix, &suite).unwrap();
+    let pages = site::files(&matrix, &suite, &[]).unwrap();
     for words in [
         "<a href=\"#r1\">llama-server ",
         "Callee is not a function: got Undefined (hint: &#39;cycle&#39;)",

@@ -122,8 +122,8 @@ pub struct ServedChange {
     pub name: &'static str,
     /// What happens, in a sentence.
     pub sentence: &'static str,
-    /// The file of the application that does it.
-    pub source: &'static str,
+    /// Where the application does it: the file, and in it a line of the front's version or a function.
+    pub source: String,
 }
 
 impl ServedVerdict {
@@ -201,7 +201,7 @@ impl Served {
             .map(|change| ServedChange {
                 name: change.name,
                 sentence: change.sentence,
-                source: change.source,
+                source: change.source.to_string(),
             })
             .collect();
         let known = self.differences.iter_mut().find(|known| {

@@ -453,7 +453,13 @@ fn show(arguments: &ShownArguments, out: &mut dyn Write) -> Result<Status, Failu
 
 /// Writes the site completely or not at all.
 fn write_site(path: &Path, judged: &JudgedSuite, matrix: &Matrix) -> Result<(), Failure> {
-    let files = site::files(matrix, &judged.suite)?;
+    let session = Session::default();
+    let runner = session.runner(&[])?;
+    let templates = judged.suite.templates.iter();
+    let served: Vec<_> = templates
+        .filter_map(|template| Some((template.name.clone(), runner.served(template, &[])?)))
+        .collect();
+    let files = site::files(matrix, &judged.suite, &served)?;
     folder::replace(path, &files, site::MARK)?;
     let size: usize = files.values().map(String::len).sum();
     tell(&format!(

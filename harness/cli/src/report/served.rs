@@ -45,7 +45,7 @@ pub(super) fn write(
             let probe = first.renders.first();
             let changes = one.changes.iter();
             let changes = changes
-                .map(|change| context! { sentence => change.sentence, source => change.source });
+                .map(|change| context! { sentence => change.sentence, source => &change.source });
             Ok(context! {
                 front => one.front.name(),
                 verdict => one.verdict.name(),

@@ -1,6 +1,7 @@
 //! The changes that a served application makes to a request before a template sees it. A front is a
 //! list of them, in order.
 
+use std::fmt;
 use std::sync::Arc;
 
 use rolecall_core::{CONTENT, Case};
@@ -17,12 +18,24 @@ pub struct Change {
     pub name: &'static str,
     /// What happens, in a sentence for users.
     pub sentence: &'static str,
-    /// The file of the application that does it.
-    pub source: &'static str,
+    /// Where the application does it.
+    pub source: Source,
     /// What it means for a conversation.
     pub kind: ChangeKind,
     /// Makes it, or returns the application's refusal.
     pub(super) make: fn(&mut Request) -> Result<(), String>,
+}
+
+/// A place in an application's source: a file, and in it a line of the front's version, or a function
+/// where the version's lines are not known.
+#[derive(Debug, Clone, Copy)]
+pub struct Source(pub &'static str, pub &'static str);
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Source(file, place) = self;
+        write!(f, "{file}:{place}")
+    }
 }
 
 rolecall_core::named! {

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use rolecall_core::{CONTENT, Case, Dialect};
 use serde_json::{Map, Number, Value, json};
 
-use super::change::{Change, ChangeKind, Request, ServedRules, is_from, parts, refused, text_of};
+use super::change::{
+    Change, ChangeKind, Request, ServedRules, Source, is_from, parts, refused, text_of,
+};
 use super::definition::{FrontDefinition, PreparationRules};
 use super::families::FamilyMessages;
 use super::named;
@@ -38,13 +40,12 @@ const SERVER: &str = "tools/server/server-common.cpp";
 const CHAT: &str = "common/chat.cpp";
 const CAPABILITIES: &str = "common/jinja/caps.cpp";
 const VALUES: &str = "common/jinja/value.h";
-const PARSERS: &str = "common/parsers/";
 
 const CHANGES: &[Change] = &[
     Change {
         name: "a template that renders",
         sentence: "The server does not start with a template that refuses a question.",
-        source: "tools/server/server-context.cpp",
+        source: Source("tools/server/server-context.cpp", "load_model"),
         kind: ChangeKind::Refused,
         make: |request| {
             if request.probes().starts {
@@ -58,14 +59,14 @@ const CHANGES: &[Change] = &[
         sentence: "A message is refused if it has no role, no content where it needs one, a part that is no \
                    text, a field that is null where a text is meant, or a call that is not as in OpenAI's \
                    API.",
-        source: CHAT,
+        source: Source(CHAT, "common_chat_msgs_parse_oaicompat"),
         kind: ChangeKind::Refused,
         make: |request| request.case.messages.iter().try_for_each(check_message),
     },
     Change {
         name: "the shape of tools",
         sentence: "A tool is refused if it is no function with a name.",
-        source: CHAT,
+        source: Source(CHAT, "common_chat_tools_parse_oaicompat"),
         kind: ChangeKind::Refused,
         make: |request| request.case.tools.iter().flatten().try_for_each(check_tool),
     },
@@ -73,7 +74,7 @@ const CHANGES: &[Change] = &[
         name: "the choice of a tool stays outside",
         sentence: "`tool_choice` is no variable of the template, and an unknown one is refused. The tools \
                    stay even if it is `none`.",
-        source: CHAT,
+        source: Source(CHAT, "common_chat_tool_choice_parse_oaicompat"),
         kind: ChangeKind::Intended,
         make: |request| match request.case.variables.shift_remove("tool_choice") {
             Some(Value::String(choice))
@@ -88,7 +89,7 @@ const CHANGES: &[Change] = &[
         name: "an answer at the end is continued",
         sentence: "If the last message is an answer, the model continues it. Two of them at the end are \
                    refused, and an answer with calls.",
-        source: SERVER,
+        source: Source(SERVER, "oaicompat_chat_params_parse"),
         kind: ChangeKind::Intended,
         make: find_continuation,
     },
@@ -96,7 +97,7 @@ const CHANGES: &[Change] = &[
         name: "effort `none` switches thinking off",
         sentence: "`reasoning_effort` is also `reasoning_strength`; `none` makes `enable_thinking` false \
                    instead.",
-        source: SERVER,
+        source: Source(SERVER, "oaicompat_chat_params_parse"),
         kind: ChangeKind::Intended,
         make: |request| {
             read_effort(request);
@@ -107,7 +108,7 @@ const CHANGES: &[Change] = &[
         name: "only known fields",
         sentence: "The template sees only those fields of a message that the server knows, and no empty \
                    ones. `reasoning` is not among them.",
-        source: CHAT,
+        source: Source(CHAT, "common_chat_msg::to_json_oaicompat"),
         kind: ChangeKind::Lost,
         make: rebuild,
     },
@@ -115,7 +116,7 @@ const CHANGES: &[Change] = &[
         name: "the last message stays outside",
         sentence: "The template does not see a message that is continued. The server writes it behind the \
                    prompt.",
-        source: CHAT,
+        source: Source(CHAT, "common_chat_templates_apply"),
         kind: ChangeKind::Intended,
         make: |request| {
             take_last(request);
@@ -125,7 +126,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "StepFun's texts are trimmed",
         sentence: "White space around texts and thoughts goes, for templates of StepFun.",
-        source: CHAT,
+        source: Source(CHAT, "common_chat_templates_apply"),
         kind: ChangeKind::Intended,
         make: |request| {
             let is_trimmed = request.probes().is_trimmed;
@@ -152,7 +153,7 @@ const CHANGES: &[Change] = &[
         name: "parts become a text",
         sentence: "The texts of a content are joined by line breaks if the template prints texts and no \
                    parts.",
-        source: CAPABILITIES,
+        source: Source(CAPABILITIES, "caps_get"),
         kind: ChangeKind::Intended,
         make: |request| {
             let joins = request.probes().takes_texts && !request.probes().takes_parts;
@@ -168,7 +169,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "texts become parts",
         sentence: "A text becomes a list of one part if the template prints parts and no texts.",
-        source: CAPABILITIES,
+        source: Source(CAPABILITIES, "caps_get"),
         kind: ChangeKind::Intended,
         make: |request| {
             let wraps = request.probes().takes_parts && !request.probes().takes_texts;
@@ -186,7 +187,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "developer becomes system",
         sentence: "A developer's message becomes a system message, except for templates with channels.",
-        source: CHAT,
+        source: Source(CHAT, "common_chat_templates_apply"),
         kind: ChangeKind::Intended,
         make: |request| {
             let keeps = request.probes().has_channels;
@@ -202,7 +203,7 @@ const CHANGES: &[Change] = &[
         name: "the system's text joins the next message",
         sentence: "A system message at the beginning becomes a part of the next message if the template \
                    ignores it.",
-        source: CHAT,
+        source: Source(CHAT, "common_chat_templates_apply"),
         kind: ChangeKind::Intended,
         make: merge_system,
     },
@@ -210,7 +211,7 @@ const CHANGES: &[Change] = &[
         name: "arguments become values",
         sentence: "Arguments of calls become what their text says, if the template reads them as an object. \
                    A text that is no JSON is refused then.",
-        source: CHAT,
+        source: Source(CHAT, "common_chat_templates_apply"),
         kind: ChangeKind::Intended,
         make: |request| {
             if !request.probes().reads_arguments {
@@ -234,7 +235,7 @@ const CHANGES: &[Change] = &[
         name: "tools have three fields",
         sentence: "A tool has its type, and a function with name, description and parameters. Everything \
                    else is lost, such as `strict`.",
-        source: CHAT,
+        source: Source(CHAT, "common_chat_tools_parse_oaicompat"),
         kind: ChangeKind::Lost,
         make: |request| {
             request.each_tool(|tool, function| {
@@ -256,7 +257,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "tools are filled in",
         sentence: "A tool without a description or parameters gets empty ones.",
-        source: CHAT,
+        source: Source(CHAT, "common_chat_tools_parse_oaicompat"),
         kind: ChangeKind::Invented,
         make: |request| {
             request.each_tool(|_, function| {
@@ -272,7 +273,7 @@ const CHANGES: &[Change] = &[
         name: "messages of some families",
         sentence: "For some families of templates, thoughts are under `thinking` or are parts, and results \
                    move to their calls.",
-        source: PARSERS,
+        source: Source("common/parsers/*.cpp", "common_chat_params_init_…"),
         kind: ChangeKind::Intended,
         make: adjust,
     },
@@ -280,7 +281,7 @@ const CHANGES: &[Change] = &[
         name: "numbers are rewritten",
         sentence: "A number such as `2.0` or `1e3` is written as `2` or `1000`, and one of 2^63 or more is \
                    negative.",
-        source: VALUES,
+        source: Source(VALUES, "value_float_t"),
         kind: ChangeKind::Lost,
         make: |request| {
             let Case {
@@ -297,7 +298,7 @@ const CHANGES: &[Change] = &[
         name: "thinking is on or off",
         sentence: "`enable_thinking` is true if the server finds that the template has thoughts, and false if \
                    not, unless the request sets it.",
-        source: SERVER,
+        source: Source(SERVER, "oaicompat_chat_params_parse"),
         kind: ChangeKind::Invented,
         make: |request| {
             let thinks = request.probes().thinks;
@@ -314,7 +315,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "the date is known",
         sentence: "`date_string` and `datetime` are today's date, unless the request sets them.",
-        source: CHAT,
+        source: Source(CHAT, "common_chat_template_direct_apply"),
         kind: ChangeKind::Invented,
         make: |request| {
             let now = request.case.now;
@@ -330,7 +331,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "tokens are always there",
         sentence: "A model without `bos_token` or `eos_token` has an empty one.",
-        source: CHAT,
+        source: Source(CHAT, "common_chat_templates_init"),
         kind: ChangeKind::Intended,
         make: |request| {
             for name in request.probes().missing.iter().copied() {
@@ -345,7 +346,7 @@ const CHANGES: &[Change] = &[
         sentence: "Documents do not reach the template. Without tools `tools` is not defined, and without a \
                    new message `add_generation_prompt`. Of the special tokens it sees `bos_token` and \
                    `eos_token`.",
-        source: CHAT,
+        source: Source(CHAT, "common_chat_template_direct_apply"),
         kind: ChangeKind::Lost,
         make: |request| {
             leave_out(request);

@@ -6,7 +6,7 @@
 use rolecall_core::{CONTENT, Dialect};
 use serde_json::{Value, json};
 
-use super::change::{Change, ChangeKind, Request, ServedRules, parts, refused, text_of};
+use super::change::{Change, ChangeKind, Request, ServedRules, Source, parts, refused, text_of};
 use super::chat::is_true;
 use super::definition::{FrontDefinition, PreparationRules};
 use super::named;
@@ -33,7 +33,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "an empty list of tools is none",
         sentence: "An empty list of tools is as none.",
-        source: SERVER,
+        source: Source(SERVER, "1764"),
         kind: ChangeKind::Intended,
         make: |request| {
             request.case.tools.take_if(|tools| tools.is_empty());
@@ -44,7 +44,7 @@ const CHANGES: &[Change] = &[
         name: "only messages and tools",
         sentence: "Documents, `reasoning_effort` and `tool_choice` have no effect: the server reads \
                    messages, tools and `chat_template_kwargs`.",
-        source: SERVER,
+        source: Source(SERVER, "1760"),
         kind: ChangeKind::Lost,
         make: |request| {
             let case = &mut request.case;
@@ -58,7 +58,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "always a new message",
         sentence: "The model always begins a new message, also where the request continues the last one.",
-        source: SERVER,
+        source: Source(SERVER, "679"),
         kind: ChangeKind::Lost,
         make: |request| {
             request.case.continue_final_message = None;
@@ -70,14 +70,14 @@ const CHANGES: &[Change] = &[
         name: "arguments in variables",
         sentence: "A variable `documents` is the argument of that name. Others of the server's own \
                    arguments are refused.",
-        source: SERVER,
+        source: Source(SERVER, "654"),
         kind: ChangeKind::Refused,
         make: arguments_in_variables,
     },
     Change {
         name: "only texts",
         sentence: "A content with anything but texts is refused.",
-        source: SERVER,
+        source: Source(SERVER, "233"),
         kind: ChangeKind::Refused,
         make: |request| {
             let messages = &request.case.messages;
@@ -96,7 +96,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "parts become a text",
         sentence: "The texts of a content are joined, with nothing between them.",
-        source: SERVER,
+        source: Source(SERVER, "234"),
         kind: ChangeKind::Intended,
         make: |request| {
             request.each(|message| {
@@ -111,7 +111,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "no content is an empty one",
         sentence: "A content that is null or missing becomes an empty text.",
-        source: SERVER,
+        source: Source(SERVER, "236"),
         kind: ChangeKind::Intended,
         make: |request| {
             request.each(|message| {
@@ -126,7 +126,7 @@ const CHANGES: &[Change] = &[
         name: "arguments become values",
         sentence: "Arguments of calls become what their text says. A text that is no JSON is refused, and \
                    so are calls that are no objects.",
-        source: SERVER,
+        source: Source(SERVER, "243"),
         kind: ChangeKind::Intended,
         make: |request| request.each(|message| read_calls(message.get_mut("tool_calls"))),
     },
@@ -134,7 +134,7 @@ const CHANGES: &[Change] = &[
         name: "thinking is on or off",
         sentence: "`enable_thinking` is true if the model has tokens for thoughts, and false if not, \
                    unless the request sets it.",
-        source: TOKENIZER,
+        source: Source(TOKENIZER, "395"),
         kind: ChangeKind::Invented,
         make: |request| {
             let thinks = request.facts.has_thoughts;
@@ -149,7 +149,7 @@ const CHANGES: &[Change] = &[
         name: "every message needs a role",
         sentence: "A request is refused if its last message, or a message before the first that is not \
                    the system's, has no role.",
-        source: SERVER,
+        source: Source(SERVER, "713"),
         kind: ChangeKind::Refused,
         make: |request| {
             let messages = &request.case.messages;
@@ -168,7 +168,7 @@ const CHANGES: &[Change] = &[
         name: "the system's text has to stand alone",
         sentence: "The system's messages are rendered a second time, before an empty question. A template \
                    that refuses this refuses the request.",
-        source: SERVER,
+        source: Source(SERVER, "718"),
         kind: ChangeKind::Refused,
         make: |request| {
             let messages = &request.case.messages;

@@ -56,7 +56,7 @@ use rolecall_go::endpoint::{Endpoint, keeps_tools};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-pub use change::{Change, ChangeKind};
+pub use change::{Change, ChangeKind, Source};
 pub use definition::Front;
 pub use model::ModelProfile;
 pub use preparation::Preparation;

@@ -6,8 +6,8 @@ use rolecall_core::{CONTENT, Case, Dialect, Template};
 use serde_json::{Map, Number, Value, json};
 
 use super::change::{
-    Change, ChangeKind, Request, ServedRules, fill_tool, is_from, is_null_or, parts, refused, sort,
-    text_of,
+    Change, ChangeKind, Request, ServedRules, Source, fill_tool, is_from, is_null_or, parts,
+    refused, sort, text_of,
 };
 use super::definition::{FrontDefinition, PreparationRules};
 use super::named;
@@ -38,14 +38,14 @@ const CHANGES: &[Change] = &[
         name: "the shape of a request",
         sentence: "A request is refused if its messages, tools or options are not as in OpenAI's API, \
                    or if it has no messages. Roles that the API does not have are refused, too.",
-        source: PROTOCOL,
+        source: Source(PROTOCOL, "909"),
         kind: ChangeKind::Refused,
         make: check,
     },
     Change {
         name: "roles in small letters",
         sentence: "All roles but the user's may have capital letters, which become small.",
-        source: PROTOCOL,
+        source: Source(PROTOCOL, "772"),
         kind: ChangeKind::Intended,
         make: |request| {
             request.each(|message| {
@@ -61,7 +61,7 @@ const CHANGES: &[Change] = &[
         name: "other fields are lost",
         sentence: "The template sees only those fields of a message that SGLang knows: of a user's the \
                    role and the content, of others no `reasoning` but `reasoning_content`.",
-        source: PROTOCOL,
+        source: Source(PROTOCOL, "754"),
         kind: ChangeKind::Lost,
         make: |request| {
             request.each(|message| {
@@ -81,7 +81,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "no content is an empty one",
         sentence: "A content that is null or missing becomes an empty text.",
-        source: SERVING,
+        source: Source(SERVING, "2135"),
         kind: ChangeKind::Intended,
         make: |request| {
             request.each(|message| {
@@ -97,7 +97,7 @@ const CHANGES: &[Change] = &[
         name: "arguments become an object",
         sentence: "The arguments of a call, which clients send as text, become the object that the \
                    text says.",
-        source: SERVING,
+        source: Source(SERVING, "184"),
         kind: ChangeKind::Intended,
         make: |request| {
             request.arguments(|text| match serde_json::from_str(text) {
@@ -114,7 +114,7 @@ const CHANGES: &[Change] = &[
         name: "calls are filled in",
         sentence: "Every call has an `index`, which is null if nobody wrote it, and no fields that \
                    SGLang does not know.",
-        source: PROTOCOL,
+        source: Source(PROTOCOL, "743"),
         kind: ChangeKind::Invented,
         make: |request| {
             request.each(|message| {
@@ -136,14 +136,14 @@ const CHANGES: &[Change] = &[
         name: "media become places",
         sentence: "An image, audio or video becomes a part without its data. A template of texts alone \
                    sees nothing of it, and a model without media refuses it.",
-        source: CONTENTS,
+        source: Source(CONTENTS, "271"),
         kind: ChangeKind::Intended,
         make: places,
     },
     Change {
         name: "thoughts are lost",
         sentence: "The parts of a content that are thoughts are taken away.",
-        source: CONTENTS,
+        source: Source(CONTENTS, "303"),
         kind: ChangeKind::Lost,
         make: |request| {
             request.each(|message| {
@@ -158,7 +158,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "other fields of parts are lost",
         sentence: "A text in a content has no fields but its type and the text.",
-        source: CONTENTS,
+        source: Source(CONTENTS, "310"),
         kind: ChangeKind::Lost,
         make: |request| {
             request.each(|message| {
@@ -175,7 +175,7 @@ const CHANGES: &[Change] = &[
         name: "parts become a text",
         sentence: "The texts of a content are joined by blanks: in a tool's result, and wherever the \
                    template takes no parts.",
-        source: CONTENTS,
+        source: Source(CONTENTS, "336"),
         kind: ChangeKind::Intended,
         make: |request| {
             let is_for_parts = request.facts.is_for_parts;
@@ -196,7 +196,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "fields have an order",
         sentence: "Messages have their fields in SGLang's order.",
-        source: PROTOCOL,
+        source: Source(PROTOCOL, "754"),
         kind: ChangeKind::Intended,
         make: |request| {
             let is_for_parts = request.facts.is_for_parts;
@@ -214,7 +214,7 @@ const CHANGES: &[Change] = &[
         name: "the last message is continued behind",
         sentence: "The last message that should be continued is taken away; its text is written behind \
                    the prompt for a new one.",
-        source: SERVING,
+        source: Source(SERVING, "542"),
         kind: ChangeKind::Intended,
         make: |request| {
             let is_asked = request.case.continue_final_message.take().is_some();
@@ -231,7 +231,7 @@ const CHANGES: &[Change] = &[
         name: "the last answer becomes the user's",
         sentence: "If the conversation ends with an assistant's message, that becomes a user's, without \
                    its calls and its reasoning.",
-        source: SERVING,
+        source: Source(SERVING, "548"),
         kind: ChangeKind::Lost,
         make: |request| {
             let is_new = request.behind.is_empty() && !request.is_continued;
@@ -246,7 +246,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "a new message always begins",
         sentence: "The prompt always ends with the beginning of the assistant's message.",
-        source: SERVING,
+        source: Source(SERVING, "2204"),
         kind: ChangeKind::Invented,
         make: |request| {
             request.case.add_generation_prompt = true;
@@ -256,7 +256,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "documents are lost",
         sentence: "A request has no documents of its own; they may be among the variables.",
-        source: PROTOCOL,
+        source: Source(PROTOCOL, "909"),
         kind: ChangeKind::Lost,
         make: |request| {
             request.case.documents = None;
@@ -266,7 +266,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "documents in variables",
         sentence: "A variable named `documents` is the argument of that name.",
-        source: SERVING,
+        source: Source(SERVING, "2167"),
         kind: ChangeKind::Intended,
         make: |request| {
             let case = &mut request.case;
@@ -282,7 +282,7 @@ const CHANGES: &[Change] = &[
         name: "tools only if they may be called",
         sentence: "With the `tool_choice` `none` the template sees no tools, and with a named one only \
                    that. An empty list of tools is none.",
-        source: SERVING,
+        source: Source(SERVING, "1861"),
         kind: ChangeKind::Intended,
         make: choose_tools,
     },
@@ -290,7 +290,7 @@ const CHANGES: &[Change] = &[
         name: "tools are filled in",
         sentence: "Every tool has a type, a description and parameters, which are null if nobody wrote \
                    them.",
-        source: PROTOCOL,
+        source: Source(PROTOCOL, "813"),
         kind: ChangeKind::Invented,
         make: |request| {
             request.each_tool(fill_tool);
@@ -300,7 +300,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "a key that nobody wrote",
         sentence: "Every tool has the key `defer_loading` beside its function, mostly null.",
-        source: PROTOCOL,
+        source: Source(PROTOCOL, "849"),
         kind: ChangeKind::Invented,
         make: |request| {
             request.each_tool(|tool, function| {
@@ -316,7 +316,7 @@ const CHANGES: &[Change] = &[
         name: "other fields of tools are lost",
         sentence: "A tool has no fields but its type and the function's name, description, parameters \
                    and strict.",
-        source: PROTOCOL,
+        source: Source(PROTOCOL, "810"),
         kind: ChangeKind::Lost,
         make: |request| {
             request.each_tool(|tool, function| {
@@ -337,7 +337,7 @@ const CHANGES: &[Change] = &[
         name: "types of schemas are corrected",
         sentence: "Types of parameters that are not JSON Schema's, such as `int` and `varchar`, become \
                    those that are meant.",
-        source: SCHEMAS,
+        source: Source(SCHEMAS, "113"),
         kind: ChangeKind::Intended,
         make: |request| {
             request.each_tool(|_, function| {
@@ -351,7 +351,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "wrong schemas are refused",
         sentence: "A tool whose parameters are no JSON Schema is refused.",
-        source: SERVING,
+        source: Source(SERVING, "1171"),
         kind: ChangeKind::Refused,
         make: |request| {
             let tools = request.case.tools.iter().flatten();
@@ -366,7 +366,7 @@ const CHANGES: &[Change] = &[
         name: "effort turns thinking on",
         sentence: "With `reasoning_effort`, `thinking` and `enable_thinking` are true, or false for \
                    `none`, unless the request sets them.",
-        source: PROTOCOL,
+        source: Source(PROTOCOL, "1148"),
         kind: ChangeKind::Intended,
         make: |request| {
             let low = request.facts.has_low_effort;
@@ -391,7 +391,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "bare functions in a second try",
         sentence: "If the template fails with the tools, it gets once more only their functions.",
-        source: SERVING,
+        source: Source(SERVING, "2210"),
         kind: ChangeKind::Intended,
         make: |request| {
             let bare = |tool: &Value| tool.get("function").unwrap_or(tool).clone();

@@ -7,8 +7,8 @@ use rolecall_core::{CONTENT, Dialect};
 use serde_json::{Map, Value, json};
 
 use super::change::{
-    Change, ChangeKind, Request, ServedRules, fill_tool, is_from, is_null_or, parts, refused, sort,
-    text_of,
+    Change, ChangeKind, Request, ServedRules, Source, fill_tool, is_from, is_null_or, parts,
+    refused, sort, text_of,
 };
 use super::definition::{FrontDefinition, PreparationRules};
 use super::named;
@@ -38,7 +38,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "no empty list of tools",
         sentence: "An empty list of tools is refused.",
-        source: PROTOCOL,
+        source: Source(PROTOCOL, "981"),
         kind: ChangeKind::Refused,
         make: |request| match &request.case.tools {
             Some(tools) if tools.is_empty() => refused(
@@ -51,7 +51,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "one end of the prompt",
         sentence: "A request that continues a message and asks for a new one is refused.",
-        source: PROTOCOL,
+        source: Source(PROTOCOL, "1063"),
         kind: ChangeKind::Refused,
         make: |request| {
             let case = &request.case;
@@ -67,7 +67,7 @@ const CHANGES: &[Change] = &[
         name: "the shape of options",
         sentence: "Tools, documents and options are refused if they are not as in OpenAI's API and \
                    vLLM's additions to it.",
-        source: PROTOCOL,
+        source: Source(PROTOCOL, "235"),
         kind: ChangeKind::Refused,
         make: check_options,
     },
@@ -75,7 +75,7 @@ const CHANGES: &[Change] = &[
         name: "the shape of messages",
         sentence: "A message is refused if its fields are not as in OpenAI's API, such as a call \
                    without an `id`, arguments that are not text, or a user's content that is null.",
-        source: TYPES,
+        source: Source(TYPES, "316"),
         kind: ChangeKind::Refused,
         make: |request| request.case.messages.iter().try_for_each(check_message),
     },
@@ -83,7 +83,7 @@ const CHANGES: &[Change] = &[
         name: "arguments in variables",
         sentence: "Variables named `tools` and `documents` are the arguments of that name; others are \
                    refused or have no effect.",
-        source: RENDERER,
+        source: Source(RENDERER, "803"),
         kind: ChangeKind::Intended,
         make: arguments_in_variables,
     },
@@ -91,7 +91,7 @@ const CHANGES: &[Change] = &[
         name: "reasoning has two names",
         sentence: "The assistant's reasoning is under `reasoning` and `reasoning_content`, whichever \
                    was sent.",
-        source: MESSAGES,
+        source: Source(MESSAGES, "657"),
         kind: ChangeKind::Intended,
         make: |request| {
             request.each(|message| {
@@ -110,7 +110,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "other fields are lost",
         sentence: "The template sees only those fields of a message that vLLM knows for its role.",
-        source: MESSAGES,
+        source: Source(MESSAGES, "646"),
         kind: ChangeKind::Lost,
         make: |request| {
             request.each(|message| {
@@ -131,7 +131,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "no list of no calls",
         sentence: "An empty list of calls is taken away.",
-        source: MESSAGES,
+        source: Source(MESSAGES, "713"),
         kind: ChangeKind::Intended,
         make: |request| {
             request.each(|message| {
@@ -147,7 +147,7 @@ const CHANGES: &[Change] = &[
         name: "arguments become an object",
         sentence: "The arguments of a call, which clients send as text, become the object that the \
                    text says.",
-        source: MESSAGES,
+        source: Source(MESSAGES, "740"),
         kind: ChangeKind::Intended,
         make: |request| {
             request.arguments(|text| {
@@ -160,7 +160,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "bad arguments are lost",
         sentence: "Arguments that are not the text of an object become an empty object.",
-        source: MESSAGES,
+        source: Source(MESSAGES, "767"),
         kind: ChangeKind::Lost,
         make: |request| {
             request.arguments(|text| {
@@ -174,7 +174,7 @@ const CHANGES: &[Change] = &[
         name: "no content is an empty one",
         sentence: "A content that is null or missing becomes an empty text, or an empty list where \
                    the template loops over contents.",
-        source: MESSAGES,
+        source: Source(MESSAGES, "632"),
         kind: ChangeKind::Intended,
         make: |request| {
             let lists = request.facts.loops_over_content;
@@ -190,7 +190,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "texts become parts",
         sentence: "A text becomes a list of one part, because the template loops over contents.",
-        source: RENDERER,
+        source: Source(RENDERER, "596"),
         kind: ChangeKind::Intended,
         make: |request| {
             let lists = request.facts.loops_over_content;
@@ -210,14 +210,14 @@ const CHANGES: &[Change] = &[
         name: "Claude Code's header is lost",
         sentence: "A system text loses its first line if that begins with \
                    `x-anthropic-billing-header`.",
-        source: MESSAGES,
+        source: Source(MESSAGES, "578"),
         kind: ChangeKind::Lost,
         make: cut_header,
     },
     Change {
         name: "parts have one form",
         sentence: "A bare text, a refusal or a thought in a content becomes a part of the type `text`.",
-        source: MESSAGES,
+        source: Source(MESSAGES, "480"),
         kind: ChangeKind::Intended,
         make: |request| {
             request.each(|message| {
@@ -230,7 +230,7 @@ const CHANGES: &[Change] = &[
         name: "media become places",
         sentence: "An image, audio or video becomes a part without its data. A template of texts alone \
                    sees nothing of it, and a model without media refuses it.",
-        source: MESSAGES,
+        source: Source(MESSAGES, "563"),
         kind: ChangeKind::Intended,
         make: places,
     },
@@ -238,7 +238,7 @@ const CHANGES: &[Change] = &[
         name: "parts become a text",
         sentence: "The texts of a content are joined by line breaks: in a tool's result, and wherever \
                    the template does not loop over contents.",
-        source: MESSAGES,
+        source: Source(MESSAGES, "419"),
         kind: ChangeKind::Intended,
         make: |request| {
             let lists = request.facts.loops_over_content;
@@ -260,7 +260,7 @@ const CHANGES: &[Change] = &[
         name: "developer becomes system",
         sentence: "A developer's message becomes a system message if the template does not name that \
                    role; then all system texts become one at the beginning.",
-        source: RENDERER,
+        source: Source(RENDERER, "604"),
         kind: ChangeKind::Intended,
         make: developers,
     },
@@ -268,7 +268,7 @@ const CHANGES: &[Change] = &[
         name: "fields have an order",
         sentence: "Messages and calls have their fields in vLLM's order: a function's arguments come \
                    before its name.",
-        source: TYPES,
+        source: Source(TYPES, "316"),
         kind: ChangeKind::Intended,
         make: order,
     },
@@ -276,7 +276,7 @@ const CHANGES: &[Change] = &[
         name: "tools are filled in",
         sentence: "Every tool has a type, a description and parameters, which are null if nobody wrote \
                    them.",
-        source: TOOLS,
+        source: Source(TOOLS, "300"),
         kind: ChangeKind::Invented,
         make: |request| {
             request.each_tool(fill_tool);
@@ -287,7 +287,7 @@ const CHANGES: &[Change] = &[
         name: "other fields of tools are lost",
         sentence: "A tool has no fields but its type and the function's name, description, parameters \
                    and strict.",
-        source: TOOLS,
+        source: Source(TOOLS, "308"),
         kind: ChangeKind::Lost,
         make: |request| {
             request.each_tool(|tool, function| {
@@ -310,7 +310,7 @@ const CHANGES: &[Change] = &[
         name: "tools have an order",
         sentence: "A tool has its type before its function, and that its name, description and \
                    parameters in this order.",
-        source: TOOLS,
+        source: Source(TOOLS, "298"),
         kind: ChangeKind::Intended,
         make: |request| {
             request.each_tool(|tool, function| {
@@ -324,7 +324,7 @@ const CHANGES: &[Change] = &[
         name: "effort turns thinking on",
         sentence: "With `reasoning_effort`, `enable_thinking` is true, or false for `none`, unless the \
                    request sets it.",
-        source: PROTOCOL,
+        source: Source(PROTOCOL, "666"),
         kind: ChangeKind::Intended,
         make: |request| {
             let variables = &mut request.case.variables;
@@ -341,7 +341,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "null and auto are lost",
         sentence: "A variable that is null or the text `auto` does not reach the template.",
-        source: "vllm/renderers/params.py",
+        source: Source("vllm/renderers/params.py", "50"),
         kind: ChangeKind::Lost,
         make: |request| {
             let variables = &mut request.case.variables;
@@ -352,7 +352,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "the choice of a tool stays outside",
         sentence: "`tool_choice` is no variable of the template. The tools stay even if it is `none`.",
-        source: PROTOCOL,
+        source: Source(PROTOCOL, "680"),
         kind: ChangeKind::Intended,
         make: |request| {
             request.case.variables.shift_remove(CHOICE);

@@ -13,7 +13,10 @@ mod construct;
 mod engine;
 mod overview;
 mod roundtrip;
+mod servers;
 mod template;
+
+pub use servers::ServedTemplate;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -26,10 +29,14 @@ use rolecall_suite::suite::Suite;
 pub const MARK: &str = "rolecall matrix";
 
 /// The files of the site, by their paths with slashes: `index.html`, a page for each engine, each
-/// template and each kind of construct, a badge for each engine, and `roundtrip.html` if what comes back
-/// of answers was measured.
-pub fn files(matrix: &Matrix, suite: &Suite) -> io::Result<BTreeMap<String, String>> {
-    let pages = Pages::new(!matrix.roundtrip().is_empty())?;
+/// template and each kind of construct, a badge for each engine, `roundtrip.html` if what comes back of
+/// answers was measured, and `servers.html` and `servers.json` if there are served templates.
+pub fn files(
+    matrix: &Matrix,
+    suite: &Suite,
+    served: &[ServedTemplate],
+) -> io::Result<BTreeMap<String, String>> {
+    let pages = Pages::new(!matrix.roundtrip().is_empty(), !served.is_empty())?;
     let mut files = BTreeMap::new();
     files.insert("index.html".to_owned(), overview::page(&pages, matrix)?);
     for engine in matrix.measurements() {
@@ -41,6 +48,11 @@ pub fn files(matrix: &Matrix, suite: &Suite) -> io::Result<BTreeMap<String, Stri
     if !matrix.roundtrip().is_empty() {
         let page = roundtrip::page(&pages, matrix, suite)?;
         files.insert("roundtrip.html".to_owned(), page);
+    }
+    if !served.is_empty() {
+        let (page, json) = servers::page(&pages, matrix, served)?;
+        files.insert("servers.html".to_owned(), page);
+        files.insert("servers.json".to_owned(), json);
     }
     for dialect in matrix.dialects() {
         for name in parts::templates(matrix, dialect) {

@@ -10,7 +10,7 @@ use crate::report::html::STYLE;
 use crate::report::numbers::{counted, thousands};
 
 /// The templates of the pages, and the parts that they share.
-const TEMPLATES: [(&str, &str); 7] = [
+const TEMPLATES: [(&str, &str); 8] = [
     ("page.html", include_str!("pages/page.html")),
     ("parts.html", include_str!("pages/parts.html")),
     ("overview.html", include_str!("pages/overview.html")),
@@ -18,6 +18,7 @@ const TEMPLATES: [(&str, &str); 7] = [
     ("template.html", include_str!("pages/template.html")),
     ("construct.html", include_str!("pages/construct.html")),
     ("roundtrip.html", include_str!("pages/roundtrip.html")),
+    ("servers.html", include_str!("pages/servers.html")),
 ];
 
 /// The styles that only the site needs.
@@ -29,8 +30,8 @@ pub(super) struct Pages(Environment<'static>);
 impl Pages {
     /// The renderer, with all templates loaded.
     ///
-    /// `has_roundtrip`: whether there is a page of what comes back of answers.
-    pub(super) fn new(has_roundtrip: bool) -> io::Result<Pages> {
+    /// `has_roundtrip`: whether there is a page of what comes back of answers; `has_servers`: of servers.
+    pub(super) fn new(has_roundtrip: bool, has_servers: bool) -> io::Result<Pages> {
         let mut pages = Environment::new();
         pages.set_undefined_behavior(UndefinedBehavior::SemiStrict);
         let mut syntax = SyntaxConfig::builder();
@@ -55,6 +56,7 @@ impl Pages {
         pages.add_global("style", Value::from_safe_string(style()));
         pages.add_global("script", Value::from_safe_string(SCRIPT.to_owned()));
         pages.add_global("has_roundtrip", has_roundtrip);
+        pages.add_global("has_servers", has_servers);
         for (name, source) in TEMPLATES {
             pages.add_template(name, source).map_err(io::Error::other)?;
         }
