@@ -18,7 +18,10 @@ class Refused(Exception):
 
 
 class Server:
-    """A server. `name`, `version` and `components` are what the greeting says; its front has its name."""
+    """A server. `name`, `version` and `components` are what the greeting says, with `fronts`, or else with
+    one that has its name."""
+
+    fronts = None
 
     def set_clock(self, moment):
         """From now on, templates see this moment, in UTC."""
@@ -33,6 +36,10 @@ class Server:
     def prompt(self, model, request):
         """The prompt that the server makes of a request. It raises what the server raises."""
         raise NotImplementedError
+
+    def rendered(self, model, asked):
+        """The fields of the answer besides its outcome, for what the protocol asks."""
+        return {"text": self.prompt(model, request_of(asked))}
 
     def failure(self, error):
         """The answer for what the server has raised."""
@@ -69,10 +76,10 @@ def outcome(server, model, asked):
     moment = datetime.datetime.fromisoformat(asked["now"])
     server.set_clock(moment.replace(tzinfo=None))
     try:
-        text = server.prompt(model, request_of(asked))
+        rendered = server.rendered(model, asked)
         # A lone surrogate is not a text.
-        text.encode()
-        return {"outcome": "rendered", "text": text}
+        rendered["text"].encode()
+        return {"outcome": "rendered", **rendered}
     except Exception as error:
         return server.failure(error)
 
@@ -112,7 +119,7 @@ def serve(server):
                 "version": server.version,
                 "dialect": "jinja",
                 "components": server.components,
-                "fronts": [server.name],
+                "fronts": server.fronts or [server.name],
             }
         elif kind == "load":
             answer = {"id": asked["id"], **load(server, models, asked)}

@@ -12,5 +12,5 @@ with zipfile.ZipFile(wheel) as archive:
         is_named = any(
             module == name or name.endswith(".") and f"{module}.".startswith(name) for name in real
         )
-        if is_named and path.endswith(".py") or path.endswith(".dist-info/METADATA"):
+        if is_named and path.endswith((".py", ".jinja")) or path.endswith(".dist-info/METADATA"):
             archive.extract(path, folder)

@@ -832,6 +832,11 @@ pub(crate) struct MaskArguments {
     pub(crate) cases: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) set: SetArguments,
+    /// Compare with the texts and masks of a trainer, on whole conversations: the name of one that
+    /// `scripts/setup-engines` has set up, such as trl, or the command line of a program that speaks
+    /// the engine protocol and says what is learned
+    #[arg(long, value_name = "TRAINER", conflicts_with_all = ["tokens", "write"], add = ArgValueCompleter::new(completion::engines))]
+    pub(crate) engine: Option<String>,
     #[command(flatten)]
     pub(crate) limits: LimitsArguments,
     /// Threads to render on; default: one a core

@@ -91,6 +91,11 @@ pub fn hunks(old: &str, new: &str, most: usize) -> Vec<Hunk> {
     merged
 }
 
+/// The places in which two texts differ, word by word.
+pub fn changed_words(old: &str, new: &str) -> Vec<Hunk> {
+    differing(&words(&[old]), &words(&[new]))
+}
+
 /// The words of a template, with each begin and end of a tag as one.
 fn tokens(text: &str) -> Vec<&str> {
     const TAGS: [&str; 10] = [

@@ -70,20 +70,7 @@ impl<'t> FrontProgram<'t> {
 
     /// The outcome of a case for users of its front.
     pub fn outcome(&self, input: &PreparedCase<'_>) -> Outcome {
-        let mut with_front = self.with_front.iter();
-        if let Some((_, loaded)) = with_front.find(|(known, _)| *known == input.front) {
-            return loaded.render(&input.written);
-        }
-        let template = match input.front.choose(self.template, input.written.case()) {
-            Ok(template) => template,
-            Err(refusal) => return refusal,
-        };
-        let loaded = self.loaded_of(template);
-        input.outcome(
-            template,
-            |variable| loaded.variables().contains(variable),
-            |seen| loaded.render(seen),
-        )
+        self.watched(input, &mut ())
     }
 
     /// The outcome without a variable that is otherwise always defined. None if the engine cannot
@@ -126,6 +113,13 @@ impl<'t> FrontProgram<'t> {
         let mut observer = OwnText::default();
         let outcome = self.loaded_of(template).render_with(seen, &mut observer)?;
         Some((outcome.into_prompt().ok()?, observer.spans?))
+    }
+
+    /// The outcome of a case for users of its front, and what the model learns of its prompt: what the
+    /// engine says, or what the template marks. None if neither says so.
+    pub fn learned(&self, input: &PreparedCase<'_>) -> (Outcome, Option<Vec<Range<usize>>>) {
+        let mut observer = OwnText::default();
+        (self.watched(input, &mut observer), observer.spans)
     }
 
     /// The outcome of a case for users of its front, and what the render reaches in the template
@@ -174,15 +168,15 @@ impl<'t> FrontProgram<'t> {
     }
 
     /// The outcome of a case for users of its front, while an observer watches the template that the
-    /// front picks. Nobody watches an engine that is an application itself.
+    /// front picks, or the engine if it is an application itself.
     fn watched(&self, input: &PreparedCase<'_>, observer: &mut dyn Observer) -> Outcome {
-        let has_front = self
-            .with_front
-            .iter()
-            .any(|(known, _)| *known == input.front);
-        let chosen = input.front.choose(self.template, input.written.case());
-        let (false, Ok(template)) = (has_front, chosen) else {
-            return self.outcome(input);
+        let mut with_front = self.with_front.iter();
+        if let Some((_, loaded)) = with_front.find(|(known, _)| *known == input.front) {
+            return loaded.render_examined(&input.written, observer);
+        }
+        let template = match input.front.choose(self.template, input.written.case()) {
+            Ok(template) => template,
+            Err(refusal) => return refusal,
         };
         let loaded = self.loaded_of(template);
         input.outcome(

@@ -46,7 +46,7 @@ fn masked(template: &rolecall_core::Template, front: Front, case: &Case) -> Mask
         return Masked::Unknown(template.dialect.to_string());
     };
     let template = &with_front(template, front);
-    let masks = match TemplateMasks::of(engine, template, [Pair { template, case }]) {
+    let masks = match TemplateMasks::of(engine, None, template, [Pair { template, case }]) {
         Ok(masks) => masks,
         Err(Unexplored::Refused(refusal)) => return Masked::Refused(refusal),
         Err(why) => return Masked::Unknown(why.to_string()),

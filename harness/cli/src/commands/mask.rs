@@ -8,11 +8,12 @@ use rolecall_check::card;
 use rolecall_core::problem::Problem;
 use rolecall_core::{Dialect, Template};
 use rolecall_explore::marking::{self, Marked, Unmarked};
-use rolecall_explore::masks::{TemplateMasks, has_answer};
+use rolecall_explore::masks::{CaseMask, TemplateMasks, has_answer};
 use rolecall_suite::suite::{Pair, Suite};
 
 use super::{show, tokens};
 use crate::args::MaskArguments;
+use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status};
 use crate::inputs;
 use crate::session::{self, Session};
@@ -38,13 +39,16 @@ pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
     let pairs = pairs
         .into_iter()
         .filter(|pair| arguments.case.is_some() || has_answer(pair.case));
-    let masks = runner.on_its_threads(|| TemplateMasks::of(engine, template, pairs));
+    let trainer = arguments.engine.as_ref();
+    let trainer = trainer.map(|name| session.open(name)).transpose()?;
+    let trainer = trainer.as_ref().map(ChosenEngine::engine);
+    let masks = runner.on_its_threads(|| TemplateMasks::of(engine, trainer, template, pairs));
     let mut masks = masks.map_err(|why| session::unexplored(template, &why))?;
     masks.assumed = card::assumed(named);
     let cut = cut(arguments, &masks)?;
     let is_named = arguments.case.is_some();
     report::write(out, &masks, cut.as_deref(), arguments.format, is_named)?;
-    Ok(Status::of(!is_wrong, true))
+    Ok(Status::of(!is_wrong, masks.cases.iter().all(CaseMask::is_trained)))
 }
 
 /// Writes a template with marks, if there are some.

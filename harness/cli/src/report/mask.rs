@@ -1,17 +1,18 @@
 //! Masks: which bytes and tokens of a prompt the model writes, for people and as JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 
 use minijinja::{Value, context};
-use rolecall_answers::mask::{Learned, Mask, MaskedTurn};
+use rolecall_answers::mask::{Learned, Mask, MaskedTurn, NoMask};
 use rolecall_check::tokenizer::Token;
-use rolecall_core::Template;
+use rolecall_core::{Outcome, OutcomeKind, Template};
 use rolecall_explore::marking::{Blame, Marked};
-use rolecall_explore::masks::{CaseMask, TemplateMasks};
+use rolecall_explore::masks::{CaseMask, TemplateMasks, Trained, differences};
 use rolecall_io::template_file::place;
+use rolecall_suite::cause::{self, Cause};
 
 use super::assumed;
 use super::format::Format;
@@ -55,8 +56,10 @@ fn write_case(
     let learned = mask.map(Mask::ranges).unwrap_or_default();
     let turns = mask.map_or(&[][..], |mask| &mask.turns);
     let prompt = mask.map_or("", |mask| mask.prompt.as_str());
-    let marked = mask.zip(case.marked.as_deref());
-    let differences = marked.map(|(mask, marked)| differences(mask, marked));
+    let all = |done, found: Option<Vec<(bool, String)>>| {
+        let found = found.into_iter().flatten();
+        found.map(|(is_done, text)| in_words(done, is_done, &text)).collect::<Value>()
+    };
     let id = |token: &Token| token.id.map_or_else(|| "-".to_owned(), |id| id.to_string());
     let tokens_shown = tokens.unwrap_or_default();
     let learned_tokens = token_mask(&learned, tokens_shown).into_iter();
@@ -82,7 +85,9 @@ fn write_case(
         all => prompt.len(),
         turns => turns.iter().map(|turn| turn_data(turn, prompt)).collect::<Value>(),
         agrees => case.marked.is_some().then(|| case.agrees() == Some(true)),
-        differences => differences.iter().flatten().map(|(is_marked, text)| in_words(*is_marked, text)).collect::<Value>(),
+        differences => all("marked", unmarked(case)),
+        trained => trained(masks),
+        learned_otherwise => all("learned", case.untrained()),
         widest => tokens_shown.iter().map(|token| id(token).len()).max().unwrap_or_default(),
         tokens => rows.collect::<Value>(),
         stretches => match tokens {
@@ -139,39 +144,80 @@ pub fn token_mask(ranges: &[Range<usize>], tokens: &[Token]) -> Vec<bool> {
     tokens.iter().map(is_learned).collect()
 }
 
-/// A stretch that the template marks and the model does not write, or the other way round, in words.
-fn in_words(is_marked: bool, text: &str) -> String {
-    if is_marked {
-        format!("marked, though the model does not write it: `{text}`")
+/// A stretch that is marked or learned and that the model does not write, or the other way round, in
+/// words.
+fn in_words(done: &str, is_done: bool, text: &str) -> String {
+    let text = shortened(text);
+    if is_done {
+        format!("{done}, though the model does not write it: `{text}`")
     } else {
-        format!("not marked, though the model writes it: `{text}`")
+        format!("not {done}, though the model writes it: `{text}`")
     }
 }
 
-/// The stretches in which a mask and the marks differ: whether the template marks each, and its text.
-fn differences(mask: &Mask, marked: &[Range<usize>]) -> Vec<(bool, String)> {
-    let learned = mask.ranges();
-    let without = |ranges: &[Range<usize>], others: &[Range<usize>], is_marked| {
-        let mut left = Vec::new();
-        for range in ranges {
-            let mut at = range.start;
-            for other in others
-                .iter()
-                .filter(|it| it.start < range.end && it.end > range.start)
-            {
-                left.push(at..other.start.max(at));
-                at = other.end.max(at);
+/// The stretches in which a mask and the template's marks differ.
+fn unmarked(case: &CaseMask<'_>) -> Option<Vec<(bool, String)>> {
+    let (mask, marked) = (case.mask.as_ref().ok()?, case.marked.as_deref()?);
+    Some(differences([&mask.prompt; 2], [&mask.ranges(), marked]))
+}
+
+/// How many cases have something in common, and one of them.
+#[derive(Default)]
+struct Tally<'m>(BTreeMap<String, Vec<&'m CaseMask<'m>>>);
+
+impl<'m> Tally<'m> {
+    fn add(&mut self, words: String, case: &'m CaseMask<'m>) {
+        self.0.entry(words).or_default().push(case);
+    }
+
+    /// The most frequent ones, and how many others there are.
+    fn rows(self) -> Value {
+        let mut all: Vec<_> = self.0.into_iter().collect();
+        all.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
+        let more = all.len().saturating_sub(MOST_DIFFERENCES);
+        let rows = all.iter().take(MOST_DIFFERENCES).map(|(words, cases)| {
+            context! { count => cases.len(), words, case => cases[0].case.id.to_string() }
+        });
+        context! { rows => rows.collect::<Value>(), more }
+    }
+}
+
+/// What a trainer makes of the cases.
+fn trained<'m>(masks: &'m TemplateMasks<'_>) -> Option<Value> {
+    let name = masks.trainer.as_deref()?;
+    let (mut causes, mut learned) = (Tally::default(), Tally::default());
+    let (mut same, mut same_mask, mut texts, mut refused, mut both) = (0, 0, 0, 0, 0);
+    for case in &masks.cases {
+        let Some(trained) = &case.trained else { continue };
+        let own = match &case.mask {
+            Ok(mask) => Outcome::from(Ok(mask.prompt.clone())),
+            Err(NoMask::Refused(outcome)) => outcome.clone(),
+            Err(NoMask::Untraced) => continue,
+        };
+        let sides = [&own, &trained.outcome];
+        match case.untrained() {
+            Some(differences) => {
+                texts += 1;
+                same += usize::from(sides[0] == sides[1]);
+                same_mask += usize::from(differences.is_empty());
+                let words = differences.iter().map(|(is, text)| in_words("learned", *is, text));
+                for words in words.collect::<BTreeSet<_>>() {
+                    learned.add(words, case);
+                }
             }
-            left.push(at..range.end.max(at));
+            None if case.mask.is_ok() => refused += 1,
+            None if sides[1].kind() != OutcomeKind::Rendered => both += 1,
+            None => {}
         }
-        left.retain(|range| !range.is_empty());
-        let texts = left.into_iter().map(|range| shortened(&mask.prompt[range]));
-        let differences = texts.map(move |text| (is_marked, text));
-        differences.collect::<Vec<_>>()
-    };
-    let mut all = without(&learned, marked, false);
-    all.extend(without(marked, &learned, true));
-    all
+        if sides[0] != sides[1] && !(case.mask.is_err() && sides[1].kind() != OutcomeKind::Rendered) {
+            let edits = cause::edits(sides);
+            causes.add(Cause::of(sides, &edits).into_name(), case);
+        }
+    }
+    Some(context! {
+        name, same, other => texts - same, refused, both, texts, same_mask,
+        causes => causes.rows(), learned => learned.rows(),
+    })
 }
 
 /// A text on one line, of which the middle may be left out.
@@ -205,24 +251,12 @@ fn write_all(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
         let names = names.join(", ");
         (count > 0).then(|| context! { count, words => *words, is_good => *is_good, names })
     });
-    let mut differing: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    let mut marks = Tally::default();
     for case in &masks.cases {
-        if let (Ok(mask), Some(marked)) = (&case.mask, &case.marked) {
-            for difference in differences(mask, marked) {
-                let cases = differing.entry(difference).or_default();
-                cases.push(case.case.id.to_string());
-            }
+        for (is_marked, text) in unmarked(case).into_iter().flatten() {
+            marks.add(in_words("marked", is_marked, &text), case);
         }
     }
-    let mut differing: Vec<_> = differing.into_iter().collect();
-    differing.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
-    let differences = differing
-        .iter()
-        .take(MOST_DIFFERENCES)
-        .map(|((is_marked, text), cases)| {
-            let words = in_words(*is_marked, text);
-            context! { count => cases.len(), words, case => &cases[0] }
-        });
     let compared: Vec<_> = masks.cases.iter().filter_map(CaseMask::agrees).collect();
     text!(out, include_str!("mask.txt"), {
         name => masks.template.name.as_str(),
@@ -234,8 +268,8 @@ fn write_all(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
         has_marks => masks.has_marks(),
         same => compared.iter().filter(|same| **same).count(),
         compared => compared.len(),
-        differences => differences.collect::<Value>(),
-        more => differing.len().saturating_sub(MOST_DIFFERENCES),
+        marks => marks.rows(),
+        trained => trained(masks),
     })
 }
 
@@ -298,6 +332,8 @@ document! {
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         #[cfg_attr(feature = "schema", schemars(default))]
         assumed: BTreeMap<&'static str, &'static str> = masks.assumed.clone(),
+        /// The trainer with which the masks are compared: its name and its versions.
+        trainer?: Option<&'m str> = masks.trainer.as_deref(),
         /// The cases. If none was named, those that have an assistant's message.
         masks: Vec<MaskJson<'m>> =
             masks.cases.iter().map(|case| MaskJson::of(case, tokens)).collect(),
@@ -323,6 +359,9 @@ document! {
         marked?: Option<Vec<BytesJson>> = case.marked.as_deref().map(all),
         /// The assistant's turns, in the order of the conversation.
         turns: Vec<TurnJson> = turns.iter().map(TurnJson::of).collect(),
+        /// What the trainer makes of the case, if there is one. Trainers get whole conversations, and so
+        /// does the template here: no case asks for an answer.
+        trained?: Option<TrainedJson<'m>> = case.trained.as_ref().map(|trained| TrainedJson::of(case, trained)),
         /// The tokens of the prompt, if they were asked for.
         tokens?: Option<Vec<TokenJson>> = tokens.map(|tokens| {
             let is_learned = token_mask(&learned, tokens);
@@ -330,6 +369,22 @@ document! {
             let tokens = tokens.map(|(token, learned)| TokenJson::of(token, learned));
             tokens.collect()
         }),
+    }
+
+    /// What a trainer makes of a conversation.
+    struct TrainedJson<'m> from (case: &'m CaseMask<'_>, trained: &'m Trained) with {
+        let is_text = trained.outcome.kind() == OutcomeKind::Rendered;
+    } {
+        /// The text on which it trains. It is missing if that is the prompt, or if there is none.
+        text?: Option<&'m str> = Some(trained.outcome.text())
+            .filter(|text| is_text && case.mask.as_ref().map_or(true, |mask| mask.prompt != *text)),
+        /// Why there is no text.
+        refused?: Option<String> = (!is_text).then(|| trained.outcome.to_string()),
+        /// The stretches of its text that the model learns, in their order. No two of them touch.
+        learned: Vec<BytesJson> = trained.learned.iter().map(BytesJson::of).collect(),
+        /// Whether the model learns exactly what it writes, where both texts are alike. It is missing
+        /// unless both have a text.
+        same_mask?: Option<bool> = case.untrained().map(|differences| differences.is_empty()),
     }
 
     /// An assistant's turn.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use rolecall_core::{
@@ -113,12 +114,14 @@ struct RemoteProgram {
 }
 
 impl RemoteProgram {
-    /// The outcome of a process for a conversation.
+    /// The outcome of a process for a conversation, and what it says is learned of the prompt, if the
+    /// caller wants to know.
     fn outcome_in(
         &self,
         session: &mut Session,
         conversation: &Conversation<'_>,
-    ) -> Result<Outcome, Crash> {
+        wants_learned: bool,
+    ) -> Result<(Outcome, Option<Vec<Range<usize>>>), Crash> {
         let crashed_in = |is_in_loading| {
             move |message| Crash {
                 message,
@@ -128,22 +131,28 @@ impl RemoteProgram {
         let limits = &self.pool.limits;
         let refused = session.load(&self.remote, limits);
         match refused.map_err(crashed_in(true))? {
-            Some(refused) => Ok(self.refused.get_or_init(|| refused).clone()),
+            Some(refused) => Ok((self.refused.get_or_init(|| refused).clone(), None)),
             None => session
-                .render(&self.remote, conversation, limits)
+                .render(&self.remote, conversation, wants_learned, limits)
                 .map_err(crashed_in(false)),
         }
     }
 }
 
 impl Program for RemoteProgram {
-    fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
+    fn render_with(&self, conversation: &Conversation<'_>, observer: &mut dyn Observer) -> Outcome {
         if let Some(refused) = self.refused.get() {
             return refused.clone();
         }
-        let ask = |session: &mut Session| self.outcome_in(session, conversation);
+        let wants = observer.wants_own_text();
+        let ask = |session: &mut Session| self.outcome_in(session, conversation, wants);
         match self.pool.ask(ask, Session::ask_for_smallest) {
-            Ok(Ok(outcome)) => outcome,
+            Ok(Ok((outcome, learned))) => {
+                if let Some(spans) = learned {
+                    observer.own_text(spans);
+                }
+                outcome
+            }
             Ok(Err(crash)) => {
                 let outcome = Outcome::Crashed {
                     message: crash.message,

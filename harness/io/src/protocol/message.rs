@@ -1,6 +1,7 @@
 //! The messages of the engine protocol: requests and answers, one JSON object a line.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::outcome_json::{InvalidOutcome, OutcomeJson};
 use rolecall_core::{Dialect, Outcome, json};
@@ -153,6 +154,12 @@ pub(crate) struct AnswerHead {
 struct ParsersLine {
     #[serde(default)]
     parsers: BTreeMap<String, Option<String>>,
+}
+
+/// The field of the answer to `render` that says what is learned of the text.
+#[derive(Debug, Deserialize)]
+struct LearnedLine {
+    learned: Option<Vec<(usize, usize)>>,
 }
 
 /// The answer to a line that is no request, or to a request that cannot be answered.
@@ -320,6 +327,21 @@ pub(crate) fn parsers_in(line: &[u8]) -> Vec<String> {
     names.sort();
     names.dedup();
     names
+}
+
+/// What a program says is learned of a text, as ranges of its bytes, if it says so.
+pub(crate) fn learned_in(line: &[u8], text: &str) -> Result<Option<Vec<Range<usize>>>, String> {
+    let LearnedLine { learned } = parse(line, "an answer")?;
+    let mut end = 0;
+    let range = |(from, to)| {
+        let is_after = end <= from && from <= to && text.get(from..to).is_some();
+        end = to;
+        is_after.then_some(from..to).ok_or_else(|| {
+            format!("`learned` has [{from}, {to}], which is no range of the text, or not in order")
+        })
+    };
+    let ranges = learned.map(|ranges| ranges.into_iter().map(range).collect());
+    ranges.transpose()
 }
 
 impl AnswerHead {

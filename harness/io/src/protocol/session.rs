@@ -1,6 +1,7 @@
 //! A running program, asked over the protocol.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use rolecall_core::{Answer, Conversation, Moment, Outcome, ReadOutcome, Template};
@@ -10,7 +11,7 @@ use serde_json::{Map, json};
 use crate::protocol::input;
 use crate::protocol::limits::ProtocolLimits;
 use crate::protocol::message::{
-    FrontRequest, Greeting, Meaning, ReadWith, RenderInput, Request, VERSION, parsers_in,
+    FrontRequest, Greeting, Meaning, ReadWith, RenderInput, Request, VERSION, learned_in, parsers_in,
 };
 use crate::protocol::process::Process;
 use crate::protocol::reading::read_message;
@@ -149,13 +150,15 @@ impl Session {
         }
     }
 
-    /// Renders a conversation with a template that is loaded.
+    /// Renders a conversation with a template that is loaded. If the caller wants to know what is
+    /// learned of the prompt, that is returned, too, if the program says so.
     pub(crate) fn render(
         &mut self,
         remote: &RemoteTemplate,
         conversation: &Conversation<'_>,
+        wants_learned: bool,
         limits: &ProtocolLimits,
-    ) -> Result<Outcome, String> {
+    ) -> Result<(Outcome, Option<Vec<Range<usize>>>), String> {
         let id = self.next();
         let input = input::of(
             conversation,
@@ -172,7 +175,13 @@ impl Session {
         match Meaning::read(&line, id)? {
             // What crashed may be spoilt.
             Meaning::Outcome(Outcome::Crashed { message }) => Err(message),
-            Meaning::Outcome(outcome) => Ok(outcome),
+            Meaning::Outcome(outcome) => {
+                let learned = match &outcome {
+                    Outcome::Rendered { text } if wants_learned => learned_in(&line, text)?,
+                    _ => None,
+                };
+                Ok((outcome, learned))
+            }
             Meaning::Loaded => Err(LOADED_FOR_RENDERED.to_owned()),
         }
     }
