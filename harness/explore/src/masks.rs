@@ -151,7 +151,11 @@ pub fn differences(
     let changed = changed_words(old, new).into_iter();
     for (gone, came) in changed.map(|hunk| (hunk.old, hunk.new)).chain(ends) {
         for (at, letter) in old[old_at..gone.start].char_indices() {
-            add(has(old_mask, old_at + at), has(new_mask, new_at + at), letter);
+            add(
+                has(old_mask, old_at + at),
+                has(new_mask, new_at + at),
+                letter,
+            );
         }
         for (at, letter) in old[gone.clone()].char_indices() {
             add(has(old_mask, gone.start + at), false, letter);
@@ -162,7 +166,9 @@ pub fn differences(
         (old_at, new_at) = (gone.end, came.end);
     }
     let found = found.into_iter();
-    found.filter_map(|(kind, text)| Some((kind?, text))).collect()
+    found
+        .filter_map(|(kind, text)| Some((kind?, text)))
+        .collect()
 }
 
 /// What a trainer makes of a pair.

@@ -9,6 +9,7 @@ use rolecall_core::problem::Problem;
 use rolecall_core::{Dialect, Template};
 use rolecall_explore::marking::{self, Marked, Unmarked};
 use rolecall_explore::masks::{CaseMask, TemplateMasks, has_answer};
+use rolecall_front::front::Front;
 use rolecall_suite::suite::{Pair, Suite};
 
 use super::{show, tokens};
@@ -36,9 +37,12 @@ pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
         let found = runner.on_its_threads(|| marking::marked(engine, template, pairs));
         return write_marked(template, file, found, out);
     }
+    // A trainer has no other front than the template's.
+    let has_front =
+        |pair: &Pair<'_>| arguments.engine.is_none() || pair.front() == Front::of(template);
     let pairs = pairs
         .into_iter()
-        .filter(|pair| arguments.case.is_some() || has_answer(pair.case));
+        .filter(|pair| arguments.case.is_some() || (has_answer(pair.case) && has_front(pair)));
     let trainer = arguments.engine.as_ref();
     let trainer = trainer.map(|name| session.open(name)).transpose()?;
     let trainer = trainer.as_ref().map(ChosenEngine::engine);
@@ -48,7 +52,10 @@ pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
     let cut = cut(arguments, &masks)?;
     let is_named = arguments.case.is_some();
     report::write(out, &masks, cut.as_deref(), arguments.format, is_named)?;
-    Ok(Status::of(!is_wrong, masks.cases.iter().all(CaseMask::is_trained)))
+    Ok(Status::of(
+        !is_wrong,
+        masks.cases.iter().all(CaseMask::is_trained),
+    ))
 }
 
 /// Writes a template with marks, if there are some.

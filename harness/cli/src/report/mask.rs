@@ -58,7 +58,9 @@ fn write_case(
     let prompt = mask.map_or("", |mask| mask.prompt.as_str());
     let all = |done, found: Option<Vec<(bool, String)>>| {
         let found = found.into_iter().flatten();
-        found.map(|(is_done, text)| in_words(done, is_done, &text)).collect::<Value>()
+        found
+            .map(|(is_done, text)| in_words(done, is_done, &text))
+            .collect::<Value>()
     };
     let id = |token: &Token| token.id.map_or_else(|| "-".to_owned(), |id| id.to_string());
     let tokens_shown = tokens.unwrap_or_default();
@@ -188,7 +190,9 @@ fn trained<'m>(masks: &'m TemplateMasks<'_>) -> Option<Value> {
     let (mut causes, mut learned) = (Tally::default(), Tally::default());
     let (mut same, mut same_mask, mut texts, mut refused, mut both) = (0, 0, 0, 0, 0);
     for case in &masks.cases {
-        let Some(trained) = &case.trained else { continue };
+        let Some(trained) = &case.trained else {
+            continue;
+        };
         let own = match &case.mask {
             Ok(mask) => Outcome::from(Ok(mask.prompt.clone())),
             Err(NoMask::Refused(outcome)) => outcome.clone(),
@@ -200,7 +204,9 @@ fn trained<'m>(masks: &'m TemplateMasks<'_>) -> Option<Value> {
                 texts += 1;
                 same += usize::from(sides[0] == sides[1]);
                 same_mask += usize::from(differences.is_empty());
-                let words = differences.iter().map(|(is, text)| in_words("learned", *is, text));
+                let words = differences
+                    .iter()
+                    .map(|(is, text)| in_words("learned", *is, text));
                 for words in words.collect::<BTreeSet<_>>() {
                     learned.add(words, case);
                 }
@@ -209,7 +215,8 @@ fn trained<'m>(masks: &'m TemplateMasks<'_>) -> Option<Value> {
             None if sides[1].kind() != OutcomeKind::Rendered => both += 1,
             None => {}
         }
-        if sides[0] != sides[1] && !(case.mask.is_err() && sides[1].kind() != OutcomeKind::Rendered) {
+        if sides[0] != sides[1] && !(case.mask.is_err() && sides[1].kind() != OutcomeKind::Rendered)
+        {
             let edits = cause::edits(sides);
             causes.add(Cause::of(sides, &edits).into_name(), case);
         }

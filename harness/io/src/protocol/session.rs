@@ -11,7 +11,8 @@ use serde_json::{Map, json};
 use crate::protocol::input;
 use crate::protocol::limits::ProtocolLimits;
 use crate::protocol::message::{
-    FrontRequest, Greeting, Meaning, ReadWith, RenderInput, Request, VERSION, learned_in, parsers_in,
+    FrontRequest, Greeting, Meaning, ReadWith, RenderInput, Request, VERSION, learned_in,
+    parsers_in,
 };
 use crate::protocol::process::Process;
 use crate::protocol::reading::read_message;
