@@ -1,42 +1,17 @@
 //! The command `mask`, and masks compared with the marks of the suite's templates.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use rayon::prelude::*;
-use rolecall_answers::mask::Mask;
 use rolecall_core::Dialect;
-use rolecall_explore::masks::{TemplateMasks, has_answer, has_marks};
+use rolecall_explore::masks::{TemplateMasks, differences, has_answer, has_marks};
 use rolecall_front::engines::Engines;
 use serde_json::Value;
 
 use crate::extent::{is_everything, sample};
 use crate::folder::{Folder, Ran};
 use crate::project::SUITE;
-
-/// The texts in which a mask and the marks differ: marked, but not written; and written, but not
-/// marked.
-fn differences(mask: &Mask, marked: &[Range<usize>]) -> [Vec<String>; 2] {
-    let is_in = |ranges: &[Range<usize>], at: usize| ranges.iter().any(|it| it.contains(&at));
-    let learned = mask.ranges();
-    [(marked, &learned[..]), (&learned[..], marked)].map(|(ranges, others)| {
-        let mut texts = Vec::new();
-        for range in ranges {
-            let bytes = &mask.prompt.as_bytes()[range.clone()];
-            let outside: Vec<_> = range.clone().map(|at| !is_in(others, at)).collect();
-            for run in outside.chunk_by(|a, b| a == b).scan(0, |at, run| {
-                *at += run.len();
-                Some((*at - run.len(), run))
-            }) {
-                if let (at, [true, ..]) = run {
-                    let text = &bytes[at..at + run.1.len()];
-                    texts.push(String::from_utf8(text.to_vec()).unwrap());
-                }
-            }
-        }
-        texts
-    })
-}
+use crate::protocol;
 
 /// Templates of the suite that mark something else than the model writes, and whether a difference
 /// is of the known kind: marked, but not written; or written, but not marked.
@@ -81,17 +56,15 @@ fn the_suites_templates_mark_what_the_model_writes() {
                 continue;
             }
             other += 1;
-            let [too_much, missing] = differences(mask, marked);
-            assert!(too_much.len() + missing.len() > 0);
-            for (is_marked, texts) in [(true, too_much), (false, missing)] {
-                for text in texts {
-                    assert!(
-                        is_known(name, is_marked, &text),
-                        "{name} {}: {text:?}, {}",
-                        case.case.id,
-                        if is_marked { "marked" } else { "not marked" }
-                    );
-                }
+            let found = differences([&mask.prompt; 2], [&mask.ranges(), marked]);
+            assert!(!found.is_empty());
+            for (is_marked, text) in found {
+                assert!(
+                    is_known(name, is_marked, &text),
+                    "{name} {}: {text:?}, {}",
+                    case.case.id,
+                    if is_marked { "marked" } else { "not marked" }
+                );
             }
         }
         (name, (same, other))
@@ -224,4 +197,102 @@ fn what_prevents_marks_is_named_with_its_line() {
     let ran = folder.rolecall(&["mask", "t.gotmpl"]);
     assert_eq!(ran.code(), 2);
     assert!(ran.stderr().contains("Go template"), "{}", ran.stderr());
+}
+
+/// A trainer that trains on `TEMPLATE`'s own prompt of the case `one`, but refuses the case `first`.
+/// `learned` is what it says is learned.
+fn trainer(folder: &Folder, learned: &str) -> String {
+    let text = r"<|im_start|>user\nWho?<|im_end|>\n<|im_start|>assistant\nMe.<|im_end|>\n";
+    protocol::command(
+        folder,
+        &format!(
+            r#"
+start
+while ask; do
+  case $line in
+    *'"request":"load"'*) echo "{{\"id\": $id, \"ok\": true}}" ;;
+    *'"Me."'*) printf '%s\n' "{{\"id\": $id, \"outcome\": \"rendered\", "'"text": "{text}"{learned}}}' ;;
+    *) echo "{{\"id\": $id, \"outcome\": \"raised\", \"message\": \"No question.\"}}" ;;
+  esac
+done"#
+        ),
+    )
+}
+
+#[test]
+fn masks_are_compared_with_those_of_a_trainer() {
+    let folder = folder();
+    let without_end = trainer(&folder, r#", "learned": [[54, 57]]"#);
+    let ran = mask(&folder, &["--engine", &without_end]);
+    assert_eq!(ran.code(), 1, "{}", ran.stderr());
+    let expected = "
+  fake 1.2 (sh 0): the same text for 1 case, another for 0, none for 1
+    1× No question., in talks/first
+  it learns what the model writes in 0 of 1 text
+    1× not learned, though the model writes it: `<|im_end|>`, in talks/one
+";
+    assert!(ran.stdout().ends_with(expected), "{}", ran.stdout());
+    let ran = mask(&folder, &["talks/one", "--engine", &without_end]);
+    let shown = "  fake 1.2 (sh 0): the same text, another mask\n    not learned, though";
+    assert!(ran.stdout().contains(shown), "{}", ran.stdout());
+    let json = ["--format", "json", "--engine", &without_end];
+    let json: Value = serde_json::from_str(&mask(&folder, &json).stdout()).unwrap();
+    let masks = &json["masks"];
+    let trained = serde_json::json!({"learned": [{"start": 54, "end": 57}], "same_mask": false});
+    assert_eq!(masks[0]["trained"], trained);
+    assert_eq!(masks[1]["trained"]["learned"], serde_json::json!([]));
+    assert!(masks[1]["trained"]["refused"].is_string(), "{masks}");
+
+    // Of two ranges that touch, the mask is the same as of one.
+    let right = trainer(&folder, r#", "learned": [[54, 60], [60, 67]]"#);
+    let ran = mask(&folder, &["talks/one", "--engine", &right]);
+    assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+    assert!(
+        ran.stdout().contains("the same text, the same mask"),
+        "{}",
+        ran.stdout()
+    );
+
+    for (learned, words) in [
+        (r#", "learned": [[54, 900]]"#, "no range of the text"),
+        (r#", "learned": [[60, 67], [54, 57]]"#, "not in order"),
+        ("", "does not say what is learned"),
+    ] {
+        let silent = trainer(&folder, learned);
+        let ran = mask(&folder, &["talks/one", "--engine", &silent]);
+        assert_eq!(ran.code(), 1, "{learned}");
+        assert!(
+            ran.stdout().contains(words),
+            "{}{}",
+            ran.stdout(),
+            ran.stderr()
+        );
+    }
+}
+
+/// Where the texts differ, the masks are compared where they are alike.
+#[test]
+fn masks_of_different_texts_are_compared_where_the_texts_are_alike() {
+    let of = |old: &str, new: &str| {
+        let texts = [old, new].map(|text| text.replace(['[', ']'], ""));
+        let masks = [old, new].map(|text| {
+            let (before, rest) = text.split_once('[').unwrap();
+            let (inside, _) = rest.split_once(']').unwrap();
+            vec![before.len()..before.len() + inside.len()]
+        });
+        differences([&texts[0], &texts[1]], [&masks[0], &masks[1]])
+    };
+    assert_eq!(
+        of("user: Où?\nit: [Là.<end>]\n", "user: Où?\nit: [Là.<end>]\n"),
+        []
+    );
+    assert_eq!(of("it: [Là.<end>]\n", "system: Off\nit: [Là.<end>]\n"), []);
+    assert_eq!(
+        of("it: [Là, où.<end>]\n", "it: [Là, enfin.<end>\n]"),
+        [
+            (false, "où".to_owned()),
+            (true, "enfin".to_owned()),
+            (true, "\n".to_owned())
+        ]
+    );
 }

@@ -7,6 +7,9 @@ import json
 import re
 import sys
 
+# Applications print, and some log, to standard output, which is for answers here.
+ANSWERS, sys.stdout = sys.stdout, sys.stderr
+
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 
 # The variables for which requests have fields; the others are in `chat_template_kwargs`.
@@ -129,5 +132,4 @@ def serve(server):
             return
         else:
             sys.exit(f"unknown request {kind!r}")
-        sys.stdout.write(json.dumps(answer) + "\n")
-        sys.stdout.flush()
+        print(json.dumps(answer), file=ANSWERS, flush=True)

@@ -8,7 +8,6 @@ of the model is not known, so it has a token for each byte and for each mark of 
 
 import itertools
 
-import stand_ins
 from serving_transformers import NAMED_TOKENS, TransformersServer, check
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from tokens import MARK
@@ -18,8 +17,8 @@ from transformers import PreTrainedTokenizerFast
 IGNORED = -100
 
 
-def tokenizer(source, tokens):
-    """A tokenizer with a token for each byte, with the tokens of the model, and with the template's
+def tokenizer(kind, source, tokens):
+    """A tokenizer of a class, with a token for each byte, with the tokens of the model, and with the template's
     marks as further tokens."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     made = Tokenizer(models.BPE({letter: at for at, letter in enumerate(alphabet)}, []))
@@ -28,9 +27,7 @@ def tokenizer(source, tokens):
     made.add_tokens([AddedToken(mark, normalized=False) for mark in sorted(set(MARK.findall(source)))])
     named = {name: token for name, token in tokens.items() if name in NAMED_TOKENS}
     extra = {name: token for name, token in tokens.items() if name not in NAMED_TOKENS}
-    return PreTrainedTokenizerFast(
-        tokenizer_object=made, chat_template=source, extra_special_tokens=extra, **named
-    )
+    return kind(tokenizer_object=made, chat_template=source, extra_special_tokens=extra, **named)
 
 
 def learned(tokenizer, ids, labels):
@@ -66,11 +63,12 @@ class Trainer(TransformersServer):
     """A trainer, as an application for transformers' templates."""
 
     fronts = ["transformers", "transformers-processor"]
+    tokenizer = PreTrainedTokenizerFast
 
     def load(self, number, templates, tokens, media):
         source = templates if isinstance(templates, str) else templates["default"]
         check(source)
-        return tokenizer(source, tokens)
+        return tokenizer(self.tokenizer, source, tokens)
 
     def rendered(self, tokenizer, asked):
         options = dict(asked["variables"])

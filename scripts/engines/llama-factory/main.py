@@ -16,8 +16,6 @@ from types import SimpleNamespace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-# It logs to standard output, which is for answers here.
-os.environ["LLAMAFACTORY_VERBOSITY"] = "ERROR"
 
 import jinja2
 import stand_ins

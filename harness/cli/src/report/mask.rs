@@ -215,11 +215,19 @@ fn trained<'m>(masks: &'m TemplateMasks<'_>) -> Option<Value> {
             None if sides[1].kind() != OutcomeKind::Rendered => both += 1,
             None => {}
         }
-        if sides[0] != sides[1] && !(case.mask.is_err() && sides[1].kind() != OutcomeKind::Rendered)
-        {
-            let edits = cause::edits(sides);
-            causes.add(Cause::of(sides, &edits).into_name(), case);
-        }
+        let [has_own, has_trained] = sides.map(|side| side.kind() == OutcomeKind::Rendered);
+        let words = match (has_own, has_trained) {
+            (true, true) if own != trained.outcome => {
+                Cause::of(sides, &cause::edits(sides)).into_name()
+            }
+            (true, false) => cause::error(trained.outcome.text()),
+            (false, true) => {
+                let why = cause::error(own.text());
+                format!("a text, although the template refuses: {why}")
+            }
+            _ => continue,
+        };
+        causes.add(words, case);
     }
     Some(context! {
         name, same, other => texts - same, refused, both, texts, same_mask,
