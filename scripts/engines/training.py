@@ -31,7 +31,8 @@ def tokenizer(kind, source, tokens):
 
 
 def learned(tokenizer, ids, labels):
-    """The text of tokens, and the ranges of bytes of those that are learned."""
+    """The text of tokens, and the ranges of bytes of those that are learned. A character is learned if one
+    of its bytes is."""
     letters = {letter: byte for byte, letter in bytes_of_letters()}
     added = tokenizer.get_added_vocab()
     pieces = []
@@ -39,16 +40,22 @@ def learned(tokenizer, ids, labels):
         is_added = token in added
         pieces.append(token.encode() if is_added else bytes(letters[letter] for letter in token))
     ends = list(itertools.accumulate(map(len, pieces)))
+    text = b"".join(pieces)
     ranges = []
     for piece, end, label in zip(pieces, ends, labels, strict=True):
         start = end - len(piece)
         if label == IGNORED or not piece:
             continue
-        if ranges and ranges[-1][1] == start:
+        # The further bytes of a character are between these.
+        while 0x80 <= text[start] < 0xC0:
+            start -= 1
+        while end < len(text) and 0x80 <= text[end] < 0xC0:
+            end += 1
+        if ranges and ranges[-1][1] >= start:
             ranges[-1][1] = end
         else:
             ranges.append([start, end])
-    return b"".join(pieces).decode(), ranges
+    return text.decode(), ranges
 
 
 def bytes_of_letters():

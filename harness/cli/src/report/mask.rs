@@ -266,10 +266,10 @@ fn write_all(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
         let names = names.join(", ");
         (count > 0).then(|| context! { count, words => *words, is_good => *is_good, names })
     });
-    let mut marks = Tally::default();
+    let mut marked = Tally::default();
     for case in &masks.cases {
         for (is_marked, text) in unmarked(case).into_iter().flatten() {
-            marks.add(in_words("marked", is_marked, &text), case);
+            marked.add(in_words("marked", is_marked, &text), case);
         }
     }
     let compared: Vec<_> = masks.cases.iter().filter_map(CaseMask::agrees).collect();
@@ -283,7 +283,7 @@ fn write_all(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
         has_marks => masks.has_marks(),
         same => compared.iter().filter(|same| **same).count(),
         compared => compared.len(),
-        marks => marks.rows(),
+        marks => marked.rows(),
         trained => trained(masks),
     })
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use rolecall_core::{
@@ -18,7 +17,7 @@ use crate::protocol::message::{ReadWith, ReadingKind};
 use crate::protocol::parsers::ProgramParsers;
 use crate::protocol::pool::{DeathCount, ProcessPool};
 use crate::protocol::process;
-use crate::protocol::session::{Crash, RemoteTemplate, Session};
+use crate::protocol::session::{Crash, RemoteTemplate, Rendered, Session};
 
 /// An engine that is another program. The program runs until the engine and all its
 /// templates are dropped.
@@ -121,7 +120,7 @@ impl RemoteProgram {
         session: &mut Session,
         conversation: &Conversation<'_>,
         wants_learned: bool,
-    ) -> Result<(Outcome, Option<Vec<Range<usize>>>), Crash> {
+    ) -> Result<Rendered, Crash> {
         let crashed_in = |is_in_loading| {
             move |message| Crash {
                 message,

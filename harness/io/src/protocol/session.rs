@@ -41,6 +41,9 @@ pub(crate) struct RemoteTemplate {
     pub(crate) parsers: OnceLock<Vec<String>>,
 }
 
+/// The outcome of a render, and what the program says is learned of the prompt, as ranges of its bytes.
+pub(crate) type Rendered = (Outcome, Option<Vec<Range<usize>>>);
+
 /// What went wrong with a process.
 pub(crate) struct Crash {
     pub(crate) message: String,
@@ -159,7 +162,7 @@ impl Session {
         conversation: &Conversation<'_>,
         wants_learned: bool,
         limits: &ProtocolLimits,
-    ) -> Result<(Outcome, Option<Vec<Range<usize>>>), String> {
+    ) -> Result<Rendered, String> {
         let id = self.next();
         let input = input::of(
             conversation,
