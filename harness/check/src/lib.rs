@@ -17,6 +17,8 @@ pub mod choice;
 
 pub mod served;
 
+pub mod fingerprint;
+
 pub mod card;
 
 pub mod downloads;

@@ -6,6 +6,7 @@ mod formats;
 mod groups;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::report::explanation::Explained;
 use crate::report::format::Format;
@@ -141,6 +142,8 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Write a model that gives one answer, to test a server without a real model
     MockModel(MockModelArguments),
+    /// Find out what a hosted server makes of requests, from its counts of tokens
+    Fingerprint(FingerprintArguments),
     /// Find the mistakes of an engine that you write
     ProbeEngine(ProbeEngineArguments),
     /// See how engines score on the whole suite, or measure one
@@ -203,6 +206,7 @@ impl Command {
             Command::Run(_)
                 | Command::Render(_)
                 | Command::Cover(_)
+                | Command::Fingerprint(_)
                 | Command::Review(_)
                 | Command::Accept(_)
                 | Command::Diff(_)
@@ -267,6 +271,7 @@ impl Command {
             Command::Mutate(arguments) => arguments.format,
             Command::Generate(arguments) => arguments.format,
             Command::Mask(arguments) => arguments.format,
+            Command::Fingerprint(arguments) => arguments.format,
             _ => return None,
         };
         Data::of(format)
@@ -744,6 +749,42 @@ pub(crate) struct MockModelArguments {
     pub(crate) template: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) set: SetArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FingerprintArguments {
+    /// The server's address, with or without /v1; or vllm=URL or sglang=URL to
+    /// ask for the tokens without generating any
+    #[arg(value_name = "URL")]
+    pub(crate) server: String,
+    /// The template that the server should have, with its tokenizer: a model folder, or a model by name
+    /// as hf:ORG/NAME[@REVISION]; and then others that it may have, such as older revisions, which use
+    /// that tokenizer if they have none (repeatable)
+    #[arg(long, value_name = "PATH", required = true)]
+    pub(crate) templates: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+    /// The application that the server should be: transformers for the template's own prompts, or vllm,
+    /// sglang, llama-server or mlx-lm for what it changes on purpose
+    #[arg(long = "front", value_name = "NAME", value_parser = front, default_value = "transformers", add = ArgValueCompleter::new(completion::fronts))]
+    pub(crate) front: Front,
+    /// The name of the model in requests; default: the only one that the server has
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The most requests to send
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u16).range(3..=1000))]
+    pub(crate) requests: u16,
+    /// How long to wait between two requests, such as 2s
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = humantime::parse_duration)]
+    pub(crate) pause: Duration,
+    /// Send the requests without asking first
+    #[arg(long)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
+    /// The format of the result
+    #[arg(long, value_parser = format(&DOCUMENTS), default_value = "human")]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]

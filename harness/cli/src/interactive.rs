@@ -57,6 +57,20 @@ pub(crate) fn ask(question: &str, left: usize) -> io::Result<Answer> {
     }
 }
 
+/// Whether a person agrees. None if nobody is at a terminal.
+#[allow(clippy::disallowed_methods)] // only asks whether it is a terminal
+pub(crate) fn agrees(question: &str) -> io::Result<Option<bool>> {
+    if !io::stdin().is_terminal() || !Term::stderr().is_term() {
+        return Ok(None);
+    }
+    let mut messages = clean::messages();
+    write!(messages, "{question} y yes, any other key no: ")?;
+    messages.flush()?;
+    let key = key()?;
+    writeln!(messages)?;
+    Ok(Some(matches!(key, Some('y' | 'Y'))))
+}
+
 /// The next key, or the first character of the next line. None at the end.
 #[allow(clippy::disallowed_methods)] // a person's keys
 fn key() -> io::Result<Option<char>> {

@@ -5,7 +5,7 @@ use crate::report::checked::CheckDocument;
 use crate::report::jsonl::OutcomeLine;
 use crate::report::roundtrip_servers::ReturnedLine;
 use crate::report::{
-    comparison, coverage, generation, inspections, listing, mask, mutation, proof, trace_document,
+    comparison, coverage, fingerprint, generation, inspections, listing, mask, mutation, proof, trace_document,
     trial,
 };
 use rolecall_suite::export;
@@ -17,6 +17,7 @@ pub fn files() -> Vec<(String, String)> {
         ("cards", read::<CheckDocument<'_>>()),
         ("coverage", read::<coverage::CoverageDocument<'_>>()),
         ("diff", read::<comparison::ComparisonDocument<'_>>()),
+        ("fingerprint", read::<fingerprint::FingerprintDocument<'_>>()),
         ("generate", read::<generation::GenerationDocument<'_>>()),
         ("lint", read::<inspections::InspectionDocument>()),
         ("list", read::<listing::ListDocument>()),

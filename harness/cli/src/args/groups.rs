@@ -34,6 +34,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
         &[
             "probe-engine",
             "matrix",
+            "fingerprint",
             "export",
             "serve",
             "mock-model",

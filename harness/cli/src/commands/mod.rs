@@ -6,6 +6,8 @@ mod check;
 mod cover;
 mod diff_twins;
 mod export;
+#[cfg(feature = "fetch")]
+mod fingerprint;
 mod generate;
 mod infer;
 mod init;
@@ -71,6 +73,10 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Lint(arguments) => lint::execute(arguments, out),
         Command::Completions { shell } => manual::completions(*shell, out),
         Command::Man => manual::page(out),
+        #[cfg(feature = "fetch")]
+        Command::Fingerprint(arguments) => fingerprint::execute(arguments, out),
+        #[cfg(not(feature = "fetch"))]
+        Command::Fingerprint(_) => Err(Failure::Request(run::NO_SERVERS.to_owned())),
         Command::MockModel(arguments) => mock_model::execute(arguments, out),
         Command::Serve { engine, limits } => serve::execute(engine, limits, out),
         Command::ProbeEngine(arguments) => probe_engine::execute(arguments, out),

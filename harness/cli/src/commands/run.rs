@@ -429,12 +429,13 @@ fn roundtrip(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Fa
 /// This program has no servers.
 #[cfg(not(feature = "fetch"))]
 fn roundtrip(_: &RunArguments, _: &mut dyn Write) -> Result<Status, Failure> {
-    Err(Failure::Request(
-        "this program was built without the feature `fetch`, and asks no servers\n  in the \
-         repository, `cargo run --package rolecall-cli --` has it"
-            .to_owned(),
-    ))
+    Err(Failure::Request(NO_SERVERS.to_owned()))
 }
+
+/// Why servers are not asked.
+#[cfg(not(feature = "fetch"))]
+pub(super) const NO_SERVERS: &str = "this program was built without the feature `fetch`, and asks no \
+    servers\n  in the repository, `cargo run --package rolecall-cli --` has it";
 
 /// Reports problems, and adds them to others, each once.
 fn add_new(input: &mut Vec<Problem>, found: Vec<Problem>) -> Result<(), Failure> {

@@ -63,6 +63,7 @@ pub mod trust;
 pub mod twins;
 
 pub mod coverage;
+pub mod fingerprint;
 pub mod generation;
 pub mod mutation;
 pub mod proof;

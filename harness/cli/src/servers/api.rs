@@ -75,6 +75,9 @@ pub(super) enum ApiError {
     /// The answer is larger than it may be.
     #[error("its answer is longer than the limit")]
     TooLong,
+    /// It sends its clients to another place, which nobody has named.
+    #[error("it redirects to {place}, where nothing is sent; name that address if it is the right one")]
+    Redirected { place: String },
     /// It is a server of another kind than the one named.
     #[error("its answer to {path} is not that of such a server: {words}")]
     Unexpected { path: String, words: String },
@@ -114,7 +117,9 @@ impl Api {
         limits: &ProtocolLimits,
         credentials: Credentials,
     ) -> Result<Api, String> {
+        // Clients of OpenAI's API have `/v1` at the end of their addresses.
         let text = text.trim_end_matches('/');
+        let text = text.strip_suffix("/v1").unwrap_or(text);
         let address = Address::parse(text).ok_or_else(|| {
             let shown = without_password(text);
             format!("`{shown}` is not the address of a server; write it as http://127.0.0.1:8080")
@@ -145,6 +150,11 @@ impl Api {
             limits: limits.clone(),
             credentials: Credentials::None,
         }
+    }
+
+    /// Whether the server gets a key.
+    pub(super) fn has_key(&self) -> bool {
+        key(self.credentials).is_some()
     }
 
     pub(super) fn address(&self) -> String {
@@ -243,6 +253,11 @@ impl Api {
         };
         let failed = |why| self.failure(why, limit);
         let answer = self.client.ask(&address, &request).map_err(failed)?;
+        if let Some(Ok(place)) = answer.redirect() {
+            return Err(ApiError::Redirected {
+                place: place.to_string(),
+            });
+        }
         let status = answer.status();
         let bytes = answer.read(self.limits.answer as u64).map_err(failed)?;
         Ok((status, String::from_utf8_lossy(&bytes).into_owned()))

@@ -1,11 +1,12 @@
 //! Answers of `/v1/chat/completions`, whole and streamed.
 
 use rolecall_answers::reading::Task;
+use rolecall_core::Case;
 use serde_json::{Map, Value, json};
 
 use super::api::{Api, ApiAnswer, ApiError};
 
-const CHAT: &str = "/v1/chat/completions";
+pub(super) const CHAT: &str = "/v1/chat/completions";
 const APPLY: &str = "/apply-template";
 
 /// How many more tokens than those of the text a model may write. A model that is kept from writing
@@ -22,22 +23,33 @@ pub(super) struct ChatAnswer {
 
 /// The request for an answer: the conversation before it, as clients of OpenAI write it.
 pub(super) fn request(task: &Task<'_>, variables: Map<String, Value>) -> Value {
-    let case = task.case;
-    let messages = case.messages[..task.index].iter().map(as_clients_write);
-    let mut body = json!({ "messages": messages.collect::<Vec<_>>() });
-    if let Some(tools) = &case.tools {
-        body["tools"] = tools.clone().into();
-        // The default of OpenAI's API.
-        body["parallel_tool_calls"] = true.into();
-    }
     let mut variables = variables;
-    variables.extend(case.variables.clone());
+    variables.extend(task.case.variables.clone());
     variables.extend(
         task.setting
             .map(|(name, value)| (name.to_owned(), value.into())),
     );
-    if let Some(documents) = &case.documents {
+    if let Some(documents) = &task.case.documents {
         variables.insert("documents".to_owned(), documents.clone().into());
+    }
+    let mut body = conversation(task.case, &task.case.messages[..task.index], variables);
+    if task.case.tools.is_some() {
+        // The default of OpenAI's API.
+        body["parallel_tool_calls"] = true.into();
+    }
+    body
+}
+
+/// Some messages of a case, with its tools and variables, as clients of OpenAI write them.
+pub(super) fn conversation(
+    case: &Case,
+    messages: &[Value],
+    variables: Map<String, Value>,
+) -> Value {
+    let messages = messages.iter().map(as_clients_write);
+    let mut body = json!({ "messages": messages.collect::<Vec<_>>() });
+    if let Some(tools) = &case.tools {
+        body["tools"] = tools.clone().into();
     }
     if !variables.is_empty() {
         body["chat_template_kwargs"] = variables.into();

@@ -1,4 +1,4 @@
-//! Model servers as engines of Rolecall: llama-server, vLLM, Ollama and TGI return the prompts that
+//! Model servers as engines of Rolecall: llama-server, vLLM, SGLang, Ollama and TGI return the prompts that
 //! they really make of a conversation, and Rolecall compares them. A llama-server is also started
 //! with models that write given texts, and Rolecall compares the messages that it reads.
 //!
@@ -13,6 +13,7 @@ mod application;
 
 mod llama_server;
 mod ollama;
+mod sglang;
 mod tgi;
 mod vllm;
 
@@ -22,11 +23,14 @@ mod started;
 
 mod chat;
 
+mod counting;
+
 mod mock_models;
 
 use rolecall_core::problem::closest;
 use rolecall_io::protocol::ProtocolLimits;
 
+pub use counting::CountingServer;
 pub use credentials::Credentials;
 pub use engine::{Server, Serving};
 pub use mock_models::ServerProgram;
@@ -34,7 +38,7 @@ pub use mock_models::ServerProgram;
 use api::{Api, ApiError};
 use application::Application;
 
-const KINDS: [&str; 4] = ["llama-server", "vllm", "ollama", "tgi"];
+const KINDS: [&str; 5] = ["llama-server", "vllm", "sglang", "ollama", "tgi"];
 
 /// A server's name on the command line: `KIND=URL`, or `KIND:MODEL=URL`.
 pub struct ServerName<'n> {
@@ -71,15 +75,13 @@ impl<'n> ServerName<'n> {
         limits: &ProtocolLimits,
         credentials: Credentials,
     ) -> Result<Server, String> {
-        // Clients of OpenAI's API have `/v1` at the end of their addresses.
-        let address = self.address.trim_end_matches('/');
-        let address = address.strip_suffix("/v1").unwrap_or(address);
-        let api = Api::new(address, limits, credentials)?;
+        let api = Api::new(self.address, limits, credentials)?;
         let address = api.address();
         let (kind, model) = (self.kind, self.model);
         let application: Result<Box<dyn Application>, ApiError> = match kind {
             "llama-server" => boxed(llama_server::LlamaServer::open(api, model)),
             "vllm" => boxed(vllm::Vllm::open(api, model)),
+            "sglang" => boxed(sglang::SgLang::open(api, model)),
             "ollama" => boxed(ollama::Ollama::open(api, model)),
             "tgi" => boxed(tgi::Tgi::open(api, model)),
             _ => return Err(self.unknown()),

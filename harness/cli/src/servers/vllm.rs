@@ -19,7 +19,7 @@ pub(super) struct Vllm {
     served: Served,
 }
 
-const RENDER: &str = "/v1/chat/completions/render";
+pub(super) const RENDER: &str = "/v1/chat/completions/render";
 const DETOKENIZE: &str = "/detokenize";
 
 impl Vllm {

@@ -201,7 +201,7 @@ const CHANGES: &[Change] = &[
         make: |request| {
             let is_for_parts = request.facts.is_for_parts;
             request.each(|message| {
-                let is_last = is_for_parts && message[CONTENT].is_array();
+                let is_last = is_for_parts && message.get(CONTENT).is_some_and(Value::is_array);
                 sort(message, &FIELDS);
                 if is_last && let Some(content) = message.shift_remove(CONTENT) {
                     message.insert(CONTENT.to_owned(), content);

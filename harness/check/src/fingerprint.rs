@@ -1,0 +1,735 @@
+//! Fingerprints: finds out what a server makes of conversations from nothing but its counts of tokens.
+//!
+//! A hosted server shows no prompt, but `usage.prompt_tokens` says how long it was. For each *way* to make
+//! a prompt of a conversation (a template, an application, changes of the request) this module counts the
+//! tokens itself. It chooses the conversations of which different ways have different counts, and so each
+//! count of the server excludes some ways.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use rayon::prelude::*;
+use rolecall_core::{CONTENT, Case, Engine, Moment, Template};
+use rolecall_front::front::{Change, Front};
+use rolecall_front::prepared_case::PreparedCase;
+use rolecall_front::program::FrontProgram;
+use serde_json::{Map, Value};
+
+use crate::probe::catalogue::{self, USER};
+use crate::probe::{InputStyle, Probe};
+use crate::tokenizer::Tokenizer;
+
+/// A conversation of which a template of the user makes more tokens is not sent.
+const LONGEST: u64 = 1500;
+
+/// So many requests have to contradict a way before it is excluded for good.
+const ENOUGH: usize = 3;
+
+/// So many conversations are counted even if all other ways are excluded: a server may have a defect that
+/// is none of the known ones.
+const LEAST: usize = 20;
+
+/// After so many refusals of one kind of conversation without a count, this kind is not sent any more.
+const MOST_REFUSALS: usize = 2;
+
+/// How much less likely a way becomes with each request that contradicts it.
+const DOUBT: f64 = 0.25;
+
+/// The most changes that one explanation combines.
+const MOST_CHANGES: usize = 3;
+
+/// How many explanations the search for a combination goes on with.
+const BEAM: usize = 8;
+
+/// The names of the variables with which users switch thinking.
+const SWITCHES: [&str; 2] = ["enable_thinking", "thinking"];
+
+/// A change of a request or a prompt that servers make by mistake, or are set up to make.
+#[derive(Debug)]
+pub struct Mistake {
+    /// Its name, in a few words.
+    pub name: &'static str,
+    /// What happens, in a sentence for users.
+    pub sentence: &'static str,
+    make: fn(&mut Case),
+    /// How many tokens more the prompt has.
+    tokens: i64,
+}
+
+macro_rules! mistakes {
+    ($($name:literal, $sentence:literal, $tokens:literal, $make:expr;)*) => {
+        const MISTAKES: &[Mistake] = &[$(Mistake {
+            name: $name, sentence: $sentence, make: $make, tokens: $tokens,
+        }),*];
+    };
+}
+
+mistakes! {
+    "no generation prompt", "The prompt does not open the assistant's turn.", 0,
+        |case| case.add_generation_prompt = false;
+    "reasoning is lost", "The reasoning of earlier answers does not reach the template.", 0,
+        |case| each(case, |message| for name in ["reasoning_content", "reasoning", "thinking"] {
+            message.shift_remove(name);
+        });
+    "arguments stay text", "The template gets the arguments of calls as JSON text, and not as an object.", 0,
+        |case| each_call(case, |call| if let Some(arguments) = call.pointer_mut("/function/arguments")
+            && arguments.is_object() {
+                *arguments = arguments.to_string().into();
+            });
+    "tools are hidden", "The tools of a request do not reach the template.", 0, |case| case.tools = None;
+    "tools are bare functions", "The template gets each tool without the object around its function.", 0,
+        |case| for tool in case.tools.iter_mut().flatten() {
+            if let Some(function) = tool.get_mut("function").map(Value::take) {
+                *tool = function;
+            }
+        };
+    "calls are lost", "The calls of earlier answers do not reach the template.", 0,
+        |case| each(case, |message| { message.shift_remove("tool_calls"); });
+    "results become questions", "The results of tools reach the template as messages of the user.", 0,
+        |case| each(case, |message| if message.get("role").is_some_and(|role| role == "tool") {
+            message.insert("role".to_owned(), "user".into());
+        });
+    "the system is lost", "System messages do not reach the template.", 0,
+        |case| case.messages.retain(|message| message["role"] != "system");
+    "the system joins the question", "The text of a system message stands before that of the next message.", 0,
+        join_system;
+    "the last message is lost", "The last message does not reach the template.", 0,
+        |case| { case.messages.pop(); };
+    "only the last message", "No message but the last one reaches the template.", 0,
+        |case| case.messages = case.messages.pop().into_iter().collect();
+    "texts are trimmed", "The texts of messages lose the white space at their ends.", 0,
+        |case| each(case, |message| if let Some(Value::String(text)) = message.get_mut(CONTENT) {
+            *text = text.trim().to_owned();
+        });
+    "thinking is off", "Thinking is switched off for requests that do not say it.", 0,
+        |case| switch(case, false);
+    "thinking is on", "Thinking is switched on for requests that do not say it.", 0,
+        |case| switch(case, true);
+    "variables are lost", "The variables of a request, such as `enable_thinking`, do not reach the template.", 0,
+        |case| case.variables.clear();
+    "one token more", "Each prompt has one token more, such as a second token for its beginning.", 1, |_| ();
+    "one token less", "Each prompt has one token less, such as the token for its beginning.", -1, |_| ();
+}
+
+fn each(case: &mut Case, change: impl Fn(&mut Map<String, Value>)) {
+    let messages = case.messages.iter_mut();
+    messages.filter_map(Value::as_object_mut).for_each(change);
+}
+
+fn each_call(case: &mut Case, change: impl Fn(&mut Value)) {
+    each(case, |message| {
+        let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
+        calls.into_iter().flatten().for_each(&change);
+    });
+}
+
+fn join_system(case: &mut Case) {
+    let [first, second, ..] = case.messages.as_slice() else {
+        return;
+    };
+    if let (true, Some(system), Some(text)) = (
+        first["role"] == "system",
+        first[CONTENT].as_str(),
+        second[CONTENT].as_str(),
+    ) {
+        let joined = format!("{system}\n\n{text}");
+        case.messages.remove(0);
+        case.messages[0][CONTENT] = joined.into();
+    }
+}
+
+fn switch(case: &mut Case, value: bool) {
+    for name in SWITCHES {
+        case.variables
+            .entry(name)
+            .or_insert_with(|| Value::from(value));
+    }
+}
+
+/// A conversation that may be sent, as clients of OpenAI's API could send it.
+#[derive(Debug)]
+pub struct Question {
+    /// The name of its probe, or of the variable that it sets.
+    pub name: String,
+    pub case: Case,
+}
+
+/// One of the changes that make a prompt another one.
+#[derive(Debug, Clone, Copy)]
+pub enum Step {
+    /// The application does not make this change, as in another version of it.
+    Without(&'static Change),
+    Mistake(&'static Mistake),
+}
+
+impl Step {
+    /// What it is, in a few words.
+    pub fn name(self) -> String {
+        match self {
+            Step::Without(change) => format!("without the change `{}`", change.name),
+            Step::Mistake(mistake) => mistake.name.to_owned(),
+        }
+    }
+
+    /// What happens, in a sentence for users.
+    pub fn sentence(self) -> String {
+        match self {
+            Step::Without(change) => {
+                format!("This does not happen: {}", change.sentence)
+            }
+            Step::Mistake(mistake) => mistake.sentence.to_owned(),
+        }
+    }
+}
+
+/// A way to make a prompt of a conversation.
+#[derive(Debug, Clone)]
+pub struct Way {
+    /// The index of the template.
+    pub template: usize,
+    pub front: Front,
+    /// What changes the conversation besides.
+    pub steps: Vec<Step>,
+}
+
+impl Way {
+    /// What it is, whatever the order of its steps.
+    fn names(&self) -> (usize, Front, BTreeSet<String>) {
+        let steps = self.steps.iter().map(|step| step.name());
+        (self.template, self.front, steps.collect())
+    }
+}
+
+/// Tokens that are in prompts of a server, and in none of a way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Surplus {
+    /// How many there are; fewer than none if tokens are missing.
+    pub tokens: i64,
+    /// Whether only conversations without a system message have them.
+    pub is_system: bool,
+}
+
+/// What a server says of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The count of the prompt's tokens.
+    Counted(u64),
+    /// It refuses the conversation, with these words.
+    Refused(String),
+}
+
+/// The ways that have the same count for each question.
+struct Class {
+    /// The simplest one is the first.
+    ways: Vec<Way>,
+    counts: Vec<Option<u64>>,
+}
+
+/// A server's counts so far, and the ways that may have made them.
+pub struct Fingerprint<'t> {
+    counter: Counter<'t>,
+    questions: Vec<Question>,
+    /// The class of the expected way is the first.
+    classes: Vec<Class>,
+    answers: Vec<(usize, Answer)>,
+}
+
+/// The explanation of a server's counts that contradicts the fewest of them.
+#[derive(Debug)]
+pub struct Explanation {
+    /// The simplest way, and others with the same counts for all questions that were asked.
+    pub ways: Vec<Way>,
+    pub surplus: Option<Surplus>,
+    /// What it makes of each question.
+    pub counts: Vec<Option<u64>>,
+    /// The answers that contradict it: their indices.
+    pub contradicted: Vec<usize>,
+}
+
+impl Explanation {
+    /// How many changes it needs.
+    fn cost(&self) -> usize {
+        self.ways[0].steps.len() + usize::from(self.surplus.is_some())
+    }
+}
+
+/// What a server's counts say.
+#[derive(Debug)]
+pub struct Conclusion {
+    pub best: Explanation,
+    /// What the expected way makes of it.
+    pub expected: Explanation,
+    /// The simplest way that fits next, with the answers that contradict it.
+    pub next: Option<Explanation>,
+    /// Whether the expected way explains everything.
+    pub is_expected: bool,
+    /// The server says the same count for conversations of different lengths.
+    pub is_constant: bool,
+}
+
+/// Counts the tokens that ways make of conversations.
+struct Counter<'t> {
+    programs: Vec<FrontProgram<'t>>,
+    tokenizer: &'t Tokenizer,
+    known: Mutex<HashMap<String, Option<u64>>>,
+}
+
+impl Counter<'_> {
+    /// The tokens of a prompt; none if there is no prompt.
+    fn count(&self, way: &Way, case: &Case) -> Option<u64> {
+        let program = &self.programs[way.template];
+        let mut case = case.clone();
+        let (mut left_out, mut more) = (None, 0);
+        for step in &way.steps {
+            match step {
+                Step::Without(change) => left_out = Some(*change),
+                Step::Mistake(mistake) => {
+                    (mistake.make)(&mut case);
+                    more += mistake.tokens;
+                }
+            }
+        }
+        let input = match left_out {
+            Some(change) => PreparedCase::without(&case, way.front, &program.model, change),
+            None => PreparedCase::new(&case, way.front, &program.model),
+        };
+        let prompt = program.outcome(&input).into_prompt().ok()?;
+        // llama.cpp's tokenizer puts its own token before each prompt that does not begin with it.
+        let begins = self.tokenizer.beginning();
+        let is_added = begins.is_some_and(|begin| !prompt.starts_with(begin));
+        more += i64::from(is_added && way.front == Front::LlamaServer);
+        self.tokens(prompt)?.checked_add_signed(more)
+    }
+
+    fn tokens(&self, prompt: String) -> Option<u64> {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = known().get(&prompt) {
+            return *count;
+        }
+        let tokens = self.tokenizer.encode(&prompt).ok();
+        let count = tokens.map(|tokens| tokens.len() as u64);
+        known().insert(prompt, count);
+        count
+    }
+
+    fn counts(&self, way: &Way, questions: &[Question]) -> Vec<Option<u64>> {
+        let questions = questions.iter();
+        questions
+            .map(|question| self.count(way, &question.case))
+            .collect()
+    }
+}
+
+impl<'t> Fingerprint<'t> {
+    /// Counts what the known ways make of the conversations that may be sent. The first template with the
+    /// front is what the user expects. None if that gives no prompt for any conversation.
+    pub fn new(
+        engine: &'t dyn Engine,
+        templates: &'t [Template],
+        tokenizer: &'t Tokenizer,
+        front: Front,
+    ) -> Option<Fingerprint<'t>> {
+        let programs = templates.iter();
+        let counter = Counter {
+            programs: programs
+                .map(|one| FrontProgram::load(engine, one))
+                .collect(),
+            tokenizer,
+            known: Mutex::default(),
+        };
+        let expected = Way {
+            template: 0,
+            front,
+            steps: Vec::new(),
+        };
+        let mut questions = questions(&counter.programs);
+        let counts = counter.counts(&expected, &questions);
+        let mut counts = counts.iter();
+        questions.retain(|_| {
+            let count = counts.next().copied().flatten();
+            count.is_some_and(|count| count <= LONGEST)
+        });
+        let ways = ways(&counter.programs, &questions, expected);
+        let counted: Vec<_> = ways
+            .into_par_iter()
+            .map(|way| (counter.counts(&way, &questions), way))
+            .collect();
+        let mut classes: Vec<Class> = Vec::new();
+        let mut places = HashMap::new();
+        for (counts, way) in counted {
+            let place = *places.entry(counts).or_insert_with_key(|counts| {
+                let counts = counts.clone();
+                classes.push(Class {
+                    ways: Vec::new(),
+                    counts,
+                });
+                classes.len() - 1
+            });
+            classes[place].ways.push(way);
+        }
+        let is_empty = questions.is_empty();
+        (!is_empty).then_some(Fingerprint {
+            counter,
+            questions,
+            classes,
+            answers: Vec::new(),
+        })
+    }
+
+    pub fn questions(&self) -> &[Question] {
+        &self.questions
+    }
+
+    /// The answers so far, in order, each with the index of its question.
+    pub fn answers(&self) -> &[(usize, Answer)] {
+        &self.answers
+    }
+
+    /// The most tokens that so many questions have, by any of the known ways.
+    pub fn most_tokens(&self, requests: usize) -> u64 {
+        let mut most: Vec<u64> = (0..self.questions.len())
+            .map(|question| {
+                let counts = self.classes.iter().map(|class| class.counts[question]);
+                counts.flatten().max().unwrap_or_default()
+            })
+            .collect();
+        most.sort_unstable_by(|one, other| other.cmp(one));
+        most.iter().take(requests).sum()
+    }
+
+    /// How many different ways are distinguished.
+    pub fn ways(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Adds the answer to a question.
+    pub fn add(&mut self, question: usize, answer: Answer) {
+        self.answers.push((question, answer));
+    }
+
+    /// The question that says most about the ways which are not excluded yet. None if enough is known, or
+    /// if nothing known explains the answers.
+    pub fn next(&self) -> Option<usize> {
+        let mistakes: Vec<usize> = self
+            .classes
+            .iter()
+            .map(|class| self.contradicted(&class.counts).len())
+            .collect();
+        let least = *mistakes.iter().min()?;
+        let lead = mistakes.iter().position(|count| *count == least)?;
+        let is_asked = |question| self.answers.iter().any(|(asked, _)| *asked == question);
+        let lead = &self.classes[lead].counts;
+        let open: Vec<usize> = (0..self.questions.len())
+            .filter(|question| lead[*question].is_some() && !is_asked(*question))
+            .filter(|question| self.is_taken(&self.questions[*question].case))
+            .collect();
+        let counted = self.counted().count();
+        let is_excluded = |(class, count): (&Class, &usize)| {
+            let mut told = open.iter().map(|question| class.counts[*question] != lead[*question]);
+            *count >= ENOUGH || !told.any(|is_told| is_told)
+        };
+        let is_known = self.classes.iter().zip(&mistakes).all(is_excluded);
+        if counted >= LEAST && (is_known || 2 * least > counted) {
+            return None;
+        }
+        let weights: Vec<f64> = mistakes
+            .iter()
+            .map(|count| DOUBT.powi(i32::try_from(count - least).unwrap_or(i32::MAX)))
+            .collect();
+        // A server that has refused everything may take what is short.
+        let is_refused = counted == 0 && !self.answers.is_empty();
+        let told = open.into_iter().map(|question| {
+            let told = if is_refused { 0.0 } else { self.told(question, &weights) };
+            (told, std::cmp::Reverse(lead[question]), question)
+        });
+        let best = told.max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)))?;
+        Some(best.2)
+    }
+
+    /// Whether the server takes conversations like this one, as far as its refusals tell: with tools, with
+    /// variables, with parts of texts, with other messages than questions.
+    fn is_taken(&self, case: &Case) -> bool {
+        let kinds: [fn(&Case) -> bool; 4] = [
+            |case| case.tools.is_some(),
+            |case| !case.variables.is_empty(),
+            |case| case.messages.iter().any(|one| one[CONTENT].is_array()),
+            |case| case.messages.iter().any(|one| one["role"] != "user"),
+        ];
+        kinds.iter().filter(|is_of| is_of(case)).all(|is_of| {
+            let answers = self.answers.iter();
+            let like = answers.filter(|(question, _)| is_of(&self.questions[*question].case));
+            let (mut refused, mut counted) = (0, 0);
+            for (_, answer) in like {
+                match answer {
+                    Answer::Counted(_) => counted += 1,
+                    Answer::Refused(_) => refused += 1,
+                }
+            }
+            counted > 0 || refused < MOST_REFUSALS
+        })
+    }
+
+    /// How well a question distinguishes the ways: the share of the pairs of ways with different counts.
+    fn told(&self, question: usize, weights: &[f64]) -> f64 {
+        let mut by_count: HashMap<Option<u64>, f64> = HashMap::new();
+        for (class, weight) in self.classes.iter().zip(weights) {
+            *by_count.entry(class.counts[question]).or_default() += weight;
+        }
+        let whole: f64 = weights.iter().sum();
+        let same: f64 = by_count.values().map(|weight| weight * weight).sum();
+        1.0 - same / (whole * whole)
+    }
+
+    /// The answers that contradict the counts of a way. A refusal contradicts none: servers refuse more
+    /// than templates do.
+    fn contradicted(&self, counts: &[Option<u64>]) -> Vec<usize> {
+        let answers = self.answers.iter().enumerate();
+        let wrong = answers.filter(|(_, (question, answer))| match answer {
+            Answer::Counted(count) => counts[*question] != Some(*count),
+            Answer::Refused(_) => false,
+        });
+        wrong.map(|(index, _)| index).collect()
+    }
+
+    /// The counts of the server, with their questions.
+    fn counted(&self) -> impl Iterator<Item = (usize, u64)> {
+        let answers = self.answers.iter();
+        answers.filter_map(|(question, answer)| match answer {
+            Answer::Counted(count) => Some((*question, *count)),
+            Answer::Refused(_) => None,
+        })
+    }
+
+    /// What the answers say. None if there are no counts.
+    pub fn conclusion(&self) -> Option<Conclusion> {
+        let (first, _) = self.counted().next()?;
+        let explained = |class: &Class| self.explanation(class.ways.clone(), class.counts.clone());
+        let expected = explained(&self.classes[0]);
+        let mut all: Vec<Explanation> = self.classes.iter().map(explained).collect();
+        all.sort_by_key(|one| (one.contradicted.len(), one.cost()));
+        if !all[0].contradicted.is_empty() {
+            all.extend(self.combined(&all));
+        }
+        let surplus = all.iter().filter_map(|one| self.with_surplus(one));
+        let surplus: Vec<Explanation> = surplus.collect();
+        all.extend(surplus);
+        all.sort_by_key(|one| (one.contradicted.len(), one.cost()));
+        let mut all = all.into_iter();
+        let mut best = all.next()?;
+        let asked = |one: &Explanation| -> Vec<Option<u64>> {
+            let answers = self.answers.iter();
+            answers.map(|(question, _)| one.counts[*question]).collect()
+        };
+        let own = asked(&best);
+        let mut next = None;
+        for one in all {
+            if asked(&one) != own {
+                next = next.or(Some(one));
+            } else if one.surplus == best.surplus {
+                best.ways.extend(one.ways);
+            }
+        }
+        let simplest = best.ways[0].steps.len();
+        let mut seen = HashSet::new();
+        best.ways
+            .retain(|way| way.steps.len() == simplest && seen.insert(way.names()));
+        let counts: Vec<u64> = self.counted().map(|(_, count)| count).collect();
+        let is_constant = counts.iter().all(|count| *count == counts[0])
+            && self
+                .counted()
+                .any(|(question, _)| best.counts[question] != best.counts[first]);
+        Some(Conclusion {
+            is_expected: expected.contradicted.is_empty(),
+            is_constant: is_constant && !best.contradicted.is_empty(),
+            expected,
+            best,
+            next,
+        })
+    }
+
+    fn explanation(&self, ways: Vec<Way>, counts: Vec<Option<u64>>) -> Explanation {
+        Explanation {
+            contradicted: self.contradicted(&counts),
+            ways,
+            surplus: None,
+            counts,
+        }
+    }
+
+    /// Adds changes to the explanations that fit best, as long as that helps.
+    fn combined(&self, all: &[Explanation]) -> Vec<Explanation> {
+        let mut found: Vec<Explanation> = Vec::new();
+        let begun = all.iter().take(BEAM);
+        let mut beam: Vec<(usize, Way)> = begun
+            .map(|one| (one.contradicted.len(), one.ways[0].clone()))
+            .collect();
+        for _ in 1..MOST_CHANGES {
+            let longer = beam.iter().flat_map(|(before, way)| {
+                let program = &self.counter.programs[way.template];
+                let steps = steps(program, way.front, &self.questions).into_iter();
+                let steps = steps.filter(|step| {
+                    let is_left_out = |step: &Step| matches!(step, Step::Without(_));
+                    let mut own = way.steps.iter();
+                    !own.any(|own| own.name() == step.name() || is_left_out(own) && is_left_out(step))
+                });
+                steps.map(|step| {
+                    let steps = [way.steps.as_slice(), &[step]].concat();
+                    (*before, Way { steps, ..way.clone() })
+                })
+            });
+            let longer: Vec<(usize, Way)> = longer.collect();
+            let mut longer: Vec<Explanation> = longer
+                .into_par_iter()
+                .filter_map(|(before, way)| {
+                    let counts = self.asked_counts(&way);
+                    let one = self.explanation(vec![way], counts);
+                    (one.contradicted.len() < before).then_some(one)
+                })
+                .collect();
+            longer.sort_by_key(|one| one.contradicted.len());
+            let mut seen = HashSet::new();
+            longer.retain(|one| seen.insert(one.ways[0].names()));
+            longer.truncate(BEAM);
+            beam = longer
+                .iter()
+                .map(|one| (one.contradicted.len(), one.ways[0].clone()))
+                .collect();
+            found.append(&mut longer);
+            if found.iter().any(|one| one.contradicted.is_empty()) {
+                break;
+            }
+        }
+        found
+    }
+
+    /// The counts of a way for the questions that were asked.
+    fn asked_counts(&self, way: &Way) -> Vec<Option<u64>> {
+        let mut counts = vec![None; self.questions.len()];
+        for (question, _) in &self.answers {
+            counts[*question] = self.counter.count(way, &self.questions[*question].case);
+        }
+        counts
+    }
+
+    /// The same explanation with the tokens that are in the server's prompts besides, if there are as many
+    /// in each of them, or in each of those without a system message.
+    fn with_surplus(&self, one: &Explanation) -> Option<Explanation> {
+        let has_system = |question: usize| {
+            let messages = &self.questions[question].case.messages;
+            messages.iter().any(|message| message["role"] == "system")
+        };
+        let mut both = [false, true].into_iter().filter_map(|is_system| {
+            let concerned = |question| !is_system || !has_system(question);
+            let mut tally: HashMap<i64, usize> = HashMap::new();
+            for (question, count) in self.counted().filter(|(question, _)| concerned(*question)) {
+                let own = i64::try_from(one.counts[question]?).ok()?;
+                *tally.entry(i64::try_from(count).ok()? - own).or_default() += 1;
+            }
+            let tokens = tally.into_iter().max_by_key(|(_, often)| *often)?.0;
+            let counts = one.counts.iter().enumerate().map(|(question, count)| {
+                let more = if concerned(question) { tokens } else { 0 };
+                count.and_then(|count| count.checked_add_signed(more))
+            });
+            let surplus = Some(Surplus { tokens, is_system });
+            let explained = self.explanation(one.ways.clone(), counts.collect());
+            Some(Explanation {
+                surplus,
+                ..explained
+            })
+        });
+        let is_needed = !one.contradicted.is_empty();
+        both.find(|one| is_needed && one.contradicted.is_empty())
+    }
+}
+
+/// The conversations that clients may send: the probes, each asking for an answer, and a question with each
+/// switch that a template reads.
+fn questions(programs: &[FrontProgram<'_>]) -> Vec<Question> {
+    let now = Moment::from(SystemTime::now());
+    let asked = |probe: &Probe| {
+        let mut case = probe.case(InputStyle::PLAIN);
+        case.add_generation_prompt = true;
+        case.now = now;
+        Question {
+            name: probe.name.to_owned(),
+            case,
+        }
+    };
+    let mut all: Vec<Question> = catalogue::ALL.iter().map(asked).collect();
+    let has_media = |message: &Value| {
+        let parts = message[CONTENT].as_array().into_iter().flatten();
+        parts.into_iter().any(|part| part["type"] != "text")
+    };
+    all.retain(|one| one.case.documents.is_none() && !one.case.messages.iter().any(has_media));
+    let variables = programs
+        .iter()
+        .flat_map(|program| program.without_front().variables());
+    let variables: Vec<String> = variables.collect();
+    for name in SWITCHES {
+        for value in [false, true] {
+            if variables.iter().any(|own| own == name) {
+                let mut question = asked(&USER);
+                question.name = format!("{name}: {value}");
+                question.case.variables.insert(name.to_owned(), value.into());
+                all.push(question);
+            }
+        }
+    }
+    let mut seen = Vec::new();
+    all.retain(|one| {
+        let sight = (
+            one.case.messages.clone(),
+            one.case.tools.clone(),
+            one.case.variables.clone(),
+        );
+        let is_new = !seen.contains(&sight);
+        seen.push(sight);
+        is_new
+    });
+    all
+}
+
+/// The ways that are counted before anything is asked: the expected one, and then those with no change and
+/// with one change.
+fn ways(programs: &[FrontProgram<'_>], questions: &[Question], expected: Way) -> Vec<Way> {
+    let fronts = || {
+        let served = Front::ALL.into_iter().filter(|front| front.is_served());
+        [Front::Transformers].into_iter().chain(served)
+    };
+    let mut plain = vec![expected.clone()];
+    for template in 0..programs.len() {
+        let others = fronts().filter(|front| template > 0 || *front != expected.front);
+        plain.extend(others.map(|front| Way {
+            template,
+            front,
+            steps: Vec::new(),
+        }));
+    }
+    let changed = plain.iter().flat_map(|way| {
+        let steps = steps(&programs[way.template], way.front, questions).into_iter();
+        steps.map(|step| Way {
+            steps: vec![step],
+            ..way.clone()
+        })
+    });
+    let changed: Vec<Way> = changed.collect();
+    plain.extend(changed);
+    plain
+}
+
+/// The changes that may come to a front: the mistakes, and to leave out one of its own changes that takes
+/// effect on a question.
+fn steps(program: &FrontProgram<'_>, front: Front, questions: &[Question]) -> Vec<Step> {
+    let mut own: Vec<Step> = Vec::new();
+    for change in front.all_changes() {
+        let takes_effect = |question: &Question| {
+            let changes = front.changes(&question.case, &program.model);
+            changes.iter().any(|one| std::ptr::eq(*one, change))
+        };
+        if questions.iter().any(takes_effect) {
+            own.push(Step::Without(change));
+        }
+    }
+    MISTAKES.iter().map(Step::Mistake).chain(own).collect()
+}

@@ -1,0 +1,216 @@
+//! The command `fingerprint`: finds out by counts of tokens what a hosted server makes of requests.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::thread;
+
+use crate::report::fingerprint::{self as report, Found};
+use crate::report::progress::Progress;
+use crate::report::{assumed, counted, thousands};
+use rolecall_check::card;
+use rolecall_check::fingerprint::{Answer, Fingerprint};
+use rolecall_core::{Dialect, Template};
+
+use super::tokens;
+use crate::args::FingerprintArguments;
+use crate::failure::{Failure, Status, report_problems, tell};
+use crate::servers::CountingServer;
+use crate::session::Session;
+use crate::{inputs, interactive};
+
+pub(super) fn execute(
+    arguments: &FingerprintArguments,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let limits = arguments.limits.chosen().program;
+    let server = CountingServer::new(&arguments.server, &limits).map_err(Failure::Request)?;
+    let templates = templates(arguments)?;
+    let tokenizer = match templates.iter().find(|one| !one.vocabulary.is_empty()) {
+        Some(template) => tokens::tokenizer(template)?,
+        None => tokens::tokenizer(&templates[0])?,
+    };
+    if !tokenizer.is_whole() {
+        return Err(Failure::Request(
+            "a GGUF file only names its tokenizer, so no tokens can be counted with it\n  name the \
+             model's folder or its name on the hub with --templates, which have tokenizer.json"
+                .to_owned(),
+        ));
+    }
+    let session = Session::new(&arguments.limits, None);
+    let engine = session.engines.for_dialect(Dialect::Jinja);
+    let engine = engine.ok_or_else(|| Failure::Request("no engine renders it".to_owned()))?;
+    let runner = session.own_runner()?;
+    let fingerprint = runner
+        .on_its_threads(|| Fingerprint::new(engine, &templates, &tokenizer, arguments.front));
+    let mut fingerprint = fingerprint.ok_or_else(|| {
+        let name = &templates[0].name;
+        let front = arguments.front;
+        Failure::Request(format!(
+            "{name} makes no prompt of any conversation through the front {front}"
+        ))
+    })?;
+    agree(arguments, &server, &fingerprint)?;
+    let at = |why: String| Failure::Request(format!("{}: {why}", server.address()));
+    let model = match &arguments.model {
+        Some(model) => model.clone(),
+        None => server.only_model().map_err(at)?,
+    };
+    let asked = ask(arguments, &server, &model, &mut fingerprint);
+    let conclusion = runner.on_its_threads(|| fingerprint.conclusion());
+    let Some(conclusion) = conclusion else {
+        return Err(at(asked.stopped.unwrap_or_default()));
+    };
+    let found = Found {
+        server: server.address(),
+        model,
+        templates: &templates,
+        fingerprint: &fingerprint,
+        conclusion,
+        requests: asked.requests,
+        stopped: asked.stopped,
+        again: asked.again,
+    };
+    report::write(out, &found, arguments.format)?;
+    Ok(Status::of(true, found.is_expected()))
+}
+
+/// The templates that the server may have; the first one is expected.
+fn templates(arguments: &FingerprintArguments) -> Result<Vec<Template>, Failure> {
+    let (first, others) = arguments.templates.split_at(1);
+    let mut all = Vec::new();
+    for named in [first, others].into_iter().filter(|named| !named.is_empty()) {
+        let suite = inputs::load_templates(named, &arguments.set)?;
+        if !suite.problems.is_empty() {
+            report_problems(&suite.problems)?;
+            return Err(Failure::Request(
+                "the templates cannot be compared: see above".to_owned(),
+            ));
+        }
+        let is_first = all.is_empty();
+        if is_first && suite.templates.len() != 1 {
+            let names: BTreeSet<&str> = suite.templates.iter().map(|it| it.name.as_str()).collect();
+            let names: Vec<&str> = names.into_iter().collect();
+            return Err(Failure::Request(format!(
+                "the first template is the expected one, and {} has {}: {}",
+                first[0].display(),
+                names.len(),
+                names.join(", ")
+            )));
+        }
+        all.extend(suite.templates);
+    }
+    if let Some(go) = all.iter().find(|one| one.dialect != Dialect::Jinja) {
+        return Err(Failure::Request(format!(
+            "{} is a Go template, and tokens are counted for Jinja templates",
+            go.name
+        )));
+    }
+    for template in &all {
+        if let Some(sentence) = assumed::in_words("rendered", &card::assumed(template)) {
+            tell(&format!("{}: {sentence}", template.name));
+        }
+    }
+    let all = all.iter();
+    Ok(all
+        .map(|one| card::with_assumed_tokens(one).into_owned())
+        .collect())
+}
+
+/// Says what would be sent, and asks whether to send it. The error says that it is not sent.
+fn agree(
+    arguments: &FingerprintArguments,
+    server: &CountingServer,
+    fingerprint: &Fingerprint<'_>,
+) -> Result<(), Failure> {
+    let questions = fingerprint.questions();
+    let requests = most(arguments, fingerprint);
+    let names: Vec<&str> = questions.iter().map(|one| one.name.as_str()).collect();
+    let generated = if server.generates() {
+        " and generates one token (`max_tokens: 1`)"
+    } else {
+        " and generates nothing"
+    };
+    let key = if server.has_key() {
+        ", with the key in ROLECALL_API_KEY"
+    } else {
+        ""
+    };
+    let plan = format!(
+        "at most {} to {}{}{key}\n  each of them has a conversation of made-up words{generated}\n  \
+         all prompts have at most {} tokens, as the given tokenizer counts them; a server that adds \
+         texts counts more\n  the conversations are among these {}: {}",
+        counted(requests, "request", "requests"),
+        server.address(),
+        server.path(),
+        thousands(usize::try_from(fingerprint.most_tokens(requests)).unwrap_or(usize::MAX)),
+        names.len(),
+        names.join(", ")
+    );
+    if arguments.yes {
+        tell(&plan);
+        return Ok(());
+    }
+    match interactive::agrees(&format!("{plan}\nSend them?"))? {
+        Some(true) => Ok(()),
+        Some(false) => Err(Failure::Request("nothing was sent".to_owned())),
+        None => Err(Failure::Request(format!(
+            "nothing was sent: --yes sends {plan}"
+        ))),
+    }
+}
+
+/// The most requests that are sent. The last one repeats the first.
+fn most(arguments: &FingerprintArguments, fingerprint: &Fingerprint<'_>) -> usize {
+    usize::from(arguments.requests).min(fingerprint.questions().len() + 1)
+}
+
+/// What was asked besides the answers of the fingerprint.
+#[derive(Default)]
+struct Asked {
+    requests: usize,
+    /// Why no more was asked.
+    stopped: Option<String>,
+    /// The second answer to the first question.
+    again: Option<Answer>,
+}
+
+/// Asks one question after the other, as long as one distinguishes what is still possible.
+fn ask(
+    arguments: &FingerprintArguments,
+    server: &CountingServer,
+    model: &str,
+    fingerprint: &mut Fingerprint<'_>,
+) -> Asked {
+    let mut asked = Asked::default();
+    let most = most(arguments, fingerprint);
+    let progress = Progress::new(most, "asking", "requests");
+    let step = progress.slow_step();
+    let send = |asked: &mut Asked, fingerprint: &Fingerprint<'_>, question: usize| {
+        if asked.requests > 0 {
+            thread::sleep(arguments.pause);
+        }
+        asked.requests += 1;
+        step();
+        let answer = server.count(model, &fingerprint.questions()[question].case);
+        answer.map_err(|why| asked.stopped = Some(why)).ok()
+    };
+    while asked.requests + 1 < most {
+        let Some(question) = fingerprint.next() else {
+            break;
+        };
+        let Some(answer) = send(&mut asked, fingerprint, question) else {
+            return asked;
+        };
+        fingerprint.add(question, answer);
+    }
+    let mut answers = fingerprint.answers().iter();
+    match answers.clone().find(|(_, answer)| matches!(answer, Answer::Counted(_))) {
+        Some((question, _)) => asked.again = send(&mut asked, fingerprint, *question),
+        None => {
+            if let Some((_, Answer::Refused(words))) = answers.next_back() {
+                asked.stopped = Some(format!("it refuses every conversation: {words}"));
+            }
+        }
+    }
+    asked
+}

@@ -1,0 +1,93 @@
+//! Servers that count the tokens of prompts.
+//!
+//! Every server with OpenAI's API says in `usage.prompt_tokens` of an answer how many tokens its prompt had.
+//! vLLM's `/v1/chat/completions/render` and SGLang's `/v1/tokenize` give the tokens themselves, and generate
+//! nothing.
+
+use rolecall_check::fingerprint::Answer;
+use rolecall_core::Case;
+use rolecall_io::protocol::ProtocolLimits;
+
+use super::api::{Api, ApiAnswer, ApiError};
+use super::chat::{self, CHAT};
+use super::credentials::Credentials;
+use super::sglang::TOKENIZE;
+use super::vllm::RENDER;
+
+const MODELS: &str = "/v1/models";
+
+/// A server, with the path that it is asked.
+pub struct CountingServer {
+    api: Api,
+    path: &'static str,
+}
+
+impl CountingServer {
+    /// The server at `URL`, or `vllm=URL` and `sglang=URL` for their paths that only render. Nothing is sent yet. The error says
+    /// what is wrong with the text.
+    pub fn new(text: &str, limits: &ProtocolLimits) -> Result<CountingServer, String> {
+        let (path, address) = match text.split_once('=') {
+            Some(("vllm", address)) => (RENDER, address),
+            Some(("sglang", address)) => (TOKENIZE, address),
+            _ => (CHAT, text),
+        };
+        let api = Api::new(address, limits, Credentials::FromEnvironment)?;
+        Ok(CountingServer { api, path })
+    }
+
+    /// Its address, without a password.
+    pub fn address(&self) -> String {
+        self.api.address()
+    }
+
+    /// The path that each request is for.
+    pub fn path(&self) -> &'static str {
+        self.path
+    }
+
+    /// Whether it generates a token for each request.
+    pub fn generates(&self) -> bool {
+        self.path == CHAT
+    }
+
+    /// Whether it gets the key in `ROLECALL_API_KEY`.
+    pub fn has_key(&self) -> bool {
+        self.api.has_key()
+    }
+
+    /// The only model that it has. The error says why it is not known.
+    pub fn only_model(&self) -> Result<String, String> {
+        let models = self.api.get(MODELS).and_then(|answer| answer.json(MODELS));
+        let models = models.map_err(|error| format!("{error}\n  name its model with --model"))?;
+        let models = models["data"].as_array().into_iter().flatten();
+        let names: Vec<&str> = models.filter_map(|one| one["id"].as_str()).collect();
+        match names.as_slice() {
+            [one] => Ok((*one).to_owned()),
+            [] => Err("it names no model\n  name one with --model".to_owned()),
+            many => Err(format!(
+                "it has {} models\n  name one with --model, such as `{}`",
+                many.len(),
+                many[0]
+            )),
+        }
+    }
+
+    /// How many tokens it makes of a conversation. The error says why it does not tell.
+    pub fn count(&self, model: &str, case: &Case) -> Result<Answer, String> {
+        let mut body = chat::conversation(case, &case.messages, case.variables.clone());
+        body["model"] = model.into();
+        body["max_tokens"] = 1.into();
+        let answer = match self.api.ask_once(self.path, &body) {
+            Ok(ApiAnswer::Json(answer)) => answer,
+            Ok(ApiAnswer::Refused(words)) => return Ok(Answer::Refused(words)),
+            Err(error) => return Err(error.to_string()),
+        };
+        let count = match self.path {
+            RENDER => answer["token_ids"].as_array().map(|tokens| tokens.len() as u64),
+            TOKENIZE => answer["count"].as_u64(),
+            _ => answer["usage"]["prompt_tokens"].as_u64(),
+        };
+        let why = || ApiError::unexpected(self.path, "it does not say how many tokens the prompt has");
+        count.map(Answer::Counted).ok_or_else(|| why().to_string())
+    }
+}
