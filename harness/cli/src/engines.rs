@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::report::diagnostic::died;
 #[cfg(feature = "fetch")]
 use crate::servers::{Credentials, Server, ServerName};
-use rolecall_core::Engine;
+use rolecall_core::{Engine, TemplateReader};
 use rolecall_core::file::is_there;
 use rolecall_core::invocation;
 use rolecall_core::problem::{shown, shown_path, with_did_you_mean};
@@ -53,6 +53,17 @@ impl ChosenEngine<'_> {
             ChosenEngine::InProcess(_) | ChosenEngine::Replay(_) => None,
             #[cfg(feature = "fetch")]
             ChosenEngine::Server(_) => None,
+        }
+    }
+
+    /// The engine with its description, if it is a server that parses answers.
+    pub(crate) fn reading_server(&self) -> Option<(&dyn TemplateReader, String)> {
+        match self {
+            #[cfg(feature = "fetch")]
+            ChosenEngine::Server(server) if server.reads_answers() => {
+                Some((server, server.description()))
+            }
+            _ => None,
         }
     }
 

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use crate::report::{roundtrip as report, roundtrip_recorded as report_recorded};
+use crate::report::{counted, roundtrip as report, roundtrip_recorded as report_recorded};
 use rayon::prelude::*;
 use rolecall_answers::reader::{DeclaredReader, OwnReader};
 use rolecall_answers::reading::{MessageReading, read_all_with};
 use rolecall_answers::recorded::RecordedAnswer;
 use rolecall_core::problem::{Problem, shown_path};
-use rolecall_core::{AnswerReader, Engine, Template, TemplateReader};
+use rolecall_core::{AnswerReader, Dialect, Engine, Template, TemplateReader};
 use rolecall_io::protocol::{ProgramParsers, ProtocolEngine};
 use rolecall_io::template_file::place;
 use rolecall_response::{ResponseTemplate, TRANSFORMERS};
@@ -43,9 +43,14 @@ pub(super) fn execute(
     let session = Session::new(&arguments.limits, arguments.jobs);
     let chosen = arguments.engine.as_deref();
     let chosen = chosen.map(|name| session.open(name)).transpose()?;
-    let program = chosen.as_ref().map(reading_program).transpose()?;
     let own = OwnReader::default();
-    let readers = readers(program, &own, &suite, arguments)?;
+    let readers = match chosen.as_ref().and_then(ChosenEngine::reading_server) {
+        Some((reader, name)) => vec![read_by_server(reader, name, &suite, arguments)?],
+        None => {
+            let program = chosen.as_ref().map(reading_program).transpose()?;
+            readers(program, &own, &suite, arguments)?
+        }
+    };
     let read = |one: &Read<'_>| {
         let engine = session.engines.for_dialect(one.template.dialect);
         engine.map(|engine| read_all_with(engine, one.template, one.reader(), &suite.cases))
@@ -103,6 +108,8 @@ enum Reader<'t> {
     /// It uses the template's response template. In words it is this.
     Declared(DeclaredReader<'t>, String),
     Parsers(Box<ProgramParsers>),
+    /// The parsers of a server. In words it is this.
+    Server(&'t dyn TemplateReader, String),
 }
 
 impl Read<'_> {
@@ -110,6 +117,7 @@ impl Read<'_> {
         match &self.reader {
             Reader::Declared(reader, _) => reader,
             Reader::Parsers(parsers) => parsers.as_ref(),
+            Reader::Server(server, _) => *server,
         }
     }
 
@@ -117,12 +125,37 @@ impl Read<'_> {
     fn title(&self) -> String {
         let name = &self.template.name;
         match &self.reader {
-            Reader::Declared(_, words) => format!("{name}{words}"),
+            Reader::Declared(_, words) | Reader::Server(_, words) => format!("{name}{words}"),
             Reader::Parsers(parsers) => match parsers.names() {
                 [] => name.to_string(),
                 names => format!("{name}, read with {}", names.join(", ")),
             },
         }
+    }
+}
+
+/// A server with the parsers of its own model reads the answers of the only template.
+fn read_by_server<'t>(
+    server: &'t dyn TemplateReader,
+    name: String,
+    suite: &'t Suite,
+    arguments: &RoundtripArguments,
+) -> Result<Read<'t>, Failure> {
+    if arguments.with.is_some() || arguments.response_templates {
+        return Err(Failure::Request(format!(
+            "{name} has parsers of its own, and reads no answers with response templates"
+        )));
+    }
+    match suite.templates.as_slice() {
+        [template] if template.dialect == Dialect::Jinja => Ok(Read {
+            template,
+            reader: Reader::Server(server, format!(", read by {name}")),
+        }),
+        all => Err(Failure::Request(format!(
+            "{name} has the parsers of one model, and there are {}\n  name the Jinja template of \
+             its model",
+            counted(all.len(), "template", "templates")
+        ))),
     }
 }
 

@@ -1,8 +1,8 @@
 //! How to ask one kind of server, and how to read its answers.
 
-use rolecall_core::{Dialect, Template};
+use rolecall_core::{Answer, Dialect, ReadOutcome, Template};
 use rolecall_front::front::Front;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::api::ApiError;
 
@@ -32,6 +32,18 @@ pub(super) trait Application: Send + Sync {
     }
 
     fn prompt(&self, asked: &PromptRequest<'_>) -> Result<PromptAnswer, ApiError>;
+
+    /// Whether it has a request for parsing an answer.
+    fn reads_answers(&self) -> bool {
+        false
+    }
+
+    /// Parses an answer, in a conversation with these variables.
+    fn read(&self, _: &Answer<'_>, _: &Map<String, Value>) -> Result<ReadOutcome, ApiError> {
+        Ok(ReadOutcome::Unsupported {
+            message: format!("{} parses no answers of others", self.name()),
+        })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +88,26 @@ impl PromptRequest<'_> {
     pub(super) fn variables(&self) -> Map<String, Value> {
         let variables = self.request.get("variables").and_then(Value::as_object);
         variables.cloned().unwrap_or_default()
+    }
+
+    /// What clients of OpenAI's API send besides the options of a server: the conversation, and the
+    /// variables as `chat_template_kwargs`, but for two that are fields of a request.
+    pub(super) fn body(&self, model: &str, mut variables: Map<String, Value>) -> Value {
+        let mut body = json!({"model": model, "messages": self.part("messages")});
+        for name in ["tools", "documents"] {
+            if let Some(part) = self.part(name) {
+                body[name] = part;
+            }
+        }
+        for name in ["reasoning_effort", "tool_choice"] {
+            if let Some(value) = variables.shift_remove(name) {
+                body[name] = value;
+            }
+        }
+        if !variables.is_empty() {
+            body["chat_template_kwargs"] = variables.into();
+        }
+        body
     }
 
     /// Whether the model should continue the last message. None if it should continue

@@ -11,14 +11,15 @@ use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use rolecall_core::{
-    Case, Conversation, Dialect, Engine, Moment, Observer, Outcome, Program, Refusal, Stage,
-    Template,
+    Answer, Case, Conversation, Dialect, Engine, Moment, Observer, Outcome, Program, ReadOutcome,
+    Refusal, Stage, Template, TemplateReader,
 };
 use rolecall_front::engines::Engines;
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program;
 use rolecall_io::protocol::request;
+use serde_json::{Map, Value};
 
 use super::api::ApiError;
 use super::application::{Application, PromptAnswer, PromptRequest, Served};
@@ -93,6 +94,11 @@ impl Server {
 
     pub fn address(&self) -> &str {
         &self.shared.address
+    }
+
+    /// Whether it parses the answers of a model that it does not run.
+    pub fn reads_answers(&self) -> bool {
+        self.shared.application.reads_answers()
     }
 
     fn remote(
@@ -266,31 +272,60 @@ fn not_asked(message: impl Into<String>) -> Outcome {
     }
 }
 
-impl Program for ServerTemplate {
-    fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
-        let shared = &self.shared;
-        if let Some(why) = shared.given_up.get() {
-            return not_asked(why);
+/// Why a server gives no answer.
+enum Unanswered {
+    /// It was given up before, for this reason.
+    NotAsked(String),
+    Failed(String),
+}
+
+impl ServerState {
+    /// Asks the server, unless it was given up.
+    fn ask<T>(&self, ask: impl FnOnce() -> Result<T, ApiError>) -> Result<T, Unanswered> {
+        if let Some(why) = self.given_up.get() {
+            return Err(Unanswered::NotAsked(why.clone()));
         }
-        match self.ask(conversation) {
-            Ok(outcome) => {
-                shared.failures.store(0, Ordering::Relaxed);
-                outcome
+        match ask() {
+            Ok(answer) => {
+                self.failures.store(0, Ordering::Relaxed);
+                Ok(answer)
             }
             Err(error) if error.is_final() => {
-                not_asked(shared.given_up.get_or_init(|| error.to_string()))
+                let why = self.given_up.get_or_init(|| error.to_string());
+                Err(Unanswered::NotAsked(why.clone()))
             }
             Err(error) => {
                 let message = error.to_string();
                 // Parallel requests may be counted late, which does no harm: none is
                 // answered.
-                if shared.failures.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_FAILURES {
-                    let _ = shared
+                if self.failures.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_FAILURES {
+                    let _ = self
                         .given_up
                         .set(format!("it no longer answers: {message}"));
                 }
-                Outcome::Crashed { message }
+                Err(Unanswered::Failed(message))
             }
+        }
+    }
+}
+
+impl Program for ServerTemplate {
+    fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
+        match self.shared.ask(|| self.ask(conversation)) {
+            Ok(outcome) => outcome,
+            Err(Unanswered::NotAsked(why)) => not_asked(why),
+            Err(Unanswered::Failed(message)) => Outcome::Crashed { message },
+        }
+    }
+}
+
+impl TemplateReader for Server {
+    fn read(&self, answer: &Answer<'_>, variables: &Map<String, Value>) -> ReadOutcome {
+        let application = &self.shared.application;
+        match self.shared.ask(|| application.read(answer, variables)) {
+            Ok(outcome) => outcome,
+            Err(Unanswered::NotAsked(message)) => ReadOutcome::NotAsked { message },
+            Err(Unanswered::Failed(message)) => ReadOutcome::Crashed { message },
         }
     }
 }

@@ -64,25 +64,8 @@ impl Application for SgLang {
         let Some(continues) = asked.continues() else {
             return Ok(PromptAnswer::Impossible(ONLY_CONTENT));
         };
-        let mut body = json!({
-            "model": self.model,
-            "messages": asked.part("messages"),
-            "continue_final_message": continues,
-        });
-        for name in ["tools", "documents"] {
-            if let Some(part) = asked.part(name) {
-                body[name] = part;
-            }
-        }
-        let mut variables = asked.variables();
-        for name in ["tool_choice", "reasoning_effort"] {
-            if let Some(value) = variables.shift_remove(name) {
-                body[name] = value;
-            }
-        }
-        if !variables.is_empty() {
-            body["chat_template_kwargs"] = variables.into();
-        }
+        let mut body = asked.body(&self.model, asked.variables());
+        body["continue_final_message"] = continues.into();
         let tokens = match self.api.ask(TOKENIZE, &body)? {
             ApiAnswer::Refused(words) => return Ok(PromptAnswer::Refused(words)),
             ApiAnswer::Json(answer) => answer,

@@ -4,10 +4,12 @@
 //! `/v1/chat/completions/render` takes what `/v1/chat/completions` takes, and gives the tokens of
 //! the prompt; `/detokenize` gives their text. The server uses a template in the request only if
 //! it was started with `--trust-request-chat-template`. `/tokenizer_info` has the template, and
-//! exists only with `--enable-tokenizer-info-endpoint`.
+//! exists only with `--enable-tokenizer-info-endpoint`. `/v1/chat/completions/derender`, as of 0.33, takes the
+//! tokens of an answer, and gives the message that the server's parsers make of them.
 
+use rolecall_core::{Answer, ReadOutcome};
 use rolecall_front::front::Front;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::api::{Api, ApiAnswer, ApiError};
 use super::application::{Application, ONLY_CONTENT, PromptAnswer, PromptRequest, Served};
@@ -20,7 +22,9 @@ pub(super) struct Vllm {
 }
 
 pub(super) const RENDER: &str = "/v1/chat/completions/render";
+const TOKENIZE: &str = "/tokenize";
 const DETOKENIZE: &str = "/detokenize";
+const DERENDER: &str = "/v1/chat/completions/derender";
 
 impl Vllm {
     /// Asks a server which model and which template it has.
@@ -98,33 +102,68 @@ impl Application for Vllm {
         let Some(continues) = asked.continues() else {
             return Ok(PromptAnswer::Impossible(ONLY_CONTENT));
         };
-        let mut body = json!({
-            "model": self.model,
-            "messages": asked.part("messages"),
-            "add_generation_prompt": asked.opens_turn(),
-            "continue_final_message": continues,
-        });
-        for name in ["tools", "documents"] {
-            if let Some(part) = asked.part(name) {
-                body[name] = part;
-            }
-        }
         let mut variables = asked.variables();
         if self.served == Served::Any {
-            body["chat_template"] = asked.template.source.as_str().into();
             // The server adds only the special tokens of its own model.
             for (name, token) in &asked.template.special_tokens {
                 variables.entry(name).or_insert_with(|| token.clone());
             }
         }
-        if !variables.is_empty() {
-            body["chat_template_kwargs"] = variables.into();
+        let mut body = asked.body(&self.model, variables);
+        body["add_generation_prompt"] = asked.opens_turn().into();
+        body["continue_final_message"] = continues.into();
+        if self.served == Served::Any {
+            body["chat_template"] = asked.template.source.as_str().into();
         }
         match self.api.ask(RENDER, &body)? {
             ApiAnswer::Refused(words) => Ok(PromptAnswer::Refused(words)),
             ApiAnswer::Json(answer) => match answer.get("token_ids") {
                 Some(tokens @ Value::Array(_)) => self.text(tokens),
                 _ => Err(ApiError::unexpected(RENDER, "it has no `token_ids`")),
+            },
+        }
+    }
+
+    fn reads_answers(&self) -> bool {
+        true
+    }
+
+    fn read(
+        &self,
+        answer: &Answer<'_>,
+        variables: &Map<String, Value>,
+    ) -> Result<ReadOutcome, ApiError> {
+        let text = json!({"model": self.model, "prompt": answer.text, "add_special_tokens": false});
+        let tokens = self.api.ask(TOKENIZE, &text)?.json(TOKENIZE)?;
+        let Some(tokens @ Value::Array(_)) = tokens.get("tokens") else {
+            return Err(ApiError::unexpected(TOKENIZE, "it has no `tokens`"));
+        };
+        let mut request = json!({
+            "model": self.model,
+            // The parsers are not given the conversation.
+            "messages": [{"role": "user", "content": "x"}],
+            "chat_template_kwargs": variables,
+        });
+        if let Some(tools) = answer.tools.filter(|tools| !tools.is_empty()) {
+            request["tools"] = tools.into();
+        }
+        let body = json!({
+            "model": self.model,
+            "generate_response": {
+                "choices": [{"index": 0, "token_ids": tokens, "finish_reason": "stop"}],
+            },
+            "chat_request": request,
+        });
+        match self.api.ask(DERENDER, &body)? {
+            ApiAnswer::Refused(message) => Ok(ReadOutcome::Failed {
+                kind: "refused".to_owned(),
+                message,
+            }),
+            ApiAnswer::Json(answer) => match answer.pointer("/choices/0/message") {
+                Some(message) => Ok(ReadOutcome::Read {
+                    message: message.clone(),
+                }),
+                None => Err(ApiError::unexpected(DERENDER, "it has no message")),
             },
         }
     }
