@@ -27,6 +27,7 @@ mod export;
 #[cfg(unix)]
 mod files;
 #[cfg(unix)]
+mod fingerprint;
 mod fixes;
 mod generate;
 mod inventory;

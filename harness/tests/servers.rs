@@ -408,8 +408,8 @@ fn what_is_no_such_server_is_an_error_that_says_so() {
             "did you mean `llama-server`?",
         ),
         (
-            "sglang=http://127.0.0.1:1".to_owned(),
-            "there are `llama-server`, `vllm`, `ollama`, `tgi`",
+            "triton=http://127.0.0.1:1".to_owned(),
+            "there are `llama-server`, `vllm`, `sglang`, `ollama`, `tgi`",
         ),
     ] {
         let ran = run(&folder, &["run", "chat", "--engine", &engine], &[]);
@@ -505,6 +505,97 @@ fn a_vllm_is_asked_for_tokens_and_for_their_text() {
     let ran = compare(&folder, &engine, &[]);
     assert_eq!(ran.code(), 2);
     assert!(ran.stderr().contains("and you chose 2"), "{}", ran.stderr());
+}
+
+/// An SGLang server whose tokens are characters.
+#[test]
+fn an_sglang_is_asked_for_tokens_and_for_their_text() {
+    let folder = Folder::new();
+    folder.write(
+        "cases/conversations/plain.json",
+        r#"{"about": "Options.", "cases": {"options": {"about": "x", "messages": [{"role": "user", "content": "a"}],
+            "variables": {"reasoning_effort": "low", "x": 1}}}}"#,
+    );
+    let server = Server::new(|request, _| match request.path.as_str() {
+        "/model_info" => reply(200, &json!({"served_model_name": "org/model"})),
+        "/server_info" => reply(200, &json!({"version": "0.5.23"})),
+        "/v1/tokenize" => {
+            let text = chat(&sent(request)["messages"]);
+            let tokens: Vec<u32> = text.chars().map(u32::from).collect();
+            reply(200, &json!({"count": tokens.len(), "tokens": tokens}))
+        }
+        "/v1/detokenize" => {
+            let body = sent(request);
+            assert_eq!(body["skip_special_tokens"], false);
+            let tokens = body["tokens"].as_array().unwrap().iter();
+            let codes = tokens.map(|token| u8::try_from(token.as_u64().unwrap()).unwrap());
+            reply(
+                200,
+                &json!({"text": codes.map(char::from).collect::<String>()}),
+            )
+        }
+        other => error(404, other),
+    });
+    let engine = format!("sglang={}", server.address);
+    let ran = compare(&folder, &engine, &["chat"]);
+    assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+    assert!(ran.stdout().contains("1 of 1 agree"), "{}", ran.stdout());
+    let asked = server.asked();
+    let body = sent(asked.iter().find(|one| one.path == "/v1/tokenize").unwrap());
+    assert_eq!(
+        body,
+        json!({"model": "org/model", "messages": [{"role": "user", "content": "a"}], "reasoning_effort": "low",
+            "chat_template_kwargs": {"x": 1}, "continue_final_message": false})
+    );
+}
+
+/// A vLLM server that takes the tokens of an answer, which are its characters, and splits off the reasoning.
+#[test]
+fn a_vllm_parses_the_answers_of_a_template() {
+    let folder = Folder::new();
+    folder.write(
+        "cases/conversations/plain.json",
+        r#"{"about": "Answers.", "cases": {"answer": {"about": "x", "messages": [
+            {"role": "user", "content": "a"}, {"role": "assistant", "content": "It is|open."}],
+            "tools": [{"type": "function", "function": {"name": "f"}}]}}}"#,
+    );
+    let server = |loses: bool| {
+        Server::new(move |request, _| match request.path.as_str() {
+            "/v1/models" => reply(200, &json!({"data": [{"id": "org/model"}]})),
+            "/tokenize" => {
+                let body = sent(request);
+                assert_eq!(body["add_special_tokens"], false);
+                let text = body["prompt"].as_str().unwrap();
+                let tokens: Vec<u32> = text.chars().map(u32::from).collect();
+                reply(200, &json!({"tokens": tokens}))
+            }
+            "/v1/chat/completions/derender" => {
+                let body = sent(request);
+                assert_eq!(body["chat_request"]["tools"][0]["function"]["name"], "f");
+                let tokens = &body["generate_response"]["choices"][0]["token_ids"];
+                let tokens = tokens.as_array().unwrap().iter();
+                let codes = tokens.map(|token| u8::try_from(token.as_u64().unwrap()).unwrap());
+                let text: String = codes.map(char::from).collect();
+                let text = if loses { text.replace('|', "") } else { text };
+                let message = json!({"role": "assistant", "content": text, "tool_calls": [], "reasoning": null});
+                reply(200, &json!({"choices": [{"index": 0, "message": message}]}))
+            }
+            other => error(404, other),
+        })
+    };
+    for (loses, verdict) in [(false, "read back"), (true, "changed")] {
+        let server = server(loses);
+        let engine = format!("vllm={}", server.address);
+        let ran = run(&folder, &["roundtrip", "--engine", &engine, "chat"], &[]);
+        assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+        let counts = format!("1 {verdict}");
+        assert!(ran.stdout().contains(&counts), "{}", ran.stdout());
+    }
+    let engine = format!("vllm={}", server(false).address);
+    let ran = run(&folder, &["roundtrip", "--engine", &engine], &[]);
+    assert_eq!(ran.code(), 2);
+    let words = "has the parsers of one model, and there are 2 templates";
+    assert!(ran.stderr().contains(words), "{}", ran.stderr());
 }
 
 #[test]
@@ -612,5 +703,5 @@ fn the_page_names_every_kind() {
         assert!(text.contains(&format!("`{}=", &kind[1])), "{}", &kind[1]);
         count += 1;
     }
-    assert_eq!(count, 4, "{errors}");
+    assert_eq!(count, 5, "{errors}");
 }

@@ -6,7 +6,7 @@
 //! count of the server excludes some ways.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use rayon::prelude::*;
@@ -229,6 +229,8 @@ struct Class {
 /// A server's counts so far, and the ways that may have made them.
 pub struct Fingerprint<'t> {
     counter: Counter<'t>,
+    /// The changes that may come to each template through each front.
+    steps: HashMap<(usize, Front), Vec<Step>>,
     questions: Vec<Question>,
     /// The class of the expected way is the first.
     classes: Vec<Class>,
@@ -272,7 +274,9 @@ pub struct Conclusion {
 struct Counter<'t> {
     programs: Vec<FrontProgram<'t>>,
     tokenizer: &'t Tokenizer,
-    known: Mutex<HashMap<String, Option<u64>>>,
+    known: Mutex<HashMap<String, u64>>,
+    /// Why the tokenizer cannot cut a prompt.
+    failure: OnceLock<String>,
 }
 
 impl Counter<'_> {
@@ -305,12 +309,19 @@ impl Counter<'_> {
     fn tokens(&self, prompt: String) -> Option<u64> {
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = known().get(&prompt) {
-            return *count;
+            return Some(*count);
         }
-        let tokens = self.tokenizer.encode(&prompt).ok();
-        let count = tokens.map(|tokens| tokens.len() as u64);
-        known().insert(prompt, count);
-        count
+        match self.tokenizer.encode(&prompt) {
+            Ok(tokens) => {
+                let count = tokens.len() as u64;
+                known().insert(prompt, count);
+                Some(count)
+            }
+            Err(why) => {
+                self.failure.get_or_init(|| why);
+                None
+            }
+        }
     }
 
     fn counts(&self, way: &Way, questions: &[Question]) -> Vec<Option<u64>> {
@@ -323,13 +334,17 @@ impl Counter<'_> {
 
 impl<'t> Fingerprint<'t> {
     /// Counts what the known ways make of the conversations that may be sent. The first template with the
-    /// front is what the user expects. None if that gives no prompt for any conversation.
+    /// front is what the user expects.
+    ///
+    /// # Errors
+    ///
+    /// That gives no prompt for any conversation, or the tokenizer fails.
     pub fn new(
         engine: &'t dyn Engine,
         templates: &'t [Template],
         tokenizer: &'t Tokenizer,
         front: Front,
-    ) -> Option<Fingerprint<'t>> {
+    ) -> Result<Fingerprint<'t>, String> {
         let programs = templates.iter();
         let counter = Counter {
             programs: programs
@@ -337,6 +352,7 @@ impl<'t> Fingerprint<'t> {
                 .collect(),
             tokenizer,
             known: Mutex::default(),
+            failure: OnceLock::new(),
         };
         let expected = Way {
             template: 0,
@@ -350,7 +366,23 @@ impl<'t> Fingerprint<'t> {
             let count = counts.next().copied().flatten();
             count.is_some_and(|count| count <= LONGEST)
         });
-        let ways = ways(&counter.programs, &questions, expected);
+        let plain = plain(&counter.programs, expected);
+        let steps: HashMap<(usize, Front), Vec<Step>> = plain
+            .par_iter()
+            .map(|way| {
+                let program = &counter.programs[way.template];
+                let steps = steps(program, way.front, &questions);
+                ((way.template, way.front), steps)
+            })
+            .collect();
+        let changed = plain.iter().flat_map(|way| {
+            let steps = steps[&(way.template, way.front)].iter();
+            steps.map(|step| Way {
+                steps: vec![*step],
+                ..way.clone()
+            })
+        });
+        let ways: Vec<Way> = plain.iter().cloned().chain(changed).collect();
         let counted: Vec<_> = ways
             .into_par_iter()
             .map(|way| (counter.counts(&way, &questions), way))
@@ -368,13 +400,26 @@ impl<'t> Fingerprint<'t> {
             });
             classes[place].ways.push(way);
         }
-        let is_empty = questions.is_empty();
-        (!is_empty).then_some(Fingerprint {
+        let fingerprint = Fingerprint {
             counter,
+            steps,
             questions,
             classes,
             answers: Vec::new(),
-        })
+        };
+        fingerprint.check()?;
+        if fingerprint.questions.is_empty() {
+            let name = &templates[0].name;
+            return Err(format!(
+                "{name} makes no prompt of any conversation through the front {front}"
+            ));
+        }
+        Ok(fingerprint)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let failure = self.counter.failure.get();
+        failure.map_or(Ok(()), |why| Err(format!("cannot count the tokens: {why}")))
     }
 
     pub fn questions(&self) -> &[Question] {
@@ -426,7 +471,9 @@ impl<'t> Fingerprint<'t> {
             .collect();
         let counted = self.counted().count();
         let is_excluded = |(class, count): (&Class, &usize)| {
-            let mut told = open.iter().map(|question| class.counts[*question] != lead[*question]);
+            let mut told = open
+                .iter()
+                .map(|question| class.counts[*question] != lead[*question]);
             *count >= ENOUGH || !told.any(|is_told| is_told)
         };
         let is_known = self.classes.iter().zip(&mistakes).all(is_excluded);
@@ -440,7 +487,11 @@ impl<'t> Fingerprint<'t> {
         // A server that has refused everything may take what is short.
         let is_refused = counted == 0 && !self.answers.is_empty();
         let told = open.into_iter().map(|question| {
-            let told = if is_refused { 0.0 } else { self.told(question, &weights) };
+            let told = if is_refused {
+                0.0
+            } else {
+                self.told(question, &weights)
+            };
             (told, std::cmp::Reverse(lead[question]), question)
         });
         let best = told.max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)))?;
@@ -502,7 +553,16 @@ impl<'t> Fingerprint<'t> {
     }
 
     /// What the answers say. None if there are no counts.
-    pub fn conclusion(&self) -> Option<Conclusion> {
+    ///
+    /// # Errors
+    ///
+    /// The tokenizer fails.
+    pub fn conclusion(&self) -> Result<Option<Conclusion>, String> {
+        let conclusion = self.concluded();
+        self.check().map(|()| conclusion)
+    }
+
+    fn concluded(&self) -> Option<Conclusion> {
         let (first, _) = self.counted().next()?;
         let explained = |class: &Class| self.explanation(class.ways.clone(), class.counts.clone());
         let expected = explained(&self.classes[0]);
@@ -566,16 +626,23 @@ impl<'t> Fingerprint<'t> {
             .collect();
         for _ in 1..MOST_CHANGES {
             let longer = beam.iter().flat_map(|(before, way)| {
-                let program = &self.counter.programs[way.template];
-                let steps = steps(program, way.front, &self.questions).into_iter();
-                let steps = steps.filter(|step| {
+                let steps = self.steps[&(way.template, way.front)].iter();
+                let steps = steps.copied().filter(|step| {
                     let is_left_out = |step: &Step| matches!(step, Step::Without(_));
                     let mut own = way.steps.iter();
-                    !own.any(|own| own.name() == step.name() || is_left_out(own) && is_left_out(step))
+                    !own.any(|own| {
+                        own.name() == step.name() || is_left_out(own) && is_left_out(step)
+                    })
                 });
                 steps.map(|step| {
                     let steps = [way.steps.as_slice(), &[step]].concat();
-                    (*before, Way { steps, ..way.clone() })
+                    (
+                        *before,
+                        Way {
+                            steps,
+                            ..way.clone()
+                        },
+                    )
                 })
             });
             let longer: Vec<(usize, Way)> = longer.collect();
@@ -671,7 +738,10 @@ fn questions(programs: &[FrontProgram<'_>]) -> Vec<Question> {
             if variables.iter().any(|own| own == name) {
                 let mut question = asked(&USER);
                 question.name = format!("{name}: {value}");
-                question.case.variables.insert(name.to_owned(), value.into());
+                question
+                    .case
+                    .variables
+                    .insert(name.to_owned(), value.into());
                 all.push(question);
             }
         }
@@ -690,46 +760,241 @@ fn questions(programs: &[FrontProgram<'_>]) -> Vec<Question> {
     all
 }
 
-/// The ways that are counted before anything is asked: the expected one, and then those with no change and
-/// with one change.
-fn ways(programs: &[FrontProgram<'_>], questions: &[Question], expected: Way) -> Vec<Way> {
-    let fronts = || {
-        let served = Front::ALL.into_iter().filter(|front| front.is_served());
-        [Front::Transformers].into_iter().chain(served)
-    };
-    let mut plain = vec![expected.clone()];
+/// The ways without a change, the expected one first.
+fn plain(programs: &[FrontProgram<'_>], expected: Way) -> Vec<Way> {
+    let served = Front::ALL.into_iter().filter(|front| front.is_served());
+    let fronts: Vec<Front> = [Front::Transformers].into_iter().chain(served).collect();
+    let mut plain = vec![expected];
     for template in 0..programs.len() {
-        let others = fronts().filter(|front| template > 0 || *front != expected.front);
-        plain.extend(others.map(|front| Way {
-            template,
-            front,
-            steps: Vec::new(),
-        }));
+        let others = fronts.iter().copied();
+        let others = others.filter(|front| template > 0 || *front != plain[0].front);
+        let others: Vec<Way> = others
+            .map(|front| Way {
+                template,
+                front,
+                steps: Vec::new(),
+            })
+            .collect();
+        plain.extend(others);
     }
-    let changed = plain.iter().flat_map(|way| {
-        let steps = steps(&programs[way.template], way.front, questions).into_iter();
-        steps.map(|step| Way {
-            steps: vec![step],
-            ..way.clone()
-        })
-    });
-    let changed: Vec<Way> = changed.collect();
-    plain.extend(changed);
     plain
 }
 
 /// The changes that may come to a front: the mistakes, and to leave out one of its own changes that takes
 /// effect on a question.
 fn steps(program: &FrontProgram<'_>, front: Front, questions: &[Question]) -> Vec<Step> {
-    let mut own: Vec<Step> = Vec::new();
-    for change in front.all_changes() {
-        let takes_effect = |question: &Question| {
-            let changes = front.changes(&question.case, &program.model);
-            changes.iter().any(|one| std::ptr::eq(*one, change))
-        };
-        if questions.iter().any(takes_effect) {
-            own.push(Step::Without(change));
+    let changes = questions
+        .iter()
+        .flat_map(|question| front.changes(&question.case, &program.model));
+    let names: HashSet<&str> = changes.map(|change| change.name).collect();
+    let own = front.all_changes().iter();
+    let own = own.filter(|change| names.contains(change.name));
+    let mistakes = MISTAKES.iter().map(Step::Mistake);
+    mistakes.chain(own.map(Step::Without)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use rolecall_core::Dialect;
+    use rolecall_jinja::JinjaEngine;
+
+    use super::*;
+    use crate::tokenizer::{Segmenter, TokenizerParts};
+
+    /// Its tokens are bytes.
+    struct Bytes;
+
+    impl Segmenter for Bytes {
+        fn segments(&self, text: &str) -> Result<Vec<(u32, Range<usize>)>, String> {
+            let bytes = text.bytes().enumerate();
+            Ok(bytes
+                .map(|(at, byte)| (u32::from(byte), at..at + 1))
+                .collect())
+        }
+
+        fn plain(&self, _: &str) -> Result<Vec<u32>, String> {
+            Err("not needed".to_owned())
+        }
+
+        fn number(&self, _: &str) -> Option<u32> {
+            None
         }
     }
-    MISTAKES.iter().map(Step::Mistake).chain(own).collect()
+
+    const SOURCE: &str = "{{ tools | tojson if tools else '' }}{% for m in messages %}<{{ m.role }}>\
+        {{ m.reasoning_content or '' }}{{ m.content if m.content is string else m.content | length }}\
+        {% for c in m.tool_calls or [] %}{{ c.function.arguments | tojson }}{% endfor %}{% endfor %}\
+        {% if add_generation_prompt %}<assistant>{{ 'hm' if enable_thinking }}{% endif %}";
+
+    /// Asks a server that counts in this way, and returns what is concluded with the sum of its counts.
+    fn concluded(
+        fingerprint: &mut Fingerprint<'_>,
+        mut count: impl FnMut(&Question) -> Answer,
+    ) -> (Conclusion, u64) {
+        fingerprint.answers.clear();
+        let mut sum = 0;
+        while fingerprint.answers.len() < 40 {
+            let Some(question) = fingerprint.next() else {
+                break;
+            };
+            let answer = count(&fingerprint.questions[question]);
+            if let Answer::Counted(count) = answer {
+                sum += count;
+            }
+            fingerprint.add(question, answer);
+        }
+        (fingerprint.conclusion().unwrap().unwrap(), sum)
+    }
+
+    fn with_fingerprint(check: impl FnOnce(&mut Fingerprint<'_>)) {
+        let templates = [Template::from_source("own", Dialect::Jinja, SOURCE)];
+        let tokenizer = Tokenizer::from(TokenizerParts {
+            segmenter: Box::new(Bytes),
+            markers: Vec::new(),
+            beginning: None,
+            stops: None,
+            count: 256,
+        });
+        let engine = JinjaEngine::default();
+        let front = Front::Transformers;
+        check(&mut Fingerprint::new(&engine, &templates, &tokenizer, front).unwrap());
+    }
+
+    #[test]
+    fn each_known_way_is_found_with_few_requests() {
+        with_fingerprint(|fingerprint| {
+            let truths: Vec<Way> = fingerprint
+                .classes
+                .iter()
+                .map(|class| class.ways[0].clone())
+                .collect();
+            assert!(truths.len() > 50, "{}", truths.len());
+            let most = fingerprint.most_tokens(40);
+            let mut refusing = 0;
+            for (number, truth) in truths.iter().enumerate() {
+                let counts = fingerprint.classes[number].counts.clone();
+                let names: Vec<String> = fingerprint
+                    .questions
+                    .iter()
+                    .map(|one| one.name.clone())
+                    .collect();
+                let (conclusion, sum) = concluded(fingerprint, |question| {
+                    let place = names.iter().position(|name| *name == question.name);
+                    match counts[place.unwrap()] {
+                        Some(count) => Answer::Counted(count),
+                        None => Answer::Refused("no".to_owned()),
+                    }
+                });
+                let found = &conclusion.best;
+                // A refusal excludes nothing, so this way may be taken for one that refuses less.
+                let mut both = counts.iter().zip(&found.counts);
+                let refuses = both.any(|(own, found)| own.is_none() && found.is_some());
+                let mut ways = found.ways.iter();
+                assert!(
+                    refuses || ways.any(|way| way.names() == truth.names()),
+                    "{truth:?} is taken for {:?}",
+                    found.ways
+                );
+                refusing += usize::from(refuses);
+                assert!(
+                    refuses || conclusion.is_expected == (number == 0),
+                    "{truth:?}"
+                );
+                assert!(found.contradicted.is_empty() && found.surplus.is_none());
+                assert!(sum <= most && fingerprint.answers.len() <= 40, "{truth:?}");
+            }
+            assert!(
+                refusing < truths.len() / 4,
+                "{refusing} of {}",
+                truths.len()
+            );
+        });
+    }
+
+    #[test]
+    fn changes_are_combined_and_a_surplus_is_measured() {
+        with_fingerprint(|fingerprint| {
+            let counter = |names: &[&str]| {
+                let mistakes = MISTAKES.iter().filter(|one| names.contains(&one.name));
+                Way {
+                    template: 0,
+                    front: Front::Vllm,
+                    steps: mistakes.map(Step::Mistake).collect(),
+                }
+            };
+            let found = |fingerprint: &mut Fingerprint<'_>,
+                         names: &[&str],
+                         more: fn(&Case) -> u64| {
+                let way = counter(names);
+                let counts: HashMap<String, Option<u64>> = fingerprint
+                    .questions
+                    .iter()
+                    .map(|one| (one.name.clone(), fingerprint.counter.count(&way, &one.case)))
+                    .collect();
+                let conclusion = concluded(fingerprint, |question| match counts[&question.name] {
+                    Some(count) => Answer::Counted(count + more(&question.case)),
+                    None => Answer::Refused("no".to_owned()),
+                });
+                let best = conclusion.0.best;
+                let steps = best.ways[0].steps.iter().map(|step| step.name());
+                (
+                    steps.collect::<BTreeSet<_>>(),
+                    best.surplus,
+                    best.contradicted.len(),
+                )
+            };
+            let both = ["tools are hidden", "the system is lost"];
+            let expected = both.map(str::to_owned).into();
+            assert_eq!(found(fingerprint, &both, |_| 0), (expected, None, 0));
+            let surplus = |tokens, is_system| Some(Surplus { tokens, is_system });
+            assert_eq!(
+                found(fingerprint, &[], |_| 33),
+                (BTreeSet::new(), surplus(33, false), 0)
+            );
+            let system = |case: &Case| {
+                let mut messages = case.messages.iter();
+                if messages.any(|one| one["role"] == "system") {
+                    0
+                } else {
+                    20
+                }
+            };
+            assert_eq!(
+                found(fingerprint, &[], system),
+                (BTreeSet::new(), surplus(20, true), 0)
+            );
+        });
+    }
+
+    #[test]
+    fn what_a_server_refuses_is_not_sent_again() {
+        with_fingerprint(|fingerprint| {
+            let way = fingerprint.classes[0].ways[0].clone();
+            let counts: HashMap<String, Option<u64>> = fingerprint
+                .questions
+                .iter()
+                .map(|one| (one.name.clone(), fingerprint.counter.count(&way, &one.case)))
+                .collect();
+            let (conclusion, _) = concluded(fingerprint, |question| {
+                match counts[&question.name].filter(|_| question.case.tools.is_none()) {
+                    Some(count) => Answer::Counted(count),
+                    None => Answer::Refused("no tools here".to_owned()),
+                }
+            });
+            let refused = fingerprint.answers.iter();
+            let refused = refused.filter(|(_, answer)| matches!(answer, Answer::Refused(_)));
+            assert_eq!(refused.count(), MOST_REFUSALS);
+            assert!(conclusion.is_expected);
+        });
+    }
+
+    #[test]
+    fn a_constant_is_no_count() {
+        with_fingerprint(|fingerprint| {
+            let (conclusion, _) = concluded(fingerprint, |_| Answer::Counted(100));
+            assert!(conclusion.is_constant && !conclusion.is_expected);
+        });
+    }
 }

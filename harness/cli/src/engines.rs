@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use crate::report::diagnostic::died;
 #[cfg(feature = "fetch")]
 use crate::servers::{Credentials, Server, ServerName};
-use rolecall_core::{Engine, TemplateReader};
 use rolecall_core::file::is_there;
 use rolecall_core::invocation;
 use rolecall_core::problem::{shown, shown_path, with_did_you_mean};
+use rolecall_core::{Engine, TemplateReader};
 use rolecall_front::engines::Engines;
 use rolecall_front::plain_minijinja::Minijinja;
 use rolecall_io::protocol::{DeathCount, ProtocolEngine, ProtocolLimits};

@@ -5,8 +5,8 @@ use crate::report::checked::CheckDocument;
 use crate::report::jsonl::OutcomeLine;
 use crate::report::roundtrip_servers::ReturnedLine;
 use crate::report::{
-    comparison, coverage, fingerprint, generation, inspections, listing, mask, mutation, proof, trace_document,
-    trial,
+    comparison, coverage, fingerprint, generation, inspections, listing, mask, mutation, proof,
+    trace_document, trial,
 };
 use rolecall_suite::export;
 use rolecall_suite::schema::read;
@@ -17,7 +17,10 @@ pub fn files() -> Vec<(String, String)> {
         ("cards", read::<CheckDocument<'_>>()),
         ("coverage", read::<coverage::CoverageDocument<'_>>()),
         ("diff", read::<comparison::ComparisonDocument<'_>>()),
-        ("fingerprint", read::<fingerprint::FingerprintDocument<'_>>()),
+        (
+            "fingerprint",
+            read::<fingerprint::FingerprintDocument<'_>>(),
+        ),
         ("generate", read::<generation::GenerationDocument<'_>>()),
         ("lint", read::<inspections::InspectionDocument>()),
         ("list", read::<listing::ListDocument>()),

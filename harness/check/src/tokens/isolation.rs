@@ -32,6 +32,9 @@ pub const SHORTEST: Duration = Duration::from_secs(4);
 /// about a second for each mebibyte.
 pub const FOR_EACH_BYTE: Duration = Duration::from_micros(1);
 
+/// The time that it has besides for each text, which goes to another process and back.
+pub const FOR_EACH_TEXT: Duration = Duration::from_millis(5);
+
 /// The most bytes of an answer.
 const MOST_ANSWER: usize = 256 << 20;
 
@@ -222,7 +225,8 @@ fn confine() {
 impl Worker {
     fn ask(&mut self, question: &Question, bytes: usize) -> Result<Answer, String> {
         let begin = Instant::now();
-        let time = self.left + FOR_EACH_BYTE * u32::try_from(bytes).unwrap_or(u32::MAX);
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let time = self.left + FOR_EACH_TEXT + FOR_EACH_BYTE * bytes;
         let line = self.process.ask(question, time)?;
         self.left = time.saturating_sub(begin.elapsed()).min(self.left);
         serde_json::from_slice(&line).map_err(|error| error.to_string())

@@ -40,15 +40,9 @@ pub(super) fn execute(
     let engine = session.engines.for_dialect(Dialect::Jinja);
     let engine = engine.ok_or_else(|| Failure::Request("no engine renders it".to_owned()))?;
     let runner = session.own_runner()?;
-    let fingerprint = runner
-        .on_its_threads(|| Fingerprint::new(engine, &templates, &tokenizer, arguments.front));
-    let mut fingerprint = fingerprint.ok_or_else(|| {
-        let name = &templates[0].name;
-        let front = arguments.front;
-        Failure::Request(format!(
-            "{name} makes no prompt of any conversation through the front {front}"
-        ))
-    })?;
+    let fingerprint =
+        runner.on_its_threads(|| Fingerprint::new(engine, &templates, &tokenizer, arguments.front));
+    let mut fingerprint = fingerprint.map_err(Failure::Request)?;
     agree(arguments, &server, &fingerprint)?;
     let at = |why: String| Failure::Request(format!("{}: {why}", server.address()));
     let model = match &arguments.model {
@@ -57,7 +51,7 @@ pub(super) fn execute(
     };
     let asked = ask(arguments, &server, &model, &mut fingerprint);
     let conclusion = runner.on_its_threads(|| fingerprint.conclusion());
-    let Some(conclusion) = conclusion else {
+    let Some(conclusion) = conclusion.map_err(Failure::Request)? else {
         return Err(at(asked.stopped.unwrap_or_default()));
     };
     let found = Found {
@@ -78,7 +72,10 @@ pub(super) fn execute(
 fn templates(arguments: &FingerprintArguments) -> Result<Vec<Template>, Failure> {
     let (first, others) = arguments.templates.split_at(1);
     let mut all = Vec::new();
-    for named in [first, others].into_iter().filter(|named| !named.is_empty()) {
+    for named in [first, others]
+        .into_iter()
+        .filter(|named| !named.is_empty())
+    {
         let suite = inputs::load_templates(named, &arguments.set)?;
         if !suite.problems.is_empty() {
             report_problems(&suite.problems)?;
@@ -138,18 +135,21 @@ fn agree(
     let plan = format!(
         "at most {} to {}{}{key}\n  each of them has a conversation of made-up words{generated}\n  \
          all prompts have at most {} tokens, as the given tokenizer counts them; a server that adds \
-         texts counts more\n  the conversations are among these {}: {}",
+         texts counts more",
         counted(requests, "request", "requests"),
         server.address(),
         server.path(),
         thousands(usize::try_from(fingerprint.most_tokens(requests)).unwrap_or(usize::MAX)),
-        names.len(),
-        names.join(", ")
     );
     if arguments.yes {
         tell(&plan);
         return Ok(());
     }
+    let plan = format!(
+        "{plan}\n  the conversations are among these {}: {}",
+        names.len(),
+        names.join(", ")
+    );
     match interactive::agrees(&format!("{plan}\nSend them?"))? {
         Some(true) => Ok(()),
         Some(false) => Err(Failure::Request("nothing was sent".to_owned())),
@@ -204,7 +204,10 @@ fn ask(
         fingerprint.add(question, answer);
     }
     let mut answers = fingerprint.answers().iter();
-    match answers.clone().find(|(_, answer)| matches!(answer, Answer::Counted(_))) {
+    match answers
+        .clone()
+        .find(|(_, answer)| matches!(answer, Answer::Counted(_)))
+    {
         Some((question, _)) => asked.again = send(&mut asked, fingerprint, *question),
         None => {
             if let Some((_, Answer::Refused(words))) = answers.next_back() {

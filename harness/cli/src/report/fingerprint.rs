@@ -250,8 +250,8 @@ impl<'f> UnexplainedJson<'f> {
                 Answer::Refused(_) => None,
             }
         });
-        let (counted, question, conversation) =
-            wrong.min_by_key(|(.., conversation)| Value::from(conversation.clone()).to_string().len())?;
+        let (counted, question, conversation) = wrong
+            .min_by_key(|(.., conversation)| Value::from(conversation.clone()).to_string().len())?;
         Some(UnexplainedJson {
             name: &found.fingerprint.questions()[question].name,
             counted,

@@ -76,7 +76,9 @@ pub(super) enum ApiError {
     #[error("its answer is longer than the limit")]
     TooLong,
     /// It sends its clients to another place, which nobody has named.
-    #[error("it redirects to {place}, where nothing is sent; name that address if it is the right one")]
+    #[error(
+        "it redirects to {place}, where nothing is sent; name that address if it is the right one"
+    )]
     Redirected { place: String },
     /// It is a server of another kind than the one named.
     #[error("its answer to {path} is not that of such a server: {words}")]

@@ -110,13 +110,14 @@ impl PromptRequest<'_> {
         body
     }
 
-    /// Whether the model should continue the last message. None if it should continue
-    /// another field than the content.
-    pub(super) fn continues(&self) -> Option<bool> {
+    /// What a request says about continuing the last message: whether the model should. The name of
+    /// another field than the content is for fronts that know what the server says to it; otherwise
+    /// there is none.
+    pub(super) fn continues(&self) -> Option<Value> {
         match self.request.get("continue_final_message") {
-            None => Some(false),
-            Some(field) if field == "content" => Some(true),
-            Some(_) => None,
+            None => Some(false.into()),
+            Some(field) if field == "content" => Some(true.into()),
+            Some(field) => self.front?.is_served().then(|| field.clone()),
         }
     }
 }

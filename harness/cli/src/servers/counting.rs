@@ -83,11 +83,14 @@ impl CountingServer {
             Err(error) => return Err(error.to_string()),
         };
         let count = match self.path {
-            RENDER => answer["token_ids"].as_array().map(|tokens| tokens.len() as u64),
+            RENDER => answer["token_ids"]
+                .as_array()
+                .map(|tokens| tokens.len() as u64),
             TOKENIZE => answer["count"].as_u64(),
             _ => answer["usage"]["prompt_tokens"].as_u64(),
         };
-        let why = || ApiError::unexpected(self.path, "it does not say how many tokens the prompt has");
+        let why =
+            || ApiError::unexpected(self.path, "it does not say how many tokens the prompt has");
         count.map(Answer::Counted).ok_or_else(|| why().to_string())
     }
 }

@@ -102,8 +102,8 @@ impl Application for LlamaServer {
         if let Some(tools) = asked.part("tools") {
             body["tools"] = tools;
         }
-        if continues {
-            body["continue_final_message"] = true.into();
+        if continues != Value::Bool(false) {
+            body["continue_final_message"] = continues;
         }
         if !variables.is_empty() {
             body["chat_template_kwargs"] = variables.into();

@@ -65,7 +65,7 @@ impl Application for SgLang {
             return Ok(PromptAnswer::Impossible(ONLY_CONTENT));
         };
         let mut body = asked.body(&self.model, asked.variables());
-        body["continue_final_message"] = continues.into();
+        body["continue_final_message"] = continues;
         let tokens = match self.api.ask(TOKENIZE, &body)? {
             ApiAnswer::Refused(words) => return Ok(PromptAnswer::Refused(words)),
             ApiAnswer::Json(answer) => answer,

@@ -111,7 +111,7 @@ impl Application for Vllm {
         }
         let mut body = asked.body(&self.model, variables);
         body["add_generation_prompt"] = asked.opens_turn().into();
-        body["continue_final_message"] = continues.into();
+        body["continue_final_message"] = continues;
         if self.served == Served::Any {
             body["chat_template"] = asked.template.source.as_str().into();
         }
