@@ -5,7 +5,9 @@
 //! tokens itself. It chooses the conversations of which different ways have different counts, and so each
 //! count of the server excludes some ways.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::slice;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
@@ -274,14 +276,14 @@ pub struct Conclusion {
 struct Counter<'t> {
     programs: Vec<FrontProgram<'t>>,
     tokenizer: &'t Tokenizer,
-    known: Mutex<HashMap<String, u64>>,
+    known: Mutex<HashMap<String, usize>>,
     /// Why the tokenizer cannot cut a prompt.
     failure: OnceLock<String>,
 }
 
 impl Counter<'_> {
-    /// The tokens of a prompt; none if there is no prompt.
-    fn count(&self, way: &Way, case: &Case) -> Option<u64> {
+    /// The prompt that a way makes of a conversation, if there is one, and how many tokens it has besides.
+    fn prompt(&self, way: &Way, case: &Case) -> Option<(String, i64)> {
         let program = &self.programs[way.template];
         let mut case = case.clone();
         let (mut left_out, mut more) = (None, 0);
@@ -303,31 +305,37 @@ impl Counter<'_> {
         let begins = self.tokenizer.beginning();
         let is_added = begins.is_some_and(|begin| !prompt.starts_with(begin));
         more += i64::from(is_added && way.front == Front::LlamaServer);
-        self.tokens(prompt)?.checked_add_signed(more)
+        Some((prompt, more))
     }
 
-    fn tokens(&self, prompt: String) -> Option<u64> {
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = known().get(&prompt) {
-            return Some(*count);
-        }
-        match self.tokenizer.encode(&prompt) {
-            Ok(tokens) => {
-                let count = tokens.len() as u64;
-                known().insert(prompt, count);
-                Some(count)
-            }
+    /// How many tokens each way makes of each conversation; none where it makes no prompt.
+    fn counts(&self, ways: &[Way], cases: &[&Case]) -> Vec<Vec<Option<u64>>> {
+        let prompts: Vec<Vec<_>> = ways
+            .par_iter()
+            .map(|way| cases.iter().map(|case| self.prompt(way, case)).collect())
+            .collect();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = prompts.iter().flatten().flatten();
+        let new: BTreeSet<&str> = all
+            .map(|(prompt, _)| prompt.as_str())
+            .filter(|prompt| !known.contains_key(*prompt))
+            .collect();
+        let new: Vec<&str> = new.into_iter().collect();
+        match self.tokenizer.counts(&new) {
+            Ok(counts) => known.extend(new.into_iter().map(str::to_owned).zip(counts)),
             Err(why) => {
                 self.failure.get_or_init(|| why);
-                None
             }
         }
-    }
-
-    fn counts(&self, way: &Way, questions: &[Question]) -> Vec<Option<u64>> {
-        let questions = questions.iter();
-        questions
-            .map(|question| self.count(way, &question.case))
+        let count = |prompt: Option<(String, i64)>| {
+            let (prompt, more) = prompt?;
+            u64::try_from(*known.get(&prompt)?)
+                .ok()?
+                .checked_add_signed(more)
+        };
+        let prompts = prompts.into_iter();
+        prompts
+            .map(|prompts| prompts.into_iter().map(count).collect())
             .collect()
     }
 }
@@ -360,8 +368,8 @@ impl<'t> Fingerprint<'t> {
             steps: Vec::new(),
         };
         let mut questions = questions(&counter.programs);
-        let counts = counter.counts(&expected, &questions);
-        let mut counts = counts.iter();
+        let counts = counter.counts(slice::from_ref(&expected), &cases(&questions));
+        let mut counts = counts.iter().flatten();
         questions.retain(|_| {
             let count = counts.next().copied().flatten();
             count.is_some_and(|count| count <= LONGEST)
@@ -383,13 +391,10 @@ impl<'t> Fingerprint<'t> {
             })
         });
         let ways: Vec<Way> = plain.iter().cloned().chain(changed).collect();
-        let counted: Vec<_> = ways
-            .into_par_iter()
-            .map(|way| (counter.counts(&way, &questions), way))
-            .collect();
+        let counted = counter.counts(&ways, &cases(&questions));
         let mut classes: Vec<Class> = Vec::new();
         let mut places = HashMap::new();
-        for (counts, way) in counted {
+        for (counts, way) in counted.into_iter().zip(ways) {
             let place = *places.entry(counts).or_insert_with_key(|counts| {
                 let counts = counts.clone();
                 classes.push(Class {
@@ -492,7 +497,7 @@ impl<'t> Fingerprint<'t> {
             } else {
                 self.told(question, &weights)
             };
-            (told, std::cmp::Reverse(lead[question]), question)
+            (told, Reverse(lead[question]), question)
         });
         let best = told.max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)))?;
         Some(best.2)
@@ -523,7 +528,8 @@ impl<'t> Fingerprint<'t> {
 
     /// How well a question distinguishes the ways: the share of the pairs of ways with different counts.
     fn told(&self, question: usize, weights: &[f64]) -> f64 {
-        let mut by_count: HashMap<Option<u64>, f64> = HashMap::new();
+        // In order, so that the same answers always lead to the same question.
+        let mut by_count: BTreeMap<Option<u64>, f64> = BTreeMap::new();
         for (class, weight) in self.classes.iter().zip(weights) {
             *by_count.entry(class.counts[question]).or_default() += weight;
         }
@@ -568,7 +574,8 @@ impl<'t> Fingerprint<'t> {
         let expected = explained(&self.classes[0]);
         let mut all: Vec<Explanation> = self.classes.iter().map(explained).collect();
         all.sort_by_key(|one| (one.contradicted.len(), one.cost()));
-        if !all[0].contradicted.is_empty() {
+        let wrong = all[0].contradicted.len();
+        if wrong > 0 && wrong < self.counted().count() {
             all.extend(self.combined(&all));
         }
         let surplus = all.iter().filter_map(|one| self.with_surplus(one));
@@ -636,20 +643,18 @@ impl<'t> Fingerprint<'t> {
                 });
                 steps.map(|step| {
                     let steps = [way.steps.as_slice(), &[step]].concat();
-                    (
-                        *before,
-                        Way {
-                            steps,
-                            ..way.clone()
-                        },
-                    )
+                    let way = Way {
+                        steps,
+                        ..way.clone()
+                    };
+                    (*before, way)
                 })
             });
-            let longer: Vec<(usize, Way)> = longer.collect();
+            let (before, longer): (Vec<usize>, Vec<Way>) = longer.unzip();
+            let counts = self.asked_counts(&longer).into_iter();
+            let longer = counts.zip(longer).zip(before);
             let mut longer: Vec<Explanation> = longer
-                .into_par_iter()
-                .filter_map(|(before, way)| {
-                    let counts = self.asked_counts(&way);
+                .filter_map(|((counts, way), before)| {
                     let one = self.explanation(vec![way], counts);
                     (one.contradicted.len() < before).then_some(one)
                 })
@@ -670,13 +675,21 @@ impl<'t> Fingerprint<'t> {
         found
     }
 
-    /// The counts of a way for the questions that were asked.
-    fn asked_counts(&self, way: &Way) -> Vec<Option<u64>> {
-        let mut counts = vec![None; self.questions.len()];
-        for (question, _) in &self.answers {
-            counts[*question] = self.counter.count(way, &self.questions[*question].case);
-        }
-        counts
+    /// The counts of ways for the questions that were asked.
+    fn asked_counts(&self, ways: &[Way]) -> Vec<Vec<Option<u64>>> {
+        let asked = self.answers.iter().map(|(question, _)| *question);
+        let asked: Vec<usize> = asked.collect();
+        let cases: Vec<&Case> = asked.iter().map(|one| &self.questions[*one].case).collect();
+        let of_asked = self.counter.counts(ways, &cases).into_iter();
+        of_asked
+            .map(|counted| {
+                let mut counts = vec![None; self.questions.len()];
+                for (question, count) in asked.iter().zip(counted) {
+                    counts[*question] = count;
+                }
+                counts
+            })
+            .collect()
     }
 
     /// The same explanation with the tokens that are in the server's prompts besides, if there are as many
@@ -758,6 +771,10 @@ fn questions(programs: &[FrontProgram<'_>]) -> Vec<Question> {
         is_new
     });
     all
+}
+
+fn cases(questions: &[Question]) -> Vec<&Case> {
+    questions.iter().map(|question| &question.case).collect()
 }
 
 /// The ways without a change, the expected one first.
@@ -848,6 +865,16 @@ mod tests {
         (fingerprint.conclusion().unwrap().unwrap(), sum)
     }
 
+    /// What a way makes of each question, by its name.
+    fn named(fingerprint: &Fingerprint<'_>, way: &Way) -> HashMap<String, Option<u64>> {
+        let questions = &fingerprint.questions;
+        let counts = fingerprint
+            .counter
+            .counts(slice::from_ref(way), &cases(questions));
+        let names = questions.iter().map(|one| one.name.clone());
+        names.zip(counts.into_iter().flatten()).collect()
+    }
+
     fn with_fingerprint(check: impl FnOnce(&mut Fingerprint<'_>)) {
         let templates = [Template::from_source("own", Dialect::Jinja, SOURCE)];
         let tokenizer = Tokenizer::from(TokenizerParts {
@@ -888,9 +915,9 @@ mod tests {
                     }
                 });
                 let found = &conclusion.best;
-                // A refusal excludes nothing, so this way may be taken for one that refuses less.
+                // A refusal excludes nothing, so this way may be taken for one that refuses other conversations.
                 let mut both = counts.iter().zip(&found.counts);
-                let refuses = both.any(|(own, found)| own.is_none() && found.is_some());
+                let refuses = both.any(|(own, found)| own.is_none() != found.is_none());
                 let mut ways = found.ways.iter();
                 assert!(
                     refuses || ways.any(|way| way.names() == truth.names()),
@@ -928,11 +955,7 @@ mod tests {
                          names: &[&str],
                          more: fn(&Case) -> u64| {
                 let way = counter(names);
-                let counts: HashMap<String, Option<u64>> = fingerprint
-                    .questions
-                    .iter()
-                    .map(|one| (one.name.clone(), fingerprint.counter.count(&way, &one.case)))
-                    .collect();
+                let counts = named(fingerprint, &way);
                 let conclusion = concluded(fingerprint, |question| match counts[&question.name] {
                     Some(count) => Answer::Counted(count + more(&question.case)),
                     None => Answer::Refused("no".to_owned()),
@@ -972,11 +995,7 @@ mod tests {
     fn what_a_server_refuses_is_not_sent_again() {
         with_fingerprint(|fingerprint| {
             let way = fingerprint.classes[0].ways[0].clone();
-            let counts: HashMap<String, Option<u64>> = fingerprint
-                .questions
-                .iter()
-                .map(|one| (one.name.clone(), fingerprint.counter.count(&way, &one.case)))
-                .collect();
+            let counts = named(fingerprint, &way);
             let (conclusion, _) = concluded(fingerprint, |question| {
                 match counts[&question.name].filter(|_| question.case.tools.is_none()) {
                     Some(count) => Answer::Counted(count),

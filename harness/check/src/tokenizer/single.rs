@@ -16,6 +16,12 @@ pub trait Segmenter: Send + Sync {
     /// cannot be cut.
     fn segments(&self, text: &str) -> Result<Vec<(u32, Range<usize>)>, String>;
 
+    /// How many tokens each text has; or why one of them cannot be cut.
+    fn counts(&self, texts: &[&str]) -> Result<Vec<usize>, String> {
+        let counts = texts.iter().map(|text| Ok(self.segments(text)?.len()));
+        counts.collect()
+    }
+
     /// The numbers of a text's tokens as if the vocabulary had no added tokens; or why the text
     /// cannot be cut.
     fn plain(&self, text: &str) -> Result<Vec<u32>, String>;
@@ -130,6 +136,18 @@ impl Tokenizer {
             kind: self.kind(id),
         });
         Ok(tokens.collect())
+    }
+
+    /// How many tokens each of these prompts has.
+    ///
+    /// # Errors
+    ///
+    /// Only the markers are cut out, or a text cannot be cut.
+    pub fn counts(&self, texts: &[&str]) -> Result<Vec<usize>, String> {
+        match &self.segmenter {
+            Some(segmenter) => segmenter.counts(texts),
+            None => Err("only the control tokens of this vocabulary are known".to_owned()),
+        }
     }
 
     /// The control tokens that transformers looks for in what users write, for a Jinja template of

@@ -32,8 +32,8 @@ pub const SHORTEST: Duration = Duration::from_secs(4);
 /// about a second for each mebibyte.
 pub const FOR_EACH_BYTE: Duration = Duration::from_micros(1);
 
-/// The time that it has besides for each text, which goes to another process and back.
-pub const FOR_EACH_TEXT: Duration = Duration::from_millis(5);
+/// The time that it has besides for each text.
+pub const FOR_EACH_TEXT: Duration = Duration::from_millis(10);
 
 /// The most bytes of an answer.
 const MOST_ANSWER: usize = 256 << 20;
@@ -54,6 +54,8 @@ enum Question {
         special_tokens: Map<String, Value>,
     },
     Cut(String),
+    /// Counts the tokens of texts.
+    Count(Vec<String>),
     /// Cuts a text as if there were no added tokens.
     CutPlain(String),
     /// Asks for the number of a token.
@@ -66,6 +68,7 @@ enum Answer {
     Parts(Box<PartsLine>),
     Refused(ProblemLine),
     Segments(Vec<(u32, usize, usize)>),
+    Counts(Vec<usize>),
     Numbers(Vec<u32>),
     NotCut(String),
     Number(Option<u32>),
@@ -191,6 +194,13 @@ pub fn work(input: impl BufRead, mut output: impl Write) -> io::Result<()> {
                 }
                 Err(why) => Answer::NotCut(why),
             },
+            (Question::Count(texts), Some(parts)) => {
+                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                match parts.segmenter.counts(&texts) {
+                    Ok(counts) => Answer::Counts(counts),
+                    Err(why) => Answer::NotCut(why),
+                }
+            }
             (Question::CutPlain(text), Some(parts)) => match parts.segmenter.plain(&text) {
                 Ok(numbers) => Answer::Numbers(numbers),
                 Err(why) => Answer::NotCut(why),
@@ -223,10 +233,9 @@ fn confine() {
 }
 
 impl Worker {
-    fn ask(&mut self, question: &Question, bytes: usize) -> Result<Answer, String> {
+    fn ask(&mut self, question: &Question, time: Duration) -> Result<Answer, String> {
         let begin = Instant::now();
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let time = self.left + FOR_EACH_TEXT + FOR_EACH_BYTE * bytes;
+        let time = self.left + time;
         let line = self.process.ask(question, time)?;
         self.left = time.saturating_sub(begin.elapsed()).min(self.left);
         serde_json::from_slice(&line).map_err(|error| error.to_string())
@@ -235,10 +244,13 @@ impl Worker {
 
 impl RemoteSegmenter {
     /// Asks the worker. After its first failure it is ended, and asked nothing more.
-    fn ask(&self, question: &Question, bytes: usize) -> Result<Answer, String> {
+    fn ask(&self, question: &Question, texts: &[&str]) -> Result<Answer, String> {
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let bytes = number(texts.iter().map(|text| text.len()).sum());
+        let time = FOR_EACH_TEXT * number(texts.len()) + FOR_EACH_BYTE * bytes;
         let mut worker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = match &mut *worker {
-            Ok(worker) => worker.ask(question, bytes),
+            Ok(worker) => worker.ask(question, time),
             Err(why) => return Err(why.clone()),
         };
         if let Err(why) = &answer {
@@ -253,7 +265,7 @@ impl RemoteSegmenter {
 
 impl Segmenter for RemoteSegmenter {
     fn segments(&self, text: &str) -> Result<Vec<(u32, Range<usize>)>, String> {
-        match self.ask(&Question::Cut(text.to_owned()), text.len())? {
+        match self.ask(&Question::Cut(text.to_owned()), &[text])? {
             Answer::Segments(segments) => {
                 let segments = segments.into_iter();
                 Ok(segments.map(|(id, start, end)| (id, start..end)).collect())
@@ -263,8 +275,17 @@ impl Segmenter for RemoteSegmenter {
         }
     }
 
+    fn counts(&self, texts: &[&str]) -> Result<Vec<usize>, String> {
+        let owned = texts.iter().map(|&text| text.to_owned());
+        match self.ask(&Question::Count(owned.collect()), texts)? {
+            Answer::Counts(counts) if counts.len() == texts.len() => Ok(counts),
+            Answer::NotCut(why) => Err(why),
+            _ => Err("the tokenizer answers another question".to_owned()),
+        }
+    }
+
     fn plain(&self, text: &str) -> Result<Vec<u32>, String> {
-        match self.ask(&Question::CutPlain(text.to_owned()), text.len())? {
+        match self.ask(&Question::CutPlain(text.to_owned()), &[text])? {
             Answer::Numbers(numbers) => Ok(numbers),
             Answer::NotCut(why) => Err(why),
             _ => Err("the tokenizer answers another question".to_owned()),
@@ -272,7 +293,7 @@ impl Segmenter for RemoteSegmenter {
     }
 
     fn number(&self, text: &str) -> Option<u32> {
-        match self.ask(&Question::Number(text.to_owned()), text.len()) {
+        match self.ask(&Question::Number(text.to_owned()), &[text]) {
             Ok(Answer::Number(number)) => number,
             _ => None,
         }
