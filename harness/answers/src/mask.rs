@@ -7,12 +7,13 @@
 //! render says which bytes come from the turn's message, so that a changed history or an end token
 //! in somebody's text misleads nobody.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::rc::Rc;
+use std::sync::Arc;
 
 use rolecall_core::provenance::Span;
-use rolecall_core::{Case, Outcome};
+use rolecall_core::{Case, Observer, Outcome, Provenance};
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
@@ -136,9 +137,6 @@ pub enum NoMask {
     Untraced,
 }
 
-/// The most renders that a masker remembers.
-const MOST_KNOWN: usize = 64;
-
 /// Finds the masks of a template's prompts.
 pub struct Masker<'p, 't> {
     program: &'p FrontProgram<'t>,
@@ -147,11 +145,11 @@ pub struct Masker<'p, 't> {
     /// other settings of thinking.
     plain_openings: Vec<String>,
     /// The settings of thinking that the template reads.
-    settings: Vec<(&'static str, bool)>,
-    /// Plain renders: the turns of a conversation, and conversations that begin alike, ask for the same
-    /// ones.
-    known: Mutex<Vec<(Case, Front, Option<String>)>>,
+    settings: Vec<Thinking>,
 }
+
+/// A variable of thinking, and its value.
+type Thinking = (&'static str, bool);
 
 /// The ways in which the template asks for a turn: the case's own first, then those under other
 /// settings of thinking.
@@ -170,10 +168,13 @@ struct Openings<'a> {
     known: OnceCell<Vec<String>>,
 }
 
-/// A render of a case: its messages, and how it is asked.
+/// A case whose beginnings are rendered.
 struct Asked<'c> {
     case: &'c Case,
     front: Front,
+    /// The whole conversation under each setting of thinking that was asked for. The beginnings of one
+    /// conversation share its messages.
+    prepared: RefCell<Vec<(Option<Thinking>, Rc<PreparedCase<'static>>)>>,
 }
 
 impl<'p, 't> Masker<'p, 't> {
@@ -185,7 +186,6 @@ impl<'p, 't> Masker<'p, 't> {
             ends: TurnEnds::default(),
             plain_openings: Vec::new(),
             settings: Vec::new(),
-            known: Mutex::default(),
         };
         let variables = program.without_front().variables();
         let settings = THINKING.into_iter();
@@ -195,7 +195,7 @@ impl<'p, 't> Masker<'p, 't> {
         let front = Front::of(program.template);
         let plain = |messages: Value, opens: bool, setting| {
             let case = Case::from_messages(messages.as_array().cloned().unwrap_or_default());
-            let asked = Asked { case: &case, front };
+            let asked = Asked::new(&case, front);
             masker.rendered(&asked, &case.messages, opens, setting)
         };
         let ends = TurnEnds::of(program.template, |messages, opens| {
@@ -225,7 +225,7 @@ impl<'p, 't> Masker<'p, 't> {
     /// There is no prompt, or the engine cannot trace it.
     pub fn mask(&self, case: &Case, front: Front) -> Result<Mask, NoMask> {
         let whole = self.traced(case, front)?;
-        let asked = Asked { case, front };
+        let asked = Asked::new(case, front);
         let mut turns: Vec<MaskedTurn> = Vec::new();
         for (message, value) in case.messages.iter().enumerate() {
             if value.get("role").is_none_or(|role| role != "assistant") {
@@ -238,8 +238,8 @@ impl<'p, 't> Masker<'p, 't> {
             turns.push(turn);
         }
         Ok(Mask {
-            prompt: whole.text,
-            spans: whole.spans,
+            prompt: whole.text.into_owned(),
+            spans: whole.spans.into_owned(),
             turns,
         })
     }
@@ -247,7 +247,7 @@ impl<'p, 't> Masker<'p, 't> {
     fn turn(
         &self,
         asked: &Asked<'_>,
-        whole: &Traced,
+        whole: &Traced<'_>,
         message: usize,
         earlier: &[MaskedTurn],
     ) -> MaskedTurn {
@@ -263,7 +263,7 @@ impl<'p, 't> Masker<'p, 't> {
         let unasked = self.rendered(asked, before, false, None);
         let mut finished = self.finished(asked, &case.messages[..=message], whole);
         if let (Some(unasked), Some(finished)) = (&unasked, &finished)
-            && *unasked == finished.text
+            && *unasked == *finished.text
         {
             return nothing;
         }
@@ -337,10 +337,13 @@ impl<'p, 't> Masker<'p, 't> {
     }
 
     /// The prompt of a case, traced.
-    fn traced(&self, case: &Case, front: Front) -> Result<Traced, NoMask> {
+    fn traced(&self, case: &Case, front: Front) -> Result<Traced<'static>, NoMask> {
         let input = PreparedCase::new(case, front, &self.program.model.with(case, front));
         match self.program.traced(&input) {
-            (Outcome::Rendered { text }, Some(spans)) => Ok(Traced { text, spans }),
+            (Outcome::Rendered { text }, Some(spans)) => Ok(Traced {
+                text: text.into(),
+                spans: spans.into(),
+            }),
             (Outcome::Rendered { .. }, None) => Err(NoMask::Untraced),
             (refusal, _) => Err(NoMask::Refused(refusal)),
         }
@@ -352,29 +355,53 @@ impl<'p, 't> Masker<'p, 't> {
         asked: &Asked<'_>,
         messages: &[Value],
         opens: bool,
-        setting: Option<(&str, bool)>,
+        setting: Option<Thinking>,
     ) -> Option<String> {
-        let (case, front) = (asked.with(messages, opens, setting), asked.front);
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |(of, following, _): &&(Case, Front, _)| *following == front && *of == case;
-        if let Some((_, _, prompt)) = known().iter().find(is_same) {
-            return prompt.clone();
+        let outcome = self.beginning(asked, messages, opens, setting, &mut ());
+        let outcome = outcome.unwrap_or_else(|| {
+            let (case, front) = (asked.with(messages, opens, setting), asked.front);
+            let input = PreparedCase::new(&case, front, &self.program.model.with(&case, front));
+            self.program.outcome(&input)
+        });
+        outcome.into_prompt().ok()
+    }
+
+    /// The outcome of the first messages of a case, if they can be rendered as its beginning.
+    fn beginning(
+        &self,
+        asked: &Asked<'_>,
+        messages: &[Value],
+        opens: bool,
+        setting: Option<Thinking>,
+        observer: &mut dyn Observer,
+    ) -> Option<Outcome> {
+        // Other messages are not the case's own.
+        if !std::ptr::eq(messages.as_ptr(), asked.case.messages.as_ptr()) {
+            return None;
         }
-        let input = PreparedCase::new(&case, front, &self.program.model.with(&case, front));
-        let prompt = self.program.outcome(&input).into_prompt().ok();
-        drop(input);
-        let mut known = known();
-        known.truncate(MOST_KNOWN - 1);
-        known.insert(0, (case, front, prompt.clone()));
-        prompt
+        let whole = asked.whole(self.program, setting);
+        (self.program).beginning(&whole, messages.len(), opens, observer)
     }
 
     /// The beginning of a conversation, finished, traced. Most often it is the beginning of the whole
     /// prompt, whose sources are known.
-    fn finished(&self, asked: &Asked<'_>, messages: &[Value], whole: &Traced) -> Option<Traced> {
+    fn finished<'w>(
+        &self,
+        asked: &Asked<'_>,
+        messages: &[Value],
+        whole: &'w Traced<'_>,
+    ) -> Option<Traced<'w>> {
         let text = self.rendered(asked, messages, false, None)?;
         if let Some(beginning) = whole.beginning(&text) {
             return Some(beginning);
+        }
+        let mut provenance = Provenance::default();
+        let outcome = self.beginning(asked, messages, false, None, &mut provenance);
+        if let Some(outcome) = outcome {
+            return Some(Traced {
+                text: outcome.into_prompt().ok()?.into(),
+                spans: provenance.spans?.into(),
+            });
         }
         let case = asked.with(messages, false, None);
         self.traced(&case, asked.front).ok()
@@ -402,10 +429,10 @@ impl<'p, 't> Masker<'p, 't> {
     /// turn is the same one at the end of its conversation.
     fn ending(
         &self,
-        whole: &Traced,
+        whole: &Traced<'_>,
         start: usize,
         openings: &Openings<'_>,
-        finished: Option<&Traced>,
+        finished: Option<&Traced<'_>>,
         message: usize,
     ) -> (Range<usize>, Option<Range<usize>>) {
         let finished = finished.and_then(|finished| {
@@ -474,7 +501,7 @@ impl Openings<'_> {
 
     /// Where a turn begins in a prompt, from a place on, and whether the prompt that asks for it
     /// comes before it. None if the turn is not there.
-    fn place(&self, whole: &Traced, message: usize, floor: usize) -> Option<(usize, bool)> {
+    fn place(&self, whole: &Traced<'_>, message: usize, floor: usize) -> Option<(usize, bool)> {
         let (start, is_as_asked) = self.opened(whole, message, floor)?;
         Some((
             start + self.empty_reasoning(&whole.text, start),
@@ -505,7 +532,7 @@ impl Openings<'_> {
     }
 
     /// Where a turn begins by what opens it.
-    fn opened(&self, whole: &Traced, message: usize, floor: usize) -> Option<(usize, bool)> {
+    fn opened(&self, whole: &Traced<'_>, message: usize, floor: usize) -> Option<(usize, bool)> {
         let asking = self.prompt.as_deref();
         let is_unopened = asking == self.unasked;
         if let Some(asking) = asking.filter(|asking| asking.len() >= floor)
@@ -593,8 +620,34 @@ fn opening(prompt: &str, unasked: Option<&str>) -> Option<String> {
     Some(prompt[last.start..].to_owned())
 }
 
-impl Asked<'_> {
-    fn with(&self, messages: &[Value], opens: bool, setting: Option<(&str, bool)>) -> Case {
+impl<'c> Asked<'c> {
+    fn new(case: &'c Case, front: Front) -> Asked<'c> {
+        let prepared = RefCell::default();
+        Asked {
+            case,
+            front,
+            prepared,
+        }
+    }
+
+    /// The whole conversation under a setting of thinking.
+    fn whole(
+        &self,
+        program: &FrontProgram<'_>,
+        setting: Option<Thinking>,
+    ) -> Rc<PreparedCase<'static>> {
+        let mut prepared = self.prepared.borrow_mut();
+        if let Some((_, whole)) = prepared.iter().find(|(known, _)| *known == setting) {
+            return Rc::clone(whole);
+        }
+        let case = Arc::new(self.with(&self.case.messages, false, setting));
+        let model = program.model.with(&case, self.front);
+        let whole = Rc::new(PreparedCase::of(&case, self.front, &model));
+        prepared.push((setting, Rc::clone(&whole)));
+        whole
+    }
+
+    fn with(&self, messages: &[Value], opens: bool, setting: Option<Thinking>) -> Case {
         let (messages, tools) = (messages.to_vec(), self.case.tools.clone());
         let variables = variables(self.case, setting);
         let mut case = self.case.saying(messages, tools, variables);

@@ -1,17 +1,18 @@
 //! A prompt with the sources of its bytes: where its messages are.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use rolecall_core::provenance::{Input, InputKind, Origin, Span};
-use rolecall_front::trace;
 
 use crate::control_tokens::control_token_places;
 
 /// A prompt with the sources of its bytes.
-pub(crate) struct Traced {
-    pub(crate) text: String,
-    pub(crate) spans: Vec<Span>,
+pub(crate) struct Traced<'t> {
+    pub(crate) text: Cow<'t, str>,
+    /// They cover the prompt. The last one may be longer.
+    pub(crate) spans: Cow<'t, [Span]>,
 }
 
 /// What a message says in a prompt after later messages, which the template writes first.
@@ -25,7 +26,7 @@ pub(crate) struct LaterText<'t> {
     pub(crate) parts: BTreeSet<&'t str>,
 }
 
-impl Traced {
+impl Traced<'_> {
     /// What a message says after later messages, from a place on, as long as these messages may be
     /// within its turn.
     pub(crate) fn after_others(
@@ -37,7 +38,7 @@ impl Traced {
         let mut found: Vec<LaterText<'_>> = Vec::new();
         let mut known = BTreeSet::new();
         let mut between: Option<(usize, usize)> = None;
-        for span in self.spans.iter().filter(|span| span.prompt.start >= from) {
+        for span in self.starting_at(from) {
             let mut inputs = span.origin.inputs().filter_map(message_part);
             let Some((index, part)) = inputs.next().filter(|(index, _)| *index >= message) else {
                 continue;
@@ -47,7 +48,7 @@ impl Traced {
                     break;
                 }
                 let after = between.map_or(index, |(after, _)| after.max(index));
-                between = Some((after, span.prompt.end));
+                between = Some((after, self.end_of(span)));
                 continue;
             }
             let part = top(part);
@@ -70,28 +71,44 @@ impl Traced {
     }
 
     /// The prompt up to the end of a text, if it begins with that text.
-    pub(crate) fn beginning(&self, text: &str) -> Option<Traced> {
+    pub(crate) fn beginning(&self, text: &str) -> Option<Traced<'_>> {
         if !self.text.starts_with(text) {
             return None;
         }
-        let mut spans = self.spans.clone();
-        trace::cut(&mut spans, text.len());
-        let text = text.to_owned();
-        Some(Traced { text, spans })
+        let count = (self.spans).partition_point(|span| span.prompt.start < text.len());
+        Some(Traced {
+            text: Cow::Borrowed(&self.text[..text.len()]),
+            spans: Cow::Borrowed(&self.spans[..count]),
+        })
+    }
+
+    /// The spans that begin at a place or after it.
+    fn starting_at(&self, place: usize) -> &[Span] {
+        &self.spans[self.spans.partition_point(|span| span.prompt.start < place)..]
+    }
+
+    /// The spans with a byte at a place or after it.
+    fn ending_after(&self, place: usize) -> &[Span] {
+        &self.spans[self.spans.partition_point(|span| span.prompt.end <= place)..]
+    }
+
+    /// Where a span ends in this prompt.
+    fn end_of(&self, span: &Span) -> usize {
+        span.prompt.end.min(self.text.len())
     }
 
     /// The first byte that comes from what a message says, from a place on.
     pub(crate) fn first_of(&self, message: usize, from: usize) -> Option<usize> {
-        let mut own = said_by(&self.spans, message);
-        let span = own.find(|span| span.prompt.end > from)?;
+        let span = said_by(self.ending_after(from), message).next()?;
         Some(span.prompt.start.max(from))
     }
 
     /// The end of the last byte that comes from what a message says, within a range. What is there
     /// already does not count again: a template may repeat the name of a call before its result.
     pub(crate) fn last_of(&self, message: usize, within: Range<usize>) -> Option<usize> {
-        let own = said_by(&self.spans, message)
-            .filter(|span| span.prompt.start < within.end && span.prompt.end > within.start);
+        let spans = self.ending_after(within.start);
+        let spans = &spans[..spans.partition_point(|span| span.prompt.start < within.end)];
+        let own = said_by(spans, message);
         let mut last = None;
         let mut known: Vec<&Origin> = Vec::new();
         for span in own {
@@ -111,10 +128,8 @@ impl Traced {
         let opened = control_token_places(text).next_back();
         let start = before.start + opened.map_or(0, |token| token.end);
         let is_own = |input: &Input| message_part(input).is_some_and(|(index, _)| index == message);
-        let mut between = self
-            .spans
-            .iter()
-            .filter(|span| span.prompt.start < before.end && span.prompt.end > start);
+        let spans = self.ending_after(start).iter();
+        let mut between = spans.take_while(|span| span.prompt.start < before.end);
         between.any(|span| {
             let place = span.prompt.start.max(start)..span.prompt.end.min(before.end);
             !all_from(span, is_own) && self.text[place].contains(char::is_alphanumeric)
@@ -127,18 +142,18 @@ impl Traced {
             let part = message_part(input).filter(|(index, _)| *index < message);
             part.is_some_and(|(_, part)| part != ".role")
         };
-        let spans = self.spans.iter().rev();
-        let mut spans = spans.filter(|span| span.prompt.end <= limit);
+        let count = (self.spans).partition_point(|span| self.end_of(span) <= limit);
+        let mut spans = self.spans[..count].iter().rev();
         let last = spans.find(|span| all_from(span, is_earlier));
-        last.map_or(0, |span| span.prompt.end)
+        last.map_or(0, |span| self.end_of(span))
     }
 
     /// The first byte that comes from a later message, from a place on, or the end.
     pub(crate) fn next_message(&self, message: usize, from: usize) -> usize {
         let is_later =
             |input: &Input| message_part(input).is_some_and(|(index, _)| index > message);
-        let mut later = self.spans.iter();
-        let later = later.find(|span| span.prompt.start >= from && all_from(span, is_later));
+        let mut later = self.starting_at(from).iter();
+        let later = later.find(|span| all_from(span, is_later));
         later.map_or(self.text.len(), |span| span.prompt.start)
     }
 }

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 use crate::case::Case;
+use crate::clock::Moment;
 
 /// How many forms a conversation keeps, one for each engine. Further engines make theirs each time.
 const MOST_FORMS: usize = 4;
@@ -24,6 +25,19 @@ pub struct Conversation<'c> {
 enum CaseHandle<'c> {
     Borrowed(&'c Case),
     Shared(Arc<Case>),
+    Beginning(Box<Beginning<'c>>),
+}
+
+/// The first messages of a conversation.
+pub struct Beginning<'c> {
+    /// The whole conversation. An engine can take the messages from its form of it.
+    pub whole: &'c Conversation<'c>,
+    /// How many messages there are.
+    pub count: usize,
+    /// Whether the prompt should open the next turn, instead of what the whole conversation says.
+    pub add_generation_prompt: bool,
+    /// The case itself, for an engine that needs it.
+    case: OnceLock<Case>,
 }
 
 impl Conversation<'static> {
@@ -51,7 +65,43 @@ impl<'c> Conversation<'c> {
         match &self.case {
             CaseHandle::Borrowed(case) => case,
             CaseHandle::Shared(case) => case,
+            CaseHandle::Beginning(beginning) => beginning.case.get_or_init(|| {
+                let whole = beginning.whole.case();
+                let messages = whole
+                    .messages
+                    .iter()
+                    .take(beginning.count)
+                    .cloned()
+                    .collect();
+                let mut case = whole.saying(messages, whole.tools.clone(), whole.variables.clone());
+                case.add_generation_prompt = beginning.add_generation_prompt;
+                case
+            }),
         }
+    }
+
+    /// The first `count` messages of this conversation, for an engine that has the whole one already.
+    pub fn beginning(&'c self, count: usize, add_generation_prompt: bool) -> Conversation<'c> {
+        Conversation::holding(CaseHandle::Beginning(Box::new(Beginning {
+            whole: self,
+            count,
+            add_generation_prompt,
+            case: OnceLock::new(),
+        })))
+    }
+
+    /// The conversation that this one is the beginning of, if it is one.
+    pub fn as_beginning(&self) -> Option<&Beginning<'c>> {
+        match &self.case {
+            CaseHandle::Beginning(beginning) => Some(beginning),
+            CaseHandle::Borrowed(_) | CaseHandle::Shared(_) => None,
+        }
+    }
+
+    /// When it happens.
+    pub fn now(&self) -> Moment {
+        let whole = self.as_beginning().map(|beginning| beginning.whole);
+        whole.unwrap_or(self).case().now
     }
 
     /// The case in an engine's own type. The first call makes it.

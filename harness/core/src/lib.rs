@@ -120,7 +120,7 @@ pub mod shrinking;
 pub use answer::{Answer, AnswerReader, ReadOutcome, TemplateReader};
 pub use case::{CONTENT, Case, CaseId, InvalidCaseId};
 pub use clock::{InvalidMoment, Moment};
-pub use conversation::Conversation;
+pub use conversation::{Beginning, Conversation};
 pub use coverage::{Branch, Hits, Recorder, Site, SiteKind};
 pub use decision::Decisions;
 pub use engine::{

@@ -97,6 +97,18 @@ impl<'c> PreparedCase<'c> {
         self.seen.case()
     }
 
+    /// The first messages as templates see them, if the front does with them alone what it does with
+    /// them here.
+    pub(crate) fn beginning(
+        &'c self,
+        count: usize,
+        add_generation_prompt: bool,
+    ) -> Option<Conversation<'c>> {
+        let is_alike = self.preparation.is_rendering() && self.front.prepares_each_message_alone();
+        let has_some = count > 0 && count <= self.seen.case().messages.len();
+        (is_alike && has_some).then(|| self.seen.beginning(count, add_generation_prompt))
+    }
+
     /// The case as templates see it, if users get every template's own outcome for it.
     pub fn rendered_case(&self) -> Option<&Case> {
         self.preparation.is_rendering().then(|| self.seen.case())

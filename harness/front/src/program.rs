@@ -167,6 +167,25 @@ impl<'t> FrontProgram<'t> {
         (outcome, examination)
     }
 
+    /// The outcome of the first messages of a case, while an observer watches. An engine renders many
+    /// beginnings of one conversation faster than as many cases. None if the front may do other things
+    /// with these messages alone: then they have to be a case of their own.
+    pub fn beginning<'c>(
+        &self,
+        input: &'c PreparedCase<'c>,
+        count: usize,
+        add_generation_prompt: bool,
+        observer: &mut dyn Observer,
+    ) -> Option<Outcome> {
+        let mut with_front = self.with_front.iter();
+        let has_front = with_front.any(|(known, _)| *known == input.front);
+        let beginning = input.beginning(count, add_generation_prompt);
+        let beginning = beginning.filter(|_| !has_front)?;
+        let template = input.front.choose(self.template, input.seen()).ok()?;
+        let loaded = self.loaded_of(template);
+        Some(loaded.render_examined(&beginning, observer))
+    }
+
     /// The outcome of a case for users of its front, while an observer watches the template that the
     /// front picks, or the engine if it is an application itself.
     fn watched(&self, input: &PreparedCase<'_>, observer: &mut dyn Observer) -> Outcome {

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::Value;
 use rolecall_core::provenance::{Input, InputKind};
-use rolecall_core::{CONTENT, Case, Conversation, Template, Variable};
+use rolecall_core::{Beginning, CONTENT, Case, Conversation, Template, Variable};
 use serde_json::Value as Json;
 
-use crate::provenance;
+use crate::provenance::{self, KnownTexts};
 use crate::python::dictionaries::{by_text, entries};
 use crate::python::json::{JsonStyle, dumps, value};
 use crate::python::kinds::{is_dictionary, is_list};
@@ -30,6 +30,7 @@ enum OwnVariable {
 }
 
 /// The values of a case that a template sees.
+#[derive(Clone)]
 struct CaseValues {
     messages: Value,
     tools: Value,
@@ -108,6 +109,59 @@ impl CaseValues {
             undefined: case.undefined.clone(),
         }
     }
+
+    /// The values of a conversation. A beginning shares those of its whole conversation.
+    fn of_conversation(conversation: &Conversation<'_>) -> Arc<CaseValues> {
+        let Some(beginning) = conversation.as_beginning() else {
+            return conversation.form(CaseValues::of);
+        };
+        Arc::new(beginning.whole.form(CaseValues::of).cut(beginning))
+    }
+
+    /// The values of the beginning of a conversation.
+    fn cut(&self, beginning: &Beginning<'_>) -> CaseValues {
+        let messages = self.messages.try_iter().into_iter().flatten();
+        CaseValues {
+            messages: Value::from(messages.take(beginning.count).collect::<Vec<_>>()),
+            add_generation_prompt: Value::from(beginning.add_generation_prompt),
+            ..self.clone()
+        }
+    }
+}
+
+/// The values of a case whose origin a traced render knows.
+struct KnownValues {
+    case: CaseValues,
+    texts: Arc<KnownTexts>,
+}
+
+impl KnownValues {
+    fn of(case: &Case) -> KnownValues {
+        let case = CaseValues::of(case);
+        let (case, texts) = provenance::gathered(|| {
+            let variables = case.variables.iter().map(|(name, value)| {
+                let value = known(name, InputKind::Variable, value);
+                (name.clone(), value)
+            });
+            CaseValues {
+                messages: known("messages", InputKind::Message, &case.messages),
+                tools: known("tools", InputKind::Tool, &case.tools),
+                documents: known("documents", InputKind::Document, &case.documents),
+                variables: variables.collect(),
+                ..case.clone()
+            }
+        });
+        KnownValues {
+            case,
+            texts: Arc::new(texts),
+        }
+    }
+}
+
+/// A variable whose origin is known.
+fn known(name: &str, kind: InputKind, value: &Value) -> Value {
+    let path = name.to_owned();
+    given(value, Arc::new(Input { kind, path }))
 }
 
 impl Context {
@@ -119,7 +173,7 @@ impl Context {
     ) -> Context {
         Context {
             template: template.clone(),
-            case: conversation.form(CaseValues::of),
+            case: CaseValues::of_conversation(conversation),
             known: Vec::new(),
             without,
             tools_json: Mutex::default(),
@@ -133,15 +187,17 @@ impl Context {
         conversation: &Conversation<'_>,
         reads: &BTreeSet<String>,
     ) -> Context {
-        let case = CaseValues::of(conversation.case());
-        let known = |name: &str, kind, value: &Value| {
-            let path = name.to_owned();
-            given(value, Arc::new(Input { kind, path }))
-        };
-        let variables = case.variables.iter().map(|(name, value)| {
-            let value = known(name, InputKind::Variable, value);
-            (name.clone(), value)
-        });
+        let beginning = conversation.as_beginning();
+        let whole = beginning.map_or(conversation, |beginning| beginning.whole);
+        let values = whole.form(KnownValues::of);
+        provenance::know(&values.texts);
+        let mut case = values.case.clone();
+        if let Some(beginning) = beginning {
+            case = case.cut(beginning);
+            let path = "messages".to_owned();
+            let kind = InputKind::Message;
+            provenance::given_container(&case.messages, Arc::new(Input { kind, path }));
+        }
         let own = self.template.values.iter().enumerate();
         let own = own.filter(|(_, (name, _))| reads.contains(name));
         let own = own.map(|(at, (name, variable))| {
@@ -158,15 +214,7 @@ impl Context {
         });
         Context {
             known: own.collect(),
-            case: Arc::new(CaseValues {
-                messages: known("messages", InputKind::Message, &case.messages),
-                tools: known("tools", InputKind::Tool, &case.tools),
-                documents: known("documents", InputKind::Document, &case.documents),
-                add_generation_prompt: case.add_generation_prompt.clone(),
-                variables: variables.collect(),
-                undefined: case.undefined,
-                text_len: case.text_len,
-            }),
+            case: Arc::new(case),
             template: self.template,
             without: self.without,
             tools_json: Mutex::default(),

@@ -531,7 +531,7 @@ impl JinjaProgram {
         root: context::Context,
         conversation: &Conversation<'_>,
     ) -> Result<String, Refusal> {
-        let now = conversation.case().now;
+        let now = conversation.now();
         let mut line = None;
         let rendered = meter::metered(&self.limits, now, || {
             let text = machine::render(code, root).map_err(|(error, at)| {

@@ -31,12 +31,22 @@ pub(crate) struct Text {
     _value: Value,
 }
 
+/// What is known of a conversation before a render.
+#[derive(Default)]
+pub(crate) struct KnownTexts {
+    texts: Texts,
+    /// Its lists and maps.
+    containers: Vec<(Value, Arc<Input>)>,
+    spans: usize,
+}
+
 /// What is known in a traced render.
 #[derive(Default)]
 struct Trace {
     literals: Arc<Texts>,
+    conversation: Arc<KnownTexts>,
     texts: Texts,
-    /// The lists and maps that the template was given.
+    /// Further lists and maps that the template was given.
     containers: Vec<(Value, Arc<Input>)>,
     /// What is being written: the prompt, macros, and captured texts.
     frames: Vec<Spans>,
@@ -122,12 +132,13 @@ impl Trace {
                 }
             })
         };
-        find(&self.texts).or_else(|| find(&self.literals))
+        let texts = [&self.texts, &self.conversation.texts, &self.literals];
+        texts.into_iter().find_map(find)
     }
 
     fn input_of(&self, value: &Value) -> Option<Arc<Input>> {
         value.as_object()?;
-        let mut known = self.containers.iter();
+        let mut known = self.containers.iter().chain(&self.conversation.containers);
         let (_, input) = known.find(|(known, _)| is_sameas(known, value))?;
         Some(Arc::clone(input))
     }
@@ -194,6 +205,29 @@ pub(crate) fn given(text: &str, input: Arc<Input>, operation: Option<&'static st
     let origin = Origin::Input { input, bytes };
     spans.push(text.len(), origin, &operation.into_iter().collect());
     known(&Value::from(text), spans)
+}
+
+/// Runs something that gives texts, lists and maps, and keeps what is known of them.
+pub(crate) fn gathered<T>(give: impl FnOnce() -> T) -> (T, KnownTexts) {
+    let outer = TRACE.replace(Some(Trace::default()));
+    let was_traced = IS_TRACED.replace(true);
+    let given = give();
+    IS_TRACED.set(was_traced);
+    let trace = TRACE.replace(outer).unwrap_or_default();
+    let known = KnownTexts {
+        texts: trace.texts,
+        containers: trace.containers,
+        spans: trace.spans,
+    };
+    (given, known)
+}
+
+/// The render on this thread is given what is known of a conversation.
+pub(crate) fn know(conversation: &Arc<KnownTexts>) {
+    with(|trace| {
+        trace.spans += conversation.spans;
+        trace.conversation = Arc::clone(conversation);
+    });
 }
 
 /// A list or a map that the template is given.

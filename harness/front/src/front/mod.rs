@@ -123,6 +123,15 @@ impl Front {
         all.filter(move |front| front.is_for(dialect))
     }
 
+    /// Whether it prepares a conversation message by message, whether an answer is to be opened or not.
+    /// The method of transformers does: it drops null fields and fills the names of reasoning.
+    pub(crate) fn prepares_each_message_alone(self) -> bool {
+        matches!(
+            self.definition().preparation,
+            PreparationRules::Method { .. }
+        )
+    }
+
     /// Picks one of the model's templates for a conversation, or returns the application's refusal.
     pub fn choose<'t>(self, template: &'t Template, case: &Case) -> Result<&'t Template, Outcome> {
         (self.definition().choose)(template, case).map_err(preparation::refusal)
