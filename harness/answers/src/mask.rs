@@ -8,10 +8,11 @@
 //! in somebody's text misleads nobody.
 
 use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 use std::ops::Range;
-use std::rc::Rc;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use rolecall_core::provenance::Span;
 use rolecall_core::{Case, Observer, Outcome, Provenance};
 use rolecall_front::front::Front;
@@ -158,8 +159,8 @@ struct Openings<'a> {
     asked: &'a Asked<'a>,
     /// The messages before the turn.
     before: &'a [Value],
-    /// Their prompt, which asks for nothing.
-    unasked: Option<&'a str>,
+    /// Their prompt, which asks for nothing, rendered on first use.
+    unasked: OnceCell<Option<String>>,
     /// Whether the message before the turn is an answer that no token ends.
     is_continued: bool,
     /// The prompt that asks for the turn, unless the template refuses to ask there.
@@ -174,8 +175,14 @@ struct Asked<'c> {
     front: Front,
     /// The whole conversation under each setting of thinking that was asked for. The beginnings of one
     /// conversation share its messages.
-    prepared: RefCell<Vec<(Option<Thinking>, Rc<PreparedCase<'static>>)>>,
+    prepared: RefCell<Vec<(Option<Thinking>, Arc<PreparedCase<'static>>)>>,
+    /// The outcomes of beginnings that will be asked for, by the number of their messages, and whether
+    /// they open the next turn.
+    ahead: RefCell<HashMap<(usize, bool), Outcome>>,
 }
+
+/// For how many turns at a time all threads render prompts ahead.
+const TURNS_AHEAD: usize = 32;
 
 impl<'p, 't> Masker<'p, 't> {
     /// A masker for a loaded template. It renders a few short conversations to see how turns open and
@@ -227,9 +234,14 @@ impl<'p, 't> Masker<'p, 't> {
         let whole = self.traced(case, front)?;
         let asked = Asked::new(case, front);
         let mut turns: Vec<MaskedTurn> = Vec::new();
-        for (message, value) in case.messages.iter().enumerate() {
-            if value.get("role").is_none_or(|role| role != "assistant") {
-                continue;
+        let messages = case.messages.iter().enumerate();
+        let is_answer = |value: &Value| value.get("role").is_some_and(|role| role == "assistant");
+        let answers = messages.filter_map(|(index, value)| is_answer(value).then_some(index));
+        let answers: Vec<usize> = answers.collect();
+        for (index, message) in answers.iter().copied().enumerate() {
+            if index % TURNS_AHEAD == 0 {
+                let next = answers[index..].iter().take(TURNS_AHEAD);
+                self.render_ahead(&asked, &next.copied().collect::<Vec<_>>());
             }
             let turn = self.turn(&asked, &whole, message, &turns);
             if let (Some(last), Some(next)) = (turns.last_mut(), turn.learned.range()) {
@@ -260,9 +272,14 @@ impl<'p, 't> Masker<'p, 't> {
         };
         let case = asked.case;
         let before = &case.messages[..message];
-        let unasked = self.rendered(asked, before, false, None);
+        let openings = self.openings(asked, before);
         let mut finished = self.finished(asked, &case.messages[..=message], whole);
-        if let (Some(unasked), Some(finished)) = (&unasked, &finished)
+        let is_written = finished.as_ref().is_some_and(|finished| {
+            let asking = openings.prompt.as_deref().unwrap_or_default();
+            finished.text.starts_with(asking) && finished.first_of(message, asking.len()).is_some()
+        });
+        if !is_written
+            && let (Some(unasked), Some(finished)) = (openings.unasked(), &finished)
             && *unasked == *finished.text
         {
             return nothing;
@@ -272,7 +289,7 @@ impl<'p, 't> Masker<'p, 't> {
         let last = earlier.last().filter(|last| last.message + 1 == message);
         let openings = Openings {
             is_continued: last.is_some_and(|last| last.end.is_none()),
-            ..self.openings(asked, before, unasked.as_deref())
+            ..openings
         };
         let Some((mut start, is_as_asked)) = openings.place(whole, message, floor) else {
             return nothing;
@@ -304,8 +321,7 @@ impl<'p, 't> Masker<'p, 't> {
         // The text after results is like an answer of its own.
         for (index, part) in following.iter().enumerate() {
             let before = shown(index, part.after);
-            let unasked = self.rendered(asked, &before, false, None);
-            let openings = self.openings(asked, &before, unasked.as_deref());
+            let openings = self.openings(asked, &before);
             if let Some((start, _)) = openings.place(whole, message, part.floor) {
                 let finished = self.finished(asked, &shown(index + 1, part.after), whole);
                 let (range, token) =
@@ -379,8 +395,28 @@ impl<'p, 't> Masker<'p, 't> {
         if !std::ptr::eq(messages.as_ptr(), asked.case.messages.as_ptr()) {
             return None;
         }
+        if setting.is_none() && !observer.wants_spans() {
+            let mut ahead = asked.ahead.borrow_mut();
+            if let Some(outcome) = ahead.remove(&(messages.len(), opens)) {
+                return Some(outcome);
+            }
+        }
         let whole = asked.whole(self.program, setting);
         (self.program).beginning(&whole, messages.len(), opens, observer)
+    }
+
+    /// Renders the prompts that will be asked for, on all threads: for each answer the prompt that
+    /// asks for it, and the conversation that ends with it.
+    fn render_ahead(&self, asked: &Asked<'_>, answers: &[usize]) {
+        let whole = asked.whole(self.program, None);
+        let prompts = answers
+            .par_iter()
+            .flat_map_iter(|at| [(*at, true), (at + 1, false)]);
+        let outcomes = prompts.filter_map(|(count, opens)| {
+            let outcome = (self.program).beginning(&whole, count, opens, &mut ())?;
+            Some(((count, opens), outcome))
+        });
+        asked.ahead.replace(outcomes.collect());
     }
 
     /// The beginning of a conversation, finished, traced. Most often it is the beginning of the whole
@@ -407,18 +443,13 @@ impl<'p, 't> Masker<'p, 't> {
         self.traced(&case, asked.front).ok()
     }
 
-    fn openings<'a>(
-        &'a self,
-        asked: &'a Asked<'a>,
-        before: &'a [Value],
-        unasked: Option<&'a str>,
-    ) -> Openings<'a> {
+    fn openings<'a>(&'a self, asked: &'a Asked<'a>, before: &'a [Value]) -> Openings<'a> {
         let prompt = self.rendered(asked, before, true, None);
         Openings {
             masker: self,
             asked,
             before,
-            unasked,
+            unasked: OnceCell::new(),
             is_continued: false,
             prompt,
             known: OnceCell::new(),
@@ -478,12 +509,23 @@ impl<'p, 't> Masker<'p, 't> {
 }
 
 impl Openings<'_> {
+    /// The prompt of the messages before the turn, which asks for nothing.
+    fn unasked(&self) -> Option<&str> {
+        let render = || self.masker.rendered(self.asked, self.before, false, None);
+        self.unasked.get_or_init(render).as_deref()
+    }
+
+    /// Whether the prompt that asks for the turn opens none.
+    fn is_unopened(&self) -> bool {
+        self.prompt.as_deref() == self.unasked()
+    }
+
     /// What opens the turn, at the end of each prompt that asks for it.
     fn known(&self) -> &[String] {
         self.known.get_or_init(|| {
             let mut openings: Vec<String> = Vec::new();
             if let Some(prompt) = &self.prompt {
-                openings.extend(opening(prompt, self.unasked));
+                openings.extend(opening(prompt, self.unasked()));
                 for setting in &self.masker.settings {
                     let render = |opens| {
                         let (asked, setting) = (self.asked, Some(*setting));
@@ -534,14 +576,14 @@ impl Openings<'_> {
     /// Where a turn begins by what opens it.
     fn opened(&self, whole: &Traced<'_>, message: usize, floor: usize) -> Option<(usize, bool)> {
         let asking = self.prompt.as_deref();
-        let is_unopened = asking == self.unasked;
         if let Some(asking) = asking.filter(|asking| asking.len() >= floor)
             && whole.text.starts_with(asking)
         {
             let following = &whole.text[asking.len()..];
             // What opens the turn after a plain question may be missing in this prompt.
-            let missing = self.masker.plain_openings.first().filter(|_| is_unopened);
-            return match missing.filter(|opening| following.starts_with(opening.as_str())) {
+            let missing = self.masker.plain_openings.first();
+            let missing = missing.filter(|opening| following.starts_with(opening.as_str()));
+            return match missing.filter(|_| self.is_unopened()) {
                 Some(opening) => Some((asking.len() + opening.len(), false)),
                 None => Some((asking.len(), true)),
             };
@@ -572,7 +614,7 @@ impl Openings<'_> {
         });
         // Where nothing opens the turn, the model writes the tokens that its prompt does not have. Two
         // answers in a row may be one turn.
-        let diverged = asking.filter(|_| is_unopened && found.is_none());
+        let diverged = asking.filter(|_| found.is_none() && self.is_unopened());
         let diverged = diverged.map(|asking| shared_length(&whole.text, asking));
         let diverged = if is_continued { Some(floor) } else { diverged };
         let diverged = diverged.filter(|at| {
@@ -622,11 +664,11 @@ fn opening(prompt: &str, unasked: Option<&str>) -> Option<String> {
 
 impl<'c> Asked<'c> {
     fn new(case: &'c Case, front: Front) -> Asked<'c> {
-        let prepared = RefCell::default();
         Asked {
             case,
             front,
-            prepared,
+            prepared: RefCell::default(),
+            ahead: RefCell::default(),
         }
     }
 
@@ -635,15 +677,15 @@ impl<'c> Asked<'c> {
         &self,
         program: &FrontProgram<'_>,
         setting: Option<Thinking>,
-    ) -> Rc<PreparedCase<'static>> {
+    ) -> Arc<PreparedCase<'static>> {
         let mut prepared = self.prepared.borrow_mut();
         if let Some((_, whole)) = prepared.iter().find(|(known, _)| *known == setting) {
-            return Rc::clone(whole);
+            return Arc::clone(whole);
         }
         let case = Arc::new(self.with(&self.case.messages, false, setting));
         let model = program.model.with(&case, self.front);
-        let whole = Rc::new(PreparedCase::of(&case, self.front, &model));
-        prepared.push((setting, Rc::clone(&whole)));
+        let whole = Arc::new(PreparedCase::of(&case, self.front, &model));
+        prepared.push((setting, Arc::clone(&whole)));
         whole
     }
 
