@@ -3,13 +3,14 @@
 
 use std::path::PathBuf;
 
-use crate::report::{checked, comparison as report};
+use crate::report::card::CardDetail;
+use crate::report::{cards, checked, clean, comparison as report};
 use rolecall_check::card::Card;
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::reach::Reach;
 use rolecall_check::served;
-use rolecall_core::Template;
 use rolecall_core::problem::Problem;
+use rolecall_core::{Limits, Template};
 use rolecall_front::engines::Engines;
 use rolecall_front::front::Front;
 use rolecall_suite::comparison::{Comparison, SideKind};
@@ -19,6 +20,7 @@ use rolecall_suite::suite::{Pair, Suite};
 
 use crate::args::SetArguments;
 use crate::failure::Failure;
+use crate::limits::ChosenLimits;
 use crate::{home, inputs, likeness, program, session};
 
 #[derive(Debug)]
@@ -43,6 +45,15 @@ pub struct CheckOptions<'o> {
     pub served: Option<Vec<String>>,
 }
 
+/// What the command prints about something.
+#[derive(Debug)]
+pub struct Report {
+    /// With `--format json`.
+    pub json: String,
+    /// On a terminal, without colours.
+    pub text: String,
+}
+
 /// Why there is no result, in words.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -58,6 +69,24 @@ impl From<Failure> for LibraryError {
 /// Without these words, it starts the program of this process.
 pub fn start_with(words: Vec<String>) {
     program::set_again(words);
+}
+
+/// The limits of a render that a text such as `fuel=1000000,output=8MiB` sets. The others stay at their
+/// defaults.
+pub fn limits(text: &str) -> Result<Limits, LibraryError> {
+    let chosen: ChosenLimits = text.parse().map_err(LibraryError)?;
+    if chosen.program != ChosenLimits::default().program {
+        let message = format!("only limits of a render can be set here, and not `{text}`");
+        return Err(LibraryError(message));
+    }
+    Ok(chosen.render)
+}
+
+/// The text that [`limits`] reads as these limits.
+pub fn limits_text(limits: &Limits) -> String {
+    let render = limits.clone();
+    let program = ChosenLimits::default().program;
+    ChosenLimits { render, program }.of_render()
 }
 
 /// Finds templates by what one types after `rolecall check`: a file, a folder, a model by name, or a
@@ -77,8 +106,8 @@ pub fn find(text: &str) -> Result<FoundTemplates, LibraryError> {
 }
 
 /// Makes the report card of a template, and compares the template with another one if it should be
-/// like that. Returns the text of `check --format json`.
-pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<String, LibraryError> {
+/// like that.
+pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<Report, LibraryError> {
     let choice = ContractChoice::named(&options.select, &options.ignore).map_err(LibraryError)?;
     if choice.is_empty() {
         let message = "`select` and `ignore` leave no contract to judge by";
@@ -114,12 +143,20 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<String, 
         bases.push(comparison);
     }
     let bases: Vec<&Comparison> = bases.iter().collect();
-    text(|out| checked::write(out, &cards, Reach::of(&cards, None), &bases, None))
+    Ok(Report {
+        json: text(|out| checked::write(out, &cards, Reach::of(&cards, None), &bases, None))?,
+        text: plain(|out| {
+            let detail = CardDetail::Marked;
+            let mut cards = cards.iter();
+            cards.try_for_each(|card| cards::write_card(out, card, detail, &card.template))?;
+            let mut bases = bases.iter();
+            bases.try_for_each(|base| report::write_base(out, base, false))
+        })?,
+    })
 }
 
-/// Compares two templates in the cases of the suite, and by their report cards. Returns the text of
-/// `diff --format json`.
-pub fn diff(a: &Template, b: &Template, names: [String; 2]) -> Result<String, LibraryError> {
+/// Compares two templates in the cases of the suite, and by their report cards.
+pub fn diff(a: &Template, b: &Template, names: [String; 2]) -> Result<Report, LibraryError> {
     let engines = Engines::default();
     let runner = runner(&engines)?;
     let layout = home::layout()?;
@@ -135,7 +172,10 @@ pub fn diff(a: &Template, b: &Template, names: [String; 2]) -> Result<String, Li
         return Err(LibraryError(message.to_owned()));
     }
     let comparison = comparison.sorted();
-    text(|out| report::write_json(out, &comparison))
+    Ok(Report {
+        json: text(|out| report::write_json(out, &comparison))?,
+        text: plain(|out| report::write(out, &comparison, false))?,
+    })
 }
 
 /// The suite that is built into the command, as files in the user's cache.
@@ -165,4 +205,13 @@ fn text(
     let mut out = Vec::new();
     write(&mut out).map_err(Failure::Output)?;
     Ok(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// What is written, as it is without colours.
+fn plain(
+    write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
+) -> Result<String, LibraryError> {
+    let mut out = Vec::new();
+    write(&mut out).map_err(Failure::Output)?;
+    Ok(clean::plain(&out))
 }

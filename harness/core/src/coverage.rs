@@ -77,6 +77,10 @@ named! {
     }
 }
 
+written_as_text! {
+    Branch = "a branch", Branch::named;
+}
+
 impl Branch {
     fn bit(self) -> u8 {
         1 << self as u8

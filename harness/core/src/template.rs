@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::coverage::Branch;
@@ -24,7 +25,7 @@ named! {
 pub struct TemplateName(Arc<str>);
 
 /// A chat template.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Template {
     /// Its name.
     pub name: TemplateName,
@@ -68,7 +69,7 @@ pub struct Template {
 }
 
 /// A branch through a template that no conversation can take, as somebody has explained.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unreached {
     /// The text of the place, with one space for each run of white space.
     pub place: String,
@@ -80,7 +81,7 @@ pub struct Unreached {
 
 /// What an Ollama server knows about a template's model. The server uses it before it executes the
 /// template.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OllamaSetup {
     /// The model's name, without registry, owner and tag, such as `deepseek-r1`.
     pub model: Option<String>,
@@ -97,7 +98,7 @@ pub struct OllamaSetup {
 }
 
 /// Which part of its file a template is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TemplatePart {
     /// The whole text of the template.
     Whole,
@@ -108,7 +109,7 @@ pub enum TemplatePart {
 }
 
 /// The value of a template's own variable.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Variable {
     /// The same for every case.
     Value(Value),

@@ -13,8 +13,8 @@
 from __future__ import annotations
 
 from rolecall import _rolecall
-from rolecall._rolecall import ResponseParser, Template
-from rolecall.card import Card, Finding
+from rolecall._rolecall import ResponseParser, Template, __version__
+from rolecall.card import Card, Finding, check
 from rolecall.coverage import Coverage, Place
 from rolecall.difference import CaseDifference, Diff, diff
 from rolecall.engine import EngineRun, EngineSuite, EngineTest, hold_to_suite, run
@@ -27,11 +27,13 @@ from rolecall.errors import (
     LoadError,
     ResponseError,
     RolecallError,
+    TemplateError,
     TemplateFailed,
     TemplateRaised,
     TemplateSyntaxError,
 )
 from rolecall.mask import Mask, Turn
+from rolecall.shown import is_source
 from rolecall.trace import Span, Trace
 
 TYPE_CHECKING = False
@@ -62,11 +64,14 @@ __all__ = [
     "RolecallError",
     "Span",
     "Template",
+    "TemplateError",
     "TemplateFailed",
     "TemplateRaised",
     "TemplateSyntaxError",
     "Trace",
     "Turn",
+    "__version__",
+    "check",
     "diff",
     "from_tokenizer",
     "get_json_schema",
@@ -76,10 +81,10 @@ __all__ = [
 ]
 
 
-def load(place: str | os.PathLike[str], *, name: str | None = None) -> Template:
+def load(place: Any, *, name: str | None = None, limits: Any = None) -> Template:
     """Load a template by what one types after ``rolecall check``.
 
-    That is the folder of a model, a template file, a GGUF file, a Modelfile, or a model by name:
+    It may also be the text of a template, a tokenizer of transformers, or a template. A place is the folder of a model, a template file, a GGUF file, a Modelfile, or a model by name:
     ``hf:ORG/NAME`` or ``ollama:NAME``. What the command would fetch is fetched. If there are several
     templates at the place, ``name`` says which one is meant. What there is to say about the files
     becomes a warning.
@@ -97,8 +102,14 @@ def load(place: str | os.PathLike[str], *, name: str | None = None) -> Template:
     import os
     import warnings
 
+    if isinstance(place, Template):
+        return place
+    if is_source(place):
+        return Template(place, name=name or "template", limits=limits)
+    if not isinstance(place, (str, os.PathLike)):
+        return from_tokenizer(place, name=name, limits=limits)
     text = os.fsdecode(place)
-    templates, notes = _rolecall.load(text)
+    templates, notes = _rolecall.load(text, limits)
     for note in notes:
         warnings.warn(note, UserWarning, stacklevel=2)
     if name is not None:
@@ -113,7 +124,7 @@ def load(place: str | os.PathLike[str], *, name: str | None = None) -> Template:
     raise LoadError(f"{text} has {len(templates)} templates, so name one of them: {names}")
 
 
-def from_tokenizer(tokenizer: Any, *, name: str | None = None) -> Template:
+def from_tokenizer(tokenizer: Any, *, name: str | None = None, limits: Any = None) -> Template:
     """Take the template of a tokenizer or a processor of transformers.
 
     Anything with ``chat_template`` and ``special_tokens_map`` will do. A processor has those tokens
@@ -147,6 +158,7 @@ def from_tokenizer(tokenizer: Any, *, name: str | None = None) -> Template:
         response_template=getattr(
             tokenizer.tokenizer if is_processor else tokenizer, "response_template", None
         ),
+        limits=limits,
     )
 
 

@@ -1,6 +1,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from typing import Any, Literal, TypeAlias, final, overload
+from typing import Any, Literal, Protocol, TypeAlias, final, overload
 
 from rolecall.card import Card
 from rolecall.coverage import Coverage
@@ -15,6 +15,14 @@ _Front: TypeAlias = Literal[
     "raw", "transformers", "transformers-processor", "ollama", "ollama-openai"
 ]
 _Now: TypeAlias = str | date | None
+_Limits: TypeAlias = Mapping[str, int | str] | str | None
+
+class _Array(Protocol):
+    def tolist(self) -> Any: ...
+
+_Ids: TypeAlias = Sequence[int] | Sequence[Sequence[int]] | _Array
+
+__version__: str
 
 @final
 class Template:
@@ -27,6 +35,7 @@ class Template:
         dialect: Literal["jinja", "go"] = "jinja",
         front: _Front | None = None,
         response_template: Mapping[str, Any] | None = None,
+        limits: _Limits = None,
     ) -> Template: ...
     @overload
     def apply_chat_template(
@@ -108,9 +117,10 @@ class Template:
         now: _Now = None,
         **variables: Any,
     ) -> Trace: ...
+    @overload
     def mask(
         self,
-        messages: Iterable[_Message],
+        messages: Sequence[Mapping[str, Any]],
         tools: _Tools = None,
         documents: _Documents = None,
         add_generation_prompt: bool = True,
@@ -120,6 +130,19 @@ class Template:
         now: _Now = None,
         **variables: Any,
     ) -> Mask: ...
+    @overload
+    def mask(
+        self,
+        messages: Sequence[Sequence[Mapping[str, Any]]],
+        tools: _Tools = None,
+        documents: _Documents = None,
+        add_generation_prompt: bool = True,
+        continue_final_message: bool | str = False,
+        *,
+        front: _Front | None = None,
+        now: _Now = None,
+        **variables: Any,
+    ) -> list[Mask]: ...
     def cover(
         self,
         cases: Iterable[Iterable[_Message] | Mapping[str, Any]],
@@ -131,7 +154,7 @@ class Template:
         *,
         select: str | Iterable[str] | None = None,
         ignore: str | Iterable[str] | None = None,
-        like: Template | str | None = None,
+        like: Any = None,
         served: bool | str | Iterable[str] | None = None,
     ) -> Card: ...
     @overload
@@ -140,8 +163,9 @@ class Template:
         response: str,
         schema: Mapping[str, Any] | None = None,
         *,
-        prefix: str | None = None,
+        prefix: str | _Ids | None = None,
         tools: _Tools = None,
+        tokenizer: Any = None,
     ) -> dict[str, Any]: ...
     @overload
     def parse_response(
@@ -149,9 +173,20 @@ class Template:
         response: list[str],
         schema: Mapping[str, Any] | None = None,
         *,
-        prefix: str | list[str] | None = None,
+        prefix: str | Sequence[str] | _Ids | None = None,
         tools: _Tools = None,
+        tokenizer: Any = None,
     ) -> list[dict[str, Any]]: ...
+    @overload
+    def parse_response(
+        self,
+        response: _Ids,
+        schema: Mapping[str, Any] | None = None,
+        *,
+        prefix: str | Sequence[str] | _Ids | None = None,
+        tools: _Tools = None,
+        tokenizer: Any,
+    ) -> Any: ...
     def get_response_parser(
         self,
         response_template: Mapping[str, Any] | None = None,
@@ -182,16 +217,17 @@ class ResponseParser:
     def finalize(self) -> tuple[dict[str, Any], list[dict[str, Any]]]: ...
 
 def run(arguments: list[str], again: list[str]) -> int: ...
-def load(place: str) -> tuple[list[Template], list[str]]: ...
+def restore(state: str) -> Template: ...
+def load(place: str, limits: _Limits) -> tuple[list[Template], list[str]]: ...
 def check(
     template: Template,
     select: list[str],
     ignore: list[str],
     like: Template | None,
     served: list[str] | None,
-) -> str: ...
+) -> tuple[str, str]: ...
 def cover(template: Template, cases: Iterable[Any], front: str | None) -> str: ...
-def diff(a: Template, b: Template, names: tuple[str, str]) -> str: ...
+def diff(a: Template, b: Template, names: tuple[str, str]) -> tuple[str, str]: ...
 def engine_names(only: list[str]) -> list[str]: ...
 def engine_tests(
     function: Callable[..., str],

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from rolecall import _rolecall
-from rolecall.errors import ContractsBroken, RolecallError, TemplateSyntaxError
+from rolecall.errors import ContractsBroken, TemplateSyntaxError
+from rolecall.shown import Shown, template_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from rolecall._rolecall import Template
 
 __all__ = ["Card", "Finding"]
 
@@ -72,7 +72,7 @@ class Finding:
         return f"<rolecall.Finding {self}>"
 
 
-class Card:
+class Card(Shown):
     """The report card of a template, made by :meth:`rolecall.Template.check`.
 
     >>> import rolecall
@@ -84,10 +84,11 @@ class Card:
     """
 
     __module__ = "rolecall"
-    __slots__ = ("_card", "_document")
+    __slots__ = ("_card", "_document", "_text")
 
-    def __init__(self, document: dict[str, Any]) -> None:
+    def __init__(self, document: dict[str, Any], text: str) -> None:
         self._document = document
+        self._text = text
         self._card: dict[str, Any] = document["cards"][0]
 
     def _broken(self, severity: str) -> list[Finding]:
@@ -185,6 +186,9 @@ class Card:
         if words:
             raise ContractsBroken(f"{self.template}: " + "\n  ".join(words), errors)
 
+    def __str__(self) -> str:
+        return self._text
+
     def __repr__(self) -> str:
         return (
             f"<rolecall.Card of {self.template!r}: {len(self.errors)} errors, "
@@ -193,22 +197,27 @@ class Card:
 
 
 def check(
-    template: Template,
-    select: str | Iterable[str] | None,
-    ignore: str | Iterable[str] | None,
-    like: Template | str | None,
-    served: bool | str | Iterable[str] | None,
+    template: Any,
+    select: str | Iterable[str] | None = None,
+    ignore: str | Iterable[str] | None = None,
+    like: Any = None,
+    served: bool | str | Iterable[str] | None = None,
 ) -> Card:
-    """Make the report card of a template."""
+    """Make the report card of a template, or of what :func:`rolecall.load` takes.
+
+    The other arguments are those of :meth:`rolecall.Template.check`.
+
+    >>> import rolecall
+    >>> rolecall.check("{{ messages[-1].content }}").errors[0].contract
+    'messages-kept'
+    """
     import json
 
-    if isinstance(like, str):
-        import rolecall
-
-        like = rolecall.load(like)
+    template = template_of(template)
+    like = None if like is None else template_of(like)
     fronts = None if served is None or served is False else _names(None if served is True else served)
-    text = _rolecall.check(template, _names(select), _names(ignore), like, fronts)
-    return Card(json.loads(text))
+    document, text = _rolecall.check(template, _names(select), _names(ignore), like, fronts)
+    return Card(json.loads(document), text.strip("\n"))
 
 
 def _names(names: str | Iterable[str] | None) -> list[str]:

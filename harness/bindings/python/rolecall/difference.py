@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rolecall import _rolecall
+from rolecall.shown import Shown, is_source, template_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from rolecall._rolecall import Template
 
 __all__ = ["CaseDifference", "Diff"]
 
@@ -57,14 +57,15 @@ class CaseDifference:
         return f"<rolecall.CaseDifference {self.name!r}>"
 
 
-class Diff:
+class Diff(Shown):
     """What two templates make of the cases of the suite, made by :func:`rolecall.diff`."""
 
     __module__ = "rolecall"
-    __slots__ = ("_document",)
+    __slots__ = ("_document", "_text")
 
-    def __init__(self, document: dict[str, Any]) -> None:
+    def __init__(self, document: dict[str, Any], text: str) -> None:
         self._document = document
+        self._text = text
 
     @property
     def differs(self) -> bool:
@@ -92,15 +93,18 @@ class Diff:
         """Return all of it, as ``rolecall diff --format json`` prints it."""
         return self._document
 
+    def __str__(self) -> str:
+        return self._text
+
     def __repr__(self) -> str:
         counts = self.counts
         return f"<rolecall.Diff: {counts['differ']} of {counts['cases']} cases differ>"
 
 
-def diff(a: Template | str, b: Template | str) -> Diff:
+def diff(a: Any, b: Any) -> Diff:
     """Compare two templates in the cases of the suite, as ``rolecall diff`` does.
 
-    Each of them may be a template or a place that :func:`rolecall.load` finds.
+    Each of them may be a template, or anything that :func:`rolecall.load` takes.
 
     >>> import rolecall
     >>> source = "{% for m in messages %}{{ m.role }}: {{ m.content }}\\n{% endfor %}"
@@ -113,11 +117,13 @@ def diff(a: Template | str, b: Template | str) -> Diff:
     []
     """
     import json
+    import os
 
-    import rolecall
-
-    sides = [rolecall.load(side) if isinstance(side, str) else side for side in (a, b)]
-    names = tuple(
-        given if isinstance(given, str) else side.name for given, side in zip((a, b), sides)
-    )
-    return Diff(json.loads(_rolecall.diff(sides[0], sides[1], (names[0], names[1]))))
+    sides = [template_of(a), template_of(b)]
+    # Of two templates with one name, the places tell which is which.
+    names = [
+        os.fsdecode(given) if isinstance(given, (str, os.PathLike)) and not is_source(given) else side.name
+        for given, side in zip((a, b), sides)
+    ]
+    document, text = _rolecall.diff(sides[0], sides[1], (names[0], names[1]))
+    return Diff(json.loads(document), text.strip("\n"))

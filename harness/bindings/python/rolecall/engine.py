@@ -1,7 +1,8 @@
 """Engines that are functions in Python, held to Rolecall's suite.
 
-An engine renders Jinja templates: ``engine(source, variables)`` returns the prompt. ``variables`` has
-all that a template sees: ``messages``, ``tools``, ``documents``, ``add_generation_prompt``, the special
+An engine renders Jinja templates: ``engine(source, variables)`` returns the prompt. An engine with one
+parameter, ``engine(source)``, compiles a template once, and returns a function of ``variables`` that
+renders it. ``variables`` has all that a template sees: ``messages``, ``tools``, ``documents``, ``add_generation_prompt``, the special
 tokens and other variables. If a parameter of the function is named ``now``, it gets the time at which
 the conversation happens. A template's refusal is a :class:`rolecall.TemplateRaised`, or the
 ``TemplateError`` of jinja2.
@@ -10,9 +11,11 @@ the conversation happens. A template's refusal is a :class:`rolecall.TemplateRai
 from __future__ import annotations
 
 import os
+import sys
 
 from rolecall import _rolecall
 from rolecall.errors import EngineDiffers
+from rolecall.shown import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +49,7 @@ class EngineTest:
         return f"<{self.name}: {'agrees' if self.failure is None else 'fails'}>"
 
 
-class EngineRun:
+class EngineRun(Shown):
     """The results of an engine, one for each pair."""
 
     def __init__(self, tests: list[EngineTest]) -> None:
@@ -66,6 +69,12 @@ class EngineRun:
         if self.failures:
             raise EngineDiffers(self.failures, len(self.tests))
 
+    def __str__(self) -> str:
+        failures = self.failures
+        if failures:
+            return str(EngineDiffers(failures, len(self.tests)))
+        return f"all {len(self.tests)} results are right"
+
     def __repr__(self) -> str:
         return f"<{len(self.tests) - len(self.failures)} of {len(self.tests)} pairs agree>"
 
@@ -75,7 +84,7 @@ class EngineSuite:
 
     def __init__(
         self,
-        engine: Callable[..., str],
+        engine: Callable[..., Any],
         only: str | Iterable[str] = (),
         expected_failures: str | os.PathLike[str] | None = None,
     ) -> None:
@@ -93,10 +102,12 @@ class EngineSuite:
     def tests(self, chosen: set[str] | None = None) -> list[EngineTest]:
         """Let the engine render all pairs, or those that are chosen by their names."""
         name = getattr(self.engine, "__name__", type(self.engine).__name__)
-        if chosen is not None and chosen >= set(self.names()):
-            chosen = None
+        engine, has_now = called(self.engine)
+        if chosen is None and sys.stderr is not None and sys.stderr.isatty():
+            # The progress bar shows how many there are.
+            chosen = set(self.names())
         found = _rolecall.engine_tests(
-            self.engine, name, takes_now(self.engine), self.only, self.expected_failures, chosen
+            engine, name, has_now, self.only, self.expected_failures, chosen
         )
         tests = [EngineTest(*test) for test in found]
         if self.expected_failures and all(test.name != LIST for test in tests):
@@ -109,18 +120,35 @@ class EngineSuite:
 LIST = "every line of the list of expected failures is of use"
 
 
-def takes_now(engine: Callable[..., Any]) -> bool:
-    """Whether a parameter of a function is named ``now``."""
+def parameters(function: Callable[..., Any]) -> list[str]:
+    """Return the names of a function's parameters, as far as they are known."""
     import inspect
 
     try:
-        return "now" in inspect.signature(engine).parameters
+        return list(inspect.signature(function).parameters)
     except (TypeError, ValueError):
-        return False
+        return []
+
+
+def called(engine: Callable[..., Any]) -> tuple[Callable[..., str], bool]:
+    """Return an engine as a function of a source and variables, and whether it takes ``now``."""
+    names = parameters(engine)
+    if len(names) != 1:
+        return engine, "now" in names
+    compiled: dict[str, tuple[Callable[..., str], bool]] = {}
+
+    def render(source: str, variables: dict[str, Any], now: Any) -> str:
+        if source not in compiled:
+            program = engine(source)
+            compiled[source] = program, "now" in parameters(program)
+        program, has_now = compiled[source]
+        return program(variables, now=now) if has_now else program(variables)
+
+    return render, True
 
 
 def run(
-    engine: Callable[..., str],
+    engine: Callable[..., Any],
     *,
     only: str | Iterable[str] = (),
     expected_failures: str | os.PathLike[str] | None = None,
@@ -144,7 +172,7 @@ def hold_to_suite(
     *,
     only: str | Iterable[str] = (),
     expected_failures: str | os.PathLike[str] | None = None,
-) -> Callable[[Callable[..., str]], EngineSuite]:
+) -> Callable[[Callable[..., Any]], EngineSuite]:
     """Make tests for pytest of an engine: one for each pair.
 
     A relative path of ``expected_failures`` begins at the file of the engine. ``pytest
@@ -158,7 +186,7 @@ def hold_to_suite(
     'qwen2.5:plain/single-turn'
     """
 
-    def hold(engine: Callable[..., str]) -> EngineSuite:
+    def hold(engine: Callable[..., Any]) -> EngineSuite:
         path = expected_failures
         code = getattr(engine, "__code__", None)
         if path is not None and code is not None:

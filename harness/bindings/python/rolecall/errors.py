@@ -15,6 +15,7 @@ __all__ = [
     "LoadError",
     "ResponseError",
     "RolecallError",
+    "TemplateError",
     "TemplateFailed",
     "TemplateRaised",
     "TemplateSyntaxError",
@@ -28,16 +29,28 @@ class RolecallError(Exception):
 
     #: The reason in words.
     message: str
+    #: Which conversation it is about, counted from 0, if several were given.
+    conversation: int | None = None
 
     def __init__(self, message: str, *fields: object) -> None:
         super().__init__(message, *fields)
         self.message = message
 
     def __str__(self) -> str:
+        words = self._words()
+        return words if self.conversation is None else f"conversation {self.conversation}: {words}"
+
+    def _words(self) -> str:
         return self.message
 
 
-class TemplateSyntaxError(RolecallError):
+class TemplateError(RolecallError):
+    """A template gives no prompt. It is the base of such errors, as jinja2's ``TemplateError`` is."""
+
+    __module__ = "rolecall"
+
+
+class TemplateSyntaxError(TemplateError):
     """The source of a template cannot be read.
 
     >>> import rolecall
@@ -60,7 +73,7 @@ class TemplateSyntaxError(RolecallError):
         self.line = line
         self.column = column
 
-    def __str__(self) -> str:
+    def _words(self) -> str:
         place = [
             f"{name} {number}"
             for name, number in (("line", self.line), ("column", self.column))
@@ -69,7 +82,7 @@ class TemplateSyntaxError(RolecallError):
         return f"{', '.join(place)}: {self.message}" if place else self.message
 
 
-class ResponseError(RolecallError):
+class ResponseError(RolecallError, ValueError):
     """A response template cannot be used, or an answer does not fit it.
 
     >>> import rolecall
@@ -93,7 +106,7 @@ class ResponseError(RolecallError):
         self.kind = kind
 
 
-class TemplateRaised(RolecallError):
+class TemplateRaised(TemplateError):
     """The template itself refuses the conversation, with ``raise_exception(message)``.
 
     >>> import rolecall
@@ -107,7 +120,7 @@ class TemplateRaised(RolecallError):
     __module__ = "rolecall"
 
 
-class TemplateFailed(RolecallError):
+class TemplateFailed(TemplateError):
     """The template fails while it runs: it needs a value that is not there, or one of another type."""
 
     __module__ = "rolecall"
@@ -119,7 +132,7 @@ class TemplateFailed(RolecallError):
         super().__init__(message, line)
         self.line = line
 
-    def __str__(self) -> str:
+    def _words(self) -> str:
         return self.message if self.line is None else f"line {self.line}: {self.message}"
 
 
@@ -129,7 +142,7 @@ class InputRefused(RolecallError, ValueError):
     __module__ = "rolecall"
 
 
-class LimitExceeded(RolecallError):
+class LimitExceeded(TemplateError):
     """The template needs more than a render may take.
 
     >>> import rolecall
@@ -150,7 +163,7 @@ class LimitExceeded(RolecallError):
         super().__init__(limit)
         self.limit = limit
 
-    def __str__(self) -> str:
+    def _words(self) -> str:
         return f"the limit on {self.limit} ran out"
 
 
@@ -196,3 +209,6 @@ class EngineDiffers(RolecallError):
         super().__init__("\n".join([first, *shown, *more]), failures, total)
         self.failures = failures
         self.total = total
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.failures, self.total)

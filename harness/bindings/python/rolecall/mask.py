@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+from rolecall.shown import Shown
+
 __all__ = ["Mask", "Turn"]
 
 
@@ -65,7 +67,7 @@ class Turn:
         return f"<rolecall.Turn of message {self.message}, {self.kind}>"
 
 
-class Mask:
+class Mask(Shown):
     """What the model writes of a prompt, found by :meth:`rolecall.Template.mask`.
 
     >>> import rolecall
@@ -112,11 +114,14 @@ class Mask:
     def characters(self) -> list[tuple[int, int]]:
         """What the model writes, in characters of the prompt: ``prompt[start:end]``."""
         prompt = self.prompt.encode("utf-8")
-
-        def place(byte: int) -> int:
-            return len(prompt[:byte].decode("utf-8"))
-
-        return [(place(start), place(end)) for start, end in self.learned]
+        ranges = []
+        byte = character = 0
+        for start, end in self.learned:
+            first = character + len(prompt[byte:start].decode("utf-8"))
+            character = first + len(prompt[start:end].decode("utf-8"))
+            byte = end
+            ranges.append((first, character))
+        return ranges
 
     @property
     def texts(self) -> list[str]:
@@ -136,22 +141,49 @@ class Mask:
         tokenizer of transformers gives them with ``return_offsets_mapping=True``. Give it the
         ``prompt`` with ``add_special_tokens=False``.
         """
+        from bisect import bisect_right
+
         learned = self.characters
-        return [
-            int(any(first < end and start < last for start, end in learned))
-            for first, last in offsets
-        ]
+        ends = [end for _, end in learned]
+
+        def is_learned(first: int, last: int) -> bool:
+            at = bisect_right(ends, first)
+            return at < len(ends) and learned[at][0] < last
+
+        # An array or a tensor gives its numbers much faster as a list.
+        to_list = getattr(offsets, "tolist", None)
+        pairs: Iterable[tuple[int, int]] = offsets if to_list is None else to_list()
+        return [int(is_learned(first, last)) for first, last in pairs]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it, as ``rolecall mask --format json`` prints a case."""
         return self._document
 
+    def __str__(self) -> str:
+        size = len(self.prompt.encode("utf-8"))
+        written = sum(end - start for start, end in self.learned)
+        count = len(self.turns)
+        lines = [f"the model writes {written} of {size} bytes, in {count} turn{'s'[: count != 1]}"]
+        prompt, at = self.prompt, 0
+        places = zip(self.characters + [(len(prompt),) * 2], self.learned + [(size, size)])
+        byte = 0
+        for (first, last), (start, end) in places:
+            for word, text, place in (
+                ("reads ", prompt[at:first], (byte, start)),
+                ("writes", prompt[first:last], (start, end)),
+            ):
+                if text:
+                    shown = text.replace("\n", "␊")
+                    lines.append(f"{word} {place[0]}..{place[1]}  {shown}")
+            at, byte = last, end
+        return "\n".join(lines)
+
     def __repr__(self) -> str:
         return f"<rolecall.Mask of {len(self._document['turns'])} turns>"
 
 
-def read(text: str) -> Mask:
-    """Read the JSON of the mask of one case."""
+def read(text: str) -> list[Mask]:
+    """Read the JSON of the masks of some cases."""
     import json
 
-    return Mask(json.loads(text)["masks"][0])
+    return [Mask(mask) for mask in json.loads(text)["masks"]]

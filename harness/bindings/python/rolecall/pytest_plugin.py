@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from rolecall import __main__ as command
-from rolecall.engine import ACCEPT, EngineSuite, EngineTest
+from rolecall.engine import ACCEPT, LIST, EngineSuite, EngineTest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -190,16 +190,20 @@ class TemplateCollector(pytest.Collector):
 
     def collect(self) -> Iterator[PairItem]:
         """Collect the pairs of the template."""
+        known: dict[str, int] = {}
         for result in self.results:
-            yield PairItem.from_parent(self, name=result.name, result=result)
+            count = known[result.name] = known.get(result.name, 0) + 1
+            # What is no pair may have the name of something else.
+            name = result.name if count == 1 else f"{result.name} ({count})"
+            yield PairItem.from_parent(self, name=name, result=result)
 
 
 class DifferenceItem(pytest.Item):
     """A test that shows a difference, and not where Python found it."""
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Show the difference alone."""
-        if isinstance(excinfo.value, PairFailure):
+        """Show the difference alone. A traceback would take more time than the test."""
+        if isinstance(excinfo.value, (PairFailure, pytest.xfail.Exception)):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
@@ -345,7 +349,7 @@ class EngineCollector(pytest.Collector):
     def __init__(self, *, suite: EngineSuite, **keywords: Any) -> None:
         super().__init__(**keywords)
         self.suite = suite
-        self.tests: dict[str, EngineTest] | None = None
+        self.tests: dict[str, EngineTest] = {}
 
     def collect(self) -> Iterator[EngineItem]:
         """Collect a test for each pair, and one for the list of expected failures."""
@@ -353,13 +357,21 @@ class EngineCollector(pytest.Collector):
             yield EngineItem.from_parent(self, name=name)
 
     def test(self, name: str, chosen: Iterable[str]) -> EngineTest:
-        """Return a test. The first one lets the engine render all pairs that were chosen."""
-        if self.tests is None:
+        """Return a test. The first one lets the engine render all pairs that were chosen.
+
+        A worker of xdist gets only some of the tests, so its engine renders a template at a time. Only
+        the test of the list of expected failures needs all pairs.
+        """
+        if name not in self.tests:
+            names = set(chosen)
+            if hasattr(self.config, "workerinput") and name != LIST:
+                template = name.partition(":")[0] + ":"
+                names = {one for one in names if one.startswith(template)}
             # A run of all pairs writes the list, and a run of some of them does not.
             if self.config.getoption("rolecall_accept"):
                 os.environ[ACCEPT] = "1"
             try:
-                self.tests = {test.name: test for test in self.suite.tests(set(chosen))}
+                self.tests.update((test.name, test) for test in self.suite.tests(names))
             finally:
                 if self.config.getoption("rolecall_accept"):
                     del os.environ[ACCEPT]

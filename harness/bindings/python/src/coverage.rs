@@ -4,8 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
 use rolecall_cli::report::coverage;
 use rolecall_cli::report::format::Format;
-use rolecall_core::guard::on_large_stack;
-use rolecall_core::{Case, CaseId};
+use rolecall_core::{Case, CaseId, Limits};
 use rolecall_explore::coverage::TemplateCoverage;
 use rolecall_front::engines::Engines;
 use rolecall_suite::suite::Pair;
@@ -13,6 +12,7 @@ use rolecall_suite::suite::Pair;
 use crate::errors::refused;
 use crate::request::Options;
 use crate::template::Template;
+use crate::threads::interruptible;
 use crate::trace::with_front;
 
 /// Renders cases, and returns the JSON of which places of a template they reach. A case is a
@@ -32,13 +32,18 @@ pub(crate) fn cover(
         case.id = CaseId::new("cases", &(index + 1).to_string());
         all.push(case);
     }
+    let limits = template.limits().clone();
     let template = with_front(template.template(), front);
-    let covered = py.detach(|| on_large_stack(move || covered(&template, all)));
+    let covered = interruptible(py, move || covered(&template, &limits, all))?;
     covered.map_err(|why| refused(py, &why))
 }
 
-fn covered(template: &rolecall_core::Template, cases: Vec<Case>) -> Result<String, String> {
-    let engines = Engines::default();
+fn covered(
+    template: &rolecall_core::Template,
+    limits: &Limits,
+    cases: Vec<Case>,
+) -> Result<String, String> {
+    let engines = Engines::with_limits(limits);
     let engine = engines.for_dialect(template.dialect);
     let engine = engine.ok_or_else(|| format!("no engine renders {}", template.dialect))?;
     let pairs = cases.iter().map(|case| Pair { template, case });

@@ -5,9 +5,8 @@
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use anstream::adapter::strip_str;
 use pyo3::exceptions::PyException;
@@ -22,9 +21,7 @@ use rolecall_io::protocol::all_variables;
 
 use crate::command::start_with;
 use crate::errors::refused;
-
-/// How often a run looks whether the user wants to end it.
-const WATCH: Duration = Duration::from_millis(5);
+use crate::threads::{LateBar, WATCH};
 
 /// The names of the tests of an engine: one for each pair that a filter matches.
 #[pyfunction]
@@ -50,6 +47,8 @@ pub(crate) fn engine_tests(
     start_with(py)?;
     let engine = FunctionEngine::new(function, name, takes_now);
     let is_chosen = |name: &str| chosen.as_ref().is_none_or(|chosen| chosen.contains(name));
+    let count = chosen.as_ref().map(HashSet::len);
+    let mut bar = LateBar::new(count, "rendering", "pairs");
     let tests = std::thread::scope(|scope| {
         let run = scope.spawn(|| {
             // One thread: a function in Python need not be made for several.
@@ -58,6 +57,7 @@ pub(crate) fn engine_tests(
         });
         while !run.is_finished() {
             py.detach(|| std::thread::sleep(WATCH));
+            bar.at(engine.calls.count.load(Ordering::Relaxed));
             if let Err(error) = py.check_signals() {
                 engine.calls.stop(error);
             }
@@ -110,6 +110,7 @@ struct Calls {
     /// Whether it takes the time of the conversation as `now`.
     takes_now: bool,
     is_stopped: AtomicBool,
+    count: AtomicUsize,
     error: Mutex<Option<PyErr>>,
 }
 
@@ -119,6 +120,7 @@ impl FunctionEngine {
             function,
             takes_now,
             is_stopped: AtomicBool::new(false),
+            count: AtomicUsize::new(0),
             error: Mutex::default(),
         };
         FunctionEngine {
@@ -165,6 +167,7 @@ impl Program for FunctionProgram {
             let message = "the run was stopped".to_owned();
             return Outcome::NotAsked { message };
         }
+        self.calls.count.fetch_add(1, Ordering::Relaxed);
         Python::attach(|py| {
             self.prompt(py, conversation.case()).map_or_else(
                 |error| self.calls.outcome(py, error),

@@ -12,6 +12,15 @@ pub(crate) fn new<'py>(py: Python<'py>, class: &str, fields: impl PyCallArgs<'py
     made.map_or_else(|error| error, PyErr::from_value)
 }
 
+/// The same error, with the number of its conversation if it is one of several.
+pub(crate) fn of_conversation(py: Python<'_>, error: PyErr, index: usize) -> PyErr {
+    let value = error.value(py);
+    if value.hasattr("conversation").unwrap_or_default() {
+        let _ = value.setattr("conversation", index);
+    }
+    error
+}
+
 /// Says that something the caller handed over is refused.
 pub(crate) fn refused(py: Python<'_>, why: &str) -> PyErr {
     new(py, "InputRefused", (why,))

@@ -32,6 +32,11 @@ mod engine;
 /// Renders and checks chat templates. Import `rolecall`, not this.
 #[pyo3::pymodule(gil_used = false)]
 mod _rolecall {
+    /// The version of the package.
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)] // as Python names it
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+
     #[pymodule_export]
     use crate::command::run;
     #[pymodule_export]
@@ -43,5 +48,5 @@ mod _rolecall {
     #[pymodule_export]
     use crate::response::ResponseParser;
     #[pymodule_export]
-    use crate::template::Template;
+    use crate::template::{Template, restore};
 }

@@ -2,20 +2,24 @@
 //! as its JSON: the package makes objects of that.
 
 use pyo3::prelude::*;
-use rolecall_cli::library::{self, CheckOptions, FoundTemplates, LibraryError};
+use rolecall_cli::library::{self, CheckOptions, LibraryError, Report};
 
 use crate::command::start_with;
 use crate::errors::{new, refused};
+use crate::program;
 use crate::template::Template;
-use crate::threads::pool;
+use crate::threads::interruptible;
 
 /// Loads the templates of a place. Returns them with what there is to say about the place.
 #[pyfunction]
-pub(crate) fn load(py: Python<'_>, place: &str) -> PyResult<(Vec<Template>, Vec<String>)> {
+pub(crate) fn load(
+    py: Python<'_>,
+    place: String,
+    limits: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Vec<Template>, Vec<String>)> {
     start_with(py)?;
-    let pool = pool()?;
-    let found: Result<FoundTemplates, LibraryError> =
-        py.detach(|| pool.install(|| library::find(place)));
+    let limits = program::limits(py, limits)?;
+    let (found, place) = interruptible(py, move || (library::find(&place), place))?;
     let failed = |why: String| new(py, "LoadError", (why,));
     let found = found.map_err(|error| failed(error.to_string()))?;
     if found.templates.is_empty() {
@@ -26,11 +30,16 @@ pub(crate) fn load(py: Python<'_>, place: &str) -> PyResult<(Vec<Template>, Vec<
         }));
     }
     let templates = found.templates;
-    let made = py.detach(|| templates.into_iter().map(Template::of).collect());
+    let templates = templates.into_iter();
+    let made = py.detach(|| {
+        templates
+            .map(|one| Template::of(one, limits.clone()))
+            .collect()
+    });
     Ok((made, [found.problems, found.notes].concat()))
 }
 
-/// Checks a template, and returns the JSON of its report card.
+/// Checks a template, and returns its report card as JSON and as text.
 #[pyfunction]
 pub(crate) fn check(
     py: Python<'_>,
@@ -39,29 +48,39 @@ pub(crate) fn check(
     ignore: Vec<String>,
     like: Option<&Bound<'_, Template>>,
     served: Option<Vec<String>>,
-) -> PyResult<String> {
+) -> PyResult<(String, String)> {
     start_with(py)?;
-    let options = CheckOptions {
-        select,
-        ignore,
-        like: like.map(|like| like.get().template()),
-        served,
-    };
-    let (template, pool) = (template.get().template(), pool()?);
-    py.detach(|| pool.install(|| library::check(template, &options)))
-        .map_err(|error| refused(py, &error.to_string()))
+    let template = template.get().template().clone();
+    let like = like.map(|like| like.get().template().clone());
+    let checked = interruptible(py, move || {
+        let options = CheckOptions {
+            select,
+            ignore,
+            like: like.as_ref(),
+            served,
+        };
+        library::check(&template, &options)
+    });
+    report(py, checked?)
 }
 
-/// Compares two templates, and returns the JSON of the comparison.
+fn report(py: Python<'_>, made: Result<Report, LibraryError>) -> PyResult<(String, String)> {
+    match made {
+        Ok(Report { json, text }) => Ok((json, text)),
+        Err(error) => Err(refused(py, &error.to_string())),
+    }
+}
+
+/// Compares two templates, and returns the comparison as JSON and as text.
 #[pyfunction]
 pub(crate) fn diff(
     py: Python<'_>,
     a: &Bound<'_, Template>,
     b: &Bound<'_, Template>,
     names: [String; 2],
-) -> PyResult<String> {
+) -> PyResult<(String, String)> {
     start_with(py)?;
-    let (a, b, pool) = (a.get().template(), b.get().template(), pool()?);
-    py.detach(|| pool.install(|| library::diff(a, b, names)))
-        .map_err(|error| refused(py, &error.to_string()))
+    let [a, b] = [a, b].map(|side| side.get().template().clone());
+    let compared = interruptible(py, move || library::diff(&a, &b, names));
+    report(py, compared?)
 }

@@ -35,6 +35,44 @@ pub(crate) fn template(
     ResponseTemplate::from_json(json).map_err(|error| unusable(py, &error))
 }
 
+/// An answer, a prefix, or a list of them as texts. Token ids become texts by a tokenizer.
+pub(crate) fn decoded<'py>(
+    given: &Bound<'py, PyAny>,
+    tokenizer: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = given.py();
+    if given.is_instance_of::<PyString>() {
+        return Ok(given.clone());
+    }
+    let given = match given.getattr_opt("tolist")? {
+        Some(tolist) => tolist.call0()?,
+        None => given.clone(),
+    };
+    if given
+        .get_item(0)
+        .is_ok_and(|first| !first.is_instance_of::<PyInt>())
+    {
+        let texts = PyList::empty(py);
+        for one in given.try_iter()? {
+            texts.append(decoded(&one?, tokenizer)?)?;
+        }
+        return Ok(texts.into_any());
+    }
+    if given.len()? == 0 {
+        return Ok(given);
+    }
+    let Some(tokenizer) = tokenizer else {
+        return Err(errors::refused(
+            py,
+            "token ids need a `tokenizer` that turns them into a text",
+        ));
+    };
+    match tokenizer.getattr_opt("decode")? {
+        Some(decode) => decode.call1((given,)),
+        None => tokenizer.call1((given,)),
+    }
+}
+
 /// Begins to read an answer.
 pub(crate) fn begin(
     py: Python<'_>,

@@ -5,10 +5,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyMapping, PyString};
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
-use rolecall_core::{Case, Dialect, Outcome};
+use rolecall_cli::library::limits_text;
+use rolecall_core::fingerprint::Checksum;
+use rolecall_core::{Case, Dialect, Limits, Outcome};
 use rolecall_front::front::Front;
 use serde_json::Value;
 
@@ -17,8 +20,8 @@ use crate::errors::{self, refused};
 use crate::program::Program;
 use crate::request::{self, Options, Request};
 use crate::response::{self, ResponseParser};
-use crate::threads::pool;
-use crate::{mask, trace};
+use crate::threads::{LateBar, pool};
+use crate::{mask, program, trace};
 
 /// How many conversations wait at a time for a render.
 const AT_ONCE: usize = 512;
@@ -42,6 +45,7 @@ pub(crate) struct Template {
     model: rolecall_core::Template,
     /// The front of its users.
     front: Front,
+    limits: Limits,
     /// Whether it may ask for the time.
     reads_clock: bool,
     usual: Program,
@@ -59,7 +63,7 @@ struct Other {
 
 impl Template {
     /// A template that is ready to render.
-    pub(crate) fn of(template: rolecall_core::Template) -> Template {
+    pub(crate) fn of(template: rolecall_core::Template, limits: Limits) -> Template {
         let front = Front::of(&template);
         let mut named = template.named.iter();
         let reads_clock = template.dialect == Dialect::Go
@@ -68,8 +72,9 @@ impl Template {
         Template {
             front,
             reads_clock,
-            usual: Program::new(template.clone(), front),
+            usual: Program::new(template.clone(), front, &limits),
             model: template,
+            limits,
             kept: Mutex::default(),
         }
     }
@@ -95,7 +100,7 @@ impl Template {
             template.source = named.map_or(chosen.to_owned(), |(_, named)| named.source.clone());
             template.named.clear();
         }
-        let compiled = Arc::new(Program::new(template, front));
+        let compiled = Arc::new(Program::new(template, front, &self.limits));
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() == MOST_KEPT {
             kept.remove(0);
@@ -126,6 +131,16 @@ impl Template {
 
     pub(crate) fn template(&self) -> &rolecall_core::Template {
         &self.model
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// All that makes it, as JSON: what [`restore`] takes.
+    fn state(&self) -> PyResult<String> {
+        let state = (&self.model, limits_text(&self.limits));
+        serde_json::to_string(&state).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
     fn prompt(
@@ -166,6 +181,15 @@ impl Template {
     }
 }
 
+/// Makes a template again that was pickled.
+#[pyfunction]
+pub(crate) fn restore(py: Python<'_>, state: &str) -> PyResult<Template> {
+    let state: Result<(rolecall_core::Template, String), _> = serde_json::from_str(state);
+    let (template, limits) = state.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let limits = program::limits(py, Some(PyString::new(py, &limits).as_any()))?;
+    Ok(py.detach(|| Template::of(template, limits)))
+}
+
 /// Whether a Jinja template may ask for the time.
 fn asks_for_time(source: &str) -> bool {
     source.contains("strftime_now")
@@ -193,7 +217,8 @@ fn special_tokens(
 #[pymethods]
 impl Template {
     #[new]
-    #[pyo3(signature = (source, *, special_tokens=None, name="template", dialect="jinja", front=None, response_template=None))]
+    #[pyo3(signature = (source, *, special_tokens=None, name="template", dialect="jinja", front=None, response_template=None, limits=None))]
+    #[expect(clippy::too_many_arguments, reason = "callers name most of them")]
     fn new(
         py: Python<'_>,
         source: &Bound<'_, PyAny>,
@@ -202,7 +227,9 @@ impl Template {
         dialect: &str,
         front: Option<&str>,
         response_template: Option<&Bound<'_, PyAny>>,
+        limits: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Template> {
+        let limits = program::limits(py, limits)?;
         let Some(dialect) = Dialect::named(dialect) else {
             let why = format!("there is no dialect `{dialect}`; there are `jinja` and `go`");
             return Err(refused(py, &why));
@@ -244,7 +271,7 @@ impl Template {
             let json = Converter::of(Dialect::Jinja).value(response_template)?;
             template.response_template = Some(json);
         }
-        let made = py.detach(|| Template::of(template));
+        let made = py.detach(|| Template::of(template, limits));
         match made.usual.refusal() {
             None => Ok(made),
             Some(refusal) => errors::prompt(py, refusal, || made.usual.column()).map(|_| made),
@@ -324,8 +351,11 @@ impl Template {
         let asked = (front, chat_template);
         if request::is_batch(conversation)? {
             let prompts = PyList::empty(py);
-            for conversation in conversation.try_iter()? {
-                prompts.append(self.prompt(py, asked, request.case(&conversation?)?)?)?;
+            for (index, conversation) in conversation.try_iter()?.enumerate() {
+                let case = request.case(&conversation?);
+                let prompt = case.and_then(|case| self.prompt(py, asked, case));
+                let prompt = prompt.map_err(|error| errors::of_conversation(py, error, index))?;
+                prompts.append(prompt)?;
             }
             return Ok(prompts.into_any());
         }
@@ -429,8 +459,10 @@ impl Template {
         let request = self.request(py, None, &options)?;
         let pool = pool()?;
         let prompts = PyList::empty(py);
+        let mut bar = LateBar::new(conversations.len().ok(), "rendering", "conversations");
         let mut conversations = conversations.try_iter()?;
         loop {
+            bar.at(prompts.len());
             let mut cases: Vec<PyResult<Case>> = Vec::new();
             for conversation in conversations.by_ref().take(AT_ONCE) {
                 let case = request.case(&conversation?);
@@ -455,7 +487,8 @@ impl Template {
                 });
                 for outcome in outcomes {
                     let prompt = outcome
-                        .and_then(|outcome| errors::prompt(py, outcome, || compiled.column()));
+                        .and_then(|outcome| errors::prompt(py, outcome, || compiled.column()))
+                        .map_err(|error| errors::of_conversation(py, error, prompts.len()));
                     match prompt {
                         Ok(prompt) => prompts.append(prompt)?,
                         Err(error) if returns && is_refusal(py, &error)? => {
@@ -508,12 +541,12 @@ impl Template {
         };
         let front = self.front_of(py, front)?;
         let case = self.case(py, messages, &options)?;
-        let json = trace::trace(py, &self.model, front, case)?;
+        let json = trace::trace(py, &self.model, &self.limits, front, case)?;
         py.import("rolecall.trace")?.call_method1("read", (json,))
     }
 
     /// Say what the model writes of a prompt: the text that it is trained on. The arguments are those
-    /// of :meth:`render`.
+    /// of :meth:`render`. A list of conversations gives a list of masks, made on all cores.
     ///
     /// >>> import rolecall
     /// >>> template = rolecall.Template(
@@ -551,9 +584,33 @@ impl Template {
             variables,
         };
         let front = self.front_of(py, front)?;
-        let case = self.case(py, messages, &options)?;
-        let json = mask::mask(py, &self.model, front, case)?;
-        py.import("rolecall.mask")?.call_method1("read", (json,))
+        let request = self.request(py, None, &options)?;
+        let module = py.import("rolecall.mask")?;
+        let find = |cases, first| mask::masks(py, &self.model, &self.limits, front, cases, first);
+        if !request::is_batch(messages)? {
+            let json = find(vec![request.into_case(messages)?], None)?;
+            return module.call_method1("read", (json,))?.get_item(0);
+        }
+        let masks = PyList::empty(py);
+        let mut bar = LateBar::new(messages.len().ok(), "masking", "conversations");
+        let mut conversations = messages.try_iter()?;
+        loop {
+            let first = masks.len();
+            bar.at(first);
+            let mut cases = Vec::new();
+            for conversation in conversations.by_ref().take(AT_ONCE) {
+                let case = request.case(&conversation?);
+                let index = first + cases.len();
+                cases.push(case.map_err(|error| errors::of_conversation(py, error, index))?);
+            }
+            if cases.is_empty() {
+                return Ok(masks.into_any());
+            }
+            masks.call_method1(
+                "extend",
+                (module.call_method1("read", (find(cases, Some(first))?,))?,),
+            )?;
+        }
     }
 
     /// Say which places of the template some cases reach. A case is a conversation, or a mapping with
@@ -656,7 +713,8 @@ impl Template {
     /// ``prefix`` is the prompt, because templates often write the beginning of an answer; an empty
     /// text says that there is none. ``tools`` give the arguments of calls their types. ``schema`` is
     /// a response template; without it, the model's own is used. A list of answers gives a list of
-    /// messages.
+    /// messages. Answers and prefixes may also be token ids, in lists, arrays or tensors: then
+    /// ``tokenizer`` turns them into texts. It has a method ``decode``, or is such a function.
     ///
     /// >>> import rolecall
     /// >>> template = rolecall.Template(
@@ -671,7 +729,8 @@ impl Template {
     /// {'thinking': 'Greet back.', 'content': 'Hello!'}
     ///
     /// :raises ResponseError: if the answer does not fit the response template.
-    #[pyo3(signature = (response, schema=None, *, prefix=None, tools=None))]
+    #[pyo3(signature = (response, schema=None, *, prefix=None, tools=None, tokenizer=None))]
+    #[expect(clippy::too_many_arguments, reason = "callers name most of them")]
     fn parse_response<'py>(
         &self,
         py: Python<'py>,
@@ -679,8 +738,15 @@ impl Template {
         schema: Option<&Bound<'py, PyAny>>,
         prefix: Option<&Bound<'py, PyAny>>,
         tools: Option<&Bound<'py, PyAny>>,
+        tokenizer: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let template = response::template(py, schema, self.model.response_template.as_ref())?;
+        let response = &response::decoded(response, tokenizer)?;
+        let prefix = prefix.filter(|prefix| !prefix.is_none());
+        let prefix = prefix
+            .map(|prefix| response::decoded(prefix, tokenizer))
+            .transpose()?;
+        let prefix = prefix.as_ref();
         let one = |response: &Bound<'py, PyString>, prefix: Option<&Bound<'py, PyAny>>| {
             let prefix = prefix
                 .map(|prefix| text(prefix.cast::<PyString>()?))
@@ -735,6 +801,33 @@ impl Template {
         let template = response::template(py, response_template, own)?;
         let stream = response::begin(py, &template, prefix, tools)?;
         Ok(ResponseParser::of(stream))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let module = py.import("rolecall._rolecall")?;
+        Ok((module.getattr("restore")?, (self.state()?,)))
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        let other = other.cast::<Template>();
+        other.is_ok_and(|other| {
+            let other = other.get();
+            self.model == other.model && self.limits == other.limits
+        })
+    }
+
+    /// The same in every process.
+    fn __hash__(&self) -> PyResult<u64> {
+        let checksum = Checksum::of(self.state()?).to_string();
+        Ok(u64::from_str_radix(&checksum, 16).unwrap_or_default())
     }
 
     fn __repr__(&self) -> String {

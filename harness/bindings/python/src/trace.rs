@@ -5,7 +5,7 @@ use rolecall_cli::report::trace;
 use rolecall_cli::report::trace_document;
 use rolecall_core::guard::on_large_stack;
 use rolecall_core::lines::Lines;
-use rolecall_core::{Case, Outcome};
+use rolecall_core::{Case, Limits, Outcome};
 use rolecall_front::engines::Engines;
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
@@ -25,10 +25,11 @@ enum Traced {
 pub(crate) fn trace(
     py: Python<'_>,
     template: &rolecall_core::Template,
+    limits: &Limits,
     front: Front,
     case: Case,
 ) -> PyResult<String> {
-    match py.detach(|| on_large_stack(move || traced(template, front, &case))) {
+    match py.detach(|| on_large_stack(move || traced(template, limits, front, &case))) {
         Traced::Json(json) => Ok(json),
         Traced::Refused(outcome) => errors::prompt(py, outcome, || None),
         Traced::Unknown(engine) => {
@@ -38,8 +39,13 @@ pub(crate) fn trace(
     }
 }
 
-fn traced(template: &rolecall_core::Template, front: Front, case: &Case) -> Traced {
-    let engines = Engines::default();
+fn traced(
+    template: &rolecall_core::Template,
+    limits: &Limits,
+    front: Front,
+    case: &Case,
+) -> Traced {
+    let engines = Engines::with_limits(limits);
     let Some(engine) = engines.for_dialect(template.dialect) else {
         return Traced::Unknown(template.dialect.to_string());
     };

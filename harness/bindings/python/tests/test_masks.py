@@ -48,6 +48,62 @@ def test_marks_are_compared() -> None:
     assert mask.marked == [(mask.learned[0][0], mask.learned[0][1] - len("<|im_end|>"))]
 
 
+def test_many_conversations_have_the_masks_of_each() -> None:
+    template = rolecall.Template(CHATML)
+    talks = [[{"role": "user", "content": str(number)}, *TALK[1:]] for number in range(700)]
+    masks = template.mask(talks, add_generation_prompt=False)
+    assert len(masks) == 700
+    for talk, mask in zip(talks[::99], masks[::99]):
+        alone = template.mask(talk, add_generation_prompt=False)
+        assert mask.to_dict() == alone.to_dict() and talk[0]["content"] in mask.prompt
+
+
+def test_a_long_conversation_has_the_mask_of_its_parts() -> None:
+    """The prompts of a long mask are the beginnings of one conversation."""
+    source = (
+        "{% set last = messages | length - 1 %}{% for m in messages %}<{{ m.role }}>"
+        "{% if m.thinking and loop.index0 == last %}<think>{{ m.thinking }}</think>{% endif %}"
+        "{{ m.content or '' }}</s>{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+    )
+    talk: list[dict[str, object]] = []
+    for number in range(150):
+        talk.append({"role": "user", "content": f"q{number} ü </s>"})
+        # A null field is dropped, and reasoning gets its other names: transformers does so.
+        talk.append({"role": "assistant", "content": f"a{number}", "reasoning": "hm", "name": None})
+    mask = rolecall.Template(source).mask(talk, add_generation_prompt=False)
+    texts = [f"a{number}</s>" for number in range(149)] + ["<think>hm</think>a149</s>"]
+    assert mask.texts == texts
+    assert {turn.kind for turn in mask.turns} == {"as-asked"}
+    places = [(start, end) for start, end in mask.characters]
+    ends = [end for _, end in places]
+    tokens = list(zip([0, *ends], ends))
+    assert mask.of_tokens(tokens) == [1] * 150
+    assert mask.of_tokens([(end, end) for end in ends]) == [0] * 150
+
+
+def test_ctrl_c_ends_a_long_mask() -> None:
+    import signal
+    import time
+
+    template = rolecall.Template(CHATML)
+    talk = TALK[:2] * 3000
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        start = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            for _ in range(1000):
+                template.mask(talk)
+        assert time.monotonic() - start < 2
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def test_what_has_no_mask_says_so() -> None:
     with pytest.raises(rolecall.TemplateRaised):
         rolecall.Template("{{ raise_exception('No.') }}").mask(TALK)

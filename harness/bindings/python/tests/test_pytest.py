@@ -17,8 +17,11 @@ NEW = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
 OPENING = "{% if add_generation_prompt %}<assistant>{% endif %}"
 
 
-def run_pytest(folder: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+def run_pytest(
+    folder: pathlib.Path, *arguments: str, has_cache: bool = False
+) -> subprocess.CompletedProcess[str]:
+    plugins = () if has_cache else ("-p", "no:cacheprovider")
+    words = [sys.executable, "-m", "pytest", *plugins, *arguments]
     return subprocess.run(words, capture_output=True, text=True, cwd=folder)
 
 
@@ -178,11 +181,55 @@ def test_a_list_of_expected_failures_goes_stale_loudly(tmp_path: pathlib.Path) -
     assert "xfailed" in ran.stdout
 
 
+COMPILED = """
+import rolecall
+compiled = []
+@rolecall.hold_to_suite(only=["qwen2.5", "chatml"], expected_failures="known.txt")
+def test_engine(source):
+    compiled.append(source)
+    assert compiled.count(source) == 1
+    template = rolecall.Template(source)
+    return lambda variables, now: template.render(front="raw", now=now, **variables).replace("t", "T")
+"""
+
+
+def test_expected_failures_cost_nothing_and_templates_are_compiled_once(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "test_engine.py").write_text(COMPILED)
+    (tmp_path / "known.txt").write_text("*\n")
+    run_pytest(tmp_path, "-q", "--rolecall-accept")
+    names = (tmp_path / "known.txt").read_text()
+    report = tmp_path / "report.xml"
+    ran = run_pytest(tmp_path, "-q", f"--junit-xml={report}")
+    assert ran.returncode == 0, ran.stdout
+    cases = list(ElementTree.parse(report).getroot().iter("testcase"))
+    ids = {(case.get("classname"), case.get("name")) for case in cases}
+    assert len(ids) == len(cases) > 1000 and len(names.splitlines()) > 500
+    # Each test but the first, which renders.
+    assert sum(float(case.get("time", "")) for case in cases[1:]) < 0.01 * len(cases)
+    # A worker renders the templates of its own tests.
+    pytest.importorskip("xdist")
+    ran = run_pytest(tmp_path, "-q", "-n", "2")
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_what_failed_last_runs_again(suite: pathlib.Path) -> None:
+    (suite / "test_engine.py").write_text(ENGINE.replace("Eiffel", "capital"))
+    (suite / "mine.jinja").write_text(NEW + OPENING)
+    both = ("--rolecall", "test_engine.py", "rolecall.toml", "-q")
+    first = run_pytest(suite, *both, "-k", "single-turn or with-system", has_cache=True)
+    failed = int(first.stdout.strip().splitlines()[-1].split()[0])
+    again = run_pytest(suite, *both, "--last-failed", has_cache=True)
+    again_last = again.stdout.strip().splitlines()[-1]
+    assert failed > 2 and again_last.startswith(f"{failed} failed"), again_last
+    assert "passed" not in again_last, again_last
+
+
 def test_run_compares_an_engine_without_a_protocol() -> None:
     def engine(source: str, variables: dict[str, object]) -> str:
         return rolecall.Template(source).render(front="raw", **variables)  # type: ignore[arg-type]
 
     run = rolecall.run(engine=engine, only="qwen2.5")
+    assert str(run) == f"all {len(run.tests)} results are right"
     assert len(run.tests) > 500
     assert not run.failures, run.failures[0]
     run.raise_for_failures()

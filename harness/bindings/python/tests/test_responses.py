@@ -30,6 +30,34 @@ def template(response=RESPONSE):
     return rolecall.Template(SOURCE, response_template=response)
 
 
+def test_token_ids_and_arrays_are_read() -> None:
+    class Array:
+        def __init__(self, items: object) -> None:
+            self.items = items
+
+        def tolist(self) -> object:
+            return self.items
+
+    class Tokenizer:
+        def decode(self, ids: list[int]) -> str:
+            return "".join(map(chr, ids))
+
+    template = rolecall.Template(
+        "", response_template={"start_anchor": "<a>", "fields": {"content": {"close": "</s>"}}}
+    )
+    ids = [ord(letter) for letter in "Hi</s>"]
+    for tokenizer in (Tokenizer(), Tokenizer().decode):
+
+        def read(given: object, prefix: object = "") -> object:
+            return template.parse_response(given, prefix=prefix, tokenizer=tokenizer)  # type: ignore
+
+        assert read(ids) == read(Array(ids)) == read("Hi</s>") == {"content": "Hi"}
+        assert read([ids, ids]) == read(Array([ids, ids])) == [{"content": "Hi"}] * 2
+        assert read(ids, []) == read(ids, [ord(letter) for letter in "x"]) == {"content": "Hi"}
+    with pytest.raises(rolecall.InputRefused, match="tokenizer"):
+        template.parse_response(ids, prefix="")
+
+
 def test_values_are_those_of_python():
     text = '<call>{"name": "f", "arguments": {"a": NaN, "b": 1e400, "c": "\\ud800", "d": 1.0}}</call>'
     message = template().parse_response(text, prefix="")
