@@ -742,9 +742,19 @@ impl Template {
     ) -> PyResult<Bound<'py, PyAny>> {
         let template = response::template(py, schema, self.model.response_template.as_ref())?;
         let response = &response::decoded(response, tokenizer)?;
-        let prefix = prefix.filter(|prefix| !prefix.is_none());
+        // As in transformers, an empty list says that there is no prefix.
+        let as_text = |prefix: &Bound<'py, PyAny>| {
+            let text = response::decoded(prefix, tokenizer)?;
+            let is_empty = text.len()? == 0;
+            Ok::<_, PyErr>(if is_empty {
+                PyString::new(py, "").into_any()
+            } else {
+                text
+            })
+        };
         let prefix = prefix
-            .map(|prefix| response::decoded(prefix, tokenizer))
+            .filter(|prefix| !prefix.is_none())
+            .map(as_text)
             .transpose()?;
         let prefix = prefix.as_ref();
         let one = |response: &Bound<'py, PyString>, prefix: Option<&Bound<'py, PyAny>>| {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import multiprocessing
+import os
 import pathlib
 import pickle
 import subprocess
@@ -124,9 +125,9 @@ def test_results_print_what_the_command_prints(tmp_path: pathlib.Path) -> None:
     other.write_text("{{ messages[0].content }}<b>")
 
     def printed(*arguments: str) -> list[str]:
-        ran = subprocess.run(
-            [sys.executable, "-m", "rolecall", *arguments], stdout=subprocess.PIPE, encoding="utf-8"
-        )
+        words = [sys.executable, "-m", "rolecall", *arguments]
+        environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        ran = subprocess.run(words, stdout=subprocess.PIPE, encoding="utf-8", env=environment)
         return ran.stdout.strip().splitlines()
 
     # The command goes on with a line about all templates, and the time.
