@@ -3,15 +3,64 @@
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use rolecall_core::Dialect;
+use rolecall_core::{Dialect, Outcome, Provenance};
 use rolecall_explore::masks::{TemplateMasks, differences, has_answer, has_marks};
 use rolecall_front::engines::Engines;
+use rolecall_front::prepared_case::PreparedCase;
+use rolecall_front::program::FrontProgram;
 use serde_json::Value;
 
 use crate::extent::{is_everything, sample};
 use crate::folder::{Folder, Ran};
 use crate::project::SUITE;
 use crate::protocol;
+
+/// Masks render the beginnings of conversations: each one gives the prompt and the spans that its
+/// messages give as a case of their own. Every fourth template is tried, or all if the tests try
+/// everything.
+#[test]
+fn a_beginning_is_rendered_as_a_case_of_its_own() {
+    let engines = Engines::default();
+    let templates = SUITE.templates.iter();
+    let templates: Vec<_> = templates
+        .filter(|it| it.dialect == Dialect::Jinja)
+        .collect();
+    let count: usize = sample(templates, 4)
+        .into_par_iter()
+        .map(|template| {
+            let engine = engines.for_dialect(template.dialect).unwrap();
+            let program = FrontProgram::load(engine, template);
+            let pairs = SUITE.pairs_among(template, &SUITE.cases);
+            let mut count = 0;
+            for pair in pairs.filter(|pair| pair.case.continue_final_message.is_none()) {
+                let model = program.model.with(pair.case, pair.front());
+                let whole = PreparedCase::new(pair.case, pair.front(), &model);
+                for length in 1..=pair.case.messages.len() {
+                    for opens in [true, false] {
+                        let mut observer = Provenance::default();
+                        let found = program.beginning(&whole, length, opens, &mut observer);
+                        // The front refuses something of the whole conversation.
+                        let Some(outcome) = found else { continue };
+                        let mut case = pair.case.clone();
+                        case.messages.truncate(length);
+                        case.add_generation_prompt = opens;
+                        let model = program.model.with(&case, pair.front());
+                        let alone = PreparedCase::new(&case, pair.front(), &model);
+                        let (expected, spans) = program.traced(&alone);
+                        let name = || format!("{} {} {length} {opens}", template.name, case.id);
+                        assert_eq!(outcome, expected, "{}", name());
+                        if matches!(outcome, Outcome::Rendered { .. }) {
+                            assert_eq!(observer.spans, spans, "{}", name());
+                        }
+                        count += 1;
+                    }
+                }
+            }
+            count
+        })
+        .sum();
+    assert!(count > 10_000, "{count}");
+}
 
 /// Templates of the suite that mark something else than the model writes, and whether a difference
 /// is of the known kind: marked, but not written; or written, but not marked.

@@ -177,8 +177,8 @@ struct Asked<'c> {
     /// conversation share its messages.
     prepared: RefCell<Vec<(Option<Thinking>, Arc<PreparedCase<'static>>)>>,
     /// The outcomes of beginnings that will be asked for, by the number of their messages, and whether
-    /// they open the next turn.
-    ahead: RefCell<HashMap<(usize, bool), Outcome>>,
+    /// they open the next turn. A prompt that the whole one does not begin with has its spans, too.
+    ahead: RefCell<HashMap<(usize, bool), (Outcome, Option<Vec<Span>>)>>,
 }
 
 /// For how many turns at a time all threads render prompts ahead.
@@ -241,7 +241,7 @@ impl<'p, 't> Masker<'p, 't> {
         for (index, message) in answers.iter().copied().enumerate() {
             if index % TURNS_AHEAD == 0 {
                 let next = answers[index..].iter().take(TURNS_AHEAD);
-                self.render_ahead(&asked, &next.copied().collect::<Vec<_>>());
+                self.render_ahead(&asked, &whole, &next.copied().collect::<Vec<_>>());
             }
             let turn = self.turn(&asked, &whole, message, &turns);
             if let (Some(last), Some(next)) = (turns.last_mut(), turn.learned.range()) {
@@ -274,8 +274,10 @@ impl<'p, 't> Masker<'p, 't> {
         let before = &case.messages[..message];
         let openings = self.openings(asked, before);
         let mut finished = self.finished(asked, &case.messages[..=message], whole);
-        let is_written = finished.as_ref().is_some_and(|finished| {
-            let asking = openings.prompt.as_deref().unwrap_or_default();
+        // If the text of the message comes after its prompt, the prompt need not be rendered again to
+        // see whether the message changes it.
+        let asking = openings.prompt.as_deref().zip(finished.as_ref());
+        let is_written = asking.is_some_and(|(asking, finished)| {
             finished.text.starts_with(asking) && finished.first_of(message, asking.len()).is_some()
         });
         if !is_written
@@ -395,11 +397,14 @@ impl<'p, 't> Masker<'p, 't> {
         if !std::ptr::eq(messages.as_ptr(), asked.case.messages.as_ptr()) {
             return None;
         }
-        if setting.is_none() && !observer.wants_spans() {
-            let mut ahead = asked.ahead.borrow_mut();
-            if let Some(outcome) = ahead.remove(&(messages.len(), opens)) {
-                return Some(outcome);
+        if setting.is_none()
+            && let mut ahead = asked.ahead.borrow_mut()
+            && let Some((outcome, spans)) = ahead.remove(&(messages.len(), opens))
+        {
+            if let Some(spans) = spans {
+                observer.spans(spans);
             }
+            return Some(outcome);
         }
         let whole = asked.whole(self.program, setting);
         (self.program).beginning(&whole, messages.len(), opens, observer)
@@ -407,14 +412,20 @@ impl<'p, 't> Masker<'p, 't> {
 
     /// Renders the prompts that will be asked for, on all threads: for each answer the prompt that
     /// asks for it, and the conversation that ends with it.
-    fn render_ahead(&self, asked: &Asked<'_>, answers: &[usize]) {
+    fn render_ahead(&self, asked: &Asked<'_>, prompt: &Traced<'_>, answers: &[usize]) {
         let whole = asked.whole(self.program, None);
         let prompts = answers
             .par_iter()
             .flat_map_iter(|at| [(*at, true), (at + 1, false)]);
         let outcomes = prompts.filter_map(|(count, opens)| {
             let outcome = (self.program).beginning(&whole, count, opens, &mut ())?;
-            Some(((count, opens), outcome))
+            let is_other =
+                matches!(&outcome, Outcome::Rendered { text } if !prompt.text.starts_with(text));
+            let mut provenance = Provenance::default();
+            if is_other && !opens {
+                (self.program).beginning(&whole, count, opens, &mut provenance)?;
+            }
+            Some(((count, opens), (outcome, provenance.spans)))
         });
         asked.ahead.replace(outcomes.collect());
     }
@@ -427,17 +438,20 @@ impl<'p, 't> Masker<'p, 't> {
         messages: &[Value],
         whole: &'w Traced<'_>,
     ) -> Option<Traced<'w>> {
-        let text = self.rendered(asked, messages, false, None)?;
-        if let Some(beginning) = whole.beginning(&text) {
-            return Some(beginning);
-        }
         let mut provenance = Provenance::default();
         let outcome = self.beginning(asked, messages, false, None, &mut provenance);
         if let Some(outcome) = outcome {
-            return Some(Traced {
-                text: outcome.into_prompt().ok()?.into(),
-                spans: provenance.spans?.into(),
+            let text = outcome.into_prompt().ok()?;
+            return whole.beginning(&text).or_else(|| {
+                Some(Traced {
+                    spans: provenance.spans?.into(),
+                    text: text.into(),
+                })
             });
+        }
+        let text = self.rendered(asked, messages, false, None)?;
+        if let Some(beginning) = whole.beginning(&text) {
+            return Some(beginning);
         }
         let case = asked.with(messages, false, None);
         self.traced(&case, asked.front).ok()

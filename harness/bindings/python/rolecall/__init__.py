@@ -103,6 +103,8 @@ def load(place: Any, *, name: str | None = None, limits: Any = None) -> Template
     import warnings
 
     if isinstance(place, Template):
+        if limits is not None:
+            raise InputRefused("a template keeps the limits that it was made with")
         return place
     if is_source(place):
         return Template(place, name=name or "template", limits=limits)
