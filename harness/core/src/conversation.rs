@@ -81,6 +81,7 @@ impl<'c> Conversation<'c> {
     }
 
     /// The first `count` messages of this conversation, for an engine that has the whole one already.
+    #[must_use]
     pub fn beginning(&'c self, count: usize, add_generation_prompt: bool) -> Conversation<'c> {
         Conversation::holding(CaseHandle::Beginning(Box::new(Beginning {
             whole: self,
