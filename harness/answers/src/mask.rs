@@ -176,10 +176,13 @@ struct Asked<'c> {
     /// The whole conversation under each setting of thinking that was asked for. The beginnings of one
     /// conversation share its messages.
     prepared: RefCell<Vec<(Option<Thinking>, Arc<PreparedCase<'static>>)>>,
-    /// The outcomes of beginnings that will be asked for, by the number of their messages, and whether
-    /// they open the next turn. A prompt that the whole one does not begin with has its spans, too.
-    ahead: RefCell<HashMap<(usize, bool), (Outcome, Option<Vec<Span>>)>>,
+    /// What will be asked for.
+    ahead: RefCell<Ahead>,
 }
+
+/// The outcomes of beginnings, by the number of their messages, and whether they open the next turn. A
+/// prompt that the whole one does not begin with has its spans, too.
+type Ahead = HashMap<(usize, bool), (Outcome, Option<Vec<Span>>)>;
 
 /// For how many turns at a time all threads render prompts ahead.
 const TURNS_AHEAD: usize = 32;
