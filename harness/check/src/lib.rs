@@ -11,6 +11,8 @@ mod deciding;
 
 pub mod contract;
 
+pub mod conversations;
+
 pub mod roundtrip;
 
 pub mod choice;

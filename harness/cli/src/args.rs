@@ -24,11 +24,11 @@ use rolecall_suite::selection::Filter;
 use crate::completion;
 use crate::data::Data;
 
+use common::{CASES, FILTERS, front};
 pub(crate) use common::{
     DialectArguments, FrontArguments, LimitsArguments, RenderingArguments, SelectionArguments,
     SetArguments, ShardArguments, SourceArguments, SubjectArguments,
 };
-use common::{FILTERS, front};
 
 use formats::{CARDS, COMPARISONS, COVERAGE, DOCUMENTS, OUTCOMES, RUNS, format};
 
@@ -68,12 +68,12 @@ pub(crate) struct OutputArguments {
 /// What `render` takes.
 const OPERANDS: &str = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; \
                         default: all pairs. Or a template as `check` takes it, and a file with \
-                        conversations: a list of messages, an OpenAI request, JSON Lines with one \
-                        of them a line, or - for standard input";
+                        conversations: a request, a list of messages, a file for training, JSON \
+                        Lines of any of these, or - for standard input";
 
 /// What `add` takes.
-const CONVERSATION: &str = "The file with the conversation: a list of messages, an OpenAI request, \
-                            JSON Lines with one of them a line, or - for standard input";
+const CONVERSATION: &str = "The file with the conversation: a request, a list of messages, a file for \
+                            training, JSON Lines of any of these, or - for standard input";
 
 /// The version of this program, the suite in it, and the references of the suite's records.
 fn long_version() -> String {
@@ -355,9 +355,12 @@ pub(crate) struct AddArguments {
     /// The file with the conversation
     #[arg(value_name = "CONVERSATION", help = CONVERSATION)]
     pub(crate) conversations: PathBuf,
-    /// Which line of JSON Lines, or which conversation of a list, from 1
+    /// The line at which the conversation begins, as `render` names it
     #[arg(long, value_name = "N")]
-    pub(crate) line: Option<usize>,
+    pub(crate) line: Option<String>,
+    /// Add the smallest conversation of each cause that `check TEMPLATE` finds in the file
+    #[arg(long, value_name = "TEMPLATE", conflicts_with_all = ["line", "name", "about"])]
+    pub(crate) each_cause: Option<PathBuf>,
     /// The name of the case; default: one made of the file's name
     #[arg(long)]
     pub(crate) name: Option<String>,
@@ -384,8 +387,8 @@ pub(crate) struct ShowArguments {
     /// The template's name; with probe/NAME anything that `check` accepts
     #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) template: String,
-    /// The case: family/name; or probe/NAME for a conversation of the report card, by its name
-    /// there
+    /// The case: family/name; FILE:LINE for a conversation of your own, such as log.jsonl:17; or
+    /// probe/NAME for a conversation of the report card, by its name there
     #[arg(add = ArgValueCompleter::new(completion::cases_and_probes))]
     pub(crate) case: String,
     /// Print the exact bytes of the prompt, or of the refusal's message
@@ -441,6 +444,11 @@ pub(crate) struct CheckArguments {
     /// looks like Go); default: the suite's own
     #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) paths: Vec<PathBuf>,
+    /// Also say what is wrong with these conversations, by cause: requests, lists of messages, files
+    /// for training, JSON Lines of any of these, or case files (repeatable). A path that ends with
+    /// .jsonl is one of them, too
+    #[arg(long, value_name = "PATH", visible_alias = "conversations")]
+    pub(crate) cases: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) set: SetArguments,
     #[command(flatten)]
@@ -693,6 +701,9 @@ pub(crate) struct RoundtripArguments {
     /// Templates with a response template, as `check` takes them; default: the suite's own
     #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) paths: Vec<PathBuf>,
+    /// Cases to use instead of the suite's
+    #[arg(long, value_name = "PATH", visible_alias = "conversations", help = CASES)]
+    pub(crate) cases: Vec<PathBuf>,
     /// Read with the response template in this JSON file
     #[arg(long, value_name = "FILE")]
     pub(crate) with: Option<PathBuf>,
@@ -857,7 +868,8 @@ pub(crate) struct MaskArguments {
     /// The template, as `check` takes it
     #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) template: PathBuf,
-    /// The case: family/name; default: all cases that have an answer, as a summary
+    /// The case: family/name, or FILE:LINE for a conversation of your own; default: all cases that
+    /// have an answer, as a summary
     #[arg(add = ArgValueCompleter::new(completion::cases_and_probes))]
     pub(crate) case: Option<String>,
     /// Show the tokens of the prompt, each with 1 if the model writes it and 0 if not. The model's
@@ -868,8 +880,8 @@ pub(crate) struct MaskArguments {
     /// change no prompt and mark what the model writes in every case
     #[arg(long, value_name = "FILE", conflicts_with_all = ["case", "tokens", "format"])]
     pub(crate) write: Option<PathBuf>,
-    /// Cases to use instead of the suite's: a case file or a folder of case files (repeatable)
-    #[arg(long, value_name = "PATH")]
+    /// Cases to use instead of the suite's
+    #[arg(long, value_name = "PATH", visible_alias = "conversations", help = CASES)]
     pub(crate) cases: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) set: SetArguments,

@@ -1,11 +1,10 @@
 //! Conversations that the user names: a file, or standard input.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rolecall_core::file::{MOST_CASES, read_text_of};
 use rolecall_core::problem::Problem;
-use rolecall_suite::conversation::{self, Conversations};
+use rolecall_suite::conversation::{self, Conversations, MOST_LOG};
 
 use crate::failure::Failure;
 use crate::stdin;
@@ -16,17 +15,48 @@ const SHOWN: &str = "<stdin>";
 /// Reads the conversations of a file, or of standard input.
 pub(crate) fn read(path: &Path) -> Result<Conversations, Failure> {
     if path != Path::new(stdin::NAME) {
-        let text = read_text_of(path, MOST_CASES)?;
-        return conversation::read(path, &text).map_err(Failure::Problems);
+        return conversation::read_file(path).map_err(Failure::Problems);
     }
     let shown = Path::new(SHOWN);
     let mut text = String::new();
-    let mut bounded = std::io::stdin().lock().take(MOST_CASES + 1);
+    let mut bounded = std::io::stdin().lock().take(MOST_LOG + 1);
     let read = bounded.read_to_string(&mut text);
     read.map_err(|error| Problem::new(shown, format!("cannot be read: {error}")))?;
-    if text.len() as u64 > MOST_CASES {
-        let message = format!("too large: at most {MOST_CASES} bytes are expected");
+    if text.len() as u64 > MOST_LOG {
+        let message = format!("too large: at most {MOST_LOG} bytes are expected");
         return Err(Problem::new(shown, message).into());
     }
     conversation::read(shown, &text).map_err(Failure::Problems)
+}
+
+/// Takes the logs out of some paths to templates: files of JSON Lines.
+pub(crate) fn among(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    paths.iter().cloned().partition(|path| !is_log(path))
+}
+
+/// Whether a path is that of a log: no template is JSON Lines.
+pub(crate) fn is_log(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    ["jsonl", "ndjson", "parquet"]
+        .iter()
+        .any(|known| extension == *known)
+}
+
+/// The name of the case that a word means, and the file that it is in, if the word says so: FILE:LINE
+/// is one conversation of a file, and a log alone is all of it.
+pub(crate) fn chosen(word: Option<String>) -> (Option<String>, Option<PathBuf>) {
+    let Some(word) = word else {
+        return (None, None);
+    };
+    let path = PathBuf::from(&word);
+    if is_log(&path) {
+        return (None, Some(path));
+    }
+    match word.rsplit_once(':') {
+        Some((file, line)) if Path::new(file).is_file() => {
+            let path = PathBuf::from(file);
+            (Some(conversation::id(&path, line).to_string()), Some(path))
+        }
+        _ => (Some(word), None),
+    }
 }

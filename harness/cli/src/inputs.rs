@@ -17,7 +17,7 @@ use crate::args::{SetArguments, SourceArguments, SubjectArguments};
 use crate::cache::cache_folder;
 use crate::failure::{Failure, report_problems, tell};
 use crate::sources::{self, NOT_THERE, Sources};
-use crate::{home, stdin};
+use crate::{conversations, home, stdin};
 
 pub(crate) struct Inputs {
     pub(crate) suite: Suite,
@@ -378,8 +378,9 @@ pub(crate) fn load_templates_and_cases(
 /// The templates and cases that a command looks into: those of one dialect, if the user wants only
 /// one. Fails if there is no template or no case. Reports problems, and says whether there are any.
 pub(crate) fn load_subject(subject: &SubjectArguments) -> Result<(Suite, bool), Failure> {
-    let (paths, cases) = (&subject.paths, &subject.cases);
-    load_to_look_into(paths, cases, &subject.set, subject.dialect.only)
+    let (paths, logs) = conversations::among(&subject.paths);
+    let cases = [subject.cases.clone(), logs].concat();
+    load_to_look_into(&paths, &cases, &subject.set, subject.dialect.only)
 }
 
 /// The same, for the named templates and cases.

@@ -144,7 +144,7 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<Report, 
     }
     let bases: Vec<&Comparison> = bases.iter().collect();
     Ok(Report {
-        json: text(|out| checked::write(out, &cards, Reach::of(&cards, None), &bases, None))?,
+        json: text(|out| checked::write(out, &cards, Reach::of(&cards, None), &bases, None, &[]))?,
         text: plain(|out| {
             let detail = CardDetail::Marked;
             let mut cards = cards.iter();

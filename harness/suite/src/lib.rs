@@ -48,6 +48,8 @@ pub mod opened;
 
 pub mod run;
 
+pub mod own_conversations;
+
 pub mod checked_text;
 
 pub mod response_file;

@@ -7,6 +7,7 @@ use rolecall_core::{Case, CaseId, Dialect, Template, TemplateName, TemplatePart}
 
 use crate::case_file::{self, read_family, read_family_in};
 use crate::configuration::Configuration;
+use crate::conversation::{self, Conversations};
 use crate::layout::Layout;
 use rolecall_core::file::is_there;
 use rolecall_core::naming;
@@ -29,6 +30,8 @@ pub struct Suite {
     pub problems: Vec<Problem>,
     /// Notes about the sources of templates.
     pub notes: Vec<Note>,
+    /// The files of the cases that are conversations from outside: their names are lines.
+    pub logs: HashSet<PathBuf>,
     /// For each copy of a case, the fronts that require it. Templates with one of these
     /// fronts are rendered with the case and its copy.
     pub neighbours: HashMap<CaseId, Vec<Front>>,
@@ -83,12 +86,10 @@ impl Suite {
         for path in templates {
             suite.load_templates(path);
         }
-        for path in cases {
-            suite.load_cases(path, tools, None);
-        }
-        suite.find_unread(cases);
+        let logs = suite.load_named_cases(cases, |_| tools.to_vec());
         suite.settle_names();
         suite.add_cases_of_fronts();
+        suite.add_conversations(logs);
         suite
     }
 
@@ -112,16 +113,61 @@ impl Suite {
         if let (Some(configuration), [_, ..]) = (layout.configuration(), templates) {
             suite.adopt(configuration);
         }
-        for path in cases {
-            suite.load_cases(path, &tools_of(layout, path), None);
-        }
-        suite.find_unread(cases);
+        let logs = suite.load_named_cases(cases, |path| tools_of(layout, path));
         if cases.is_empty() {
             suite.load_cases_of(layout);
         }
         suite.settle_names();
         suite.add_cases_of_fronts();
+        suite.add_conversations(logs);
         suite
+    }
+
+    /// Loads cases from files and folders, and returns the conversations of the files that are no case
+    /// files.
+    fn load_named_cases(
+        &mut self,
+        cases: &[PathBuf],
+        tools: impl Fn(&Path) -> Vec<PathBuf>,
+    ) -> Vec<Case> {
+        let mut logs = Vec::new();
+        for path in cases {
+            match conversation::text_of(path) {
+                None => self.load_cases(path, &tools(path), None),
+                Some(text) => {
+                    let read = text.map_err(|problem| vec![problem]);
+                    match read.and_then(|text| conversation::read(path, &text)) {
+                        Ok(read) => logs.extend(self.told_of(path, read)),
+                        Err(problems) => self.problems.extend(problems),
+                    }
+                }
+            }
+        }
+        self.find_unread(cases);
+        logs
+    }
+
+    /// The cases of a file with conversations. What is wrong in it, and what is not read, becomes the
+    /// suite's.
+    pub fn told_of(&mut self, path: &Path, read: Conversations) -> Vec<Case> {
+        self.logs.insert(path.to_path_buf());
+        self.notes.extend(read.note(path));
+        self.problems.extend(read.problems.iter().cloned());
+        conversation::cases(path, &read.read)
+    }
+
+    /// The file and the line of a conversation from outside.
+    pub fn place_of(&self, id: &CaseId) -> Option<(&Path, usize)> {
+        let case = self.cases.iter().find(|case| case.id == *id)?;
+        let line = id.name().split('-').next()?.parse().ok()?;
+        self.logs.contains(&case.path).then_some((&case.path, line))
+    }
+
+    /// Adds conversations from outside. They are rendered as an application gets them: no front needs
+    /// a copy to compare them with.
+    fn add_conversations(&mut self, cases: Vec<Case>) {
+        self.cases.extend(cases);
+        self.keep_first_cases();
     }
 
     /// Puts templates that are loaded already next to the cases of a layout.
@@ -564,7 +610,11 @@ impl Suite {
             }
         }
         self.templates = kept;
+        self.keep_first_cases();
+    }
 
+    /// Keeps the first of the cases with one name.
+    fn keep_first_cases(&mut self) {
         let mut seen = HashSet::new();
         let cases = std::mem::take(&mut self.cases);
         for case in cases {

@@ -22,7 +22,7 @@ use crate::probe::input_style::{open, with_tools};
 use crate::probe::{Arguments, Probe, ProbeOutcome, Prober, words};
 
 /// What languages print where there is nothing.
-const NOTHING: [&str; 7] = [
+pub(crate) const NOTHING: [&str; 7] = [
     "None",
     "none",
     "null",
@@ -91,7 +91,7 @@ fn no_null_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
 }
 
 /// How often a word is in a text as a word of its own.
-fn occurrences(text: &str, word: &str) -> usize {
+pub(crate) fn occurrences(text: &str, word: &str) -> usize {
     places(text, word).count()
 }
 

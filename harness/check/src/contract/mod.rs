@@ -78,6 +78,7 @@ pub use definition::Contract;
 pub use evidence::{Evidence, Relation, Render};
 pub use finding::Finding;
 pub use judgement::Judgement;
+pub(crate) use leaks::{NOTHING, occurrences};
 pub use severity::Severity;
 
 /// The contracts, in the order in which reports list them.

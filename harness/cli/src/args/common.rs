@@ -21,6 +21,11 @@ use crate::limits::ChosenLimits;
 pub(super) const FILTERS: &str = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; \
                        default: all pairs";
 
+/// Which cases a command takes.
+pub(super) const CASES: &str = "Cases to use instead of the suite's: a case file, a folder of case files, \
+                     or conversations of your own: requests of clients, lists of messages, files for \
+                     training, JSON Lines of any of these (repeatable)";
+
 /// Which pairs.
 #[derive(Debug, Args)]
 pub(crate) struct SelectionArguments {
@@ -42,8 +47,8 @@ pub(crate) struct SourceArguments {
     pub(crate) templates: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) set: SetArguments,
-    /// Cases to use instead of the suite's: a case file or a folder of case files (repeatable)
-    #[arg(long, value_name = "PATH")]
+    /// Cases to use instead of the suite's
+    #[arg(long, value_name = "PATH", visible_alias = "conversations", help = CASES)]
     pub(crate) cases: Vec<PathBuf>,
 }
 
@@ -53,8 +58,8 @@ pub(crate) struct SubjectArguments {
     /// Templates, as `check` takes them; default: the suite's own
     #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) paths: Vec<PathBuf>,
-    /// Cases to use instead of the suite's: a case file or a folder of case files (repeatable)
-    #[arg(long, value_name = "PATH")]
+    /// Cases to use instead of the suite's
+    #[arg(long, value_name = "PATH", visible_alias = "conversations", help = CASES)]
     pub(crate) cases: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) set: SetArguments,

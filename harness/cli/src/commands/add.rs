@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::report::adding as report;
+use crate::report::{adding as report, clean, problems};
 use rolecall_core::CaseId;
 use rolecall_core::file::{is_there, read_text, write_below};
 use rolecall_suite::adding::with_case;
@@ -12,57 +12,125 @@ use rolecall_suite::layout::Layout;
 use rolecall_suite::private;
 use serde_json::{Map, Value};
 
-use crate::args::AddArguments;
-use crate::failure::{Failure, Status};
-use crate::{conversations, home, stdin};
+use crate::args::{AddArguments, SetArguments};
+use crate::failure::{Failure, Status, report_problems};
+use crate::session::Session;
+use crate::{conversations, home, inputs, stdin};
 
 pub(super) fn execute(arguments: &AddArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = home::writable_layout()?;
     home::tell_suite(&layout);
     let conversations = conversations::read(&arguments.conversations)?;
-    let conversation = chosen(arguments, &conversations)?;
-    let name = name(arguments)?;
+    let told = conversations.note(&arguments.conversations);
+    problems::write_notes(&mut clean::messages(), told.as_slice())?;
+    let new = match &arguments.each_cause {
+        Some(template) => of_causes(arguments, template, conversations)?,
+        None => {
+            let conversation = chosen(arguments, &conversations)?;
+            let about = arguments.about.clone();
+            let about = about.unwrap_or_else(|| format!("Added from {}.", source(arguments)));
+            vec![(name(arguments)?, fields(about, &conversation.fields))]
+        }
+    };
     let (root, path) = file(arguments, &layout)?;
     let to_lock = (!arguments.dry_run).then_some(&layout);
     let _lock = to_lock.map(home::lock).transpose()?;
-    let value = Value::Object(fields(arguments, conversation));
-    let found = private::find(&value);
-    report::write_private(out, &found)?;
-    let value = if arguments.redact {
-        private::without(&value)
-    } else {
-        value
-    };
-    let Value::Object(fields) = value else {
-        return Err(Failure::Request("the conversation is no object".to_owned()));
-    };
     let before = is_there(&path).then(|| read_text(&path)).transpose()?;
-    let text = with_case(&path, before.as_deref(), &name, &fields)?;
-    report::write_case(out, &name, &fields)?;
-    let is_withheld = !found.is_empty() && !arguments.redact && !arguments.keep_private;
-    if is_withheld || arguments.dry_run {
+    let mut text = before;
+    let mut is_private = false;
+    for (name, fields) in &new {
+        let value = Value::Object(fields.clone());
+        let found = private::find(&value);
+        report::write_private(out, &found)?;
+        is_private |= !found.is_empty();
+        let value = if arguments.redact {
+            private::without(&value)
+        } else {
+            value
+        };
+        let fields = value.as_object().unwrap_or(fields);
+        text = Some(with_case(&path, text.as_deref(), name, fields)?);
+        report::write_case(out, name, fields)?;
+    }
+    let is_withheld = is_private && !arguments.redact && !arguments.keep_private;
+    let Some(text) = text.filter(|_| !is_withheld && !arguments.dry_run) else {
         report::write_withheld(out, is_withheld)?;
         return Ok(Status::of(true, !is_withheld));
-    }
+    };
     write_below(&root, &path, &text)?;
     let family = path.file_stem().unwrap_or_default().to_string_lossy();
-    report::write_added(out, &path, &family, &name)?;
+    for (name, _) in &new {
+        report::write_added(out, &path, &family, name)?;
+    }
     Ok(Status::Fine)
 }
 
-/// The fields of the new case.
-fn fields(arguments: &AddArguments, conversation: &Conversation) -> Map<String, Value> {
-    let about = arguments.about.clone().unwrap_or_else(|| {
-        let from = if arguments.conversations == Path::new(stdin::NAME) {
-            "standard input".into()
-        } else {
-            let file = arguments.conversations.file_name().unwrap_or_default();
-            file.to_string_lossy().into_owned()
-        };
-        format!("Added from {from}.")
+/// A new case: its name, and its fields.
+type NewCase = (String, Map<String, Value>);
+
+/// The smallest conversation of each cause that a template shows. One conversation may have several.
+fn of_causes(
+    arguments: &AddArguments,
+    template: &Path,
+    conversations: Conversations,
+) -> Result<Vec<NewCase>, Failure> {
+    let path = &arguments.conversations;
+    let mut suite = inputs::load_templates(&[template.to_path_buf()], &SetArguments::default())?;
+    let read = conversations.read.clone();
+    suite.cases = suite.told_of(path, conversations);
+    report_problems(&suite.problems)?;
+    let [template] = suite.templates.as_slice() else {
+        let message = "--each-cause takes one template\n  name a file or a template of the suite";
+        return Err(Failure::Request(message.to_owned()));
+    };
+    let session = Session::default();
+    let runner = session.own_runner()?;
+    let pairs = suite.pairs_among(template, &suite.cases);
+    let cases: Vec<_> = pairs.map(|pair| pair.case).collect();
+    let judged = runner.judge_conversations(template, &cases);
+    let causes = judged.map(|judged| judged.causes).unwrap_or_default();
+    let mut new: Vec<(&Conversation, Vec<String>)> = Vec::new();
+    for cause in &causes {
+        let words = format!("{} ({})", cause.what, cause.rule);
+        let known = new
+            .iter_mut()
+            .find(|(one, _)| one.name == cause.example.name());
+        match known {
+            Some((_, all)) => all.push(words),
+            None => {
+                let mut read = read.iter();
+                let example = read.find(|one| one.name == cause.example.name());
+                new.extend(example.map(|one| (one, vec![words])));
+            }
+        }
+    }
+    if new.is_empty() {
+        return Err(Failure::Request(format!(
+            "nothing is wrong with these conversations and {}, so there is no case to add",
+            template.name
+        )));
+    }
+    let named = new.into_iter().map(|(conversation, words)| {
+        let about = format!("Added from {}: {}.", source(arguments), words.join("; "));
+        let name = named_by(arguments, Some(&conversation.name))?;
+        Ok((name, fields(about, &conversation.fields)))
     });
+    named.collect()
+}
+
+/// Where the conversations come from, in words.
+fn source(arguments: &AddArguments) -> String {
+    if arguments.conversations == Path::new(stdin::NAME) {
+        return "standard input".to_owned();
+    }
+    let file = arguments.conversations.file_name().unwrap_or_default();
+    file.to_string_lossy().into_owned()
+}
+
+/// The fields of a new case.
+fn fields(about: String, said: &Map<String, Value>) -> Map<String, Value> {
     let mut fields = Map::from_iter([("about".to_owned(), about.into())]);
-    fields.extend(conversation.fields.clone());
+    fields.extend(said.clone());
     fields
 }
 
@@ -71,7 +139,7 @@ fn chosen<'c>(
     arguments: &AddArguments,
     conversations: &'c Conversations,
 ) -> Result<&'c Conversation, Failure> {
-    let found = match (arguments.line, conversations.read.as_slice()) {
+    let found = match (&arguments.line, conversations.read.as_slice()) {
         (None, [one]) if conversations.problems.is_empty() => Some(one),
         (None, [_]) => return Err(Failure::Problems(conversations.problems.clone())),
         (None, many) => {
@@ -80,7 +148,7 @@ fn chosen<'c>(
                 many.len()
             )));
         }
-        (Some(line), many) => many.iter().find(|one| one.number == line),
+        (Some(line), many) => many.iter().find(|one| one.name == *line),
     };
     found.ok_or_else(|| match conversations.problems.as_slice() {
         [] => Failure::Request("no conversation begins at that line".to_owned()),
@@ -99,10 +167,13 @@ fn name(arguments: &AddArguments) -> Result<String, Failure> {
              dashes{near}"
         )));
     }
+    named_by(arguments, arguments.line.as_deref())
+}
+
+/// A name made of the file's name and the line.
+fn named_by(arguments: &AddArguments, line: Option<&str>) -> Result<String, Failure> {
     let stem = arguments.conversations.file_stem().unwrap_or_default();
-    let line = arguments
-        .line
-        .map_or_else(String::new, |line| format!("-{line}"));
+    let line = line.map_or_else(String::new, |line| format!("-{line}"));
     case_name(&format!("{}{line}", stem.to_string_lossy())).ok_or_else(|| {
         Failure::Request("the case needs a name: give it one with --name".to_owned())
     })

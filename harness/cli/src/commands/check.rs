@@ -1,5 +1,6 @@
 //! The command `check`: prints report cards.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -9,6 +10,7 @@ use crate::report::cards;
 use crate::report::checked;
 use crate::report::clean;
 use crate::report::comparison;
+use crate::report::conversations as report_conversations;
 use crate::report::counted;
 use crate::report::diagnostic::Diagnostic;
 use crate::report::fixes::{self, ByHand, Fate, TemplateFixes};
@@ -24,7 +26,7 @@ use crate::report::screen;
 use crate::report::served;
 use rolecall_check::card::Card;
 use rolecall_check::choice::ContractChoice;
-use rolecall_check::contract::{Judgement, Severity};
+use rolecall_check::contract::{self, Judgement, Severity};
 use rolecall_check::downloads::Downloads;
 use rolecall_check::known_defects::{self, KnownDefects};
 use rolecall_check::reach::Reach;
@@ -32,10 +34,12 @@ use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::file::write_whole;
 use rolecall_core::invocation;
 use rolecall_core::problem::{Note, Problem};
+use rolecall_core::{Case, CaseId};
 use rolecall_front::front::Front;
 use rolecall_suite::checked_base::CheckedBase;
 use rolecall_suite::comparison::Comparison;
 use rolecall_suite::configuration;
+use rolecall_suite::own_conversations::{ConversationCause, JudgedConversations};
 use rolecall_suite::run::{Expected, Runner};
 use rolecall_suite::suite::{Pair, Suite};
 
@@ -44,7 +48,9 @@ use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::session::{self, Session};
 use crate::surroundings::Surroundings;
-use crate::{cards as suite_cards, fixing, home, inputs, likeness, organisations, page};
+use crate::{
+    cards as suite_cards, conversations, fixing, home, inputs, likeness, organisations, page,
+};
 
 /// How many cards are printed one after the other; more become a table.
 const MOST_CARDS: usize = 3;
@@ -59,9 +65,11 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     let known = known.map(KnownDefects::read).transpose()?;
     let listed = arguments.downloads.as_deref();
     let listed = listed.map(Downloads::read).transpose()?;
-    let (paths, counted_by_hub) = organisations::expanded(paths(arguments)?)?;
+    let (named, logs) = conversations::among(&arguments.paths);
+    let (paths, counted_by_hub) = organisations::expanded(paths(named)?)?;
     let checks_base = likeness::is_asked_for(arguments)?;
-    let mut suite = loaded(arguments, &paths, checks_base)?;
+    let cases = [arguments.cases.clone(), logs].concat();
+    let mut suite = loaded(arguments, &paths, &cases, checks_base)?;
     let session = Session::of(&arguments.rendering);
     let chosen = session.named()?;
     session
@@ -70,6 +78,7 @@ pub(super) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     let check = Check {
         arguments,
         paths: &paths,
+        has_cases: !cases.is_empty(),
         downloads: listed.or(counted_by_hub),
         known,
         session: &session,
@@ -89,6 +98,8 @@ struct Check<'c> {
     arguments: &'c CheckArguments,
     /// What the user's words mean.
     paths: &'c [PathBuf],
+    /// Whether the user named cases, which are judged then.
+    has_cases: bool,
     /// What weighs the templates.
     downloads: Option<Downloads>,
     known: Option<KnownDefects>,
@@ -105,23 +116,41 @@ struct Checked {
     fixes: Vec<TemplateFixes>,
     /// The templates compared with their bases.
     bases: Vec<CheckedBase>,
+    /// What is wrong with the cases that the user named.
+    judged: Vec<JudgedConversations>,
     input: Vec<Problem>,
 }
 
 impl Checked {
-    /// What fails the check, besides the cards.
-    fn others(&self) -> Vec<Diagnostic<'_>> {
-        let files = self.input.iter().map(Diagnostic::of_problem);
-        let bases = self.bases.iter().flat_map(Diagnostic::of_deviations);
-        files.chain(bases).collect()
+    /// What fails the check, besides the cards. `strict` counts warnings.
+    fn others(&self, strict: bool) -> Vec<Diagnostic<'_>> {
+        let fails = |cause: &ConversationCause| fails(cause.severity, strict);
+        self.besides_cards(fails)
     }
 
-    /// Everything that fails the check.
+    /// What there is to say besides the cards, with some causes in conversations.
+    fn besides_cards(&self, is_said: impl Fn(&ConversationCause) -> bool) -> Vec<Diagnostic<'_>> {
+        let files = self.input.iter().map(Diagnostic::of_problem);
+        let bases = self.bases.iter().flat_map(Diagnostic::of_deviations);
+        let said = self.judged.iter().flat_map(|judged| {
+            let all = Diagnostic::of_conversations(judged, &self.suite);
+            let all = all.zip(&judged.causes).filter(|(_, cause)| is_said(cause));
+            all.map(|(one, _)| one).collect::<Vec<_>>()
+        });
+        files.chain(bases).chain(said).collect()
+    }
+
+    /// Everything that fails the check, and the other findings.
     fn diagnostics(&self) -> Vec<Diagnostic<'_>> {
         let (cards, templates) = (&self.cards, &self.suite.templates);
         let of_cards = Diagnostic::of_cards(cards, templates, &self.fixes);
-        [self.others(), of_cards].concat()
+        [self.besides_cards(|_| true), of_cards].concat()
     }
+}
+
+/// Whether a finding fails the check, if nobody knows of it.
+fn fails(severity: Severity, strict: bool) -> bool {
+    severity == Severity::Error || strict && severity.is_defect()
 }
 
 impl Check<'_> {
@@ -158,7 +187,7 @@ impl Check<'_> {
                 out,
                 &checked.cards,
                 elapsed,
-                &checked.others(),
+                &checked.others(arguments.strict),
                 origin.as_deref(),
             )?;
         }
@@ -207,6 +236,7 @@ impl Check<'_> {
             cards,
             fixes: Vec::new(),
             bases: Vec::new(),
+            judged: Vec::new(),
             input,
         })
     }
@@ -229,6 +259,9 @@ impl Check<'_> {
             tell_unjudged(cards);
         }
         problems::write_notes(&mut clean::messages(), &notes)?;
+        if self.has_cases {
+            checked.judged = self.judged_conversations(&checked.suite);
+        }
         if checks_base {
             let (found, problems) =
                 likeness::compare(self.arguments, &self.runner, &checked.suite)?;
@@ -241,9 +274,26 @@ impl Check<'_> {
         Ok(())
     }
 
+    /// What is wrong with the cases, by the chosen contracts.
+    fn judged_conversations(&self, suite: &Suite) -> Vec<JudgedConversations> {
+        let choice = choice(self.arguments);
+        let is_chosen = |cause: &ConversationCause| match contract::by_id(cause.rule) {
+            Some(contract) => choice.has(contract),
+            None => choice.select.is_empty(),
+        };
+        let judged = suite.templates.iter().filter_map(|template| {
+            let pairs = suite.pairs_among(template, &suite.cases);
+            let cases: Vec<&Case> = pairs.map(|pair| pair.case).collect();
+            let mut judged = self.runner.judge_conversations(template, &cases)?;
+            judged.causes.retain(is_chosen);
+            Some(judged)
+        });
+        judged.collect()
+    }
+
     /// How the command ends.
     fn status(&self, checked: &Checked) -> Status {
-        let fails = |card: &Card| {
+        let is_broken = |card: &Card| {
             let strict = self.arguments.strict;
             let served = card.served.iter().flat_map(|served| &served.differences);
             card.unexplained()
@@ -251,8 +301,10 @@ impl Check<'_> {
                 || strict && served.into_iter().any(|one| one.verdict.is_defect())
         };
         let mut bases = checked.bases.iter();
-        let conforms =
-            !checked.cards.iter().any(fails) && !bases.any(|one| one.comparison.deviates());
+        let mut causes = checked.judged.iter().flat_map(|judged| &judged.causes);
+        let conforms = !checked.cards.iter().any(is_broken)
+            && !bases.any(|one| one.comparison.deviates())
+            && !causes.any(|cause| fails(cause.severity, self.arguments.strict));
         Status::of(checked.input.is_empty(), conforms)
     }
 
@@ -268,13 +320,25 @@ impl Check<'_> {
                 let bases: Vec<&Comparison> = bases.map(|one| &one.comparison).collect();
                 let is_fixable = self.arguments.fix || self.may_show_fixes(cards.len());
                 let fixes = is_fixable.then_some(checked.fixes.as_slice());
-                checked::write(out, cards, self.reach(cards), &bases, fixes)?;
+                checked::write(
+                    out,
+                    cards,
+                    self.reach(cards),
+                    &bases,
+                    fixes,
+                    &checked.judged,
+                )?;
             }
-            Format::Junit => junit::write(out, cards, &checked.others())?,
+            Format::Junit => junit::write(out, cards, &checked.others(self.arguments.strict))?,
             Format::Github => github::write(out, &checked.diagnostics())?,
             Format::Sarif => sarif::write(out, &checked.diagnostics(), &std::env::current_dir()?)?,
             Format::Markdown => {
-                reach::write_markdown(out, &self.reach(cards), cards, &checked.others())?;
+                reach::write_markdown(
+                    out,
+                    &self.reach(cards),
+                    cards,
+                    &checked.others(self.arguments.strict),
+                )?;
             }
             _ => self.write_cards(checked, out)?,
         }
@@ -311,16 +375,24 @@ impl Check<'_> {
             comparison::write_base(out, &base.comparison, is_all)?;
             writeln!(out)?;
         }
+        for judged in &checked.judged {
+            let shown_as = self.shown_as(&judged.template, cards.len());
+            report_conversations::write(out, judged, &checked.suite, &shown_as)?;
+        }
         if cards.len() > 1 {
             reach::write(out, &self.reach(cards), cards, is_all)?;
         }
         Ok(())
     }
 
-    /// Writes the page with the cards and all cases.
+    /// Writes the page with the cards and all cases: of cases that the user named those that show a
+    /// cause.
     fn write_page(&self, path: &Path, checked: &Checked) -> Result<(), Failure> {
         let (suite, cards) = (&checked.suite, &checked.cards);
-        let pairs: Vec<Pair<'_>> = suite.pairs().collect();
+        let causes = checked.judged.iter().flat_map(|judged| &judged.causes);
+        let examples: HashSet<&CaseId> = causes.map(|cause| &cause.example).collect();
+        let is_shown = |pair: &Pair<'_>| !self.has_cases || examples.contains(&pair.case.id);
+        let pairs: Vec<Pair<'_>> = suite.pairs().filter(is_shown).collect();
         let mut page = html::Page::new("Rolecall check", suite, &pairs, cards.clone());
         page.is_of_cards = true;
         page.tokenizers = Some(&checked.tokenizers);
@@ -335,7 +407,7 @@ impl Check<'_> {
         added?;
         let passes = self.status(checked) == Status::Fine;
         let (reach, downloads) = (self.reach(cards), self.downloads.as_ref());
-        let others = checked.others();
+        let others = checked.others(self.arguments.strict);
         let verdict = html::verdict::of_cards(cards, &reach, downloads, &others, passes);
         page::write(path, |out| page.write(out, &verdict))
     }
@@ -529,12 +601,13 @@ impl Check<'_> {
 fn loaded(
     arguments: &CheckArguments,
     paths: &[PathBuf],
+    cases: &[PathBuf],
     checks_base: bool,
 ) -> Result<Suite, Failure> {
-    if arguments.html.is_none() && !checks_base {
+    if arguments.html.is_none() && !checks_base && cases.is_empty() {
         return inputs::load_templates(paths, &arguments.set);
     }
-    let suite = inputs::load_templates_and_cases(paths, &[], &arguments.set)?;
+    let suite = inputs::load_templates_and_cases(paths, cases, &arguments.set)?;
     if arguments.html.is_some() {
         page::hold(suite.templates.len())?;
     }
@@ -577,9 +650,9 @@ fn unused_reasons(
 
 /// What the user asks to check. Without a word, the suite's templates; where there is no suite, the
 /// templates of this folder.
-fn paths(arguments: &CheckArguments) -> Result<Vec<PathBuf>, Failure> {
-    if !arguments.paths.is_empty() {
-        return Ok(arguments.paths.clone());
+fn paths(named: Vec<PathBuf>) -> Result<Vec<PathBuf>, Failure> {
+    if !named.is_empty() {
+        return Ok(named);
     }
     if home::is_without_suite()? {
         let around = home::surroundings();

@@ -16,20 +16,22 @@ use super::{show, tokens};
 use crate::args::MaskArguments;
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status};
-use crate::inputs;
 use crate::session::{self, Session};
+use crate::{conversations, inputs};
 
 pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let named = [arguments.template.clone()];
-    let (suite, is_wrong) =
-        inputs::load_to_look_into(&named, &arguments.cases, &arguments.set, None)?;
+    let (case, mut cases) = (arguments.case.clone(), arguments.cases.clone());
+    let (case, file) = conversations::chosen(case);
+    cases.extend(file);
+    let (suite, is_wrong) = inputs::load_to_look_into(&named, &cases, &arguments.set, None)?;
     let named = only_template(&suite)?;
     let template = &*card::with_assumed_tokens(named);
     let session = Session::new(&arguments.limits, arguments.jobs);
     let runner = session.own_runner()?;
     let engine = runner.engine(template.dialect);
     let engine = engine.ok_or_else(|| Failure::Request("no engine renders it".to_owned()))?;
-    let pairs: Vec<Pair<'_>> = match &arguments.case {
+    let pairs: Vec<Pair<'_>> = match &case {
         Some(case) => vec![show::find_pair(&suite, named, case)?],
         None => suite.pairs_among(named, &suite.cases).collect(),
     };
@@ -42,7 +44,7 @@ pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
         |pair: &Pair<'_>| arguments.engine.is_none() || pair.front() == Front::of(template);
     let pairs = pairs
         .into_iter()
-        .filter(|pair| arguments.case.is_some() || (has_answer(pair.case) && has_front(pair)));
+        .filter(|pair| case.is_some() || (has_answer(pair.case) && has_front(pair)));
     let trainer = arguments.engine.as_ref();
     let trainer = trainer.map(|name| session.open(name)).transpose()?;
     let trainer = trainer.as_ref().map(ChosenEngine::engine);
@@ -50,7 +52,7 @@ pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
     let mut masks = masks.map_err(|why| session::unexplored(template, &why))?;
     masks.assumed = card::assumed(named);
     let cut = cut(arguments, &masks)?;
-    let is_named = arguments.case.is_some();
+    let is_named = case.is_some();
     report::write(out, &masks, cut.as_deref(), arguments.format, is_named)?;
     Ok(Status::of(
         !is_wrong,

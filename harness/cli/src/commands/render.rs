@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::report::format::Format;
 use crate::report::progress::Progress;
 use crate::report::render_summary::RenderSummary;
-use crate::report::{clean, jsonl, screen, transcripts};
+use crate::report::{clean, jsonl, problems, screen, transcripts};
 use rolecall_core::file::is_there;
 use rolecall_core::problem::{Problem, shown_path};
-use rolecall_suite::conversation;
 use rolecall_suite::run::Runner;
 use rolecall_suite::selection::{Filter, InvalidFilter, select};
 use rolecall_suite::suite::{Pair, Suite};
@@ -105,9 +104,9 @@ fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>, String), Fa
         }
         let file = Path::new(file);
         let conversations = conversations::read(file)?;
-        let mut suite = inputs::load_templates(&[PathBuf::from(template)], &sources.set)?;
-        suite.cases = conversation::cases(file, &conversations.read);
-        suite.problems.extend(conversations.problems);
+        let mut suite = inputs::find_templates(&[PathBuf::from(template)], &sources.set)?;
+        suite.cases = suite.told_of(file, conversations);
+        problems::write_notes(&mut clean::messages(), &suite.notes)?;
         return Ok((suite, Vec::new(), shown_path(file)));
     }
     if let Some(file) = missing_file(&arguments.operands) {

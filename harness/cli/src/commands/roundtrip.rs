@@ -25,8 +25,8 @@ use serde_json::Value;
 use crate::args::RoundtripArguments;
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
-use crate::inputs;
 use crate::session::Session;
+use crate::{conversations, inputs};
 
 pub(super) fn execute(
     arguments: &RoundtripArguments,
@@ -35,7 +35,9 @@ pub(super) fn execute(
     if let Some(recorded) = &arguments.recorded {
         return read_recorded(arguments, recorded, out);
     }
-    let mut suite = inputs::load_templates_and_cases(&arguments.paths, &[], &arguments.set)?;
+    let (paths, logs) = conversations::among(&arguments.paths);
+    let cases = [arguments.cases.clone(), logs].concat();
+    let mut suite = inputs::load_templates_and_cases(&paths, &cases, &arguments.set)?;
     report_problems(&suite.problems)?;
     if let Some(path) = &arguments.with {
         inputs::use_response_template(&mut suite, path)?;

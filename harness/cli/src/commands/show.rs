@@ -19,16 +19,25 @@ use rolecall_suite::suite::{Pair, Suite};
 use super::{probe, tokens, trace};
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
-use crate::home;
 use crate::inputs::{self, Inputs};
 use crate::session::{self, Session};
+use crate::{conversations, home};
 
 pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     if let Some(name) = arguments.case.strip_prefix(probe::FAMILY) {
         return probe::show(arguments, name, out);
     }
-    let (inputs, name) = load(arguments)?;
-    let pair = asked_pair(&inputs.suite, name.as_deref(), arguments)?;
+    let (case, file) = conversations::chosen(Some(arguments.case.clone()));
+    let case = case.unwrap_or_else(|| arguments.case.clone());
+    let cases: Vec<PathBuf> = arguments
+        .sources
+        .cases
+        .iter()
+        .cloned()
+        .chain(file)
+        .collect();
+    let (inputs, name) = load(arguments, &cases)?;
+    let pair = asked_pair(&inputs.suite, name.as_deref(), &case, arguments)?;
     if arguments.reference && !arguments.diff {
         return show_outcome(arguments, &pair, &recorded(&inputs, &pair, arguments)?, out);
     }
@@ -64,7 +73,7 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
 /// Loads in the same order as for the sides of `diff`: a template of the suite, then a path, then a
 /// model by name. Returns also the name of the template among the inputs; without one they have only
 /// that template.
-fn load(arguments: &ShowArguments) -> Result<(Inputs, Option<String>), Failure> {
+fn load(arguments: &ShowArguments, cases: &[PathBuf]) -> Result<(Inputs, Option<String>), Failure> {
     let (text, sources) = (&arguments.template, &arguments.sources);
     let is_alone = sources.templates.is_empty();
     let layout = home::layout()?;
@@ -72,11 +81,11 @@ fn load(arguments: &ShowArguments) -> Result<(Inputs, Option<String>), Failure> 
     let own = own.flatten();
     let is_place = own.is_none() && is_alone && inputs::is_place(text);
     let mut inputs = if let Some(own) = &own {
-        inputs::find_own(&layout, own, &sources.cases, &sources.set)?
+        inputs::find_own(&layout, own, cases, &sources.set)?
     } else if is_place {
-        inputs::find(&[PathBuf::from(text)], &sources.cases, &sources.set)?
+        inputs::find(&[PathBuf::from(text)], cases, &sources.set)?
     } else {
-        inputs::find(&sources.templates, &sources.cases, &sources.set)?
+        inputs::find(&sources.templates, cases, &sources.set)?
     };
     problems::write_notes(&mut clean::messages(), &inputs.suite.notes)?;
     let is_compared = arguments.diff || arguments.reference;
@@ -233,13 +242,14 @@ fn recorded(
 fn asked_pair<'s>(
     suite: &'s Suite,
     name: Option<&str>,
+    case: &str,
     arguments: &ShowArguments,
 ) -> Result<Pair<'s>, Failure> {
     if name.is_none() {
         report_problems(&suite.problems)?;
     }
     let template = probe::find(suite, name, arguments)?;
-    let pair = find_pair(suite, template, &arguments.case)?;
+    let pair = find_pair(suite, template, case)?;
     let Some(front) = arguments.front.name else {
         return Ok(pair);
     };

@@ -12,7 +12,7 @@ use super::card::{
     CardDetail, FindingStyle, one_line, setting, style_of as style_of_severity, style_of_support,
     write_about, write_alone, write_broken,
 };
-use super::diagnostic::{BASE, Diagnostic};
+use super::diagnostic::{BASE, Diagnostic, FILE};
 use super::numbers::{counted, thousands};
 use super::screen::{self, whose};
 use super::served;
@@ -255,7 +255,8 @@ pub fn write_close(
 ) -> io::Result<()> {
     let broken = |severity| -> usize { cards.iter().map(|card| card.count(severity)).sum() };
     let (errors, warnings) = (broken(Severity::Error), broken(Severity::Warning));
-    let bases = others.iter().filter(|other| other.rule == BASE).count();
+    let count = |rule| others.iter().filter(|other| other.rule == rule).count();
+    let (bases, files) = (count(BASE), count(FILE));
     // No contract says more about a template that cannot be read.
     let mut read = cards.iter().filter(|card| card.syntax_error.is_none());
     text!(out, include_str!("cards_close.txt"), {
@@ -266,7 +267,8 @@ pub fn write_close(
         errors,
         warnings,
         bases,
-        files => others.len() - bases,
+        files,
+        conversations => others.len() - bases - files,
         known => cards.iter().map(Card::explained_count).sum::<usize>(),
         style => match (errors, warnings, others.len()) {
             (0, 0, 0) => "good",

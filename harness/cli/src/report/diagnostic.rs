@@ -9,29 +9,35 @@ use rolecall_core::invocation;
 use rolecall_core::problem::{Location, Position, Problem};
 use rolecall_core::{Deaths, Outcome, Template, TemplatePart};
 
+use super::conversations::sentence;
 use super::difference::{FaultGroup, GroupedPair};
 use super::fixes::TemplateFixes;
 use super::numbers::counted;
 use super::place::lines;
 use rolecall_check::card::Card;
 use rolecall_check::contract::Severity;
+use rolecall_check::conversations;
 use rolecall_check::fix::Fix;
 use rolecall_io::syntax_error::SyntaxError;
 use rolecall_io::template_file::line_in_file;
 use rolecall_suite::checked_base::CheckedBase;
 use rolecall_suite::checked_text::CheckedText;
 use rolecall_suite::conclusion::{EngineFailure, EngineFault};
+use rolecall_suite::own_conversations::JudgedConversations;
 use rolecall_suite::roundtrip::RoundtripTally;
 use rolecall_suite::snapshot::SnapshotStatus;
+use rolecall_suite::suite::Suite;
 
+/// The rule for a file that is wrong.
+pub(super) const FILE: &str = "file";
 /// The rule for a template that the engine cannot read.
 pub(super) const SYNTAX: &str = "syntax";
 /// The rule for a template that differs from its base.
 pub(super) const BASE: &str = "base";
 
 /// The names of faults that are neither a pair's nor a contract's, each with its meaning.
-pub(super) const RULES: [(&str, &str); 7] = [
-    ("file", "a file that is needed is wrong"),
+pub(super) const RULES: [(&str, &str); 9] = [
+    (FILE, "a file that is needed is wrong"),
     (SYNTAX, "the engine cannot read the template"),
     ("no prompt", "no pair gave a prompt"),
     (
@@ -47,6 +53,8 @@ pub(super) const RULES: [(&str, &str); 7] = [
         "an answer is not read as the reference reads it",
     ),
     ("died", "an engine died in a request, or answers none"),
+    conversations::RULES[0],
+    conversations::RULES[1],
 ];
 
 /// Something that is wrong.
@@ -124,7 +132,7 @@ impl<'c> Diagnostic<'c> {
             place: problem.position,
             lines: line.into_iter().collect(),
             help: problem.help.clone(),
-            ..Diagnostic::new("file", &problem.path, problem.message.clone())
+            ..Diagnostic::new(FILE, &problem.path, problem.message.clone())
         }
     }
 
@@ -304,6 +312,25 @@ impl<'c> Diagnostic<'c> {
                 diff: Some(Cow::Borrowed(&group.diff)),
                 lines: line.filter(|_| checked.is_whole_file).into_iter().collect(),
                 ..Diagnostic::new(BASE, &checked.path, what)
+            }
+        })
+    }
+
+    /// What is wrong with conversations of the user's own, each at the smallest one.
+    pub fn of_conversations(
+        judged: &JudgedConversations,
+        suite: &Suite,
+    ) -> impl Iterator<Item = Diagnostic<'c>> {
+        judged.causes.iter().map(|cause| {
+            let place = suite.place_of(&cause.example);
+            let (path, line) =
+                place.map_or((Path::new(""), None), |(path, line)| (path, Some(line)));
+            Diagnostic {
+                level: level(cause.severity),
+                subject: judged.template.clone(),
+                meaning: Some(cause.meaning()),
+                lines: line.into_iter().collect(),
+                ..Diagnostic::new(cause.rule, path, sentence(cause, judged.conversations))
             }
         })
     }

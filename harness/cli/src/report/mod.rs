@@ -36,11 +36,13 @@ mod place;
 
 pub mod fixes;
 
+pub mod card;
+pub mod conversations;
+
 pub mod diagnostic;
 
 pub mod accepting;
 pub mod adding;
-pub mod card;
 pub mod explanation;
 pub mod export;
 pub mod failures;

@@ -1,0 +1,499 @@
+//! What is wrong with conversations of a user's own: in themselves, and in what a template makes of
+//! them.
+//!
+//! These are the contracts that need no probe. Whatever is looked for in a prompt can only be missed:
+//! a text that is there in other words, or a short one that something else says too, counts as kept.
+
+use memchr::memmem;
+use rolecall_answers::control_tokens::control_tokens_in;
+use rolecall_core::{CONTENT, Case, Dialect, Outcome, Template};
+use serde_json::Value;
+
+use crate::contract::{self, NOTHING, Severity, occurrences};
+use crate::probe::common;
+
+/// What a conversation can have wrong in itself, besides the contracts: a name, and what should be.
+pub const RULES: [(&str, &str); 2] = [
+    (
+        "arguments-are-json",
+        "the arguments of each call are a JSON object",
+    ),
+    (
+        "calls-answered",
+        "each call of an earlier answer has a result, and each result a call",
+    ),
+];
+
+/// The most images of a conversation that are looked at, one render each.
+const MOST_MEDIA: usize = 16;
+
+/// The kinds of parts that are no texts, and what each is.
+const MEDIA: [(&str, &str); 7] = [
+    ("image", "an image"),
+    ("image_url", "an image"),
+    ("audio", "a recording"),
+    ("audio_url", "a recording"),
+    ("input_audio", "a recording"),
+    ("video", "a video"),
+    ("video_url", "a video"),
+];
+
+/// Something that is wrong with one conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symptom {
+    /// The contract that is broken, or one of [`RULES`].
+    pub rule: &'static str,
+    pub severity: Severity,
+    /// What is wrong: the same words wherever the cause is the same.
+    pub what: String,
+    /// What shows it in this conversation. Empty if the words above say it all.
+    pub detail: String,
+    /// How many bytes of the prompt before this one a cache computes anew, and how many it had.
+    pub anew: Option<(usize, usize)>,
+}
+
+/// What is wrong with a conversation and a template. `render` renders this and other conversations.
+pub fn judge(template: &Template, case: &Case, render: &dyn Fn(&Case) -> Outcome) -> Vec<Symptom> {
+    let mut judged = Judged {
+        template,
+        case,
+        said: case_text(case),
+        found: Vec::new(),
+    };
+    judged.calls();
+    match render(case) {
+        Outcome::Rendered { text } => {
+            judged.texts(&text);
+            judged.tools(&text);
+            judged.media(&text, render);
+            judged.printed(&text);
+            judged.nothing(&text, render);
+            judged.cache(&text, render);
+        }
+        other => judged.add("renders", other.text(), String::new()),
+    }
+    judged.found
+}
+
+struct Judged<'j> {
+    template: &'j Template,
+    case: &'j Case,
+    /// Every text of the conversation, with its tools and documents.
+    said: String,
+    found: Vec<Symptom>,
+}
+
+impl Judged<'_> {
+    /// Adds a symptom, as bad as its contract. What is wrong in the conversation itself is an error.
+    fn add(&mut self, rule: &'static str, what: impl Into<String>, detail: String) {
+        let severity = contract::by_id(rule).map_or(Severity::Error, |one| one.severity);
+        let what = what.into();
+        if self
+            .found
+            .iter()
+            .any(|known| known.rule == rule && known.what == what)
+        {
+            return;
+        }
+        self.found.push(Symptom {
+            rule,
+            severity,
+            what,
+            detail,
+            anew: None,
+        });
+    }
+
+    /// Whether calls have arguments that can be read, and results.
+    fn calls(&mut self) {
+        let messages = &self.case.messages;
+        for (at, message) in messages.iter().enumerate() {
+            for call in calls_of(message) {
+                if let Some(text) = call["function"]["arguments"].as_str()
+                    && !serde_json::from_str(text).is_ok_and(|read: Value| read.is_object())
+                {
+                    let what = "the arguments of a call are no JSON object";
+                    self.add("arguments-are-json", what, in_message(at, text));
+                }
+            }
+            let results = messages[at + 1..]
+                .iter()
+                .take_while(|next| next["role"] == "tool");
+            let (asked, given) = (calls_of(message).count(), results.count());
+            let is_over = at + 1 < messages.len();
+            if message["role"] == "assistant" && is_over && asked > given {
+                let name = calls_of(message)
+                    .nth(given)
+                    .map(|call| &call["function"]["name"]);
+                let name = name.and_then(Value::as_str).unwrap_or_default();
+                self.add(
+                    "calls-answered",
+                    "a call has no result",
+                    in_message(at, name),
+                );
+            }
+            let is_first = at == 0 || messages[at - 1]["role"] != "tool";
+            let follows = at > 0 && calls_of(&messages[at - 1]).next().is_some();
+            if message["role"] == "tool" && is_first && !follows {
+                let text = texts_of(message).concat();
+                self.add(
+                    "calls-answered",
+                    "a result has no call",
+                    in_message(at, &text),
+                );
+            }
+        }
+    }
+
+    /// Whether the texts of messages are in the prompt, and no text has control tokens.
+    fn texts(&mut self, prompt: &str) {
+        let messages = &self.case.messages;
+        let lost = messages.iter().map(|message| lost(prompt, message));
+        let lost: Vec<Option<&str>> = lost.collect();
+        let is_said = |at: &usize| messages[*at]["role"] != "system";
+        let said: Vec<usize> = (0..messages.len()).filter(is_said).collect();
+        let gone = said.iter().take_while(|at| lost[**at].is_some()).count();
+        let is_cut = gone > 1 && gone < said.len();
+        if let (true, Some(text)) = (is_cut, lost[said[0]]) {
+            let what = "the first messages are not in the prompt";
+            self.add(
+                "long-history-kept",
+                what,
+                format!("{gone} of them, from {}", shown(text)),
+            );
+        }
+        for (at, message) in messages.iter().enumerate() {
+            let role = message["role"].as_str().unwrap_or_default();
+            let is_reported = is_cut && said[..gone].contains(&at);
+            if let Some(text) = lost[at].filter(|_| !is_reported) {
+                let is_list = message[CONTENT].is_array();
+                let (rule, what) = match (role, is_list) {
+                    ("tool", _) => (
+                        "tool-results-kept",
+                        "a result is not in the prompt".to_owned(),
+                    ),
+                    (role, true) => (
+                        "text-part-is-text",
+                        format!("a text part of the role `{role}` is not in the prompt"),
+                    ),
+                    (_, false) if calls_of(message).next().is_some() => (
+                        "content-beside-calls",
+                        "the text beside a call is not in the prompt".to_owned(),
+                    ),
+                    (role, false) => (
+                        "messages-kept",
+                        format!("a text of the role `{role}` is not in the prompt"),
+                    ),
+                };
+                self.add(rule, what, in_message(at, text));
+            }
+            if matches!(role, "user" | "tool") && lost[at].is_none() {
+                self.control_tokens(at, message);
+            }
+        }
+    }
+
+    /// Whether somebody who is not trusted wrote control tokens of the template.
+    fn control_tokens(&mut self, at: usize, message: &Value) {
+        let mut special = self
+            .template
+            .special_tokens
+            .values()
+            .filter_map(Value::as_str);
+        for text in texts_of(message) {
+            let mut tokens = control_tokens_in(text);
+            let is_own =
+                |one: &&str| self.template.source.contains(*one) || special.any(|own| own == *one);
+            if let Some(token) = tokens.find(is_own) {
+                let role = message["role"].as_str().unwrap_or_default();
+                let what = format!("a text of the role `{role}` has a control token");
+                self.add("control-tokens-inert", what, in_message(at, token));
+                // Here somebody did it.
+                self.found.iter_mut().for_each(|one| {
+                    if one.rule == "control-tokens-inert" {
+                        one.severity = Severity::Warning;
+                    }
+                });
+                return;
+            }
+        }
+    }
+
+    /// Whether calls and tools are in the prompt, and arguments are encoded once.
+    fn tools(&mut self, prompt: &str) {
+        for (at, message) in self.case.messages.iter().enumerate() {
+            for call in calls_of(message) {
+                let function = &call["function"];
+                if let Some(name) = function["name"]
+                    .as_str()
+                    .filter(|name| !prompt.contains(name))
+                {
+                    self.add(
+                        "tool-calls-kept",
+                        "a call is not in the prompt",
+                        in_message(at, name),
+                    );
+                }
+                let text = function["arguments"].as_str().unwrap_or_default();
+                let read: Option<Value> = serde_json::from_str(text).ok();
+                let key = read
+                    .as_ref()
+                    .and_then(Value::as_object)
+                    .and_then(|all| all.keys().next());
+                let twice = key.map(|key| format!("{{\\\"{key}\\\""));
+                if let Some(twice) = twice.filter(|twice| self.only_in(prompt, twice)) {
+                    let what = "the arguments of a call are JSON in JSON";
+                    self.add("arguments-encoded-once", what, in_message(at, &twice));
+                }
+            }
+        }
+        let tools = self.case.tools.iter().flatten();
+        let names = tools.filter_map(|tool| tool["function"]["name"].as_str());
+        let gone: Vec<&str> = names.filter(|name| !prompt.contains(name)).collect();
+        if let [first, ..] = gone.as_slice() {
+            let detail = format!("{} of them, such as `{first}`", gone.len());
+            self.add("tools-kept", "a tool is not in the prompt", detail);
+        }
+    }
+
+    /// Whether a prompt says something that neither the conversation nor the template says.
+    fn only_in(&self, prompt: &str, text: &str) -> bool {
+        let is_in = |all: &str| memmem::find(all.as_bytes(), text.as_bytes()).is_some();
+        is_in(prompt) && !is_in(&self.said) && !is_in(&self.template.source)
+    }
+
+    /// Whether each image, recording and video changes the prompt.
+    fn media(&mut self, prompt: &str, render: &dyn Fn(&Case) -> Outcome) {
+        // Ollama puts the images in itself.
+        if self.template.dialect == Dialect::Go {
+            return;
+        }
+        let mut places = Vec::new();
+        for (at, message) in self.case.messages.iter().enumerate() {
+            let parts = message[CONTENT]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .enumerate();
+            places.extend(parts.filter_map(|(part, value)| {
+                let kind = value["type"].as_str()?;
+                let (_, one) = MEDIA.iter().find(|(known, _)| *known == kind)?;
+                Some((at, part, *one))
+            }));
+        }
+        for (at, part, one) in places.into_iter().take(MOST_MEDIA) {
+            let mut without = self.case.clone();
+            if let Some(parts) = without.messages[at][CONTENT].as_array_mut() {
+                parts.remove(part);
+            }
+            if render(&without).text() == prompt {
+                let what = format!("{one} is not in the prompt");
+                self.add("images-kept", what, format!("message {}", at + 1));
+            }
+        }
+    }
+
+    /// Whether lists and objects are in the prompt as Python or Go prints them.
+    fn printed(&mut self, prompt: &str) {
+        let case = self.case;
+        let parts = case
+            .messages
+            .iter()
+            .flat_map(|message| message[CONTENT].as_array());
+        let arguments = case
+            .messages
+            .iter()
+            .flat_map(calls_of)
+            .map(|call| &call["function"]);
+        let kinds = [
+            (
+                "text-part-is-text",
+                "parts",
+                parts.flatten().collect::<Vec<_>>(),
+            ),
+            (
+                "no-repr-leak",
+                "arguments",
+                arguments.map(|one| &one["arguments"]).collect(),
+            ),
+            (
+                "no-repr-leak",
+                "tools",
+                case.tools.iter().flatten().collect(),
+            ),
+        ];
+        for (rule, name, objects) in kinds {
+            let mut keys = objects
+                .iter()
+                .filter_map(|one| one.as_object()?.keys().next());
+            let marks = |key: &String| [format!("{{'{key}': "), format!("map[{key}:")];
+            let is_python = |key: &String| prompt.contains(&format!("({key}="));
+            let mark = keys.find_map(|key| {
+                let mut marks = marks(key).into_iter().filter(|_| !is_python(key));
+                marks.find(|mark| self.only_in(prompt, mark))
+            });
+            if let Some(mark) = mark {
+                let what =
+                    format!("{name} are in the prompt as a programming language prints them");
+                self.add(rule, what, shown(&mark));
+            }
+        }
+    }
+
+    /// Whether `None` and the like are in the prompt where a content is null.
+    fn nothing(&mut self, prompt: &str, render: &dyn Fn(&Case) -> Outcome) {
+        let mut filled = self.case.clone();
+        let mut is_filled = false;
+        for message in filled.messages.iter_mut().filter_map(Value::as_object_mut) {
+            let count = message.len();
+            message.retain(|key, value| key == CONTENT || !value.is_null());
+            let content = message.entry(CONTENT).or_insert(Value::Null);
+            is_filled |= content.is_null() || message.len() < count;
+            if message[CONTENT].is_null() {
+                message[CONTENT] = "".into();
+            }
+        }
+        if !is_filled || !NOTHING.iter().any(|word| prompt.contains(word)) {
+            return;
+        }
+        let other = render(&filled);
+        let Outcome::Rendered { text } = &other else {
+            return;
+        };
+        let leaked = NOTHING
+            .iter()
+            .find(|word| occurrences(prompt, word) > occurrences(text, word));
+        if let Some(word) = leaked {
+            let what = format!("`{word}` is in the prompt for a content that is null or missing");
+            self.add("no-null-leak", what, String::new());
+        }
+    }
+
+    /// Whether the prompt begins with the prompt of the turn before, which a server has in its cache.
+    fn cache(&mut self, prompt: &str, render: &dyn Fn(&Case) -> Outcome) {
+        let messages = &self.case.messages;
+        let is_answer = |at: &usize| messages[*at]["role"] == "assistant";
+        let Some(at) = (1..messages.len().saturating_sub(1)).rev().find(is_answer) else {
+            return;
+        };
+        let before = |opens: bool| {
+            let case = Case {
+                messages: messages[..at].to_vec(),
+                add_generation_prompt: opens,
+                continue_final_message: None,
+                ..self.case.clone()
+            };
+            render(&case).into_prompt().ok()
+        };
+        let Some(open) = before(true) else {
+            return;
+        };
+        let kept = common(&open, prompt);
+        if kept == open.len() {
+            return;
+        }
+        // What opens the answer may differ: the server has it, but it is short.
+        let closed = before(false).filter(|closed| open.starts_with(closed.as_str()));
+        let until = closed.map_or(open.len(), |closed| closed.len());
+        if kept < until {
+            let what = "the prompt does not begin with that of the turn before, so a cache is \
+                        computed anew";
+            self.add(
+                "history-stable",
+                what,
+                format!("{} of {until} bytes", until - kept),
+            );
+            if let Some(last) = self.found.last_mut() {
+                last.anew = Some((until - kept, until));
+            }
+        }
+    }
+}
+
+/// The calls of a message.
+fn calls_of(message: &Value) -> impl Iterator<Item = &Value> {
+    message["tool_calls"].as_array().into_iter().flatten()
+}
+
+/// The texts of a message's content.
+fn texts_of(message: &Value) -> Vec<&str> {
+    match &message[CONTENT] {
+        Value::String(text) => vec![text],
+        Value::Array(parts) => parts
+            .iter()
+            .filter_map(|part| part["text"].as_str())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The first text of a message that is not in a prompt.
+fn lost<'m>(prompt: &str, message: &'m Value) -> Option<&'m str> {
+    let mut texts = texts_of(message).into_iter();
+    texts.find(|text| !is_in(prompt, after_thoughts(message, text)))
+}
+
+/// What an answer says after its reasoning, which templates take out of earlier answers.
+fn after_thoughts<'t>(message: &Value, text: &'t str) -> &'t str {
+    let is_answer = message["role"] == "assistant";
+    let rest = text.rsplit_once("</think>").filter(|_| is_answer);
+    rest.map_or(text, |(_, rest)| rest)
+}
+
+/// Whether a text is in a prompt: as it is, or all its words in their order, as in JSON or with other
+/// white space.
+fn is_in(prompt: &str, text: &str) -> bool {
+    let text = text.trim();
+    if memmem::find(prompt.as_bytes(), text.as_bytes()).is_some() {
+        return true;
+    }
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let mut words = words.filter(|word| !word.is_empty()).peekable();
+    let mut rest = prompt.as_bytes();
+    words.peek().is_some()
+        && words.all(|word| match memmem::find(rest, word.as_bytes()) {
+            Some(at) => {
+                rest = &rest[at + word.len()..];
+                true
+            }
+            None => false,
+        })
+}
+
+/// Every text of a conversation, with its tools and documents.
+fn case_text(case: &Case) -> String {
+    fn add(value: &Value, all: &mut String) {
+        match value {
+            Value::String(text) => {
+                all.push_str(text);
+                all.push('\n');
+            }
+            Value::Array(items) => items.iter().for_each(|one| add(one, all)),
+            Value::Object(fields) => fields.values().for_each(|one| add(one, all)),
+            _ => {}
+        }
+    }
+    let mut all = String::new();
+    let others = [&case.tools, &case.documents]
+        .into_iter()
+        .flatten()
+        .flatten();
+    case.messages
+        .iter()
+        .chain(others)
+        .for_each(|one| add(one, &mut all));
+    all
+}
+
+fn in_message(at: usize, text: &str) -> String {
+    format!("message {}: {}", at + 1, shown(text))
+}
+
+/// The beginning of a text, on one line.
+fn shown(text: &str) -> String {
+    const MOST: usize = 60;
+    let line = text.trim().lines().next().unwrap_or_default();
+    let start: String = line.chars().take(MOST).collect();
+    let more = if start == text.trim() { "" } else { "…" };
+    format!("`{start}{more}`")
+}
