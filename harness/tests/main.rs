@@ -19,6 +19,7 @@ mod constructs;
 mod contracts;
 #[cfg(unix)]
 mod convenience;
+mod conversations;
 mod cover;
 mod diff;
 #[cfg(unix)]

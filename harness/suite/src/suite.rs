@@ -152,8 +152,8 @@ impl Suite {
     pub fn told_of(&mut self, path: &Path, read: Conversations) -> Vec<Case> {
         self.logs.insert(path.to_path_buf());
         self.notes.extend(read.note(path));
-        self.problems.extend(read.problems.iter().cloned());
-        conversation::cases(path, &read.read)
+        self.problems.extend(read.problems);
+        conversation::cases(path, read.read)
     }
 
     /// The file and the line of a conversation from outside.

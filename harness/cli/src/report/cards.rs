@@ -84,7 +84,7 @@ pub fn write_card(
         alone => written(|out| write_alone(out, card, width))?,
         served => card.served.as_ref().map(|one| {
             written(|out| served::write(out, card, one, detail == CardDetail::Full, width))
-        }).transpose()?,
+        }).transpose()?.unwrap_or_default(),
     })
 }
 

@@ -29,7 +29,7 @@ pub(super) fn sentence(cause: &ConversationCause, all: usize) -> String {
     });
     let detail = match detail.as_str() {
         "" => String::new(),
-        detail => format!(", {detail}"),
+        detail => format!(" ({detail})"),
     };
     format!(
         "{what}: {} of {of}{anew}; the smallest is {example}{detail}",

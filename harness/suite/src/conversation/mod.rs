@@ -321,11 +321,11 @@ impl Conversations {
     /// Takes the conversations of a record.
     fn take(&mut self, read: Vec<(&str, Vec<Value>)>, name: &str, record: Record) {
         for words in record.became {
-            *self.became.entry(words).or_default() += 1;
+            *self.became.entry(words).or_default() += read.len();
         }
         let unread = record.rest.keys().map(|key| format!("`{key}`"));
         for name in unread.chain(record.skipped) {
-            *self.unread.entry(name).or_default() += 1;
+            *self.unread.entry(name).or_default() += read.len();
         }
         for (ending, messages) in read {
             let mut fields = Map::from_iter([("messages".to_owned(), messages.into())]);
@@ -342,7 +342,7 @@ impl Conversations {
         const MOST: usize = 12;
         let all = self.read.len();
         let count = |of: usize| {
-            if all == 1 {
+            if of == all {
                 String::new()
             } else {
                 format!(" ({of} of {all})")
@@ -373,8 +373,12 @@ impl Conversations {
 
 impl Conversation {
     /// The conversation as a case. Unless it says more, a prompt asks for an answer.
-    pub fn case(&self, id: CaseId, path: PathBuf) -> Case {
-        let list = |key: &str| self.fields.get(key).and_then(Value::as_array).cloned();
+    pub fn case(mut self, id: CaseId, path: PathBuf) -> Case {
+        let mut list = |key: &str| match self.fields.remove(key) {
+            Some(Value::Array(list)) => Some(list),
+            _ => None,
+        };
+        let (messages, tools, documents) = (list("messages"), list("tools"), list("documents"));
         let is = |key: &str| self.fields.get(key).and_then(Value::as_bool);
         let continues = is("continue_final_message") == Some(true);
         let variables = self.fields.get("variables").and_then(Value::as_object);
@@ -382,9 +386,9 @@ impl Conversation {
             id,
             path,
             about: None,
-            messages: list("messages").unwrap_or_default(),
-            tools: list("tools"),
-            documents: list("documents"),
+            messages: messages.unwrap_or_default(),
+            tools,
+            documents,
             add_generation_prompt: is("add_generation_prompt").unwrap_or(!continues),
             continue_final_message: continues.then(|| CONTENT.to_owned()),
             variables: variables.cloned().unwrap_or_default(),
@@ -398,9 +402,12 @@ impl Conversation {
 
 /// The conversations of a file as cases. The family is named after the file, the cases by the numbers
 /// of their lines: see [`Conversation::name`].
-pub fn cases(path: &Path, conversations: &[Conversation]) -> Vec<Case> {
-    let of = |one: &Conversation| one.case(id(path, &one.name), path.to_path_buf());
-    conversations.iter().map(of).collect()
+pub fn cases(path: &Path, conversations: Vec<Conversation>) -> Vec<Case> {
+    let of = |one: Conversation| {
+        let id = id(path, &one.name);
+        one.case(id, path.to_path_buf())
+    };
+    conversations.into_iter().map(of).collect()
 }
 
 /// The name of a case in a file with conversations.

@@ -23,7 +23,9 @@ pub(super) fn conversations(
     } else {
         return Ok(None);
     };
-    let prompt = record.take("prompt");
+    let prompt = record
+        .take("prompt")
+        .or_else(|| record.take("conversations"));
     let prompt = prompt.map_or(Ok(Vec::new()), |prompt| {
         said(prompt, "prompt", "user", record)
     })?;
@@ -52,11 +54,8 @@ fn said(value: Value, key: &str, role: &str, record: &mut Record) -> Result<Vec<
             let message = object([("role", role.into()), ("content", text.into())]);
             Ok(vec![message.into()])
         }
-        Value::Array(list) => {
-            let list = as_messages(list, record)?;
-            clients::messages(list, record)
-        }
-        Value::Object(one) => clients::messages(vec![one.into()], record),
+        Value::Array(list) => clients::messages(as_messages(list, record)?, record),
+        Value::Object(one) => said(vec![Value::Object(one)].into(), key, role, record),
         _ => Err(format!("`{key}` is neither a text nor a list of messages")),
     }
 }

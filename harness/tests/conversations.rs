@@ -1,0 +1,577 @@
+//! Conversations from outside: the forms that are read, what each command makes of a log, and what
+//! is wrong in one.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use rolecall_suite::conversation::read;
+use serde_json::{Value, json};
+
+use crate::folder::{Folder, has};
+
+/// A template of texts, images and calls, which prints what it is given.
+const TEMPLATE: &str = "{% for tool in tools or [] %}<|tool|>{{ tool.function.name }}\n{% endfor %}\
+    {% for m in messages %}<|{{ m.role }}|>{% if m.content is string %}{{ m.content }}{% else %}\
+    {% for part in m.content or [] %}{{ '<|image|>' if 'image' in part.type else part.text }}\
+    {% endfor %}{% endif %}{% for call in m.tool_calls or [] %}<|call|>{{ call.function.name }}\
+    {{ call.function.arguments if call.function.arguments is string else call.function.arguments \
+    | tojson }}{% endfor %}<|end|>\n{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+
+/// Forms of records, each with what is read of it: a line in [`summary`]'s words.
+const FORMS: &[(&str, &str)] = &[
+    // OpenAI's chat.
+    (r#"[{"role":"user","content":"Hi"}]"#, "user Hi"),
+    (
+        r#"{"model":"m","temperature":0,"messages":[{"role":"user","content":"Hi"}]}"#,
+        "user Hi; not read: `temperature`",
+    ),
+    (
+        r#"{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":{"model":"m","messages":[{"role":"user","content":"Hi"}]}}"#,
+        "user Hi",
+    ),
+    (
+        r#"{"request":{"body":{"model":"m","messages":[{"role":"user","content":"Hi"}]}},"response":{}}"#,
+        "user Hi",
+    ),
+    (
+        r#"{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"See"},{"type":"image_url","image_url":{"url":"u"}}]}]}"#,
+        "user [text, image_url]",
+    ),
+    (
+        r#"{"model":"m","messages":[{"role":"user","content":"Hi"}],"chat_template_kwargs":{"enable_thinking":false},"reasoning_effort":"low"}"#,
+        r#"user Hi; variables {"enable_thinking":false,"reasoning_effort":"low"}; `chat_template_kwargs` became variables"#,
+    ),
+    (
+        r#"{"model":"m","messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},{"role":"function","name":"f","content":"1"}],"functions":[{"name":"f"}]}"#,
+        r#"user Hi, assistant null f("{}"), tool 1; tools f; `function_call` became a call of a tool; flat tools became functions; the role `function` became `tool`"#,
+    ),
+    (
+        r#"{"model":"m","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"function","function":{"name":"f"}}],"documents":[{"text":"d"}],"add_generation_prompt":false}"#,
+        "user Hi; tools f; closed",
+    ),
+    // OpenAI's Responses.
+    (
+        r#"{"model":"m","input":"Hi"}"#,
+        "user Hi; `input` became messages",
+    ),
+    (
+        r#"{"model":"m","instructions":"Be brief.","input":[{"role":"user","content":[{"type":"input_text","text":"Hi"}]}],"store":true}"#,
+        "system Be brief., user Hi; `input` became messages; instructions beside the messages became a system message; not read: `store`",
+    ),
+    (
+        r#"{"model":"m","input":[{"type":"message","role":"user","content":"Hi"},{"type":"reasoning","summary":[{"type":"summary_text","text":"Hm."}]},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call","call_id":"d","name":"g","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"1"}],"tools":[{"type":"function","name":"f"},{"type":"web_search"}]}"#,
+        r#"user Hi, assistant (Hm.)  f("{}") g("{}"), tool 1; tools f; `input` became messages; flat tools became functions; not read: tools `web_search`"#,
+    ),
+    (
+        r#"{"model":"m","input":[{"role":"user","content":[{"type":"input_text","text":"See"},{"type":"input_image","image_url":"u"},{"type":"input_file","file_id":"f"}]}],"reasoning":{"effort":"high"}}"#,
+        r#"user [text, image_url]; variables {"reasoning_effort":"high"}; `input` became messages; `reasoning.effort` became a variable; not read: parts `input_file`"#,
+    ),
+    (
+        r#"{"model":"m","input":[{"role":"user","content":"Hi"},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Look."}]},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"item_reference","id":"x"}]}"#,
+        r#"user Hi, assistant Look. f("{}"); `input` became messages; not read: items `item_reference` of `input`"#,
+    ),
+    // Anthropic's messages.
+    (
+        r#"{"model":"c","max_tokens":9,"system":"Be brief.","messages":[{"role":"user","content":"Hi"}]}"#,
+        "system Be brief., user Hi; instructions beside the messages became a system message; not read: `max_tokens`",
+    ),
+    (
+        r#"{"model":"c","system":[{"type":"text","text":"Be brief."}],"messages":[{"role":"user","content":[{"type":"text","text":"See"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AQI="}}]}]}"#,
+        "system Be brief., user [text, image_url]; instructions beside the messages became a system message; parts of Anthropic's became calls, results, reasoning and images",
+    ),
+    (
+        r#"{"model":"c","messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":[{"type":"thinking","thinking":"Hm."},{"type":"text","text":"Look."},{"type":"tool_use","id":"t","name":"f","input":{"a":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"1"}]},{"type":"text","text":"And?"}]}],"tools":[{"name":"f","input_schema":{"type":"object"}}]}"#,
+        r#"user Hi, assistant (Hm.) Look. f({"a":1}), tool 1, user And?; tools f; flat tools became functions; parts of Anthropic's became calls, results, reasoning and images"#,
+    ),
+    (
+        r#"{"custom_id":"1","params":{"model":"c","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"bash_20250124","name":"bash"}]}}"#,
+        "user Hi; tools ; not read: tools `bash_20250124`",
+    ),
+    // Ollama's requests.
+    (
+        r#"{"model":"o","messages":[{"role":"user","content":"See","images":["AQI="]}],"options":{"num_ctx":9},"think":false}"#,
+        r#"user [image_url, text]; variables {"enable_thinking":false}; `images` became parts; `think` became a variable; not read: `options`"#,
+    ),
+    (
+        r#"{"model":"o","messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":"","thinking":"Hm.","tool_calls":[{"function":{"name":"f","arguments":{"a":1}}}]},{"role":"tool","tool_name":"f","content":"1"}]}"#,
+        r#"user Hi, assistant (Hm.)  f({"a":1}), tool 1; `thinking` became `reasoning_content`; `tool_name` became `name`"#,
+    ),
+    (
+        r#"{"model":"o","system":"Be brief.","prompt":"Hi","think":"low"}"#,
+        r#"system Be brief., user Hi; variables {"reasoning_effort":"low"}; `think` became a variable; instructions beside the messages became a system message"#,
+    ),
+    // Files for training.
+    (
+        r#"{"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Ho"}]}"#,
+        "user Hi, assistant Ho; closed",
+    ),
+    (
+        r#"{"messages":"[{\"role\":\"user\",\"content\":\"Hi\"}]","tools":"[{\"type\":\"function\",\"function\":{\"name\":\"f\"}}]"}"#,
+        "user Hi; tools f; a list that is JSON in a text was read",
+    ),
+    (
+        r#"{"conversations":[{"from":"system","value":"S"},{"from":"human","value":"Hi"},{"from":"gpt","value":"Ho"}]}"#,
+        "system S, user Hi, assistant Ho; closed; `from` and `value` became roles and contents",
+    ),
+    (
+        r#"{"conversations":[{"from":"human","value":"Hi"},{"from":"function_call","value":"{\"name\": \"f\", \"arguments\": {\"a\": 1}}"},{"from":"observation","value":"1"},{"from":"gpt","value":"Ho"}],"system":"S","tools":"[{\"name\":\"f\"}]"}"#,
+        r#"system S, user Hi, assistant  f({"a":1}), tool 1, assistant Ho; tools f; closed; `from` and `value` became roles and contents; a list that is JSON in a text was read; flat tools became functions; instructions beside the messages became a system message"#,
+    ),
+    (
+        r#"{"conversations":[{"role":"user","content":"Hi"}],"id":"7"}"#,
+        "user Hi; not read: `id`",
+    ),
+    (
+        r#"{"prompt":"Hi","completion":"Ho"}"#,
+        "user Hi, assistant Ho; closed; `prompt` and `completion` became one conversation",
+    ),
+    (
+        r#"{"prompt":[{"role":"user","content":"Hi"}],"completion":[{"role":"assistant","content":"Ho"}]}"#,
+        "user Hi, assistant Ho; closed; `prompt` and `completion` became one conversation",
+    ),
+    (
+        r#"{"prompt":[{"role":"user","content":"Hi"}],"answer":"4"}"#,
+        "user Hi; not read: `answer`",
+    ),
+    (
+        r#"{"prompt":"Hi","chosen":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Ho"}],"rejected":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hu"}],"score":1}"#,
+        "user Hi, assistant Ho | user Hi, assistant Hu; closed; `chosen` and `rejected` became two conversations; not read: `score`",
+    ),
+    (
+        r#"{"conversations":[{"from":"human","value":"Hi"}],"chosen":{"from":"gpt","value":"Ho"},"rejected":{"from":"gpt","value":"Hu"}}"#,
+        "user Hi, assistant Ho | user Hi, assistant Hu; closed; `chosen` and `rejected` became two conversations; `from` and `value` became roles and contents",
+    ),
+];
+
+/// What is no conversation, and what is said of it.
+const BROKEN: &[(&str, &str)] = &[
+    (
+        r#"{"messages":[{"role":"user""#,
+        "this line is not JSON: EOF",
+    ),
+    ("17", "neither a list nor an object"),
+    (r#"{"text":"raw"}"#, "it has no `messages`"),
+    (
+        r#"{"prompt":"raw"}"#,
+        "`prompt` is a text without a `completion`",
+    ),
+    (r#"{"messages":{"role":"user"}}"#, "it has no `messages`"),
+    (
+        r#"{"messages":[{"content":"Hi"}]}"#,
+        "message 1 has no `role`",
+    ),
+    (r#"{"messages":["Hi"]}"#, "message 1 is not an object"),
+    (r#"{"messages":[],"tools":"f"}"#, "`tools` is not a list"),
+    (
+        r#"{"conversations":[{"from":"alien","value":"Hi"}]}"#,
+        "turn 1 is from `alien`",
+    ),
+    (
+        r#"{"conversations":[{"from":"function_call","value":"f()"}]}"#,
+        "turn 1: the call is not JSON",
+    ),
+    (
+        r#"{"input":[{"type":"message","content":"Hi"}]}"#,
+        "item 1 of `input` has no `role`",
+    ),
+];
+
+/// What is read of a record, in a line.
+fn summary(text: &str) -> String {
+    let path = Path::new("x.jsonl");
+    let found = read(path, text).unwrap();
+    assert_eq!(found.problems, [], "{text}");
+    let note = found.note(path).map(|note| note.message);
+    let of = |fields: &Value| {
+        let messages = fields["messages"].as_array().unwrap().iter().map(message);
+        messages.collect::<Vec<_>>().join(", ")
+    };
+    let all: Vec<Value> = found
+        .read
+        .into_iter()
+        .map(|one| Value::Object(one.fields))
+        .collect();
+    let mut parts = vec![all.iter().map(of).collect::<Vec<_>>().join(" | ")];
+    if let Some(tools) = all[0]["tools"].as_array() {
+        let names = tools
+            .iter()
+            .map(|tool| tool["function"]["name"].as_str().unwrap());
+        parts.push(format!("tools {}", names.collect::<Vec<_>>().join(", ")));
+    }
+    if let Some(variables) = all[0].get("variables") {
+        parts.push(format!("variables {variables}"));
+    }
+    if all[0]["add_generation_prompt"] == false {
+        parts.push("closed".to_owned());
+    }
+    parts.extend(note);
+    parts.join("; ")
+}
+
+fn message(message: &Value) -> String {
+    let mut text = message["role"].as_str().unwrap().to_owned();
+    if let Some(reasoning) = message["reasoning_content"].as_str() {
+        let _ = write!(text, " ({reasoning})");
+    }
+    match &message["content"] {
+        Value::String(said) => text += &format!(" {said}"),
+        Value::Array(parts) => {
+            let kinds = parts.iter().map(|part| part["type"].as_str().unwrap());
+            let _ = write!(text, " [{}]", kinds.collect::<Vec<_>>().join(", "));
+        }
+        other => text += &format!(" {other}"),
+    }
+    for call in message["tool_calls"].as_array().into_iter().flatten() {
+        let function = &call["function"];
+        let name = function["name"].as_str().unwrap();
+        let _ = write!(text, " {name}({})", function["arguments"]);
+    }
+    text
+}
+
+#[test]
+fn thirty_forms_of_conversations_are_read() {
+    assert!(FORMS.len() >= 30);
+    for (text, expected) in FORMS {
+        assert_eq!(summary(text), *expected, "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_conversation_is_one_problem_with_its_line() {
+    for (text, expected) in BROKEN {
+        let log = format!("[]\n\n{text}\n[]\n[]\n");
+        let found = read(Path::new("x.jsonl"), &log).unwrap();
+        let names: Vec<&str> = found.read.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["1", "4", "5"], "{text}");
+        let [problem] = found.problems.as_slice() else {
+            panic!("{text}: {:?}", found.problems);
+        };
+        let problem = problem.to_string();
+        assert!(
+            problem.starts_with("x.jsonl:3:") && problem.contains(expected),
+            "{problem}"
+        );
+    }
+}
+
+/// A folder with a template, and a log with every form and every mistake.
+fn folder() -> Folder {
+    let folder = Folder::empty();
+    folder.write("t.jinja", TEMPLATE);
+    let lines = FORMS.iter().chain(BROKEN).map(|(text, _)| *text);
+    folder.write("log.jsonl", &(lines.collect::<Vec<_>>().join("\n") + "\n"));
+    folder
+}
+
+#[test]
+fn every_command_takes_a_log() {
+    let folder = folder();
+    let last = format!("log.jsonl:{}:", FORMS.len() + BROKEN.len());
+    let wrong = format!("{} problems with the input", BROKEN.len());
+    let t = "--templates=t.jinja";
+    for (arguments, expected) in [
+        (
+            &["render", "t.jinja", "log.jsonl"][..],
+            &["t log/29-chosen", "32 rendered"][..],
+        ),
+        (
+            &["render", t, "--conversations", "log.jsonl"],
+            &["t log/29-chosen", "32 rendered"],
+        ),
+        (
+            &["run", t, "--conversations", "log.jsonl"],
+            &["29-rejected", "32 pairs not compared"],
+        ),
+        (
+            &["check", "t.jinja", "log.jsonl"],
+            &["32 conversations with t: "],
+        ),
+        (
+            &["check", "t.jinja", "--conversations", "log.jsonl"],
+            &["32 conversations with t: "],
+        ),
+        (
+            &["diff", "t.jinja", "t.jinja", "--conversations", "log.jsonl"],
+            &["32 cases"],
+        ),
+        (&["mask", "t.jinja", "log.jsonl"], &["cases with answers"]),
+        (&["cover", "t.jinja", "log.jsonl"], &["32 cases"]),
+        (
+            &["show", "t.jinja", "log.jsonl:16"],
+            &["<|tool|>f␊", "<|call|>f{\"a\": 1}"],
+        ),
+        (
+            &["show", "t.jinja", "log/16", "--cases", "log.jsonl"],
+            &["<|tool|>f␊"],
+        ),
+        (&["mask", "t.jinja", "log.jsonl:21"], &["Ho"]),
+    ] {
+        let ran = folder.rolecall(arguments);
+        has(&ran.stdout(), expected);
+        has(
+            &ran.stderr(),
+            &[
+                &last,
+                "`from` and `value` became roles and contents (3 of 32)",
+            ],
+        );
+        if arguments[0] != "show" {
+            assert_eq!(ran.code(), 2, "{arguments:?}: {}", ran.stdout());
+            has(&ran.stderr(), &[&wrong]);
+        }
+    }
+    folder.write(
+        "t.response.json",
+        r#"{"defaults": {"role": "assistant"}, "fields": {"content": {"open": "", "close": "<|end|>\n"}}}"#,
+    );
+    let ran = folder.rolecall(&[
+        "roundtrip",
+        "t.jinja",
+        "log.jsonl",
+        "--with",
+        "t.response.json",
+    ]);
+    has(&ran.stdout(), &["read back"]);
+    let ran = folder.rolecall(&["check", "t.jinja", "log.parquet"]);
+    assert_eq!(ran.code(), 2);
+    folder.write("log.parquet", "PAR1");
+    let ran = folder.rolecall(&["render", "t.jinja", "log.parquet"]);
+    assert_eq!(ran.code(), 2);
+    has(
+        &ran.stderr(),
+        &[
+            "log.parquet: Parquet is not read",
+            "pandas.read_parquet('log.parquet')",
+        ],
+    );
+}
+
+/// Templates that spoil something, each with a conversation and the rule that it breaks.
+fn spoilt() -> Vec<(&'static str, String, Value)> {
+    let said = |messages: Value| json!({"model": "m", "messages": messages});
+    let user = |content: Value| json!({"role": "user", "content": content});
+    let call = |arguments: &str| {
+        let function = json!({"name": "weather", "arguments": arguments});
+        json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "function": function}]})
+    };
+    let result = json!({"role": "tool", "tool_call_id": "c", "content": "Rain in the north"});
+    let parts = json!([{"type": "text", "text": "What is on it?"}, {"type": "image"}]);
+    let image = said(json!([user(parts.clone())]));
+    let called = said(json!([
+        user("Weather?".into()),
+        call("{\"city\": \"Oslo\"}"),
+        result
+    ]));
+    let chat = said(json!([
+        user("First question here".into()),
+        {"role": "assistant", "content": "First answer here"},
+        user("Second question here".into()),
+    ]));
+    let plain = |body: &str| {
+        format!(
+            "{{% for m in messages %}}<|{{{{ m.role }}}}|>{body}<|end|>{{% endfor %}}<|assistant|>"
+        )
+    };
+    let whole = TEMPLATE.to_owned();
+    vec![
+        (
+            "images-kept",
+            whole.replace("'<|image|>'", "''"),
+            image.clone(),
+        ),
+        (
+            "text-part-is-text",
+            whole.replace("part.text", "''"),
+            image.clone(),
+        ),
+        ("text-part-is-text", plain("{{ m.content }}"), image),
+        (
+            "tool-results-kept",
+            whole.replace(
+                "{% if m.content is",
+                "{% if m.role != 'tool' and m.content is",
+            ),
+            called.clone(),
+        ),
+        (
+            "tool-calls-kept",
+            whole.replace("<|call|>{{ call.function.name }}", ""),
+            called.clone(),
+        ),
+        (
+            "no-null-leak",
+            plain("{{ m.content }}{{ m.name }}"),
+            said(json!([{"role": "user", "content": "Hi", "name": null}])),
+        ),
+        (
+            "arguments-encoded-once",
+            whole.replace(
+                "arguments if call.function.arguments is string else call.function.arguments",
+                "arguments",
+            ),
+            called,
+        ),
+        (
+            "arguments-are-json",
+            whole.clone(),
+            said(
+                json!([user("Weather?".into()), call("city: Oslo"), {"role": "tool", "tool_call_id": "c", "content": "1"}]),
+            ),
+        ),
+        (
+            "calls-answered",
+            whole.clone(),
+            said(json!([
+                user("Weather?".into()),
+                call("{}"),
+                user("So?".into())
+            ])),
+        ),
+        (
+            "calls-answered",
+            whole.clone(),
+            said(json!([user("Weather?".into()), {"role": "tool", "content": "1"}])),
+        ),
+        (
+            "control-tokens-inert",
+            whole.clone(),
+            said(json!([user("close <|end|> it".into())])),
+        ),
+        (
+            "messages-kept",
+            whole.replace("in messages %}<", "in messages if m.role != 'system' %}<"),
+            said(json!([{"role": "system", "content": "Be very brief"}, user("Hi".into())])),
+        ),
+        (
+            "long-history-kept",
+            whole.replace("in messages %}<", "in messages[-1:] %}<"),
+            chat.clone(),
+        ),
+        (
+            "history-stable",
+            whole.replace("<|end|>", "<|end {{ messages | length }}|>"),
+            chat,
+        ),
+        (
+            "renders",
+            whole.replace(
+                "<|end|>",
+                "{{ raise_exception('No.') if m.role == 'user' }}",
+            ),
+            said(json!([user("Hi".into())])),
+        ),
+        (
+            "no-repr-leak",
+            whole.replace("tool.function.name", "tool"),
+            json!({"model": "m", "messages": [user("Hi".into())], "tools": [{"type": "function", "function": {"name": "weather"}}]}),
+        ),
+    ]
+}
+
+#[test]
+fn each_fault_of_a_log_has_its_cause_and_its_smallest_example() {
+    for (rule, template, conversation) in spoilt() {
+        let folder = Folder::empty();
+        folder.write("t.jinja", &template);
+        let sound = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]});
+        let mut larger = conversation.clone();
+        larger["messages"][0]["content"] = match larger["messages"][0]["content"].take() {
+            Value::String(text) => format!("{text} and more").into(),
+            mut parts => {
+                parts[0]["text"] = "What is on it, and beside it?".into();
+                parts
+            }
+        };
+        let log = format!("{sound}\n{larger}\n{conversation}\n");
+        folder.write("log.jsonl", &log);
+        let ran = folder.rolecall(&["check", "t.jinja", "log.jsonl", "--format", "json"]);
+        let found: Value = serde_json::from_str(&ran.stdout()).unwrap();
+        let causes = found["conversations"][0]["causes"].as_array().unwrap();
+        let cause = causes.iter().find(|cause| cause["rule"] == rule);
+        let cause = cause.unwrap_or_else(|| panic!("{rule}: {causes:#?}"));
+        if rule == "renders" {
+            assert_eq!(cause["count"], 3);
+        } else {
+            assert_eq!(cause["count"], 2, "{rule}: {causes:#?}");
+            assert_eq!(cause["example"], "log/3", "{rule}");
+        }
+        assert_eq!(cause.get("anew").is_some(), rule == "history-stable");
+        // A template that does none of this.
+        folder.write("t.jinja", TEMPLATE);
+        let ran = folder.rolecall(&["check", "t.jinja", "log.jsonl", "--format", "json"]);
+        let found: Value = serde_json::from_str(&ran.stdout()).unwrap();
+        let causes = found["conversations"][0]["causes"].as_array().unwrap();
+        let is_own = template == TEMPLATE;
+        assert_eq!(causes.is_empty(), !is_own, "{rule}: {causes:#?}");
+    }
+}
+
+#[test]
+fn faults_of_a_log_are_in_every_format_and_become_cases() {
+    let folder = Folder::empty();
+    folder.write("t.jinja", &TEMPLATE.replace("'<|image|>'", "''"));
+    let image = r#"{"messages":[{"role":"user","content":[{"type":"text","text":"Ask ada@uni.example"},{"type":"image"}]}]}"#;
+    let lost = r#"{"messages":[{"role":"user","content":"Hi"},{"role":"tool","content":"1"}]}"#;
+    folder.write("log.jsonl", &format!("{image}\n{lost}\n{lost}\n"));
+    let check = |more: &[&str]| {
+        folder.rolecall(
+            &[
+                &["check", "t.jinja", "log.jsonl", "--select", "images-kept"],
+                more,
+            ]
+            .concat(),
+        )
+    };
+    let ran = check(&[]);
+    assert_eq!(ran.code(), 1);
+    has(
+        &ran.stdout(),
+        &[
+            "3 conversations with t: 1 cause",
+            "images-kept: an image is not in the prompt: 1 of 3 conversations",
+            "show t.jinja log.jsonl:1",
+            "1 cause in conversations",
+        ],
+    );
+    let sarif: Value = serde_json::from_str(&check(&["--format", "sarif"]).stdout()).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let place = json!({"artifactLocation": {"uri": "log.jsonl"}, "region": {"startLine": 1}});
+    let is_at = |one: &&Value| one["locations"][0]["physicalLocation"] == place;
+    assert_eq!(results.iter().find(is_at).unwrap()["ruleId"], "images-kept");
+    for (format, words) in [
+        (
+            "github",
+            "::error file=log.jsonl,line=1,title=images-kept::",
+        ),
+        ("junit", "an image is not in the prompt"),
+        ("markdown", "an image is not in the prompt"),
+    ] {
+        has(&check(&["--format", format]).stdout(), &[words]);
+    }
+    check(&["--html", "page.html"]);
+    let page = std::fs::read_to_string(folder.path("page.html")).unwrap();
+    has(
+        &page,
+        &["an image is not in the prompt: 1 of 3 conversations"],
+    );
+
+    folder.write("rolecall.toml", "[templates]\nt = \"t.jinja\"\n");
+    let add = |more: &[&str]| {
+        folder.rolecall(&[&["add", "log.jsonl", "--each-cause", "t"], more].concat())
+    };
+    let ran = add(&[]);
+    assert_eq!(ran.code(), 1, "{}", ran.stderr());
+    has(&ran.stdout(), &["ada@uni.example", "nothing was written"]);
+    assert!(!folder.path("cases/added.json").exists());
+    let ran = add(&["--redact"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    let added = std::fs::read_to_string(folder.path("cases/added.json")).unwrap();
+    let added: Value = serde_json::from_str(&added).unwrap();
+    let names: Vec<&String> = added["cases"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["log-2", "log-1"]);
+    has(
+        &added.to_string(),
+        &["someone@example.org", "(images-kept)", "(calls-answered)"],
+    );
+}
