@@ -62,6 +62,7 @@ fn the_limits_are_as_the_page_says() {
     use rolecall_core::json;
     use rolecall_io::source;
     use rolecall_suite::configuration;
+    use rolecall_suite::conversation;
     use rolecall_suite::saved_run;
 
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/harness/docs/limits.md");
@@ -72,6 +73,14 @@ fn the_limits_are_as_the_page_says() {
     for (row, figures) in [
         ("any text file", vec![mebibytes(file::MOST_TEXT)]),
         ("a template, a case file", vec![mebibytes(file::MOST_CASES)]),
+        (
+            "a file with conversations",
+            vec![
+                mebibytes(conversation::MOST_LOG),
+                thousands(conversation::MOST_LOG_VALUES),
+                thousands(conversation::MOST_CONVERSATIONS),
+            ],
+        ),
         (
             "`rolecall.toml`",
             vec![
