@@ -140,7 +140,11 @@ fn a_server_is_found_out_by_its_counts() {
     ];
     for (change, expected, code) in rows {
         let server = changing(change);
-        let ran = ask(&folder, &server, &["--yes", "--format", "json"]);
+        let ran = ask(
+            &folder,
+            &server,
+            &["--yes", "--format", "json", "--limits", "time=60s"],
+        );
         assert_eq!(ran.code(), code, "{}{}", ran.stdout(), ran.stderr());
         let found: Value = serde_json::from_str(&ran.stdout()).unwrap();
         let way = &found["found"]["way"];
@@ -151,7 +155,7 @@ fn a_server_is_found_out_by_its_counts() {
         );
         let names = way["changes"].as_array().unwrap().iter();
         let names: Vec<&str> = names.map(|one| one["name"].as_str().unwrap()).collect();
-        assert_eq!(names.join(", "), expected);
+        assert_eq!(names.join(", "), expected, "{found:#}");
         assert_eq!(found["found"]["contradicted_by"], json!([]));
         // One question for the model, and those that are counted.
         let asked = server.asked();
