@@ -562,6 +562,7 @@ fn a_vllm_parses_the_answers_of_a_template() {
     let server = |loses: bool| {
         Server::new(move |request, _| match request.path.as_str() {
             "/v1/models" => reply(200, &json!({"data": [{"id": "org/model"}]})),
+            "/v1/chat/completions/render" => error(400, "no templates in requests"),
             "/tokenize" => {
                 let body = sent(request);
                 assert_eq!(body["add_special_tokens"], false);

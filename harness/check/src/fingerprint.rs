@@ -391,10 +391,10 @@ impl<'t> Fingerprint<'t> {
             })
         });
         let ways: Vec<Way> = plain.iter().cloned().chain(changed).collect();
-        let counted = counter.counts(&ways, &cases(&questions));
+        let all = counter.counts(&ways, &cases(&questions));
         let mut classes: Vec<Class> = Vec::new();
         let mut places = HashMap::new();
-        for (counts, way) in counted.into_iter().zip(ways) {
+        for (counts, way) in all.into_iter().zip(ways) {
             let place = *places.entry(counts).or_insert_with_key(|counts| {
                 let counts = counts.clone();
                 classes.push(Class {

@@ -6,8 +6,6 @@ mod check;
 mod cover;
 mod diff_twins;
 mod export;
-#[cfg(feature = "fetch")]
-mod fingerprint;
 mod generate;
 mod infer;
 mod init;
@@ -37,6 +35,8 @@ mod matrix;
 mod run;
 mod show;
 
+#[cfg(feature = "fetch")]
+mod fingerprint;
 mod mask;
 
 use std::io::{Write, stdin};
