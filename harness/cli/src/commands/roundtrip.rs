@@ -46,12 +46,12 @@ pub(super) fn execute(
     let chosen = arguments.engine.as_deref();
     let chosen = chosen.map(|name| session.open(name)).transpose()?;
     let own = OwnReader::default();
-    let readers = match chosen.as_ref().and_then(ChosenEngine::reading_server) {
-        Some((reader, name)) => vec![read_by_server(reader, name, &suite, arguments)?],
-        None => {
-            let program = chosen.as_ref().map(reading_program).transpose()?;
-            readers(program, &own, &suite, arguments)?
-        }
+    let server = chosen.as_ref().and_then(ChosenEngine::reading_server);
+    let readers = if let Some((server, name)) = server {
+        vec![read_by_server(server, &name, &suite, arguments)?]
+    } else {
+        let program = chosen.as_ref().map(reading_program).transpose()?;
+        readers(program, &own, &suite, arguments)?
     };
     let read = |one: &Read<'_>| {
         let engine = session.engines.for_dialect(one.template.dialect);
@@ -139,7 +139,7 @@ impl Read<'_> {
 /// A server with the parsers of its own model reads the answers of the only template.
 fn read_by_server<'t>(
     server: &'t dyn TemplateReader,
-    name: String,
+    name: &str,
     suite: &'t Suite,
     arguments: &RoundtripArguments,
 ) -> Result<Read<'t>, Failure> {

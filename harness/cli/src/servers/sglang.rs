@@ -1,6 +1,6 @@
 //! SGLang.
 //!
-//! Source: sglang/srt/entrypoints/http_server.py and openai/serving_tokenize.py of 0.5.23. `/v1/tokenize`
+//! Source: `http_server.py` and `openai/serving_tokenize.py` in sglang/srt/entrypoints of 0.5.23. `/v1/tokenize`
 //! makes the prompt of messages as `/v1/chat/completions` does, and gives its tokens; `/v1/detokenize` gives
 //! their text. The server does not report its template.
 
