@@ -50,11 +50,12 @@ fn examine(root: &Path, path: &Path, wrong: &mut Vec<String>, seen: &mut usize) 
     for (line, named) in versions(&text) {
         *seen += 1;
         let is_followed = version.starts_with(&format!("{named}."));
-        // Servers choose their own version.
+        // Servers choose their own version, and so do trainers, which come as wheels.
         let mut servers = Reference::SERVED.iter();
         let is_servers =
             servers.any(|one| name.starts_with(&format!("scripts/engines/{}/", one.name)));
-        if !is_followed && !is_servers && !ALSO_EARLIER.contains(&&*name) {
+        let is_wheels = path.with_file_name("wheel.txt").is_file();
+        if !is_followed && !is_servers && !is_wheels && !ALSO_EARLIER.contains(&&*name) {
             wrong.push(format!(
                 "{name}:{line} names transformers {named}, and {version} is followed"
             ));
