@@ -214,12 +214,12 @@ fn message(message: &Value) -> String {
         let _ = write!(text, " ({reasoning})");
     }
     match &message["content"] {
-        Value::String(said) => text += &format!(" {said}"),
+        Value::String(said) => text.extend([" ", said]),
         Value::Array(parts) => {
             let kinds = parts.iter().map(|part| part["type"].as_str().unwrap());
             let _ = write!(text, " [{}]", kinds.collect::<Vec<_>>().join(", "));
         }
-        other => text += &format!(" {other}"),
+        other => text.extend([" ", &other.to_string()]),
     }
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         let function = &call["function"];
@@ -347,32 +347,36 @@ fn every_command_takes_a_log() {
     );
 }
 
-/// Templates that spoil something, each with a conversation and the rule that it breaks.
-fn spoilt() -> Vec<(&'static str, String, Value)> {
-    let said = |messages: Value| json!({"model": "m", "messages": messages});
-    let user = |content: Value| json!({"role": "user", "content": content});
-    let call = |arguments: &str| {
-        let function = json!({"name": "weather", "arguments": arguments});
-        json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "function": function}]})
-    };
-    let result = json!({"role": "tool", "tool_call_id": "c", "content": "Rain in the north"});
+/// A rule, a template that breaks it, and a conversation that shows it.
+type Spoilt = (&'static str, String, Value);
+
+fn said(messages: &Value) -> Value {
+    json!({"model": "m", "messages": messages})
+}
+
+fn user(content: impl Into<Value>) -> Value {
+    json!({"role": "user", "content": content.into()})
+}
+
+fn call(arguments: &str) -> Value {
+    let function = json!({"name": "weather", "arguments": arguments});
+    json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "function": function}]})
+}
+
+/// A template that writes this for each message.
+fn plain(body: &str) -> String {
+    format!("{{% for m in messages %}}<|{{{{ m.role }}}}|>{body}<|end|>{{% endfor %}}<|assistant|>")
+}
+
+/// Templates that spoil what users say.
+fn spoilt_texts() -> Vec<Spoilt> {
     let parts = json!([{"type": "text", "text": "What is on it?"}, {"type": "image"}]);
-    let image = said(json!([user(parts.clone())]));
-    let called = said(json!([
-        user("Weather?".into()),
-        call("{\"city\": \"Oslo\"}"),
-        result
-    ]));
-    let chat = said(json!([
-        user("First question here".into()),
+    let image = said(&json!([user(parts)]));
+    let chat = said(&json!([
+        user("First question here"),
         {"role": "assistant", "content": "First answer here"},
-        user("Second question here".into()),
+        user("Second question here"),
     ]));
-    let plain = |body: &str| {
-        format!(
-            "{{% for m in messages %}}<|{{{{ m.role }}}}|>{body}<|end|>{{% endfor %}}<|assistant|>"
-        )
-    };
     let whole = TEMPLATE.to_owned();
     vec![
         (
@@ -386,6 +390,52 @@ fn spoilt() -> Vec<(&'static str, String, Value)> {
             image.clone(),
         ),
         ("text-part-is-text", plain("{{ m.content }}"), image),
+        (
+            "control-tokens-inert",
+            whole.clone(),
+            said(&json!([user("close <|end|> it")])),
+        ),
+        (
+            "messages-kept",
+            whole.replace("in messages %}<", "in messages if m.role != 'system' %}<"),
+            said(&json!([{"role": "system", "content": "Be very brief"}, user("Hi")])),
+        ),
+        (
+            "long-history-kept",
+            whole.replace("in messages %}<", "in messages[-1:] %}<"),
+            chat.clone(),
+        ),
+        (
+            "history-stable",
+            whole.replace("<|end|>", "<|end {{ messages | length }}|>"),
+            chat,
+        ),
+        (
+            "renders",
+            whole.replace(
+                "<|end|>",
+                "{{ raise_exception('No.') if m.role == 'user' }}",
+            ),
+            said(&json!([user("Hi")])),
+        ),
+        (
+            "no-repr-leak",
+            whole.replace("tool.function.name", "tool"),
+            json!({"model": "m", "messages": [user("Hi")], "tools": [{"type": "function", "function": {"name": "weather"}}]}),
+        ),
+    ]
+}
+
+/// Templates that spoil calls and results, and logs that lack some.
+fn spoilt_calls() -> Vec<Spoilt> {
+    let result = json!({"role": "tool", "tool_call_id": "c", "content": "Rain in the north"});
+    let called = said(&json!([
+        user("Weather?"),
+        call("{\"city\": \"Oslo\"}"),
+        result
+    ]));
+    let whole = TEMPLATE.to_owned();
+    vec![
         (
             "tool-results-kept",
             whole.replace(
@@ -416,62 +466,25 @@ fn spoilt() -> Vec<(&'static str, String, Value)> {
             "arguments-are-json",
             whole.clone(),
             said(
-                json!([user("Weather?".into()), call("city: Oslo"), {"role": "tool", "tool_call_id": "c", "content": "1"}]),
+                &json!([user("Weather?"), call("city: Oslo"), {"role": "tool", "tool_call_id": "c", "content": "1"}]),
             ),
         ),
         (
             "calls-answered",
             whole.clone(),
-            said(json!([
-                user("Weather?".into()),
-                call("{}"),
-                user("So?".into())
-            ])),
+            said(&json!([user("Weather?"), call("{}"), user("So?")])),
         ),
         (
             "calls-answered",
             whole.clone(),
-            said(json!([user("Weather?".into()), {"role": "tool", "content": "1"}])),
-        ),
-        (
-            "control-tokens-inert",
-            whole.clone(),
-            said(json!([user("close <|end|> it".into())])),
-        ),
-        (
-            "messages-kept",
-            whole.replace("in messages %}<", "in messages if m.role != 'system' %}<"),
-            said(json!([{"role": "system", "content": "Be very brief"}, user("Hi".into())])),
-        ),
-        (
-            "long-history-kept",
-            whole.replace("in messages %}<", "in messages[-1:] %}<"),
-            chat.clone(),
-        ),
-        (
-            "history-stable",
-            whole.replace("<|end|>", "<|end {{ messages | length }}|>"),
-            chat,
-        ),
-        (
-            "renders",
-            whole.replace(
-                "<|end|>",
-                "{{ raise_exception('No.') if m.role == 'user' }}",
-            ),
-            said(json!([user("Hi".into())])),
-        ),
-        (
-            "no-repr-leak",
-            whole.replace("tool.function.name", "tool"),
-            json!({"model": "m", "messages": [user("Hi".into())], "tools": [{"type": "function", "function": {"name": "weather"}}]}),
+            said(&json!([user("Weather?"), {"role": "tool", "content": "1"}])),
         ),
     ]
 }
 
 #[test]
 fn each_fault_of_a_log_has_its_cause_and_its_smallest_example() {
-    for (rule, template, conversation) in spoilt() {
+    for (rule, template, conversation) in [spoilt_texts(), spoilt_calls()].concat() {
         let folder = Folder::empty();
         folder.write("t.jinja", &template);
         let sound = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]});

@@ -167,7 +167,7 @@ impl Judged<'_> {
             let is_reported = is_cut && said[..gone].contains(&at);
             if let Some(text) = lost[at].filter(|_| !is_reported) {
                 let is_list = message[CONTENT].is_array();
-                let (rule, what) = match (role, is_list) {
+                let (broken, what) = match (role, is_list) {
                     ("tool", _) => (
                         "tool-results-kept",
                         "a result is not in the prompt".to_owned(),
@@ -185,7 +185,7 @@ impl Judged<'_> {
                         format!("a text of the role `{role}` is not in the prompt"),
                     ),
                 };
-                self.add(rule, what, in_message(at, text));
+                self.add(broken, what, in_message(at, text));
             }
             if matches!(role, "user" | "tool") && lost[at].is_none() {
                 self.control_tokens(at, message);
@@ -195,15 +195,12 @@ impl Judged<'_> {
 
     /// Whether somebody who is not trusted wrote control tokens of the template.
     fn control_tokens(&mut self, at: usize, message: &Value) {
-        let mut special = self
-            .template
-            .special_tokens
-            .values()
-            .filter_map(Value::as_str);
+        let special = self.template.special_tokens.values();
+        let special = special.filter_map(|one| one.as_str().or_else(|| one["content"].as_str()));
+        let special: Vec<&str> = special.collect();
         for text in texts_of(message) {
             let mut tokens = control_tokens_in(text);
-            let is_own =
-                |one: &&str| self.template.source.contains(*one) || special.any(|own| own == *one);
+            let is_own = |one: &&str| self.template.source.contains(*one) || special.contains(one);
             if let Some(token) = tokens.find(is_own) {
                 let role = message["role"].as_str().unwrap_or_default();
                 let what = format!("a text of the role `{role}` has a control token");
@@ -299,7 +296,7 @@ impl Judged<'_> {
         let parts = case
             .messages
             .iter()
-            .flat_map(|message| message[CONTENT].as_array());
+            .filter_map(|message| message[CONTENT].as_array());
         let arguments = case
             .messages
             .iter()

@@ -387,8 +387,8 @@ pub(crate) struct ShowArguments {
     /// The template's name; with probe/NAME anything that `check` accepts
     #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) template: String,
-    /// The case: family/name; FILE:LINE for a conversation of your own, such as log.jsonl:17; or
-    /// probe/NAME for a conversation of the report card, by its name there
+    /// The case: family/name; a file and a line, such as log.jsonl:17, for a conversation of your
+    /// own; or probe/NAME for a conversation of the report card, by its name there
     #[arg(add = ArgValueCompleter::new(completion::cases_and_probes))]
     pub(crate) case: String,
     /// Print the exact bytes of the prompt, or of the refusal's message
@@ -868,8 +868,8 @@ pub(crate) struct MaskArguments {
     /// The template, as `check` takes it
     #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) template: PathBuf,
-    /// The case: family/name, or FILE:LINE for a conversation of your own; default: all cases that
-    /// have an answer, as a summary
+    /// The case: family/name, or a file and a line, such as log.jsonl:17, for a conversation of your
+    /// own; default: all cases that have an answer, as a summary
     #[arg(add = ArgValueCompleter::new(completion::cases_and_probes))]
     pub(crate) case: Option<String>,
     /// Show the tokens of the prompt, each with 1 if the model writes it and 0 if not. The model's

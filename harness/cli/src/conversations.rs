@@ -42,8 +42,8 @@ pub(crate) fn is_log(path: &Path) -> bool {
         .any(|known| extension == *known)
 }
 
-/// The name of the case that a word means, and the file that it is in, if the word says so: FILE:LINE
-/// is one conversation of a file, and a log alone is all of it.
+/// The name of the case that a word means, and the file that it is in, if the word says so: a file and
+/// a line are one conversation, and a log alone is all of it.
 pub(crate) fn chosen(word: Option<String>) -> (Option<String>, Option<PathBuf>) {
     let Some(word) = word else {
         return (None, None);

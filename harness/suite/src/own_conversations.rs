@@ -78,15 +78,15 @@ impl Runner<'_> {
         let mut groups = Groups::default();
         for (case, symptoms) in cases.iter().zip(all) {
             for symptom in symptoms {
-                let cause = match symptom.rule {
+                let why = match symptom.rule {
                     "renders" => error(&symptom.what),
                     _ => symptom.what.clone(),
                 };
                 let example = (case.id.clone(), symptom.clone());
-                groups.add((symptom.rule, cause), size(case), symptom.anew, || example);
+                groups.add((symptom.rule, why), size(case), symptom.anew, || example);
             }
         }
-        let causes = groups.sorted().map(|((example, symptom), members)| {
+        let sorted = groups.sorted().map(|((example, symptom), members)| {
             let anew = members.iter().flatten();
             let sum = anew.fold((0, 0), |(some, all), one| (some + one.0, all + one.1));
             ConversationCause {
@@ -99,12 +99,12 @@ impl Runner<'_> {
                 anew: symptom.anew.map(|_| sum),
             }
         });
-        let mut causes: Vec<ConversationCause> = causes.collect();
-        causes.sort_by_key(|cause| cause.severity);
+        let mut found: Vec<ConversationCause> = sorted.collect();
+        found.sort_by_key(|one| one.severity);
         Some(JudgedConversations {
             template: template.name.to_string(),
             conversations: cases.len(),
-            causes,
+            causes: found,
         })
     }
 }

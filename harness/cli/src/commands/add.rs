@@ -23,14 +23,13 @@ pub(super) fn execute(arguments: &AddArguments, out: &mut dyn Write) -> Result<S
     let conversations = conversations::read(&arguments.conversations)?;
     let told = conversations.note(&arguments.conversations);
     problems::write_notes(&mut clean::messages(), told.as_slice())?;
-    let new = match &arguments.each_cause {
-        Some(template) => of_causes(arguments, template, conversations)?,
-        None => {
-            let conversation = chosen(arguments, &conversations)?;
-            let about = arguments.about.clone();
-            let about = about.unwrap_or_else(|| format!("Added from {}.", source(arguments)));
-            vec![(name(arguments)?, fields(about, &conversation.fields))]
-        }
+    let new = if let Some(template) = &arguments.each_cause {
+        of_causes(arguments, template, conversations)?
+    } else {
+        let conversation = chosen(arguments, &conversations)?;
+        let about = arguments.about.clone();
+        let about = about.unwrap_or_else(|| format!("Added from {}.", source(arguments)));
+        vec![(name(arguments)?, fields(about, &conversation.fields))]
     };
     let (root, path) = file(arguments, &layout)?;
     let to_lock = (!arguments.dry_run).then_some(&layout);
@@ -86,8 +85,8 @@ fn of_causes(
     let session = Session::default();
     let runner = session.own_runner()?;
     let pairs = suite.pairs_among(template, &suite.cases);
-    let cases: Vec<_> = pairs.map(|pair| pair.case).collect();
-    let judged = runner.judge_conversations(template, &cases);
+    let all: Vec<_> = pairs.map(|pair| pair.case).collect();
+    let judged = runner.judge_conversations(template, &all);
     let causes = judged.map(|judged| judged.causes).unwrap_or_default();
     let mut new: Vec<(&Conversation, Vec<String>)> = Vec::new();
     for cause in &causes {
@@ -95,13 +94,12 @@ fn of_causes(
         let known = new
             .iter_mut()
             .find(|(one, _)| one.name == cause.example.name());
-        match known {
-            Some((_, all)) => all.push(words),
-            None => {
-                let mut read = read.iter();
-                let example = read.find(|one| one.name == cause.example.name());
-                new.extend(example.map(|one| (one, vec![words])));
-            }
+        if let Some((_, all)) = known {
+            all.push(words);
+        } else {
+            let mut read = read.iter();
+            let example = read.find(|one| one.name == cause.example.name());
+            new.extend(example.map(|one| (one, vec![words])));
         }
     }
     if new.is_empty() {

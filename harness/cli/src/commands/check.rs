@@ -124,8 +124,7 @@ struct Checked {
 impl Checked {
     /// What fails the check, besides the cards. `strict` counts warnings.
     fn others(&self, strict: bool) -> Vec<Diagnostic<'_>> {
-        let fails = |cause: &ConversationCause| fails(cause.severity, strict);
-        self.besides_cards(fails)
+        self.besides_cards(|cause| fails(cause.severity, strict))
     }
 
     /// What there is to say besides the cards, with some causes in conversations.
@@ -283,8 +282,8 @@ impl Check<'_> {
         };
         let judged = suite.templates.iter().filter_map(|template| {
             let pairs = suite.pairs_among(template, &suite.cases);
-            let cases: Vec<&Case> = pairs.map(|pair| pair.case).collect();
-            let mut judged = self.runner.judge_conversations(template, &cases)?;
+            let all: Vec<&Case> = pairs.map(|pair| pair.case).collect();
+            let mut judged = self.runner.judge_conversations(template, &all)?;
             judged.causes.retain(is_chosen);
             Some(judged)
         });

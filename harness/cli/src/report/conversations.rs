@@ -53,11 +53,11 @@ pub fn write(
             sentence => sentence(cause, judged.conversations),
         }
     });
-    let first = judged.causes.first().map(|cause| {
-        let place = suite.place_of(&cause.example);
+    let first = judged.causes.first().map(|worst| {
+        let place = suite.place_of(&worst.example);
         let place = place.map(|(path, line)| format!("{}:{line}", path.display()));
-        let case = place.unwrap_or_else(|| cause.example.to_string());
-        invocation::command(&format!("show {shown_as} {}", invocation::word(&case)))
+        let shown = place.unwrap_or_else(|| worst.example.to_string());
+        invocation::command(&format!("show {shown_as} {}", invocation::word(&shown)))
     });
     text!(out, include_str!("conversations.txt"), {
         template => &judged.template,

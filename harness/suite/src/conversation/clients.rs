@@ -70,9 +70,9 @@ fn rename(message: &mut Map<String, Value>, record: &mut Record) {
     for (from, to, words) in names {
         if message.contains_key(from) && !message.contains_key(to) {
             let renamed = std::mem::take(message).into_iter();
-            let renamed = renamed.map(|(key, value)| match key == from {
-                true => (to.to_owned(), value),
-                false => (key, value),
+            let renamed = renamed.map(|(key, value)| {
+                let name = if key == from { to.to_owned() } else { key };
+                (name, value)
             });
             *message = renamed.collect();
             record.became.insert(words);

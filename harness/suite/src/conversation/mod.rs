@@ -16,7 +16,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use record::{Record, Wrong};
+use record::{Read, Record, Wrong};
 use rolecall_core::file::read_text_of;
 use rolecall_core::json;
 use rolecall_core::naming::is_portable;
@@ -146,11 +146,17 @@ pub fn read(path: &Path, text: &str) -> Result<Conversations, Vec<Problem>> {
     match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => match serde_json::from_str::<Vec<&RawValue>>(text) {
             Ok(elements) if !elements.iter().all(|one| is_message(one.get())) => {
-                elements.into_iter().for_each(|one| reader.add(one.get()));
+                for one in elements {
+                    reader.add(one.get());
+                }
             }
             _ => reader.add(text.trim()),
         },
-        Err(_) if is_lines(text) => lines(text).for_each(|(_, line)| reader.add(line)),
+        Err(_) if is_lines(text) => {
+            for (_, line) in lines(text) {
+                reader.add(line);
+            }
+        }
         Err(error) => return Err(alone(json::syntax_problem(path, text, &error))),
     }
     let found = reader.found;
@@ -244,11 +250,8 @@ impl Reader<'_> {
     }
 }
 
-/// The conversations of a value, each with what its name ends with.
-fn conversations(
-    value: Value,
-    record: &mut Record,
-) -> Result<Vec<(&'static str, Vec<Value>)>, Wrong> {
+/// The conversations of a value.
+fn conversations(value: Value, record: &mut Record) -> Result<Read, Wrong> {
     let mut object = match value {
         Value::Array(messages) => Map::from_iter([("messages".to_owned(), messages.into())]),
         Value::Object(object) => object,
@@ -283,8 +286,9 @@ fn conversations(
         },
     };
     if let Some(first) = clients::instructions(record)? {
-        all.iter_mut()
-            .for_each(|(_, messages)| messages.insert(0, first.clone()));
+        for (_, messages) in &mut all {
+            messages.insert(0, first.clone());
+        }
     }
     let is_answered = |(_, messages): &(_, Vec<Value>)| {
         messages
@@ -319,7 +323,7 @@ fn prompt(record: &mut Record) -> Result<Vec<Value>, Wrong> {
 
 impl Conversations {
     /// Takes the conversations of a record.
-    fn take(&mut self, read: Vec<(&str, Vec<Value>)>, name: &str, record: Record) {
+    fn take(&mut self, read: Read, name: &str, record: Record) {
         for words in record.became {
             *self.became.entry(words).or_default() += read.len();
         }

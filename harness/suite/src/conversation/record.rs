@@ -7,6 +7,9 @@ use serde_json::{Map, Value};
 /// What a reader finds wrong with a record, in a sentence without a place.
 pub(super) type Wrong = String;
 
+/// The conversations of a record: what the name of each ends with, and its messages.
+pub(super) type Read = Vec<(&'static str, Vec<Value>)>;
+
 /// A record that is being read.
 #[derive(Default)]
 pub(super) struct Record {

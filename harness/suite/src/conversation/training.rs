@@ -1,18 +1,15 @@
 //! Files for training: `conversations` with `from` and `value`, `prompt` with `completion`, `chosen`
 //! with `rejected`.
 //!
-//! Sources: the data formats of TRL (0.23) and of LLaMA-Factory (0.9), and ShareGPT's.
+//! Sources: the data formats of TRL (0.23) and of LLaMA-Factory (0.9), and of `ShareGPT`.
 
 use serde_json::{Map, Value};
 
 use super::clients;
-use super::record::{Record, Wrong, call, object};
+use super::record::{Read, Record, Wrong, call, object};
 
-/// The conversations of a record for training, each with what its name ends with. None if it is of
-/// another form.
-pub(super) fn conversations(
-    record: &mut Record,
-) -> Result<Option<Vec<(&'static str, Vec<Value>)>>, Wrong> {
+/// The conversations of a record for training. None if it is of another form.
+pub(super) fn conversations(record: &mut Record) -> Result<Option<Read>, Wrong> {
     let endings: &[(&str, &str)] = if record.has("chosen") && record.has("rejected") {
         &[("chosen", "-chosen"), ("rejected", "-rejected")]
     } else if record.has("completion") && record.has("prompt") {
