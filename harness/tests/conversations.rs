@@ -323,7 +323,7 @@ fn every_command_takes_a_log() {
     }
     folder.write(
         "t.response.json",
-        r#"{"defaults": {"role": "assistant"}, "fields": {"content": {"open": "", "close": "<|end|>\n"}}}"#,
+        r#"{"start_anchor": "<|assistant|>", "fields": {"content": {"close_pattern": "<\\|end\\|>\\s*"}}}"#,
     );
     let ran = folder.rolecall(&[
         "roundtrip",
