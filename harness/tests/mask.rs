@@ -327,7 +327,8 @@ fn masks_of_different_texts_are_compared_where_the_texts_are_alike() {
         let masks = [old, new].map(|text| {
             let (before, rest) = text.split_once('[').unwrap();
             let (inside, _) = rest.split_once(']').unwrap();
-            vec![before.len()..before.len() + inside.len()]
+            let range = before.len()..before.len() + inside.len();
+            Vec::from_iter([range])
         });
         differences([&texts[0], &texts[1]], [&masks[0], &masks[1]])
     };

@@ -730,7 +730,6 @@ impl Template {
     ///
     /// :raises ResponseError: if the answer does not fit the response template.
     #[pyo3(signature = (response, schema=None, *, prefix=None, tools=None, tokenizer=None))]
-    #[expect(clippy::too_many_arguments, reason = "callers name most of them")]
     fn parse_response<'py>(
         &self,
         py: Python<'py>,

@@ -51,12 +51,12 @@ pub(crate) fn interruptible<T: Send + 'static>(
         let _ = sender.send(catch(work));
     });
     loop {
-        let received;
-        (receiver, received) = py.detach(move || {
-            let received = receiver.recv_timeout(WATCH);
-            (receiver, received)
+        let answer;
+        (receiver, answer) = py.detach(move || {
+            let answer = receiver.recv_timeout(WATCH);
+            (receiver, answer)
         });
-        match received {
+        match answer {
             Ok(result) => return result.map_err(PyRuntimeError::new_err),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => {

@@ -185,7 +185,7 @@ impl<'m> Tally<'m> {
 }
 
 /// What a trainer makes of the cases.
-fn trained<'m>(masks: &'m TemplateMasks<'_>) -> Option<Value> {
+fn trained(masks: &TemplateMasks<'_>) -> Option<Value> {
     let name = masks.trainer.as_deref()?;
     let (mut causes, mut learned) = (Tally::default(), Tally::default());
     let (mut same, mut same_mask, mut texts, mut refused, mut both) = (0, 0, 0, 0, 0);

@@ -71,7 +71,7 @@ fn parser(matrix: &Matrix, front: Front) -> Option<&RoundtripMeasurement> {
         let rest = one.reader.engine.strip_prefix(front.name());
         rest.is_some_and(|rest| rest.is_empty() || rest == "-parsers")
     };
-    matrix.roundtrip().iter().filter(is_of).next_back()
+    matrix.roundtrip().iter().rfind(is_of)
 }
 
 /// What an application makes of a template.
