@@ -104,8 +104,8 @@ fn ask(folder: &Folder, server: &Server, more: &[&str]) -> Ran {
 
 #[test]
 fn a_server_is_found_out_by_its_counts() {
-    let folder = folder();
     type Row = (fn(&mut Value), &'static str, i32);
+    let folder = folder();
     let rows: [Row; 4] = [
         (|_| (), "", 0),
         (
