@@ -131,7 +131,8 @@ fn a_server_is_found_out_by_its_counts() {
             |body| {
                 let messages = body["messages"].as_array_mut().unwrap();
                 let system = json!({"role": "system", "content": "Our own words."});
-                if !messages.iter().any(|one| one["role"] == "system") {
+                let is_system = |one: &Value| one["role"] == "system" || one["role"] == "developer";
+                if !messages.iter().any(is_system) {
                     messages.insert(0, system);
                 }
             },

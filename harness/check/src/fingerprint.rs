@@ -475,6 +475,9 @@ impl<'t> Fingerprint<'t> {
             .filter(|question| self.is_taken(&self.questions[*question].case))
             .collect();
         let counted = self.counted().count();
+        if counted == 0 && self.answers.len() > MOST_REFUSALS {
+            return None;
+        }
         let is_excluded = |(class, count): (&Class, &usize)| {
             let mut told = open
                 .iter()
@@ -697,7 +700,9 @@ impl<'t> Fingerprint<'t> {
     fn with_surplus(&self, one: &Explanation) -> Option<Explanation> {
         let has_system = |question: usize| {
             let messages = &self.questions[question].case.messages;
-            messages.iter().any(|message| message["role"] == "system")
+            messages
+                .iter()
+                .any(|message| message["role"] == "system" || message["role"] == "developer")
         };
         let mut both = [false, true].into_iter().filter_map(|is_system| {
             let concerned = |question| !is_system || !has_system(question);
@@ -978,7 +983,7 @@ mod tests {
             );
             let system = |case: &Case| {
                 let mut messages = case.messages.iter();
-                if messages.any(|one| one["role"] == "system") {
+                if messages.any(|one| one["role"] == "system" || one["role"] == "developer") {
                     0
                 } else {
                     20
