@@ -763,6 +763,7 @@ pub(crate) struct MockModelArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "rolecall fingerprint URL --templates MODEL")]
 pub(crate) struct FingerprintArguments {
     /// The server's address, with or without /v1; or vllm=URL or sglang=URL to
     /// ask for the tokens without generating any

@@ -162,6 +162,16 @@ fn a_folder_with_nothing_in_it_is_a_problem() {
     );
     let problem = problem_in(folder.0.path(), &folder.read("nowhere"));
     assert_eq!(problem, "nowhere: no such file or folder");
+    folder.write(
+        "empty/adapter_config.json",
+        r#"{"base_model_name_or_path": "org/base"}"#,
+    );
+    let problem = problem_in(folder.0.path(), &folder.read("empty"));
+    assert_eq!(
+        problem,
+        "empty: this is an adapter without a chat template\n  its base model is `org/base`: name that \
+         one, as a folder or as hf:ORG/NAME"
+    );
 }
 
 #[test]

@@ -11,9 +11,11 @@ use super::paths::name_of;
 use super::remarks::is_same_template;
 use super::{gguf, huggingface, modelfile, ollama};
 use crate::template_file::{dialect_of, place, sidecar};
+use rolecall_core::file::MOST_CONFIGURATION;
 use rolecall_core::naming;
 use rolecall_core::problem::{Note, Problem};
 use rolecall_core::root::Root;
+use serde_json::Value;
 
 /// How many levels of folders below a folder are read.
 pub const MOST_LEVELS: usize = 8;
@@ -47,7 +49,11 @@ pub(super) fn read(path: &Path) -> SourceContent {
         Err(problem) => SourceContent::problem(problem),
     });
     if found.is_empty() {
-        found.problems.push(if is_model {
+        found.problems.push(if let Some(base) = adapted(path) {
+            Problem::new(path, "this is an adapter without a chat template").help(format!(
+                "its base model is `{base}`: name that one, as a folder or as hf:ORG/NAME"
+            ))
+        } else if is_model {
             Problem::new(path, NO_TEMPLATE).help(
                 "transformers looks for chat_template.jinja, additional_chat_templates/ and `chat_template` in tokenizer_config.json, processors for chat_template.json too",
             )
@@ -57,6 +63,15 @@ pub(super) fn read(path: &Path) -> SourceContent {
         });
     }
     found
+}
+
+/// The model that an adapter, such as a LoRA, was trained from. PEFT writes it beside the adapter.
+fn adapted(path: &Path) -> Option<String> {
+    let root = Root::new(path).ok()?;
+    let file = path.join("adapter_config.json");
+    let bytes = root.bytes(&file, MOST_CONFIGURATION).ok()??;
+    let config: Value = serde_json::from_slice(&bytes).ok()?;
+    Some(config["base_model_name_or_path"].as_str()?.to_owned())
 }
 
 /// The templates of a model in the Hugging Face cache, if the path is inside the cache.
