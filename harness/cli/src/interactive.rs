@@ -58,6 +58,7 @@ pub(crate) fn ask(question: &str, left: usize) -> io::Result<Answer> {
 }
 
 /// Whether a person agrees. None if nobody is at a terminal.
+#[cfg(feature = "fetch")]
 #[allow(clippy::disallowed_methods)] // only asks whether it is a terminal
 pub(crate) fn agrees(question: &str) -> io::Result<Option<bool>> {
     if !io::stdin().is_terminal() || !Term::stderr().is_term() {
