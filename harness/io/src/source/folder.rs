@@ -65,7 +65,7 @@ pub(super) fn read(path: &Path) -> SourceContent {
     found
 }
 
-/// The model that an adapter, such as a LoRA, was trained from. `peft` writes it beside the adapter.
+/// The model that an adapter was trained from. The package `peft` writes it beside the adapter.
 fn adapted(path: &Path) -> Option<String> {
     let root = Root::new(path).ok()?;
     let file = path.join("adapter_config.json");
