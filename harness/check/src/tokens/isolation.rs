@@ -33,7 +33,7 @@ pub const SHORTEST: Duration = Duration::from_secs(4);
 pub const FOR_EACH_BYTE: Duration = Duration::from_micros(1);
 
 /// The time that it has besides for each text.
-pub const FOR_EACH_TEXT: Duration = Duration::from_millis(10);
+pub const FOR_EACH_TEXT: Duration = Duration::from_millis(50);
 
 /// The most bytes of an answer.
 const MOST_ANSWER: usize = 256 << 20;
