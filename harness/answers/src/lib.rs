@@ -27,6 +27,8 @@ mod traced;
 
 pub mod mask;
 
+pub mod masker;
+
 pub mod comparison;
 
 pub mod reading;

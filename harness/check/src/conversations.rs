@@ -86,7 +86,11 @@ struct Judged<'j> {
 impl Judged<'_> {
     /// Adds a symptom, as bad as its contract. What is wrong in the conversation itself is an error.
     fn add(&mut self, rule: &'static str, what: impl Into<String>, detail: String) {
-        let severity = contract::by_id(rule).map_or(Severity::Error, |one| one.severity);
+        let severity = match rule {
+            // The contract says what could happen. Here it has happened.
+            "control-tokens-inert" => Severity::Warning,
+            rule => contract::by_id(rule).map_or(Severity::Error, |one| one.severity),
+        };
         let what = what.into();
         if self
             .found
@@ -205,12 +209,6 @@ impl Judged<'_> {
                 let role = message["role"].as_str().unwrap_or_default();
                 let what = format!("a text of the role `{role}` has a control token");
                 self.add("control-tokens-inert", what, in_message(at, token));
-                // Here somebody did it.
-                self.found.iter_mut().for_each(|one| {
-                    if one.rule == "control-tokens-inert" {
-                        one.severity = Severity::Warning;
-                    }
-                });
                 return;
             }
         }
@@ -393,8 +391,8 @@ impl Judged<'_> {
         let closed = before(false).filter(|closed| open.starts_with(closed.as_str()));
         let until = closed.map_or(open.len(), |closed| closed.len());
         if kept < until {
-            let what = "the prompt does not begin with that of the turn before, so a cache is \
-                        computed anew";
+            let what = "the prompt does not begin with the prompt of the turn before, so a server \
+                        cannot reuse its cache";
             self.add(
                 "history-stable",
                 what,

@@ -110,8 +110,8 @@ pub struct ServedDifference {
     pub capabilities: Vec<&'static str>,
     /// The application's changes of the request that make the difference.
     pub changes: Vec<ServedChange>,
-    /// A conversation for each of these, with two prompts: first that of the template's own front, then
-    /// that of the application.
+    /// For each of these a conversation with both prompts. The prompt of the template's own front is the
+    /// first one.
     pub evidence: Vec<Evidence>,
 }
 

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use rolecall_core::problem::Problem;
-use rolecall_suite::conversation::{self, Conversations, MOST_LOG};
+use rolecall_suite::conversation::{self, Conversations, MOST_LOG, is_log};
 
 use crate::failure::Failure;
 use crate::stdin;
@@ -32,14 +32,6 @@ pub(crate) fn read(path: &Path) -> Result<Conversations, Failure> {
 /// Takes the logs out of some paths to templates: files of JSON Lines.
 pub(crate) fn among(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     paths.iter().cloned().partition(|path| !is_log(path))
-}
-
-/// Whether a path is that of a log: no template is JSON Lines.
-pub(crate) fn is_log(path: &Path) -> bool {
-    let extension = path.extension().unwrap_or_default();
-    ["jsonl", "ndjson", "parquet"]
-        .iter()
-        .any(|known| extension == *known)
 }
 
 /// The name of the case that a word means, and the file that it is in, if the word says so: a file and

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rayon::prelude::*;
-use rolecall_answers::mask::{Mask, Masker, NoMask, joined};
+use rolecall_answers::mask::{Mask, NoMask, joined};
+use rolecall_answers::masker::Masker;
 use rolecall_core::hunk::changed_words;
 use rolecall_core::{Case, Engine, Outcome, OutcomeKind, Template};
 use rolecall_front::prepared_case::PreparedCase;

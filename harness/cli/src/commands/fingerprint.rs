@@ -1,6 +1,5 @@
 //! The command `fingerprint`: finds out by counts of tokens what a hosted server makes of requests.
 
-use std::collections::BTreeSet;
 use std::io::Write;
 use std::thread;
 
@@ -9,6 +8,7 @@ use crate::report::progress::Progress;
 use crate::report::{assumed, counted, thousands};
 use rolecall_check::card;
 use rolecall_check::fingerprint::{Answer, Fingerprint};
+use rolecall_check::tokenizer::Tokenizer;
 use rolecall_core::{Dialect, Template};
 
 use super::tokens;
@@ -25,17 +25,7 @@ pub(super) fn execute(
     let limits = arguments.limits.chosen().program;
     let server = CountingServer::new(&arguments.server, &limits).map_err(Failure::Request)?;
     let templates = templates(arguments)?;
-    let tokenizer = match templates.iter().find(|one| !one.vocabulary.is_empty()) {
-        Some(template) => tokens::tokenizer(template)?,
-        None => tokens::tokenizer(&templates[0])?,
-    };
-    if !tokenizer.is_whole() {
-        return Err(Failure::Request(
-            "a GGUF file only names its tokenizer, so no tokens can be counted with it\n  name the \
-             model's folder or its name on the hub with --templates, which have tokenizer.json"
-                .to_owned(),
-        ));
-    }
+    let tokenizer = tokenizer(&templates)?;
     let session = Session::new(&arguments.limits, None);
     let engine = session.engines.for_dialect(Dialect::Jinja);
     let engine = engine.ok_or_else(|| Failure::Request("no engine renders it".to_owned()))?;
@@ -68,6 +58,21 @@ pub(super) fn execute(
     Ok(Status::of(true, found.is_expected()))
 }
 
+/// The tokenizer of the first template that has one.
+fn tokenizer(templates: &[Template]) -> Result<Tokenizer, Failure> {
+    let mut with_vocabulary = templates.iter().filter(|one| !one.vocabulary.is_empty());
+    // Without a vocabulary the error says what is missing.
+    let tokenizer = tokens::tokenizer(with_vocabulary.next().unwrap_or(&templates[0]))?;
+    if tokenizer.is_whole() {
+        return Ok(tokenizer);
+    }
+    Err(Failure::Request(
+        "a GGUF file only names its tokenizer, so no tokens can be counted with it\n  name the model's \
+         folder or its name on the hub with --templates, which have tokenizer.json"
+            .to_owned(),
+    ))
+}
+
 /// The templates that the server may have; the first one is expected.
 fn templates(arguments: &FingerprintArguments) -> Result<Vec<Template>, Failure> {
     let (first, others) = arguments.templates.split_at(1);
@@ -85,8 +90,7 @@ fn templates(arguments: &FingerprintArguments) -> Result<Vec<Template>, Failure>
         }
         let is_first = all.is_empty();
         if is_first && suite.templates.len() != 1 {
-            let names: BTreeSet<&str> = suite.templates.iter().map(|it| it.name.as_str()).collect();
-            let names: Vec<&str> = names.into_iter().collect();
+            let names: Vec<&str> = suite.templates.iter().map(|it| it.name.as_str()).collect();
             return Err(Failure::Request(format!(
                 "the first template is the expected one, and {} has {}: {}",
                 first[0].display(),

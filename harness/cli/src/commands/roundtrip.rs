@@ -136,7 +136,7 @@ impl Read<'_> {
     }
 }
 
-/// A server with the parsers of its own model reads the answers of the only template.
+/// The server parses the answers of the only template: it has parsers for one model.
 fn read_by_server<'t>(
     server: &'t dyn TemplateReader,
     name: &str,

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use rolecall_answers::mask::{Mask, Masker, joined};
+use rolecall_answers::mask::{Mask, joined};
+use rolecall_answers::masker::Masker;
 use rolecall_core::provenance::{Origin, Span};
 use rolecall_core::{Engine, Hits, Outcome, Template};
 use rolecall_front::front::Front;

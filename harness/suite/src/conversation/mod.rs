@@ -81,11 +81,17 @@ pub(crate) fn text_of(path: &Path) -> Option<Result<String, Problem>> {
         ));
         return Some(Err(problem));
     }
-    let is_lines = ["jsonl", "ndjson"].iter().any(|known| extension == *known);
     match read_text_of(path, MOST_LOG) {
-        Err(problem) => is_lines.then_some(Err(problem)),
-        Ok(text) => (is_lines || !is_case_file(&text)).then_some(Ok(text)),
+        Err(problem) => is_log(path).then_some(Err(problem)),
+        Ok(text) => (is_log(path) || !is_case_file(&text)).then_some(Ok(text)),
     }
+}
+
+/// Whether the name of a file says that it has conversations: no template and no case file is JSON Lines.
+pub fn is_log(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    let mut known = ["jsonl", "ndjson", "parquet"].into_iter();
+    known.any(|known| extension == known)
 }
 
 /// Whether a text is that of a case file, perhaps of a broken one.
