@@ -10,6 +10,7 @@ use rolecall_suite::layout::Layout;
 use serde_json::{Value, json};
 
 use crate::folder::{Folder, Ran};
+use crate::output::holds;
 use crate::protocol::command;
 
 /// The engine for Jinja templates, with its version.
@@ -471,6 +472,7 @@ fn the_site_is_the_same_every_time_and_leaves_other_folders_alone() {
     );
     let servers = std::fs::read_to_string(site.join("servers.json")).unwrap();
     let servers: Value = serde_json::from_str(&servers).unwrap();
+    holds("servers.schema.json", &servers);
     let vllm = &servers["applications"][0];
     assert_eq!(vllm["name"], "vllm");
     let change = &vllm["causes"][0]["changes"][0];

@@ -394,7 +394,7 @@ fn published(path: &str) -> PathBuf {
 }
 
 /// Fails if a document is not as its published schema says.
-fn holds(name: &str, value: &Value) {
+pub(crate) fn holds(name: &str, value: &Value) {
     let schema = std::fs::read_to_string(published(&format!("schema/{name}"))).unwrap();
     let schema: Value = serde_json::from_str(&schema).unwrap();
     let mut found = Vec::new();

@@ -1,6 +1,7 @@
 //! The JSON Schemas of Rolecall's JSON, generated from the types that it writes.
 
 use crate::matrix::report as matrix;
+use crate::matrix::site::ServersDocument;
 use crate::report::checked::CheckDocument;
 use crate::report::jsonl::OutcomeLine;
 use crate::report::roundtrip_servers::ReturnedLine;
@@ -31,6 +32,7 @@ pub fn files() -> Vec<(String, String)> {
         ("proof", read::<proof::ProofDocument<'_>>()),
         ("probe", read::<trial::TrialDocument>()),
         ("roundtrip-servers", read::<ReturnedLine<'_>>()),
+        ("servers", read::<ServersDocument<'_>>()),
         ("trace", read::<trace_document::TraceDocument<'_>>()),
     ];
     let results = results.map(|(name, text)| (format!("schema/{name}.schema.json"), text));

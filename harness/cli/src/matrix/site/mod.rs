@@ -16,7 +16,7 @@ mod roundtrip;
 mod servers;
 mod template;
 
-pub use servers::ServedTemplate;
+pub use servers::{ServedTemplate, ServersDocument};
 
 use std::collections::BTreeMap;
 use std::io;
