@@ -280,6 +280,10 @@ fn every_command_takes_a_log() {
             &["t log/29-chosen", "32 rendered"],
         ),
         (
+            &["render", "t.jinja", "--conversations", "log.jsonl"],
+            &["t log/29-chosen", "32 rendered"],
+        ),
+        (
             &["run", t, "--conversations", "log.jsonl"],
             &["32 pairs not compared"],
         ),
@@ -321,6 +325,11 @@ fn every_command_takes_a_log() {
             has(&ran.stderr(), &[&wrong]);
         }
     }
+    let ran = folder.rolecall(&["run", "t.jinja", "--conversations", "log.jsonl"]);
+    has(
+        &ran.stderr(),
+        &["a file is named with `--templates t.jinja`"],
+    );
     folder.write(
         "t.response.json",
         r#"{"start_anchor": "<|assistant|>", "fields": {"content": {"close_pattern": "<\\|end\\|>\\s*"}}}"#,

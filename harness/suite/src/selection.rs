@@ -1,6 +1,7 @@
 //! Filters: select the pairs for a command.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use crate::suite::{Pair, Suite};
@@ -142,6 +143,12 @@ fn explain(suite: &Suite, filter: &Filter) -> SelectionError {
     } else {
         let is_case = ids.iter().any(|id| filter.template.is_match(id));
         let help = match did_you_mean(template, names) {
+            _ if Path::new(&filter.text).is_file() => {
+                format!(
+                    "a file is named with `--templates {}`",
+                    invocation::word(&filter.text)
+                )
+            }
             Some(question) => question,
             None if is_case => {
                 let filter = invocation::word(&format!("*:{template}"));

@@ -89,7 +89,8 @@ fn write_each(
 }
 
 /// The templates and cases, the filters of their pairs, and the name of their source. If there are two
-/// operands and the second is a file, they are a template and a file with conversations.
+/// operands and the second is a file, they are a template and a file with conversations. With `--cases`, an
+/// operand that is a file is a template.
 fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>, String), Failure> {
     let sources = &arguments.sources;
     if let [template, file] = arguments.operands.as_slice()
@@ -113,6 +114,14 @@ fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>, String), Fa
         let mut problem = Problem::new(file, NOT_THERE);
         problem.help = sources::near(file);
         return Err(problem.into());
+    }
+    if let [template] = arguments.operands.as_slice()
+        && let [file, ..] = sources.cases.as_slice()
+        && Path::new(template).is_file()
+    {
+        let templates = [&[PathBuf::from(template)], sources.templates.as_slice()].concat();
+        let suite = inputs::load_templates_and_cases(&templates, &sources.cases, &sources.set)?;
+        return Ok((suite, Vec::new(), shown_path(file)));
     }
     let filters = arguments.operands.iter().map(|text| text.parse());
     let filters: Result<Vec<Filter>, InvalidFilter> = filters.collect();

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::path::Path;
 
 use crate::report::diagnostic::Diagnostic;
 use crate::report::format::Format;
@@ -478,7 +479,10 @@ fn hold_meant(arguments: &RunArguments) -> Result<(), Failure> {
     let names_engine = arguments.rendering.engine.is_some()
         || !arguments.against.is_empty()
         || !arguments.results.is_empty();
-    if arguments.selection.sources.templates.is_empty() {
+    let mut filters = arguments.selection.filters.iter();
+    // What such a filter means is said when it matches no template.
+    let names_file = filters.any(|filter| Path::new(&filter.to_string()).is_file());
+    if arguments.selection.sources.templates.is_empty() && !names_file {
         home::hold_meant(names_engine)
     } else {
         Ok(())
