@@ -328,7 +328,7 @@ fn every_command_takes_a_log() {
     let ran = folder.rolecall(&["run", "t.jinja", "--conversations", "log.jsonl"]);
     has(
         &ran.stderr(),
-        &["a file is named with `--templates t.jinja`"],
+        &["paths are named with `--templates t.jinja`"],
     );
     folder.write(
         "t.response.json",

@@ -209,7 +209,7 @@ impl<'p, 't> Masker<'p, 't> {
         }
         let (mut range, mut end) = self.ending(whole, start, &openings, finished.as_ref(), message);
         let mut further = Vec::new();
-        // The text after results is like an answer of its own.
+        // A message can have text after the results of its calls. That text is found as a turn is.
         for (index, part) in following.iter().enumerate() {
             let before = shown(index, part.after);
             let openings = self.openings(asked, &before);

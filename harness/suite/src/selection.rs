@@ -5,6 +5,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use crate::suite::{Pair, Suite};
+use rolecall_core::file::is_there;
 use rolecall_core::invocation;
 use rolecall_core::problem::{closest, did_you_mean, meant};
 use rolecall_core::wildcard::{InvalidWildcard, Wildcard};
@@ -143,9 +144,9 @@ fn explain(suite: &Suite, filter: &Filter) -> SelectionError {
     } else {
         let is_case = ids.iter().any(|id| filter.template.is_match(id));
         let help = match did_you_mean(template, names) {
-            _ if Path::new(&filter.text).is_file() => {
+            _ if is_there(Path::new(&filter.text)) => {
                 format!(
-                    "a file is named with `--templates {}`",
+                    "paths are named with `--templates {}`",
                     invocation::word(&filter.text)
                 )
             }

@@ -90,7 +90,7 @@ fn write_each(
 
 /// The templates and cases, the filters of their pairs, and the name of their source. If there are two
 /// operands and the second is a file, they are a template and a file with conversations. With `--cases`, an
-/// operand that is a file is a template.
+/// operand that is a path is a template or a folder of templates.
 fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>, String), Failure> {
     let sources = &arguments.sources;
     if let [template, file] = arguments.operands.as_slice()
@@ -117,7 +117,7 @@ fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>, String), Fa
     }
     if let [template] = arguments.operands.as_slice()
         && let [file, ..] = sources.cases.as_slice()
-        && Path::new(template).is_file()
+        && is_there(Path::new(template))
     {
         let templates = [&[PathBuf::from(template)], sources.templates.as_slice()].concat();
         let suite = inputs::load_templates_and_cases(&templates, &sources.cases, &sources.set)?;

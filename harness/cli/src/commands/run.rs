@@ -15,6 +15,7 @@ use crate::report::{
 };
 use crate::{cards, home, likeness, lint, page, report, roundtrip};
 use rolecall_check::known_defects;
+use rolecall_core::file::is_there;
 use rolecall_core::problem::Problem;
 use rolecall_core::{Dialect, Engine, Template};
 use rolecall_front::engines::Engines;
@@ -481,8 +482,8 @@ fn hold_meant(arguments: &RunArguments) -> Result<(), Failure> {
         || !arguments.results.is_empty();
     let mut filters = arguments.selection.filters.iter();
     // What such a filter means is said when it matches no template.
-    let names_file = filters.any(|filter| Path::new(&filter.to_string()).is_file());
-    if arguments.selection.sources.templates.is_empty() && !names_file {
+    let names_path = filters.any(|filter| is_there(Path::new(&filter.to_string())));
+    if arguments.selection.sources.templates.is_empty() && !names_path {
         home::hold_meant(names_engine)
     } else {
         Ok(())
