@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use crate::report::{clean, problems};
 use rolecall_core::file::is_there;
 use rolecall_core::problem::{Problem, did_you_mean};
+use rolecall_core::wildcard::Wildcard;
 use rolecall_core::{Dialect, Template, TemplateName};
 use rolecall_io::source;
 use rolecall_suite::configuration::ConfiguredTemplate;
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::response_file::read_file;
+use rolecall_suite::selection::{Filter, narrowed, select};
 use rolecall_suite::suite::{Pair, Suite, templates_of};
 
 use crate::args::{SetArguments, SourceArguments, SubjectArguments};
@@ -155,8 +157,12 @@ pub(crate) fn own_template(layout: &Layout, text: &str) -> Option<OwnTemplate> {
     };
     let Some(configuration) = layout.configuration() else {
         let can_be = is_word && !(layout.is_read_only() && is_there(path));
-        let is_known = can_be && template_names(layout).iter().any(|name| name == text);
-        return is_known.then(|| named(text));
+        let is_known = || {
+            let one = Wildcard::new(text).map(|one| layout.narrowed(vec![one], Vec::new()));
+            let suite = one.map(|layout| Suite::templates_around(&layout, &[]));
+            suite.is_ok_and(|suite| suite.template(&TemplateName::new(text)).is_some())
+        };
+        return (can_be && is_known()).then(|| named(text));
     };
     let mut templates = configuration.templates.iter();
     if is_word && templates.any(|one| one.name.as_str() == text) {
@@ -308,17 +314,18 @@ pub(crate) fn find_own(
     template: &OwnTemplate,
     cases: &[PathBuf],
     set: &SetArguments,
+    filters: &[Filter],
 ) -> Result<Inputs, Failure> {
     let asked = std::slice::from_ref(template);
-    let suite = of_suite(layout, asked, set, |layout| {
-        Suite::load_around(layout, &[], cases)
-    })?;
     let is_as_accepted = cases.is_empty() && set.is_empty();
-    Ok(Inputs {
-        suite,
-        layout: is_as_accepted.then(|| layout.clone()),
-        around: None,
-        origin: origin(layout, &[], cases),
+    narrow_or_whole(layout, filters, |layout| {
+        let load = |layout: &Layout| Suite::load_around(layout, &[], cases);
+        Ok(Inputs {
+            suite: of_suite(layout, asked, set, load)?,
+            layout: is_as_accepted.then(|| layout.clone()),
+            around: None,
+            origin: origin(layout, &[], cases),
+        })
     })
 }
 
@@ -365,7 +372,7 @@ pub(crate) fn load_templates_and_cases(
     let (own, places) = own_and_places(&layout, named);
     let load = |layout: &Layout| Suite::load_around(layout, &[], cases);
     let suite = if own.is_empty() || !places.is_empty() {
-        let mut suite = find(&places, cases, set)?.suite;
+        let mut suite = find(&places, cases, set, &[])?.suite;
         suite.add_templates(of_suite(&layout, &own, set, load)?);
         suite
     } else {
@@ -409,7 +416,21 @@ pub(crate) fn load_to_look_into(
 /// Loads the inputs that the arguments name, and takes the others from the suite. Reports notes on
 /// the sources on standard error.
 pub(crate) fn load(arguments: &SourceArguments) -> Result<Inputs, Failure> {
-    let inputs = find(&arguments.templates, &arguments.cases, &arguments.set)?;
+    load_filtered(arguments, &[])
+}
+
+/// Loads as [`load`] does, and of a suite only what the filters may match. If one of them matches
+/// nothing, or something is wrong, this loads everything, so that messages can name it.
+pub(crate) fn load_filtered(
+    arguments: &SourceArguments,
+    filters: &[Filter],
+) -> Result<Inputs, Failure> {
+    let inputs = find(
+        &arguments.templates,
+        &arguments.cases,
+        &arguments.set,
+        filters,
+    )?;
     problems::write_notes(&mut clean::messages(), &inputs.suite.notes)?;
     Ok(inputs)
 }
@@ -431,25 +452,58 @@ pub(crate) fn load_sound(layout: &Layout, refusal: &str) -> Result<Suite, Failur
     Err(Failure::Request(refusal.to_owned()))
 }
 
-/// Loads as [`load`] does, and reports nothing.
+/// Loads as [`load_filtered`] does, and reports nothing.
 pub(crate) fn find(
     templates: &[PathBuf],
     cases: &[PathBuf],
     set: &SetArguments,
+    filters: &[Filter],
 ) -> Result<Inputs, Failure> {
     let layout = home::layout()?;
+    narrow_or_whole(&layout, filters, |layout| {
+        find_in(layout, templates, cases, set)
+    })
+}
+
+/// What `load` finds in a part of the suite, if every filter matches something there and nothing is
+/// wrong; otherwise what it finds in the whole suite.
+fn narrow_or_whole(
+    layout: &Layout,
+    filters: &[Filter],
+    load: impl Fn(&Layout) -> Result<Inputs, Failure>,
+) -> Result<Inputs, Failure> {
+    if !filters.is_empty() {
+        let part = load(&narrowed(layout, filters))?;
+        if part.suite.problems.is_empty() && select(&part.suite, filters).is_ok() {
+            let whole = |_| layout.clone();
+            return Ok(Inputs {
+                layout: part.layout.map(whole),
+                around: part.around.map(whole),
+                ..part
+            });
+        }
+    }
+    load(layout)
+}
+
+fn find_in(
+    layout: &Layout,
+    templates: &[PathBuf],
+    cases: &[PathBuf],
+    set: &SetArguments,
+) -> Result<Inputs, Failure> {
     if templates.is_empty() && cases.is_empty() {
         // Settings apply only to named templates, so here they would have no effect.
         Sources::find(templates, set)?;
         return Ok(Inputs {
-            suite: Suite::load_layout(&fetched(&layout)),
-            origin: origin(&layout, templates, cases),
-            layout: Some(layout),
+            suite: Suite::load_layout(&fetched(layout)),
+            origin: origin(layout, templates, cases),
+            layout: Some(layout.clone()),
             around: None,
         });
     }
     let sources = Sources::find(templates, set)?;
-    let layout = fetched_unless(&layout, templates);
+    let layout = fetched_unless(layout, templates);
     let origin = origin(&layout, templates, cases);
     let mut suite = if templates.is_empty() || !sources.paths().is_empty() {
         Suite::load_around(&layout, sources.paths(), cases)

@@ -30,11 +30,11 @@ pub(crate) fn find(text: &str, arguments: &SourceArguments) -> Result<DiffSide, 
     }
     let load = |path: &Path| {
         let path = [path.to_path_buf()];
-        Ok::<_, Failure>(inputs::find(&path, &arguments.cases, &arguments.set)?.suite)
+        Ok::<_, Failure>(inputs::find(&path, &arguments.cases, &arguments.set, &[])?.suite)
     };
     let layout = home::layout()?;
     if let Some(own) = inputs::named_template(&layout, text) {
-        let inputs = inputs::find_own(&layout, &own, &arguments.cases, &arguments.set)?;
+        let inputs = inputs::find_own(&layout, &own, &arguments.cases, &arguments.set, &[])?;
         return Ok(templates(inputs.suite));
     }
     if is_there(path) {
@@ -52,7 +52,7 @@ pub(crate) fn find(text: &str, arguments: &SourceArguments) -> Result<DiffSide, 
             Some(own) => {
                 let layout = layout.with_sources(|_| Some(Ok(extracted.path.clone())));
                 let own = own.in_any_file();
-                inputs::find_own(&layout, &own, &arguments.cases, &arguments.set)?.suite
+                inputs::find_own(&layout, &own, &arguments.cases, &arguments.set, &[])?.suite
             }
             None => load(&extracted.path)?,
         };

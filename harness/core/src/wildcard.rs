@@ -65,6 +65,12 @@ impl Wildcard {
         Ok(Wildcard { patterns })
     }
 
+    /// Whether some name that begins like this may match. A `false` is certain.
+    pub fn may_begin_with(&self, beginning: &str) -> bool {
+        let mut patterns = self.patterns.iter();
+        patterns.any(|(own, _)| own.starts_with(beginning) || beginning.starts_with(own.as_str()))
+    }
+
     /// Whether a name matches the whole pattern.
     pub fn is_match(&self, name: &str) -> bool {
         let mut patterns = self.patterns.iter();

@@ -1,10 +1,13 @@
 //! Case files: one family of cases each. Every problem is reported with its place.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use rolecall_core::{CONTENT, Case, CaseId, Dialect};
+use rolecall_core::{CONTENT, Case, CaseId, Dialect, Moment};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use walkdir::WalkDir;
 
@@ -59,19 +62,63 @@ fn family_of(path: &Path, text: &str, tool_folders: &[PathBuf]) -> Family {
             )),
         );
     }
-    let mut reader = CaseFileReader {
+    let reader = || CaseFileReader {
         path,
         family: &family,
         tool_folders,
         tools: HashMap::new(),
         found: Family::default(),
     };
-    let read = document::read(path, text, &RULES, "the case file", |document, root| {
-        reader.file(document, root);
-    });
-    let mut found = reader.found;
-    found.problems.extend(read.err().into_iter().flatten());
-    found
+    // Places cost most of the time that reading takes, and only what is wrong needs one.
+    let sound = reader().sound_file(text);
+    sound.unwrap_or_else(|| reader().any_file(text))
+}
+
+/// A case file in which nothing is wrong. These types allow nothing that [`SCHEMA`] refuses.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlainFile {
+    #[serde(rename = "$schema")]
+    _schema: Option<String>,
+    about: String,
+    #[serde(deserialize_with = "entries")]
+    cases: Vec<(String, PlainCase)>,
+}
+
+/// A case as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlainCase {
+    about: Option<String>,
+    messages: Vec<Value>,
+    tools: Option<Vec<Value>>,
+    documents: Option<Vec<Value>>,
+    add_generation_prompt: Option<bool>,
+    continue_final_message: Option<Value>,
+    variables: Option<Map<String, Value>>,
+    now: Option<String>,
+    dialects: Option<Vec<String>>,
+}
+
+/// The entries of an object in their order.
+fn entries<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, PlainCase)>, D::Error> {
+    struct Entries;
+    impl<'de> Visitor<'de> for Entries {
+        type Value = Vec<(String, PlainCase)>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+            let mut all = Vec::new();
+            while let Some(entry) = map.next_entry()? {
+                all.push(entry);
+            }
+            Ok(all)
+        }
+    }
+    from.deserialize_map(Entries)
 }
 
 impl Family {
@@ -94,8 +141,37 @@ struct CaseFileReader<'r> {
     found: Family,
 }
 
+/// What is wrong with a value, and perhaps what to do about it.
+type Wrong = (String, Option<String>);
+
 impl CaseFileReader<'_> {
-    fn file(&mut self, document: &mut Document<'_>, root: &Node<'_>) {
+    /// The family of a file in which nothing is wrong.
+    fn sound_file(mut self, text: &str) -> Option<Family> {
+        let file: PlainFile = json::read(self.path, text, "").ok()?;
+        let mut seen = HashSet::new();
+        for (name, case) in file.cases {
+            if !CaseId::allows(&name) || !seen.insert(name.clone()) {
+                return None;
+            }
+            let case = self.case(&name, case)?;
+            self.found.cases.push(case);
+        }
+        self.found.about = Some(file.about);
+        let is_sound = !self.found.cases.is_empty() && self.found.problems.is_empty();
+        is_sound.then_some(self.found)
+    }
+
+    /// The sound cases of a file, and everything that is wrong with it.
+    fn any_file(mut self, text: &str) -> Family {
+        let path = self.path;
+        let read = document::read(path, text, &RULES, "the case file", |document, root| {
+            self.file(document, root, text);
+        });
+        self.found.problems.extend(read.err().into_iter().flatten());
+        self.found
+    }
+
+    fn file(&mut self, document: &mut Document<'_>, root: &Node<'_>, text: &str) {
         self.found.about = root.text_of("about");
         let Some(cases) = root.get("cases") else {
             return;
@@ -112,77 +188,93 @@ impl CaseFileReader<'_> {
                 document.problem(field.range.start, message, Some(help));
                 continue;
             }
-            let case = self.case(document, name, &field.value);
+            self.check(document, &field.value);
             // One bad case leaves the others.
             if document.is_sound(&field.range) {
-                self.found.cases.push(case);
+                let written = text.get(field.value.range.clone()).unwrap_or_default();
+                let plain = serde_json::from_str(written).ok();
+                let case = plain.and_then(|plain| self.case(name, plain));
+                self.found.cases.extend(case);
             }
         }
     }
 
-    /// A case, of which the schema's problems are reported already.
-    fn case(&mut self, document: &mut Document<'_>, name: &str, value: &Node<'_>) -> Case {
-        let list = |key: &str| Some(value.get(key)?.items().iter().map(Node::value).collect());
-        let tools = value.get("tools").map(|tools| {
-            let tools = tools.items().iter();
-            let tools = tools.filter_map(|tool| match tool.text() {
-                Some(name) => self.named_tool(document, tool.range.start, name),
-                None => Some(tool.value()),
-            });
-            tools.collect()
-        });
-        let continued = value.get("continue_final_message");
-        let continue_final_message = continued.and_then(|value| match &value.kind {
-            NodeKind::Boolean(true) => Some(CONTENT.to_owned()),
-            NodeKind::Text(field) => Some(field.to_string()),
-            _ => None,
-        });
-        let is_opened = value.get("add_generation_prompt").map(Node::value);
-        let variables = value.get("variables").map(Node::value);
-        let now = value.get("now").and_then(|value| {
-            let now = value.text()?.parse();
-            let now = now.map_err(|error| {
-                document.problem(value.range.start, format!("`now`: {error}"), None);
-            });
-            now.ok()
-        });
-        let dialects = value.get("dialects").map(|dialects| {
-            let dialects = dialects.items().iter();
-            let dialects = dialects.filter_map(|one| Dialect::named(one.text()?));
-            dialects.collect()
-        });
-        Case {
-            id: CaseId::new(self.family, name),
-            path: self.path.to_path_buf(),
-            about: value.text_of("about"),
-            messages: list("messages").unwrap_or_default(),
-            tools,
-            documents: list("documents"),
-            add_generation_prompt: is_opened.map_or(continue_final_message.is_none(), |is| {
-                is == Value::Bool(true)
-            }),
-            continue_final_message,
-            variables: match variables {
-                Some(Value::Object(variables)) => variables,
-                _ => Map::new(),
-            },
-            undefined: Vec::new(),
-            now: now.unwrap_or_default(),
-            dialects: dialects.unwrap_or_else(|| Dialect::ALL.to_vec()),
-            front: None,
+    /// Reports what the schema of a case does not say.
+    fn check(&mut self, document: &mut Document<'_>, case: &Node<'_>) {
+        let tools = case.get("tools").map(Node::items).unwrap_or_default();
+        for tool in tools {
+            let wrong = tool.text().and_then(|name| self.named_tool(name).err());
+            if let Some((message, help)) = wrong {
+                document.problem(tool.range.start, message, help);
+            }
+        }
+        if let Some(value) = case.get("now")
+            && let Some(now) = value.text()
+            && let Err(error) = now.parse::<Moment>()
+        {
+            document.problem(value.range.start, format!("`now`: {error}"), None);
         }
     }
 
-    fn named_tool(&mut self, document: &mut Document<'_>, at: usize, name: &str) -> Option<Value> {
+    /// A case as it is written. None if something is wrong with it.
+    fn case(&mut self, name: &str, written: PlainCase) -> Option<Case> {
+        let mut tools = written.tools;
+        for tool in tools.iter_mut().flatten() {
+            if let Value::String(name) = tool {
+                *tool = self.named_tool(name).ok()?;
+            }
+        }
+        let continue_final_message = match written.continue_final_message {
+            None | Some(Value::Bool(false)) => None,
+            Some(Value::Bool(true)) => Some(CONTENT.to_owned()),
+            Some(Value::String(field)) if !field.is_empty() => Some(field),
+            Some(_) => return None,
+        };
+        let now = written.now.map(|now| now.parse::<Moment>().ok());
+        let dialects = written.dialects.unwrap_or_else(|| {
+            let all = Dialect::ALL.iter();
+            all.map(|dialect| dialect.name().to_owned()).collect()
+        });
+        let dialects = dialects.iter().map(|name| Dialect::named(name));
+        let dialects = dialects.collect::<Option<Vec<Dialect>>>()?;
+        let lists = [
+            Some(&written.messages),
+            tools.as_ref(),
+            written.documents.as_ref(),
+        ];
+        let is_sound = lists.into_iter().flatten().flatten().all(Value::is_object);
+        (is_sound && !dialects.is_empty()).then_some(())?;
+        Some(Case {
+            id: CaseId::new(self.family, name),
+            path: self.path.to_path_buf(),
+            about: written.about,
+            messages: written.messages,
+            tools,
+            documents: written.documents,
+            add_generation_prompt: written
+                .add_generation_prompt
+                .unwrap_or(continue_final_message.is_none()),
+            continue_final_message,
+            variables: written.variables.unwrap_or_default(),
+            undefined: Vec::new(),
+            now: match now {
+                Some(now) => now?,
+                None => Moment::default(),
+            },
+            dialects,
+            front: None,
+        })
+    }
+
+    /// The tool in the file of a name.
+    fn named_tool(&mut self, name: &str) -> Result<Value, Wrong> {
+        let unusable = || (format!("tool file `{name}` cannot be used"), None);
         let is_plain = !name.is_empty()
             && name
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
         if let Some(known) = self.tools.get(name).filter(|_| is_plain) {
-            if known.is_none() {
-                document.problem(at, format!("tool file `{name}` cannot be used"), None);
-            }
-            return known.clone();
+            return known.clone().ok_or_else(unusable);
         }
         let file = self
             .tool_folders
@@ -196,22 +288,17 @@ impl CaseFileReader<'_> {
                 known => format!("there are {}", known.join(", ")),
             };
             let help = did_you_mean(name, &known).unwrap_or(listed);
-            document.problem(at, format!("no tool file is named `{name}`"), Some(help));
-            return None;
+            return Err((format!("no tool file is named `{name}`"), Some(help)));
         };
         self.found.tool_files.push(file.clone());
         let text = Root::new(folder).and_then(|root| root.text(&file));
-        let tool = match text.and_then(|text| tool_of(&file, &text.unwrap_or_default())) {
-            Ok(tool) => Some(tool),
-            Err(problem) => {
-                // A tool file that several cases use is reported once.
-                self.found.problems.push(problem);
-                document.problem(at, format!("tool file `{name}` cannot be used"), None);
-                None
-            }
-        };
+        let tool = text.and_then(|text| tool_of(&file, &text.unwrap_or_default()));
+        // A tool file that several cases use is reported once.
+        let tool = tool
+            .map_err(|problem| self.found.problems.push(problem))
+            .ok();
         self.tools.insert(name.to_owned(), tool.clone());
-        tool
+        tool.ok_or_else(unusable)
     }
 }
 
@@ -334,6 +421,69 @@ mod tests {
         );
         assert!(family.cases[0].add_generation_prompt);
         assert!(family.cases[0].tools.is_none());
+    }
+
+    #[test]
+    fn a_sound_file_is_read_alike_with_and_without_places() {
+        let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases");
+        let tools = [cases.join("tools")];
+        let mut count = 0;
+        for entry in std::fs::read_dir(cases.join("conversations")).unwrap() {
+            let path = entry.unwrap().path();
+            let text = read_text(&path).unwrap();
+            let sound = reader(&path, &tools).sound_file(&text);
+            let sound = sound.expect("nothing is wrong");
+            let any = reader(&path, &tools).any_file(&text);
+            assert_eq!(format!("{sound:?}"), format!("{any:?}"));
+            count += sound.cases.len();
+        }
+        assert!(count > 800, "{count}");
+    }
+
+    fn reader<'r>(path: &'r Path, tool_folders: &'r [PathBuf]) -> CaseFileReader<'r> {
+        CaseFileReader {
+            path,
+            family: "a-family",
+            tool_folders,
+            tools: HashMap::new(),
+            found: Family::default(),
+        }
+    }
+
+    #[test]
+    fn what_the_schema_refuses_is_not_sound() {
+        let of_case = |case: &str| format!(r#"{{"about": "x", "cases": {{"a": {{{case}}}}}}}"#);
+        let cases = [
+            "",
+            r#""messages": null"#,
+            r#""messages": [1]"#,
+            r#""messages": [], "messages": []"#,
+            r#""messages": [], "about": 1"#,
+            r#""messages": [], "tools": [1]"#,
+            r#""messages": [], "tools": ["none"]"#,
+            r#""messages": [], "documents": ["a"]"#,
+            r#""messages": [], "continue_final_message": "" "#,
+            r#""messages": [], "continue_final_message": 1"#,
+            r#""messages": [], "add_generation_prompt": "yes" "#,
+            r#""messages": [], "variables": []"#,
+            r#""messages": [], "now": "today" "#,
+            r#""messages": [], "dialects": []"#,
+            r#""messages": [], "dialects": ["python"]"#,
+            r#""messages": [], "mesages": []"#,
+        ];
+        let files = [
+            r#"{"cases": {"a": {"messages": []}}}"#,
+            r#"{"about": "x", "cases": {}}"#,
+            r#"{"about": "x", "cases": {"A": {"messages": []}}}"#,
+            r#"{"about": "x", "cases": {"a": {"messages": []}, "a": {"messages": []}}}"#,
+            r#"{"about": "x", "more": 1, "cases": {"a": {"messages": []}}}"#,
+        ];
+        let cases = cases.iter().map(|case| of_case(case));
+        for text in cases.chain(files.map(str::to_owned)) {
+            let path = Path::new("f.json");
+            assert!(reader(path, &[]).sound_file(&text).is_none(), "{text}");
+            assert_ne!(reader(path, &[]).any_file(&text).problems, [], "{text}");
+        }
     }
 
     #[test]

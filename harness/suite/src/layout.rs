@@ -9,12 +9,27 @@ use rolecall_core::TemplateName;
 use rolecall_core::file::is_there;
 use rolecall_core::problem::{Problem, shown_path};
 use rolecall_core::root::Root;
+use rolecall_core::wildcard::Wildcard;
+use rolecall_io::source;
 
 /// The files and folders of a suite.
 #[derive(Debug, Clone)]
 pub struct Layout {
     root: PathBuf,
     kind: SuiteKind,
+    only: Arc<Only>,
+}
+
+/// The names that somebody asks for. An empty list asks for all.
+#[derive(Debug, Default)]
+struct Only {
+    templates: Vec<Wildcard>,
+    cases: Vec<Wildcard>,
+}
+
+/// Whether one of the patterns may match a name that begins like this.
+fn may_match(patterns: &[Wildcard], beginning: &str) -> bool {
+    patterns.is_empty() || patterns.iter().any(|one| one.may_begin_with(beginning))
 }
 
 /// How a suite came to be.
@@ -45,6 +60,7 @@ impl Layout {
         Layout {
             root: root.into(),
             kind: SuiteKind::Checkout,
+            only: Arc::default(),
         }
     }
 
@@ -53,6 +69,7 @@ impl Layout {
         Layout {
             root: root.into(),
             kind: SuiteKind::Builtin,
+            only: Arc::default(),
         }
     }
 
@@ -61,7 +78,33 @@ impl Layout {
         Layout {
             root: configuration.root().to_path_buf(),
             kind: SuiteKind::Own(Arc::new(configuration), builtin.root.clone()),
+            only: Arc::default(),
         }
+    }
+
+    /// The same layout, of which only what these names may mean is read: for somebody who asks for a
+    /// few of many pairs. An empty list asks for all.
+    #[must_use]
+    pub fn narrowed(&self, templates: Vec<Wildcard>, cases: Vec<Wildcard>) -> Layout {
+        Layout {
+            only: Arc::new(Only { templates, cases }),
+            ..self.clone()
+        }
+    }
+
+    /// Whether a part of the suite is not read.
+    pub(crate) fn is_narrowed(&self) -> bool {
+        !self.only.templates.is_empty() || !self.only.cases.is_empty()
+    }
+
+    /// Whether a template with this name, or with a longer one that begins with it, may be asked for.
+    pub(crate) fn may_have_template(&self, name: &str) -> bool {
+        may_match(&self.only.templates, name)
+    }
+
+    /// Whether cases of a family may be asked for.
+    pub(crate) fn may_have_family(&self, name: &str) -> bool {
+        may_match(&self.only.cases, &format!("{name}/"))
     }
 
     /// The same layout, with new paths for the templates that `find` knows, such as models
@@ -185,6 +228,23 @@ impl Layout {
 
     pub fn templates(&self) -> PathBuf {
         self.cases().join("templates")
+    }
+
+    /// The files with the templates that are asked for, or else the folder of all templates.
+    pub(crate) fn template_sources(&self) -> Vec<PathBuf> {
+        let folder = self.templates();
+        let entries = Root::new(&folder).and_then(|root| root.entries(&folder));
+        let (Ok(mut entries), false) = (entries, self.only.templates.is_empty()) else {
+            return vec![folder];
+        };
+        if entries.iter().any(|path| path.is_dir()) {
+            return vec![folder];
+        }
+        entries.retain(|path| {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            source::is_source(path) && self.may_have_template(&name)
+        });
+        entries
     }
 
     pub fn tools(&self) -> PathBuf {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::layout::Layout;
 use crate::suite::{Pair, Suite};
 use rolecall_core::file::is_there;
 use rolecall_core::invocation;
@@ -80,6 +81,13 @@ impl fmt::Display for Filter {
 }
 
 impl Filter {
+    /// A filter for one template and one case. None if a name has the signs of patterns.
+    pub fn of_pair(template: &str, case: &str) -> Option<Filter> {
+        let is_plain = |name: &str| !name.contains(['*', '?', '[', '{', '}', ':', ']']);
+        let is_plain = is_plain(template) && is_plain(case);
+        is_plain.then(|| format!("{template}:{case}").parse().ok())?
+    }
+
     /// Whether the filter names cases, too.
     pub fn names_cases(&self) -> bool {
         self.case.is_some()
@@ -100,6 +108,15 @@ impl Filter {
         self.template.is_match(template)
             && self.case.as_ref().is_none_or(|glob| glob.is_match(case))
     }
+}
+
+/// The layout, of which only what some of the filters may match is read. The caller reads the whole
+/// suite if something of it does not match, because then people want to know what there is.
+#[must_use]
+pub fn narrowed(layout: &Layout, filters: &[Filter]) -> Layout {
+    let templates = filters.iter().map(|filter| filter.template.clone());
+    let cases: Option<Vec<_>> = filters.iter().map(|filter| filter.case.clone()).collect();
+    layout.narrowed(templates.collect(), cases.unwrap_or_default())
 }
 
 /// The pairs of a suite that match any of the filters, in the suite's order; all pairs
@@ -172,7 +189,6 @@ fn explain(suite: &Suite, filter: &Filter) -> SelectionError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::Layout;
 
     fn suite() -> Suite {
         let folder = tempfile::tempdir().unwrap();
@@ -212,6 +228,30 @@ mod tests {
         assert_eq!(count(&["chatml", "qwen3:tools/one"]), 5);
         assert_eq!(count(&[":tools/*"]), 6);
         assert_eq!(count(&["{chatml,qwen3}:*/two"]), 4);
+    }
+
+    #[test]
+    fn only_what_filters_may_match_is_read() {
+        let layout = Layout::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let whole = Suite::load_layout(&layout);
+        for (texts, most) in [
+            (&["qwen3-think:plain/single-turn"][..], 30),
+            (&["qwen*:{plain,tool-calls}/*"], 100),
+            (&["command-r:plain/*", "chatml:turns/*"], 100),
+            (&["{chatml,firefunction-v2}:*role*"], 1_000),
+            (&["chatml"], 1_000),
+        ] {
+            let filters: Vec<Filter> = texts.iter().map(|text| text.parse().unwrap()).collect();
+            let part = Suite::load_layout(&narrowed(&layout, &filters));
+            let names = |suite: &Suite| {
+                let pairs = select(suite, &filters).unwrap().into_iter();
+                let names = pairs.map(|pair| format!("{:?} {:?}", pair.key(), pair.case));
+                names.collect::<Vec<_>>()
+            };
+            assert_eq!(names(&part), names(&whole), "{texts:?}");
+            assert!(part.cases.len() < most, "{texts:?}: {}", part.cases.len());
+            assert!(part.templates.len() < 10, "{texts:?}");
+        }
     }
 
     #[test]

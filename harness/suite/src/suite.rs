@@ -133,7 +133,7 @@ impl Suite {
         let mut logs = Vec::new();
         for path in cases {
             match conversation::text_of(path) {
-                None => self.load_cases(path, &tools(path), None),
+                None => self.load_cases(path, &tools(path), None, |_| true),
                 Some(text) => {
                     let read = text.map_err(|problem| vec![problem]);
                     match read.and_then(|text| conversation::read(path, &text)) {
@@ -191,8 +191,14 @@ impl Suite {
 
     fn load_templates_around(&mut self, layout: &Layout, templates: &[PathBuf]) {
         match (templates, layout.configuration()) {
-            ([], Some(configuration)) => self.load_configured(configuration),
-            ([], None) => self.load_templates(&layout.templates()),
+            ([], Some(configuration)) => {
+                self.load_configured(configuration, |name| layout.may_have_template(name));
+            }
+            ([], None) => {
+                for path in layout.template_sources() {
+                    self.load_templates(&path);
+                }
+            }
             (paths, _) => {
                 // One file or folder may be spelt in several ways.
                 let mut known: Vec<&PathBuf> = Vec::new();
@@ -211,9 +217,10 @@ impl Suite {
     fn load_cases_of(&mut self, layout: &Layout) {
         let conversations = layout.conversations();
         let configuration = layout.configuration();
+        let is_asked_for = |family: &str| layout.may_have_family(family);
         // To read them all takes much longer than a small suite.
         if configuration.is_none_or(|own| !own.builtin.is_empty()) {
-            self.load_cases(&conversations, &[layout.tools()], None);
+            self.load_cases(&conversations, &[layout.tools()], None, is_asked_for);
         }
         let Some(configuration) = configuration else {
             return;
@@ -224,8 +231,10 @@ impl Suite {
             .iter()
             .map(|case| (case.id.family(), case.id.name()))
             .collect();
-        let unmatched = chosen.unmatched(&configuration.path, &all);
-        self.problems.extend(unmatched);
+        if !layout.is_narrowed() {
+            let unmatched = chosen.unmatched(&configuration.path, &all);
+            self.problems.extend(unmatched);
+        }
         self.cases
             .retain(|case| chosen.has(case.id.family(), case.id.name()));
         let has_case = |name: &str| self.cases.iter().any(|case| case.id.family() == name);
@@ -234,7 +243,7 @@ impl Suite {
         let bound = Root::of_folder_of(&configuration.path);
         let bound = bound.map_err(|problem| self.problems.push(problem)).ok();
         for path in &configuration.own {
-            self.load_cases(path, &tools_of(layout, path), bound.as_ref());
+            self.load_cases(path, &tools_of(layout, path), bound.as_ref(), is_asked_for);
         }
         self.find_unread(&configuration.own);
         // A family has one file of snapshots, so its name has to be unique.
@@ -252,8 +261,13 @@ impl Suite {
     }
 
     /// The templates of a suite of one's own.
-    fn load_configured(&mut self, configuration: &Configuration) {
-        for configured in &configuration.templates {
+    fn load_configured(
+        &mut self,
+        configuration: &Configuration,
+        is_asked_for: impl Fn(&str) -> bool,
+    ) {
+        let templates = configuration.templates.iter();
+        for configured in templates.filter(|one| is_asked_for(one.name.as_str())) {
             let here = |problem: Problem| Problem {
                 help: problem.help,
                 ..Problem::new(
@@ -295,7 +309,7 @@ impl Suite {
     /// it is.
     fn adopt(&mut self, configuration: &Configuration) {
         let mut own = Suite::default();
-        own.load_configured(configuration);
+        own.load_configured(configuration, |_| true);
         for template in &mut self.templates {
             let mut same = own
                 .templates
@@ -377,10 +391,15 @@ impl Suite {
     }
 
     /// Adds copies of cases for other fronts. A case gets a copy if the fronts of the
-    /// templates, or the usual front of a dialect, require another version of it, or if a
-    /// front chooses another template for it than the requested one.
+    /// templates, or the usual front of one of their dialects, require another version of it, or
+    /// if a front chooses another template for it than the requested one.
     fn add_cases_of_fronts(&mut self) {
-        let usual = Dialect::ALL.map(|dialect| (dialect, Front::default_of(dialect)));
+        let has = |dialect: &Dialect| self.templates.iter().any(|one| one.dialect == *dialect);
+        let mut usual = Dialect::ALL.to_vec();
+        // A front takes its time, and without a template nobody asks for a dialect's cases.
+        usual.retain(|dialect| self.templates.is_empty() || has(dialect));
+        let usual = usual.into_iter();
+        let usual = usual.map(|dialect| (dialect, Front::default_of(dialect)));
         let own = self.templates.iter();
         let own = own.map(|template| (template.dialect, Front::of(template)));
         let owns: BTreeSet<(Dialect, Front)> = own.chain(usual).collect();
@@ -477,8 +496,15 @@ impl Suite {
         }
     }
 
-    /// Loads the cases of a file or folder. With a suite's folder, nothing outside of it is read.
-    fn load_cases(&mut self, path: &Path, tools: &[PathBuf], suite: Option<&Root>) {
+    /// Loads the cases of a file or folder, of the families that are asked for. With a suite's folder,
+    /// nothing outside of it is read.
+    fn load_cases(
+        &mut self,
+        path: &Path,
+        tools: &[PathBuf],
+        suite: Option<&Root>,
+        is_asked_for: impl Fn(&str) -> bool,
+    ) {
         let canonical = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let (files, folder) = self.files(path, &["json"], "case file (.json)");
         let bound = folder.as_ref().or(suite);
@@ -499,11 +525,14 @@ impl Suite {
             .chain(tools.iter().cloned())
             .collect();
         for file in files {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy();
+            if !is_asked_for(&name) {
+                continue;
+            }
             let family = match bound {
                 Some(root) => read_family_in(root, &file, &folders),
                 None => read_family(&file, &folders),
             };
-            let name = file.file_stem().unwrap_or_default().to_string_lossy();
             if let Some(about) = family.about {
                 self.families.push((name.into_owned(), about));
             }

@@ -126,7 +126,7 @@ fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>, String), Fa
     let filters = arguments.operands.iter().map(|text| text.parse());
     let filters: Result<Vec<Filter>, InvalidFilter> = filters.collect();
     let filters = filters.map_err(|error| Failure::Request(error.to_string()))?;
-    let Inputs { suite, origin, .. } = inputs::load(sources)?;
+    let Inputs { suite, origin, .. } = inputs::load_filtered(sources, &filters)?;
     tell(&format!("suite: {origin}"));
     Ok((suite, filters, origin))
 }

@@ -13,6 +13,7 @@ use rolecall_core::{CaseId, Dialect, Outcome, OutcomeKind, Template};
 use rolecall_suite::divergence::pair_name;
 use rolecall_suite::record::RecordedAnswer;
 use rolecall_suite::reference::Reference;
+use rolecall_suite::selection::Filter;
 use rolecall_suite::snapshot::SnapshotStatus;
 use rolecall_suite::suite::{Pair, Suite};
 
@@ -36,7 +37,7 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
         .cloned()
         .chain(file)
         .collect();
-    let (inputs, name) = load(arguments, &cases)?;
+    let (inputs, name) = load(arguments, &case, &cases)?;
     let pair = asked_pair(&inputs.suite, name.as_deref(), &case, arguments)?;
     if arguments.reference && !arguments.diff {
         return show_outcome(arguments, &pair, &recorded(&inputs, &pair, arguments)?, out);
@@ -73,19 +74,27 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
 /// Loads in the same order as for the sides of `diff`: a template of the suite, then a path, then a
 /// model by name. Returns also the name of the template among the inputs; without one they have only
 /// that template.
-fn load(arguments: &ShowArguments, cases: &[PathBuf]) -> Result<(Inputs, Option<String>), Failure> {
+fn load(
+    arguments: &ShowArguments,
+    case: &str,
+    cases: &[PathBuf],
+) -> Result<(Inputs, Option<String>), Failure> {
     let (text, sources) = (&arguments.template, &arguments.sources);
     let is_alone = sources.templates.is_empty();
     let layout = home::layout()?;
     let own = is_alone.then(|| inputs::named_template(&layout, text));
     let own = own.flatten();
     let is_place = own.is_none() && is_alone && inputs::is_place(text);
+    // The name of a template from elsewhere comes from its file.
+    let template = if is_place { "" } else { text };
+    let filter = Filter::of_pair(template, case);
+    let filters = filter.as_slice();
     let mut inputs = if let Some(own) = &own {
-        inputs::find_own(&layout, own, cases, &sources.set)?
+        inputs::find_own(&layout, own, cases, &sources.set, filters)?
     } else if is_place {
-        inputs::find(&[PathBuf::from(text)], cases, &sources.set)?
+        inputs::find(&[PathBuf::from(text)], cases, &sources.set, filters)?
     } else {
-        inputs::find(&sources.templates, cases, &sources.set)?
+        inputs::find(&sources.templates, cases, &sources.set, filters)?
     };
     problems::write_notes(&mut clean::messages(), &inputs.suite.notes)?;
     let is_compared = arguments.diff || arguments.reference;
