@@ -31,6 +31,7 @@ mod files;
 mod fingerprint;
 mod fixes;
 mod generate;
+mod internal_errors;
 mod inventory;
 mod mask;
 mod matrix;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use rolecall_core::guard;
 use rolecall_core::{
     Answer, AnswerReader, Case, CaseId, Engine, Outcome, ReadOutcome, Template, TemplateReader,
 };
@@ -109,7 +110,7 @@ pub fn read_all_with<'c>(
 ) -> Vec<MessageReading> {
     let program = FrontProgram::load(engine, template);
     let writer = Writer::new(&program);
-    let read = |case: &'c Case| read_case(&writer, reader, case).collect::<Vec<_>>();
+    let read = |case: &'c Case| contained_case(&writer, reader, case);
     of_dialect(&writer, cases).flat_map(read).collect()
 }
 
@@ -121,6 +122,17 @@ pub(crate) fn of_dialect<'c>(
     let dialect = writer.template().dialect;
     let cases = cases.into_iter();
     cases.filter(move |case| case.front.is_none() && case.is_for(dialect))
+}
+
+/// Reads all answers of a case. A panic costs the answers of this case only.
+pub fn contained_case(
+    writer: &Writer<'_, '_>,
+    reader: &dyn TemplateReader,
+    case: &Case,
+) -> Vec<MessageReading> {
+    let part = format!("the roundtrip of {}", case.id);
+    let read = || read_case(writer, reader, case).collect();
+    guard::contained(&part, read).unwrap_or_default()
 }
 
 /// Reads all answers of a case.

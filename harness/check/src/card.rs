@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use rolecall_core::guard::on_large_stack;
+use rolecall_core::guard::{self, on_large_stack};
 use rolecall_core::{Dialect, Engine, Template};
 use serde::Serialize;
 
@@ -117,7 +117,10 @@ impl Examiner {
         tokenizer: Option<&Tokenizer>,
         choice: &ContractChoice,
     ) -> Card {
-        on_large_stack(|| self.card(engine, template, tokenizer, choice))
+        on_large_stack(|| {
+            let card = guard::catch(|| self.card(engine, template, tokenizer, choice));
+            card.unwrap_or_else(|why| Card::lost(engine, template, &why))
+        })
     }
 
     fn card(
@@ -130,7 +133,8 @@ impl Examiner {
         let assumed = assumed(template);
         let template = &*with_tokens(template, &assumed);
         let prober = Prober::new(engine, template, &self.inputs).with_tokenizer(tokenizer);
-        let mut capabilities = capability::explore(&prober);
+        let explored = prober.contained("capabilities", || capability::explore(&prober));
+        let mut capabilities = explored.unwrap_or_else(capability::lost);
         // No contract says more about a template that cannot be read.
         let is_unread = prober.is_unread();
         let is_chosen = |contract: &Contract| {
@@ -139,7 +143,10 @@ impl Examiner {
             let all = contract::by_id(contract.id);
             is_unread || is_explained || all.is_some_and(|contract| choice.has(contract))
         };
-        capabilities.prefix_cache = contract::prefix_cache(&prober, &capabilities, is_chosen);
+        let prefix_cache = || contract::prefix_cache(&prober, &capabilities, is_chosen);
+        capabilities.prefix_cache = prober
+            .contained("prefix cache", prefix_cache)
+            .unwrap_or_default();
         let judged = contract::judge_for_fronts(&prober, &capabilities, is_chosen);
         // The rest is the same without a front.
         let prepared: Vec<&Contract> = judged
@@ -148,14 +155,29 @@ impl Examiner {
             .map(|(finding, _)| finding.contract)
             .collect();
         let mut findings: Vec<Finding> = judged.into_iter().map(|(finding, _)| finding).collect();
-        add_broken_under_settings(&mut findings, &prober, &capabilities);
-        let without_front = broken_without_front(&prober, &findings, &prepared);
+        prober.contained("settings", || {
+            add_broken_under_settings(&mut findings, &prober, &capabilities);
+        });
+        let without_front = || broken_without_front(&prober, &findings, &prepared);
+        let without_front = prober.contained("contracts without a front", without_front);
+        let read_back = prober.contained("roundtrip", || roundtrip::of(&prober));
         let of_deciding = |finding: &Finding| contract::is_about_deciding(finding.contract);
+        let content_decides = if findings.iter().any(of_deciding) {
+            prober.contained("what content decides", || {
+                deciding::decided(&prober).comparisons.clone()
+            })
+        } else {
+            None
+        };
         let syntax_error = if is_unread {
             SyntaxError::find(engine, template)
         } else {
             None
         };
+        let internal_errors = prober.internal_errors();
+        if !internal_errors.is_empty() {
+            findings.push(Finding::of_internal_errors(internal_errors));
+        }
         Card {
             template: template.name.to_string(),
             dialect: template.dialect,
@@ -164,14 +186,10 @@ impl Examiner {
             syntax_error,
             assumed,
             capabilities,
-            content_decides: if findings.iter().any(of_deciding) {
-                deciding::decided(&prober).comparisons.clone()
-            } else {
-                Vec::new()
-            },
+            content_decides: content_decides.unwrap_or_default(),
             findings,
-            without_front,
-            read_back: roundtrip::of(&prober),
+            without_front: without_front.unwrap_or_default(),
+            read_back: read_back.unwrap_or_default(),
             served: None,
         }
     }
@@ -326,6 +344,25 @@ fn is_explained(finding: &Finding) -> bool {
 }
 
 impl Card {
+    /// The card of a template about which nothing is known because of a panic.
+    fn lost(engine: &dyn Engine, template: &Template, why: &str) -> Card {
+        let sentence = guard::internal_error("the report card", why);
+        Card {
+            template: template.name.to_string(),
+            dialect: template.dialect,
+            front: Front::of(template),
+            engine: engine.name().to_owned(),
+            syntax_error: None,
+            assumed: BTreeMap::new(),
+            capabilities: capability::lost(),
+            content_decides: Vec::new(),
+            findings: vec![Finding::of_internal_errors(vec![sentence])],
+            without_front: Vec::new(),
+            read_back: Vec::new(),
+            served: None,
+        }
+    }
+
     /// Takes all contracts but the chosen ones from the card. A template that cannot be read keeps all
     /// of them, because no contract says more about it.
     pub fn narrow(&mut self, choice: &ContractChoice) {

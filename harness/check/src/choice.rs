@@ -24,9 +24,11 @@ impl ContractChoice {
         !contract::ALL.iter().any(|one| self.has(one))
     }
 
+    /// Whether the user wants to know about a contract, or has to.
     pub fn has(&self, contract: &'static Contract) -> bool {
-        (self.select.is_empty() || self.select.contains(&contract))
-            && !self.ignore.contains(&contract)
+        *contract == contract::INTERNAL_ERROR
+            || (self.select.is_empty() || self.select.contains(&contract))
+                && !self.ignore.contains(&contract)
     }
 }
 

@@ -6,14 +6,16 @@
 
 use memchr::memmem;
 use rolecall_answers::control_tokens::control_tokens_in;
+use rolecall_core::guard;
 use rolecall_core::{CONTENT, Case, Dialect, Outcome, Template};
 use serde_json::Value;
 
 use crate::contract::{self, NOTHING, Severity, occurrences};
 use crate::probe::common;
 
-/// What a conversation can have wrong in itself, besides the contracts: a name, and what should be.
-pub const RULES: [(&str, &str); 2] = [
+/// What can be wrong with a conversation besides the contracts: a name, and what should be. The last one
+/// is the name of [`contract::INTERNAL_ERROR`].
+pub const RULES: [(&str, &str); 3] = [
     (
         "arguments-are-json",
         "the arguments of each call are a JSON object",
@@ -21,6 +23,10 @@ pub const RULES: [(&str, &str); 2] = [
     (
         "calls-answered",
         "each call of an earlier answer has a result, and each result a call",
+    ),
+    (
+        "internal-error",
+        "Rolecall examines the conversation without a failure of its own",
     ),
 ];
 
@@ -52,7 +58,8 @@ pub struct Symptom {
     pub anew: Option<(usize, usize)>,
 }
 
-/// What is wrong with a conversation and a template. `render` renders this and other conversations.
+/// What is wrong with a conversation and a template. `render` renders this and other conversations. A
+/// panic is a symptom, too: what was found before it stays.
 pub fn judge(template: &Template, case: &Case, render: &dyn Fn(&Case) -> Outcome) -> Vec<Symptom> {
     let mut judged = Judged {
         template,
@@ -60,17 +67,9 @@ pub fn judge(template: &Template, case: &Case, render: &dyn Fn(&Case) -> Outcome
         said: case_text(case),
         found: Vec::new(),
     };
-    judged.calls();
-    match render(case) {
-        Outcome::Rendered { text } => {
-            judged.texts(&text);
-            judged.tools(&text);
-            judged.media(&text, render);
-            judged.printed(&text);
-            judged.nothing(&text, render);
-            judged.cache(&text, render);
-        }
-        other => judged.add("renders", other.text(), String::new()),
+    if let Err(why) = guard::catch(|| judged.all(render)) {
+        let what = guard::internal_error("the examination of a conversation", &why);
+        judged.add(contract::INTERNAL_ERROR.id, what, String::new());
     }
     judged.found
 }
@@ -84,6 +83,21 @@ struct Judged<'j> {
 }
 
 impl Judged<'_> {
+    fn all(&mut self, render: &dyn Fn(&Case) -> Outcome) {
+        self.calls();
+        match render(self.case) {
+            Outcome::Rendered { text } => {
+                self.texts(&text);
+                self.tools(&text);
+                self.media(&text, render);
+                self.printed(&text);
+                self.nothing(&text, render);
+                self.cache(&text, render);
+            }
+            other => self.add("renders", other.text(), String::new()),
+        }
+    }
+
     /// Adds a symptom, as bad as its contract. What is wrong in the conversation itself is an error.
     fn add(&mut self, rule: &'static str, what: impl Into<String>, detail: String) {
         let severity = match rule {
@@ -158,7 +172,8 @@ impl Judged<'_> {
         let said: Vec<usize> = (0..messages.len()).filter(is_said).collect();
         let gone = said.iter().take_while(|at| lost[**at].is_some()).count();
         let is_cut = gone > 1 && gone < said.len();
-        if let (true, Some(text)) = (is_cut, lost[said[0]]) {
+        let first = said.first().and_then(|at| lost[*at]);
+        if let (true, Some(text)) = (is_cut, first) {
             let what = "the first messages are not in the prompt";
             self.add(
                 "long-history-kept",

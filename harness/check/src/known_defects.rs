@@ -113,6 +113,7 @@ impl KnownDefects {
             };
             let contracts: BTreeMap<String, Severity> = card
                 .unexplained()
+                .filter(|finding| *finding.contract != contract::INTERNAL_ERROR)
                 .map(|finding| (finding.contract.id.to_owned(), finding.severity()))
                 .collect();
             if !contracts.is_empty() {

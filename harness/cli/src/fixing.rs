@@ -8,6 +8,7 @@ use rolecall_check::contract::Contract;
 use rolecall_check::fix::{Fixer, Fixes};
 use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::file::{read_text, write_whole};
+use rolecall_core::guard;
 use rolecall_core::invocation;
 use rolecall_core::problem::Problem;
 use rolecall_core::{Template, TemplatePart};
@@ -60,8 +61,9 @@ impl<'s> Search<'s> {
             tokenizer: self.tokenizers.of(template),
             unsafe_too: self.unsafe_too,
         };
-        self.runner
-            .on_its_threads(|| fixer.fixes(template, card, is_chosen))
+        let part = format!("the search for fixes of {}", template.name);
+        let search = || guard::contained(&part, || fixer.fixes(template, card, is_chosen));
+        self.runner.on_its_threads(search).unwrap_or_default()
     }
 }
 

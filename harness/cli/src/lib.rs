@@ -201,6 +201,8 @@ pub fn main() -> ExitCode {
 
 /// Runs a command, once in a process, and returns its exit code.
 pub fn run(started: Started) -> u8 {
+    // The words of a panic may be those of a template.
+    std::panic::set_hook(Box::new(|info| complain(&format!("internal error, please report: {info}"))));
     guard::keep_quiet();
     start_readers();
     program::set(started);
@@ -225,7 +227,9 @@ pub fn run(started: Started) -> u8 {
         invocation::set_reference_check(home::has_references);
     }
     let ended = execute(&arguments);
-    let have_died = engines::complain_of_deaths();
+    let internal_errors = guard::take_internal_errors();
+    internal_errors.iter().for_each(|one| complain(one));
+    let have_died = engines::complain_of_deaths() || !internal_errors.is_empty();
     match ended {
         Ok(Status::Fine) if have_died => Status::Nonconforming.code(),
         Ok(Status::BadInput) => {

@@ -9,6 +9,7 @@ use rolecall_check::card::Card;
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::reach::Reach;
 use rolecall_check::served;
+use rolecall_core::guard::take_internal_errors;
 use rolecall_core::problem::Problem;
 use rolecall_core::{Limits, Template};
 use rolecall_front::engines::Engines;
@@ -143,6 +144,7 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<Report, 
         bases.push(comparison);
     }
     let bases: Vec<&Comparison> = bases.iter().collect();
+    hold_whole()?;
     Ok(Report {
         json: text(|out| checked::write(out, &cards, Reach::of(&cards, None), &bases, None, &[]))?,
         text: plain(|out| {
@@ -172,6 +174,7 @@ pub fn diff(a: &Template, b: &Template, names: [String; 2]) -> Result<Report, Li
         return Err(LibraryError(message.to_owned()));
     }
     let comparison = comparison.sorted();
+    hold_whole()?;
     Ok(Report {
         json: text(|out| report::write_json(out, &comparison))?,
         text: plain(|out| report::write(out, &comparison, false))?,
@@ -181,6 +184,14 @@ pub fn diff(a: &Template, b: &Template, names: [String; 2]) -> Result<Report, Li
 /// The suite that is built into the command, as files in the user's cache.
 pub fn builtin_suite() -> Result<Layout, LibraryError> {
     Ok(home::builtin()?)
+}
+
+/// An error if a panic has cost a part of the result.
+fn hold_whole() -> Result<(), LibraryError> {
+    match take_internal_errors().as_slice() {
+        [] => Ok(()),
+        all => Err(LibraryError(all.join("\n"))),
+    }
 }
 
 fn runner(engines: &Engines) -> Result<Runner<'_>, Failure> {

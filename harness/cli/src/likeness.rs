@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rolecall_check::side_by_side::compare_probes;
 use rolecall_core::file::is_there;
+use rolecall_core::guard;
 use rolecall_core::problem::Problem;
 use rolecall_core::{Template, TemplatePart};
 use rolecall_io::base;
@@ -289,7 +290,10 @@ pub(crate) fn compare_with_base(
         .each_ref()
         .map(|template| runner.engine(template.dialect));
     let probes = match engines {
-        [Some(one), Some(other)] => compare_probes([one, other], [&both[0], &both[1]]),
+        [Some(one), Some(other)] => {
+            let compare = || compare_probes([one, other], [&both[0], &both[1]]);
+            guard::contained("the comparison of probes", compare).unwrap_or_default()
+        }
         _ => Vec::new(),
     };
     comparison.render(

@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
 use corosensei::stack::DefaultStack;
 
@@ -250,6 +251,36 @@ pub fn catch<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
+/// The internal errors of this process that no result shows.
+static UNSHOWN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Runs one part of a larger work, such as the mask of one conversation. A panic costs this part only:
+/// there is no result, and [`take_internal_errors`] returns a sentence about it.
+pub fn contained<T>(part: &str, run: impl FnOnce() -> T) -> Option<T> {
+    let result = catch(run);
+    let internal_error = |why: String| {
+        let mut all = UNSHOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let sentence = internal_error(part, &why);
+        // One defect may appear in each of many parts.
+        if !all.contains(&sentence) {
+            all.push(sentence);
+        }
+    };
+    result.map_err(internal_error).ok()
+}
+
+/// The internal errors of [`contained`] so far, each once. They are reported by who takes them.
+pub fn take_internal_errors() -> Vec<String> {
+    std::mem::take(&mut UNSHOWN.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// What users read about a panic in a part of the work: one line, which names the part. `why` is the
+/// error of [`catch`], which ends with the place.
+pub fn internal_error(part: &str, why: &str) -> String {
+    let why = why.replace(char::is_control, " ");
+    format!("internal error in {part}, please report: {why}")
+}
+
 /// Sets a panic hook for the whole process. It prints nothing for a panic that this module catches
 /// and adds the place to its message. Other panics go to the previous hook. A program calls this
 /// once at its start; a library never does.
@@ -323,6 +354,18 @@ mod tests {
         let refused = load(&Panics, &template("parse")).render(&Conversation::new(&full));
         assert!(
             matches!(refused, Outcome::Crashed { message } if message.starts_with("no parser"))
+        );
+    }
+
+    #[test]
+    fn a_panic_in_a_part_of_the_work_is_a_line_that_names_the_part() {
+        assert_eq!(contained("addition", || 1 + 1), Some(2));
+        let lost: Option<()> = contained("a test", || panic!("no\n\u{1b}[2J é"));
+        assert_eq!(lost, None);
+        let all = take_internal_errors();
+        assert_eq!(
+            all,
+            ["internal error in a test, please report: no  [2J é"]
         );
     }
 

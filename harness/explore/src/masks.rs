@@ -7,6 +7,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rolecall_answers::mask::{Mask, NoMask, joined};
 use rolecall_answers::masker::Masker;
+use rolecall_core::guard;
 use rolecall_core::hunk::changed_words;
 use rolecall_core::{Case, Engine, Outcome, OutcomeKind, Template};
 use rolecall_front::prepared_case::PreparedCase;
@@ -68,7 +69,7 @@ impl<'s> TemplateMasks<'s> {
         let masker = Masker::new(&program);
         let trainer_program = trainer.map(|trainer| FrontProgram::load(trainer, template));
         let pairs: Vec<Pair<'s>> = pairs.into_iter().collect();
-        let cases = pairs.into_par_iter().map(|pair| {
+        let mask = |pair: Pair<'s>| {
             let whole = trainer.is_some().then(|| Case {
                 add_generation_prompt: false,
                 continue_final_message: None,
@@ -84,6 +85,18 @@ impl<'s> TemplateMasks<'s> {
                 marked: marked(&program, &asked),
                 trained: trainer_program.as_ref().map(|it| trained(it, &asked)),
             }
+        };
+        let lost = |case| CaseMask {
+            case,
+            mask: Err(NoMask::Refused(Outcome::Crashed {
+                message: "an internal error happened here".to_owned(),
+            })),
+            marked: None,
+            trained: None,
+        };
+        let cases = pairs.into_par_iter().map(|pair| {
+            let part = format!("the mask of {}", pair.case.id);
+            guard::contained(&part, || mask(pair)).unwrap_or_else(|| lost(pair.case))
         });
         Ok(TemplateMasks {
             template,

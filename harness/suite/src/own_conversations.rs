@@ -28,7 +28,7 @@ pub struct JudgedConversations {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConversationCause {
-    /// The contract that is broken, `arguments-are-json` or `calls-answered`.
+    /// The contract that is broken, `arguments-are-json`, `calls-answered` or `internal-error`.
     pub rule: &'static str,
     pub severity: Severity,
     /// What is wrong.

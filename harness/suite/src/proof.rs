@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use rolecall_answers::cause;
 use rolecall_answers::reader::{DeclaredReader, OwnReader};
-use rolecall_answers::reading::{MessageReading, read_case};
+use rolecall_answers::reading::{MessageReading, contained_case};
 use rolecall_answers::reduction::Counterexample;
 use rolecall_answers::transcript::Counts;
 use rolecall_answers::written::Writer;
 use rolecall_check::card::examine;
-use rolecall_check::contract::{Finding, Severity, on_read_answers};
+use rolecall_check::contract::{Finding, INTERNAL_ERROR, Severity, on_read_answers};
+use rolecall_core::guard::contained;
 use rolecall_core::{Case, Engine, ReadOutcome, Template};
 use rolecall_front::program::FrontProgram;
 
@@ -42,7 +43,9 @@ impl Proof {
     pub fn of(engine: &dyn Engine, template: &Template, cases: &[Case]) -> Option<Proof> {
         let response_template = template.response_template.as_ref()?;
         let mut findings = examine(engine, template).findings;
-        findings.retain(|finding| on_read_answers().contains(&finding.contract));
+        findings.retain(|finding| {
+            on_read_answers().contains(&finding.contract) || *finding.contract == INTERNAL_ERROR
+        });
         let program = FrontProgram::load(engine, template);
         let writer = Writer::new(&program);
         let own = OwnReader::default();
@@ -52,7 +55,7 @@ impl Proof {
         let cases = cases.iter();
         let cases = cases.filter(|case| case.front.is_none() && case.is_for(template.dialect));
         for case in cases {
-            for reading in read_case(&writer, &reader, case) {
+            for reading in contained_case(&writer, &reader, case) {
                 if let Some((cause, _)) = cause::of(&reading) {
                     let messages = by_cause.entry(cause).or_default();
                     messages.push((case, reading.id.index));
@@ -76,7 +79,9 @@ impl Proof {
                 smallest,
             })
         };
-        let failures = by_cause.into_values().filter_map(smallest);
+        let failures = by_cause.into_values();
+        let failures = failures
+            .filter_map(|messages| contained("a reduction", || smallest(messages)).flatten());
         let mut failures: Vec<ReadingFailure> = failures.collect();
         failures.sort_by_key(|failure| std::cmp::Reverse(failure.messages));
         Some(Proof {

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use rolecall_core::guard::STACK;
+use rolecall_core::guard::{self, STACK};
 use rolecall_core::{Case, Dialect, Engine, Outcome, Template, TemplateName, TemplatePart};
 
 use crate::opened::Opened;
@@ -156,7 +156,8 @@ pub struct RunInfo {
 /// A case that a front has prepared, for all templates that it is rendered with.
 struct CaseInput<'c> {
     case: &'c Case,
-    input: PreparedCase<'c>,
+    /// None of it, but the words of a panic of the front.
+    input: Result<PreparedCase<'c>, String>,
     fingerprint: OnceLock<Fingerprint>,
 }
 
@@ -290,7 +291,9 @@ impl<'r> Runner<'r> {
     /// no engine, or if none of them serves such templates.
     pub fn served(&self, template: &Template, fronts: &[Front]) -> Option<Served> {
         let engine = self.engine(template.dialect)?;
-        let served = self.pool.install(|| card::served(engine, template, fronts));
+        let part = format!("what applications make of {}", template.name);
+        let served = || guard::contained(&part, || card::served(engine, template, fronts));
+        let served = self.pool.install(served)?;
         (!served.fronts.is_empty()).then_some(served)
     }
 
@@ -424,7 +427,7 @@ impl<'r> Runner<'r> {
             let cases = asking.cases.par_iter();
             let prepare = |(asked, case): &(InputKey<'s>, &'s Case)| CaseInput {
                 case,
-                input: PreparedCase::new(case, asked.front, &asked.model),
+                input: guard::catch(|| PreparedCase::new(case, asked.front, &asked.model)),
                 fingerprint: OnceLock::new(),
             };
             cases.map(prepare).collect()
@@ -437,11 +440,12 @@ impl<'r> Runner<'r> {
                 engine: program.engine.name(),
                 outcome: input.outcome(program),
             };
-            let finished = finish(rendered, input);
+            let part = format!("{}:{}", rendered.pair.template.name, rendered.pair.case.id);
+            let finished = guard::contained(&part, || finish(rendered, input));
             if let Some(progress) = &self.progress {
                 progress();
             }
-            Some(finished)
+            finished
         };
         stream::ordered(&self.pool, pairs.len(), work, weigh, take);
         // Freeing the inputs takes as long as rendering a few hundred pairs.
@@ -453,7 +457,9 @@ impl<'r> Runner<'r> {
 impl CaseInput<'_> {
     /// The outcome that users of a template get.
     fn outcome(&self, program: &FrontProgram<'_>) -> Outcome {
-        program.outcome(&self.input)
+        let input = self.input.as_ref().map_err(Clone::clone);
+        let outcome = input.and_then(|input| guard::catch(|| program.outcome(input)));
+        outcome.unwrap_or_else(|message| Outcome::Crashed { message })
     }
 
     fn fingerprint(&self) -> Fingerprint {

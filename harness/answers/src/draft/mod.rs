@@ -8,6 +8,7 @@ mod pattern;
 
 mod call;
 
+use rolecall_core::guard::contained;
 use rolecall_core::{Engine, Template};
 use rolecall_front::program::FrontProgram;
 use serde_json::{Map, Value, json};
@@ -75,7 +76,7 @@ impl Draft {
         unknown.extend(
             trials
                 .iter()
-                .filter_map(|it| it.fault(&writer, &response_template)),
+                .filter_map(|it| contained("a trial", || it.fault(&writer, &response_template))?),
         );
         Ok(Draft {
             response_template,

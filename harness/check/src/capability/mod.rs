@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use rolecall_core::Dialect;
 
 use crate::probe::catalogue::{DOCUMENT, SYSTEM_USER, TOOLS, USER};
-use crate::probe::{Content, ProbeOutcome, Prober, Requirement, words};
+use crate::probe::{Content, Probe, Prober, Requirement, words};
 
 pub use ability::Ability;
 pub use capabilities::Capabilities;
@@ -41,29 +41,45 @@ pub(crate) fn explore(prober: &Prober<'_>) -> Capabilities {
         return Capabilities {
             special_tokens,
             variables,
-            ..unknown(&question)
+            ..unknown(Support::of(&question, &[words::USER]), question.refusal())
         };
     }
-    let support = |probe, words: &[&str]| Support::of(&prober.see(probe), words);
+    let lost = lost();
+    let support = |probe: Probe, words: &[&str]| {
+        let support = prober.contained(probe.name, || Support::of(&prober.see(probe), words));
+        support.unwrap_or_else(|| lost.question.clone())
+    };
     Capabilities {
-        switches: switch::find(prober, &variables),
+        switches: prober
+            .contained("switches", || switch::find(prober, &variables))
+            .unwrap_or_default(),
         question: support(USER, &[words::USER]),
         given: prober.input_style().given,
         content: prober.input_style().content,
-        roles: roles::explore(prober),
-        typed_content: roles::typed_content(prober),
+        roles: prober
+            .contained("roles", || roles::explore(prober))
+            .unwrap_or_else(|| lost.roles.clone()),
+        typed_content: prober
+            .contained("typed content", || roles::typed_content(prober))
+            .unwrap_or_default(),
         tools: support(TOOLS, &[words::TOOL, words::SECOND_TOOL]),
         tool_calls: ToolCalls::of(support),
         tool_results: ToolResults::of(support),
-        reasoning: generation::reasoning(prober),
+        reasoning: prober
+            .contained("reasoning", || generation::reasoning(prober))
+            .unwrap_or_else(|| lost.reasoning.clone()),
         documents: match prober.dialect() {
             Dialect::Jinja => support(DOCUMENT, &[words::DOCUMENT]),
             Dialect::Go => Support::Unknown {
                 why: "Ollama has no documents".to_owned(),
             },
         },
-        generation_prompt: generation::prompt(prober),
-        continue_final_message: generation::continuation(prober),
+        generation_prompt: prober
+            .contained("generation prompt", || generation::prompt(prober))
+            .unwrap_or_else(|| lost.generation_prompt.clone()),
+        continue_final_message: prober
+            .contained("continued answers", || generation::continuation(prober))
+            .unwrap_or_else(|| lost.question.clone()),
         prefix_cache: PrefixCache::default(),
         date: [USER, SYSTEM_USER, TOOLS]
             .into_iter()
@@ -84,14 +100,18 @@ pub(crate) fn under_setting(prober: &Prober<'_>, usual: &Capabilities) -> Capabi
     }
 }
 
-/// The capabilities of a template of which only the outcome of a single question is known.
-fn unknown(question: &ProbeOutcome) -> Capabilities {
-    let unknown = Support::Unknown {
-        why: question.refusal(),
-    };
+/// The capabilities of a template of which nothing is known because of a panic.
+pub(crate) fn lost() -> Capabilities {
+    let why = "an internal error happened here".to_owned();
+    unknown(Support::Unknown { why: why.clone() }, why)
+}
+
+/// The capabilities of a template of which at most the outcome of a single question is known.
+fn unknown(question: Support, why: String) -> Capabilities {
+    let unknown = Support::Unknown { why: why.clone() };
     let support = |_, _: &[&str]| unknown.clone();
     Capabilities {
-        question: Support::of(question, &[words::USER]),
+        question,
         given: Requirement::Nothing,
         content: Content::String,
         roles: Roles::of(support),
@@ -104,9 +124,7 @@ fn unknown(question: &ProbeOutcome) -> Capabilities {
             in_history: unknown.clone(),
         },
         documents: unknown.clone(),
-        generation_prompt: GenerationPrompt::Unknown {
-            why: question.refusal(),
-        },
+        generation_prompt: GenerationPrompt::Unknown { why },
         continue_final_message: unknown.clone(),
         prefix_cache: PrefixCache::default(),
         date: false,

@@ -2,10 +2,25 @@
 
 use serde::ser::{Serialize, Serializer};
 
+use rolecall_core::Dialect;
+
 use super::definition::Contract;
 use super::evidence::Evidence;
 use super::judgement::Judgement;
 use super::severity::Severity;
+
+/// What cards report panics by. It is no property of templates, so it is not in [`ALL`](super::ALL): no
+/// sidecar and no baseline explains it, and no option leaves it out.
+pub static INTERNAL_ERROR: Contract = Contract {
+    id: "internal-error",
+    meaning: "Rolecall examines the template without a failure of its own",
+    guards_against: "a report card that lacks something because of a defect of Rolecall",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: "# internal-error\n\nRolecall failed while it examined the template. The template is not to \
+           blame, and the rest of the card is complete. Please report the message with the template.",
+    judge: |_, _| Judgement::Holds,
+};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
@@ -17,6 +32,16 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// The finding about panics, one sentence for each.
+    pub(crate) fn of_internal_errors(sentences: Vec<String>) -> Finding {
+        let evidence = sentences.into_iter().map(Evidence::of_source);
+        Finding {
+            contract: &INTERNAL_ERROR,
+            judgement: Judgement::Broken(evidence.collect()),
+            deliberate: None,
+        }
+    }
+
     /// The evidence, where the contract is broken.
     pub fn evidence(&self) -> &[Evidence] {
         match &self.judgement {

@@ -76,7 +76,7 @@ use rolecall_core::problem::with_did_you_mean;
 
 pub use definition::Contract;
 pub use evidence::{Evidence, Relation, Render};
-pub use finding::Finding;
+pub use finding::{Finding, INTERNAL_ERROR};
 pub use judgement::Judgement;
 pub(crate) use leaks::{NOTHING, occurrences};
 pub use severity::Severity;
@@ -236,9 +236,11 @@ fn finding(
     capabilities: &Capabilities,
 ) -> Finding {
     let mut explained = prober.template().broken.iter();
+    let judged = prober.contained(contract.id, || judge_by(contract, prober, capabilities));
+    let unknown = || Judgement::DoesNotApply("an internal error happened here".to_owned());
     Finding {
         contract,
-        judgement: worst_first(contract, judge_by(contract, prober, capabilities)),
+        judgement: worst_first(contract, judged.unwrap_or_else(unknown)),
         deliberate: explained
             .find(|(id, _)| id == contract.id)
             .map(|(_, why)| why.clone()),

@@ -207,7 +207,7 @@ fn words_apart(tally: &mut Tally, prober: &Prober<'_>) {
         };
         // Within JSON, a line break is written with a letter.
         let before = &text[..place.start];
-        let is_escape = before.len() > 1 && before[..before.len() - 1].ends_with('\\');
+        let is_escape = before.chars().rev().nth(1) == Some('\\');
         let (before, after) = (
             before.to_ascii_lowercase(),
             text[place.end..].to_ascii_lowercase(),

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
+use rolecall_core::guard::contained;
 use rolecall_core::{CONTENT, Case};
 use rolecall_front::front::{Change, Front};
 use rolecall_front::prepared_case::PreparedCase;
@@ -216,7 +217,10 @@ impl<'t> Counter<'t> {
     pub(super) fn counts(&self, ways: &[Way], cases: &[&Case]) -> Vec<Vec<Option<u64>>> {
         let prompts: Vec<Vec<_>> = ways
             .par_iter()
-            .map(|way| cases.iter().map(|case| self.prompt(way, case)).collect())
+            .map(|way| {
+                let prompt = |case| contained("a way to make a prompt", || self.prompt(way, case));
+                cases.iter().map(|case| prompt(case).flatten()).collect()
+            })
             .collect();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let all = prompts.iter().flatten().flatten();

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use rolecall_core::guard;
 use rolecall_core::{
     Case, Dialect, Engine, Examination, Hits, Limit, Limits, Outcome, Site, Template, UnknownName,
 };
@@ -58,6 +59,8 @@ pub struct Prober<'t> {
     masked: OnceCell<Rc<MaskedProbes>>,
     /// How many probes exceeded the limits, and the limit that the last of them exceeded.
     exceeded: Cell<(usize, Option<Limit>)>,
+    /// The panics of examinations of the template, with this front or another.
+    internal_errors: Rc<RefCell<Vec<String>>>,
 }
 
 /// Whether the front prepares a probe for the template, found out on first use.
@@ -117,6 +120,7 @@ impl<'t> Prober<'t> {
             decided: OnceCell::new(),
             masked: OnceCell::new(),
             exceeded: Cell::default(),
+            internal_errors: Rc::default(),
         }
         .finding_its_input_style()
     }
@@ -141,6 +145,7 @@ impl<'t> Prober<'t> {
             decided: OnceCell::new(),
             masked: OnceCell::new(),
             exceeded: Cell::default(),
+            internal_errors: Rc::clone(&self.internal_errors),
         }
         .finding_its_input_style()
     }
@@ -175,6 +180,7 @@ impl<'t> Prober<'t> {
             decided: OnceCell::new(),
             masked: OnceCell::new(),
             exceeded: self.exceeded.clone(),
+            internal_errors: Rc::clone(&self.internal_errors),
         }
     }
 
@@ -229,6 +235,23 @@ impl<'t> Prober<'t> {
             }
         }
         self
+    }
+
+    /// Runs a part of the examination of the template. A panic costs this part only.
+    pub(crate) fn contained<T>(&self, part: &str, run: impl FnOnce() -> T) -> Option<T> {
+        let internal_error = |why: String| {
+            let mut all = self.internal_errors.borrow_mut();
+            let sentence = guard::internal_error(part, &why);
+            if !all.contains(&sentence) {
+                all.push(sentence);
+            }
+        };
+        guard::catch(run).map_err(internal_error).ok()
+    }
+
+    /// A sentence for each part of the examination in which there was a panic.
+    pub(crate) fn internal_errors(&self) -> Vec<String> {
+        self.internal_errors.borrow().clone()
     }
 
     /// The same, asked in another input style.

@@ -5,6 +5,7 @@ use std::io::Write;
 use crate::report::{assumed, json, proof as report};
 use rolecall_answers::draft::Draft;
 use rolecall_check::card;
+use rolecall_core::guard::contained;
 use rolecall_core::invocation;
 use rolecall_suite::proof::Proof;
 
@@ -40,8 +41,8 @@ pub(super) fn execute(arguments: &InferArguments, out: &mut dyn Write) -> Result
         tell(sentence);
     }
     template.response_template = Some(draft.response_template);
-    let proof = Proof::of(engine, template, &suite.cases);
-    if let Some(proof) = proof {
+    let proof = || Proof::of(engine, template, &suite.cases);
+    if let Some(proof) = contained("the proof of the draft", proof).flatten() {
         tell(&report::sentence(&proof));
     }
     let prove = invocation::command(&format!(

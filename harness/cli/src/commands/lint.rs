@@ -7,6 +7,7 @@ use crate::report::{clean, inspections, problems, proof};
 use crate::{cards, home, inputs, lint, report};
 use rayon::prelude::*;
 use rolecall_core::Template;
+use rolecall_core::guard::contained;
 use rolecall_core::problem::Problem;
 use rolecall_response::Level;
 use rolecall_suite::layout::Layout;
@@ -95,7 +96,8 @@ fn prove(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failu
     let runner = session.own_runner()?;
     let prove = |template: &Template| {
         let engine = session.engines.for_dialect(template.dialect)?;
-        Proof::of(engine, template, &suite.cases)
+        let part = format!("the proof with {}", template.name);
+        contained(&part, || Proof::of(engine, template, &suite.cases))?
     };
     let proofs: Vec<Proof> =
         runner.on_its_threads(|| suite.templates.par_iter().filter_map(prove).collect());

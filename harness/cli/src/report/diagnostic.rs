@@ -36,7 +36,7 @@ pub(super) const SYNTAX: &str = "syntax";
 pub(super) const BASE: &str = "base";
 
 /// The names of faults that are neither a pair's nor a contract's, each with its meaning.
-pub(super) const RULES: [(&str, &str); 9] = [
+pub(super) const RULES: [(&str, &str); 10] = [
     (FILE, "a file that is needed is wrong"),
     (SYNTAX, "the engine cannot read the template"),
     ("no prompt", "no pair gave a prompt"),
@@ -55,6 +55,7 @@ pub(super) const RULES: [(&str, &str); 9] = [
     ("died", "an engine died in a request, or answers none"),
     conversations::RULES[0],
     conversations::RULES[1],
+    conversations::RULES[2],
 ];
 
 /// Something that is wrong.

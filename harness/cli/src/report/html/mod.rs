@@ -218,7 +218,7 @@ impl<'s> Page<'s> {
             })).collect::<Vec<_>>(),
             "templates": self.listed,
             "isOfCards": self.is_of_cards,
-            "contracts": contract::ALL.iter().map(|contract| json!({
+            "contracts": contract::ALL.iter().chain([&&contract::INTERNAL_ERROR]).map(|contract| json!({
                 "id": contract.id,
                 "meaning": contract.meaning,
                 // Only a broken contract needs its explanation.
