@@ -3,6 +3,7 @@
 //! Nothing in the harness reads the real clock: a template that prints the date
 //! prints the case's date, today and in ten years.
 
+use crate::cut::Cut;
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 use std::time::SystemTime;
@@ -90,9 +91,9 @@ impl Moment {
         // Python replaces some directives itself before it calls the C library. The C library
         // handles the others one by one.
         while let Some(at) = rest.find('%') {
-            out.push_str(&rest[..at]);
-            let directive = Directive::read(&rest[at..]);
-            rest = &rest[at + directive.text.len()..];
+            out.push_str(rest.cut(..at));
+            let directive = Directive::read(rest.cut(at..));
+            rest = rest.cut(at + directive.text.len()..);
             self.directive(&directive, &mut out);
         }
         out.push_str(rest);
@@ -161,18 +162,19 @@ impl<'a> Directive<'a> {
     /// Reads the directive at the beginning of a text that begins with `%`.
     fn read(text: &'a str) -> Directive<'a> {
         let is_flag = |c: char| matches!(c, '-' | '_' | '^' | '#' | '0'..='9');
-        let end_of_flags = text[1..]
+        let end_of_flags = text
+            .cut(1..)
             .find(|c: char| !is_flag(c))
             .map_or(text.len(), |at| at + 1);
         // The modifiers E and O ask for another calendar or other digits. The C locale has neither.
-        let conversion_at = match text[end_of_flags..].chars().next() {
+        let conversion_at = match text.cut(end_of_flags..).chars().next() {
             Some('E' | 'O') => end_of_flags + 1,
             _ => end_of_flags,
         };
-        let conversion = text[conversion_at..].chars().next();
+        let conversion = text.cut(conversion_at..).chars().next();
         Directive {
-            text: &text[..conversion_at + conversion.map_or(0, char::len_utf8)],
-            flags: &text[1..end_of_flags],
+            text: text.cut(..conversion_at + conversion.map_or(0, char::len_utf8)),
+            flags: text.cut(1..end_of_flags),
             conversion,
         }
     }
@@ -183,9 +185,9 @@ impl<'a> Directive<'a> {
         /// No text that anybody needs is wider.
         const WIDEST: usize = 1024;
         let flags = self.flags.trim_end_matches(|c: char| c.is_ascii_digit());
-        let digits = &self.flags[flags.len()..];
+        let digits = self.flags.cut(flags.len()..);
         let width = digits.trim_start_matches('0');
-        let flags = &self.flags[..self.flags.len() - width.len()];
+        let flags = self.flags.cut(..self.flags.len() - width.len());
         (flags, width.parse().unwrap_or(0).min(WIDEST))
     }
 

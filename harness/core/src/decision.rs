@@ -4,6 +4,7 @@
 //! or of an operand, with its looks. Together they say whether the content of a message decided, and
 //! with which literals the template compared it.
 
+use crate::cut::Cut;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -125,7 +126,7 @@ impl Operand {
             }
         }
         Operand {
-            value: OperandValue::Text(text[..end].into()),
+            value: OperandValue::Text(text.cut(..end).into()),
             origins,
         }
     }

@@ -1,5 +1,6 @@
 //! Differences between two transcripts, down to invisible characters.
 
+use crate::cut::Cut;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -362,10 +363,10 @@ fn first_difference(expected: &str, found: &str, words: [&str; 2]) -> Option<Str
     if common == expected.len() && common == found.len() {
         return None;
     }
-    let line = expected[..common].matches('\n').count() + 1;
-    let start = expected[..common].rfind('\n').map_or(0, |at| at + 1);
-    let column = expected[start..common].chars().count() + 1;
-    let name = |text: &str| match text[common..].chars().next() {
+    let line = expected.cut(..common).matches('\n').count() + 1;
+    let start = expected.cut(..common).rfind('\n').map_or(0, |at| at + 1);
+    let column = expected.cut(start..common).chars().count() + 1;
+    let name = |text: &str| match text.cut(common..).chars().next() {
         None => "the end".to_owned(),
         Some(c) => named(c),
     };

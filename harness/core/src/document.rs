@@ -3,6 +3,7 @@
 //! Everything that is wrong with a file is reported, each with its place. A reader takes what it
 //! needs from the checked values without checking them again, and reports what no schema can say.
 
+use crate::cut::Cut;
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
@@ -73,8 +74,8 @@ impl<'t> Document<'t> {
     pub fn position(&self, offset: usize) -> Position {
         let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
         let line = self.lines.partition_point(|begin| *begin <= offset);
-        let column = &self.text[self.lines[line.saturating_sub(1)]..offset];
-        let column = &column[..column.floor_char_boundary(4 * MOST_COLUMN)];
+        let column = self.text.cut(self.lines[line.saturating_sub(1)]..offset);
+        let column = column.cut(..column.floor_char_boundary(4 * MOST_COLUMN));
         Position {
             line,
             column: column.chars().count().min(MOST_COLUMN) + 1,

@@ -363,10 +363,7 @@ mod tests {
         let lost: Option<()> = contained("a test", || panic!("no\n\u{1b}[2J é"));
         assert_eq!(lost, None);
         let all = take_internal_errors();
-        assert_eq!(
-            all,
-            ["internal error in a test, please report: no  [2J é"]
-        );
+        assert_eq!(all, ["internal error in a test, please report: no  [2J é"]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Lines are compared first, and then the words of lines that differ, because many templates are one
 //! long line.
 
+use crate::cut::Cut;
 use std::ops::Range;
 
 use similar::DiffOp;
@@ -36,7 +37,8 @@ impl Hunk {
         let is_begin = |by: &usize| {
             let at = range.start - by;
             let is_line = at == 0 || bytes[at - 1] == b'\n';
-            let is_tag = || text[at..].starts_with(['{', '<']) && !text[..at].ends_with('{');
+            let is_tag =
+                || text.cut(at..).starts_with(['{', '<']) && !text.cut(..at).ends_with('{');
             text.is_char_boundary(at) && (is_line || is_tag())
         };
         if let Some(by) = (0..=most.unwrap_or(0)).find(is_begin) {
@@ -57,7 +59,7 @@ pub fn hunks(old: &str, new: &str, most: usize) -> Vec<Hunk> {
             found.push(changed);
             continue;
         }
-        let [gone, came] = [&old[changed.old.clone()], &new[changed.new.clone()]];
+        let [gone, came] = [old.cut(changed.old.clone()), new.cut(changed.new.clone())];
         let moved = |range: Range<usize>, by: usize| range.start + by..range.end + by;
         let within = differing(&tokens(gone), &tokens(came)).into_iter();
         found.extend(within.map(|hunk| Hunk {
@@ -71,7 +73,7 @@ pub fn hunks(old: &str, new: &str, most: usize) -> Vec<Hunk> {
         end = hunk.old.end;
     }
     let gap = |one: &Hunk, next: &Hunk| {
-        let between = old[one.old.end..next.old.start].bytes();
+        let between = old.cut(one.old.end..next.old.start).bytes();
         between.filter(|byte| !byte.is_ascii_whitespace()).count()
     };
     let mut gaps: Vec<usize> = found.windows(2).map(|two| gap(&two[0], &two[1])).collect();
@@ -107,9 +109,9 @@ fn tokens(text: &str) -> Vec<&str> {
         if start < at {
             continue;
         }
-        let tag = TAGS.iter().find(|tag| text[start..].starts_with(*tag));
+        let tag = TAGS.iter().find(|tag| text.cut(start..).starts_with(*tag));
         at = start + tag.map_or(word.len(), |tag| tag.len());
-        tokens.push(&text[start..at]);
+        tokens.push(text.cut(start..at));
     }
     tokens
 }
@@ -138,11 +140,11 @@ fn differing(old: &[&str], new: &[&str]) -> Vec<Hunk> {
 pub fn without<'h>(old: &str, new: &str, hunks: impl IntoIterator<Item = &'h Hunk>) -> String {
     let (mut text, mut at) = (String::with_capacity(new.len()), 0);
     for hunk in hunks {
-        text.push_str(&new[at..hunk.new.start]);
-        text.push_str(&old[hunk.old.clone()]);
+        text.push_str(new.cut(at..hunk.new.start));
+        text.push_str(old.cut(hunk.old.clone()));
         at = hunk.new.end;
     }
-    text.push_str(&new[at..]);
+    text.push_str(new.cut(at..));
     text
 }
 

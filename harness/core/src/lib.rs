@@ -8,9 +8,12 @@
 
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
+#![cfg_attr(not(test), deny(clippy::string_slice))]
 
 #[macro_use]
 mod named;
+
+pub mod cut;
 
 pub mod clock;
 pub mod float;
@@ -122,6 +125,7 @@ pub use case::{CONTENT, Case, CaseId, InvalidCaseId};
 pub use clock::{InvalidMoment, Moment};
 pub use conversation::{Beginning, Conversation};
 pub use coverage::{Branch, Hits, Recorder, Site, SiteKind};
+pub use cut::Cut;
 pub use decision::Decisions;
 pub use engine::{
     Coverage, Deaths, Engine, Examination, NameKind, Observer, OmittedVariable, OwnText, Program,

@@ -1,6 +1,7 @@
 //! Names of templates and families, which become names of files and folders.
 
 use crate::case::CaseId;
+use crate::cut::Cut;
 use crate::template::{Template, TemplateName};
 
 use crate::fingerprint::Fingerprint;
@@ -49,7 +50,7 @@ pub fn shortened(name: &str, most: usize) -> String {
     let digits = Fingerprint::of(name).to_string();
     let beginning: String = name.chars().take(most.saturating_sub(DIGITS + 1)).collect();
     let beginning = beginning.trim_end_matches(['.', '-', '_']);
-    format!("{beginning}-{}", &digits[..DIGITS])
+    format!("{beginning}-{}", digits.cut(..DIGITS))
 }
 
 /// What is wrong with a template's name, if templates of a suite cannot have it.

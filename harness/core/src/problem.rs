@@ -1,5 +1,6 @@
 //! What is wrong with an input file, and where.
 
+use crate::cut::Cut;
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -98,11 +99,11 @@ impl Position {
     /// The place of a byte offset in a text.
     pub fn of(text: &str, offset: usize) -> Position {
         let offset = text.floor_char_boundary(offset.min(text.len()));
-        let before = &text[..offset];
+        let before = text.cut(..offset);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         Position {
             line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
+            column: before.cut(line_start..).chars().count() + 1,
         }
     }
 }

@@ -14,6 +14,7 @@
 //! A plain space is itself. No space is ever the last character of a line: `␊` or `␃`
 //! follows it. A line break without a mark never occurs.
 
+use crate::cut::Cut;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -127,11 +128,11 @@ fn is_text(mut body: &str, text: &str) -> bool {
     let mut written = String::new();
     while !rest.is_empty() {
         let run = printable_run(rest);
-        let Some(after) = body.strip_prefix(&rest[..run]) else {
+        let Some(after) = body.strip_prefix(rest.cut(..run)) else {
             return false;
         };
         body = after;
-        rest = &rest[run..];
+        rest = rest.cut(run..);
         if let (Some(after), Some(next)) = (body.strip_prefix("␊\n"), rest.strip_prefix('\n')) {
             (body, rest) = (after, next);
             continue;
@@ -174,8 +175,8 @@ pub fn encode_text(text: &str, out: &mut String) {
     let mut rest = text;
     while !rest.is_empty() {
         let run = printable_run(rest);
-        out.push_str(&rest[..run]);
-        rest = &rest[run..];
+        out.push_str(rest.cut(..run));
+        rest = rest.cut(run..);
         let mut chars = rest.chars();
         if let Some(c) = chars.next() {
             encode_char(c, out);

@@ -1,5 +1,6 @@
 //! Wildcards: patterns over names of templates and cases.
 
+use crate::cut::Cut;
 use glob::{MatchOptions, Pattern};
 
 /// A pattern over a name: `*` matches anything, `/` included, `?` one character, `[…]` one of
@@ -105,11 +106,11 @@ fn expand(text: &str, whole: &str, texts: &mut Vec<String>) -> Result<(), Invali
         }
         let is_end = c == '}' && depth == 0;
         if is_end || (c == ',' && depth == 1) {
-            choices.push(&rest[begin..at]);
+            choices.push(rest.cut(begin..at));
             begin = at + 1;
         }
         if is_end {
-            let after = &rest[begin..];
+            let after = rest.cut(begin..);
             for choice in choices {
                 expand(&format!("{before}{choice}{after}"), whole, texts)?;
             }

@@ -1,6 +1,8 @@
 //! Error messages reduced to their cause: without positions, numbers and quotations, the
 //! messages of one cause are equal for all templates.
 
+use crate::cut::Cut;
+
 /// The most characters of a message that count.
 const MOST: usize = 600;
 
@@ -46,10 +48,10 @@ fn plain(line: &str) -> String {
     let mut rest = line;
     let mut before = ' ';
     while let Some(c) = rest.chars().next() {
-        let after = &rest[c.len_utf8()..];
+        let after = rest.cut(c.len_utf8()..);
         if let Some(length) = quotation(before, rest) {
             out.push('…');
-            rest = &rest[length..];
+            rest = rest.cut(length..);
             before = ' ';
             continue;
         }
@@ -60,7 +62,7 @@ fn plain(line: &str) -> String {
                     .trim_start_matches(|c: char| c.is_ascii_hexdigit())
                     .len();
             out.push('#');
-            rest = &rest[2 + digits..];
+            rest = rest.cut(2 + digits..);
             before = '0';
             continue;
         }
@@ -87,9 +89,9 @@ fn quotation(before: char, text: &str) -> Option<usize> {
         '<' => '>',
         _ => return None,
     };
-    let inside = &text[open.len_utf8()..];
+    let inside = text.cut(open.len_utf8()..);
     let is_end = |(at, c): &(usize, char)| {
-        let next = inside[at + c.len_utf8()..].chars().next();
+        let next = inside.cut(at + c.len_utf8()..).chars().next();
         *c == close && next.is_none_or(|next| !next.is_alphanumeric())
     };
     let (at, _) = inside.char_indices().find(is_end)?;
