@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use rolecall_core::Case;
+use rolecall_core::{Case, Cut};
 use serde_json::Value;
 
 /// The characters before and after a marked token.
@@ -115,7 +115,7 @@ impl ControlTokens {
                 marked.push(first);
                 first.len_utf8()
             };
-            rest = &rest[length..];
+            rest = rest.cut(length..);
         }
         Cow::Owned(marked)
     }
@@ -125,11 +125,11 @@ impl ControlTokens {
     pub fn pieces<'t>(&self, prompt: &'t str) -> Vec<Piece<'t>> {
         let mut pieces = Vec::new();
         let (mut begin, mut at) = (0, 0);
-        while let Some(found) = prompt[at..].find(MARKS) {
+        while let Some(found) = prompt.cut(at..).find(MARKS) {
             let mark = at + found;
-            pieces.push(Piece::Prompt(&prompt[begin..mark]));
-            let after = &prompt[mark + MARKS[0].len_utf8()..];
-            let token = prompt[mark..].starts_with(MARKS[0]).then(|| {
+            pieces.push(Piece::Prompt(prompt.cut(begin..mark)));
+            let after = prompt.cut(mark + MARKS[0].len_utf8()..);
+            let token = prompt.cut(mark..).starts_with(MARKS[0]).then(|| {
                 let closed = |token: &&String| {
                     after
                         .strip_prefix(token.as_str())
@@ -139,12 +139,12 @@ impl ControlTokens {
             });
             at = mark + MARKS[0].len_utf8();
             if let Some(token) = token.flatten() {
-                pieces.push(Piece::Text(&after[..token.len()]));
+                pieces.push(Piece::Text(after.cut(..token.len())));
                 at += token.len() + MARKS[1].len_utf8();
             }
             begin = at;
         }
-        pieces.push(Piece::Prompt(&prompt[begin..]));
+        pieces.push(Piece::Prompt(prompt.cut(begin..)));
         pieces
     }
 }

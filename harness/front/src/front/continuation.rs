@@ -4,7 +4,7 @@
 //! template, and cuts the prompt at the tag (`utils/chat_template_utils.py` of transformers 5.24,
 //! `render_jinja_template`).
 
-use rolecall_core::{Case, Template};
+use rolecall_core::{Case, Cut, Template};
 use serde_json::{Map, Value};
 
 /// The tag after the text while the template renders. The template can see it.
@@ -81,9 +81,9 @@ impl Continuation {
             .rfind(tag)
             .filter(|_| prompt.contains(self.text.as_str()))
             .ok_or("the text of the last message that shall be continued is not in the prompt")?;
-        let before = &prompt[..place];
+        let before = prompt.cut(..place);
         // A template that trims the text also trims the end of the tag.
-        let is_trimmed = !prompt[place..].starts_with(TAG);
+        let is_trimmed = !prompt.cut(place..).starts_with(TAG);
         let before = if is_trimmed {
             before.trim_end_matches(is_space)
         } else {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rolecall_core::{Case, Outcome, Stage, Template};
+use rolecall_core::{Case, Cut, Outcome, Stage, Template};
 
 use super::continuation::Continuation;
 
@@ -203,9 +203,9 @@ impl Preparation {
             let pairs = text.chars().zip(other.chars());
             let same = pairs.take_while(|(one, other)| one == other);
             let start: usize = same.map(|(c, _)| c.len_utf8()).sum();
-            let opens = &other[start..];
+            let opens = other.cut(start..);
             let end = opening.until.as_ref().and_then(|until| opens.find(until));
-            text.push_str(&opens[..end.unwrap_or(opens.len())]);
+            text.push_str(opens.cut(..end.unwrap_or(opens.len())));
         }
         text.push_str(&self.behind);
         Outcome::Rendered { text }

@@ -2,7 +2,7 @@
 //! looks at the prompts. It also watches what the template touches. Here the prompts have to tell.
 
 use rolecall_core::guard::{LoadedTemplate, load};
-use rolecall_core::{Case, Conversation, Dialect, Limit, Limits, Outcome, Template};
+use rolecall_core::{Case, Conversation, Cut, Dialect, Limit, Limits, Outcome, Template};
 use rolecall_jinja::JinjaEngine;
 use serde_json::{Value, json};
 
@@ -72,7 +72,7 @@ impl TemplateProbes {
         let with_parts = shown(json!([{"type": "text", "text": TEXT}]));
         let prints_parts = matches!(&with_parts, Outcome::Rendered { text } if {
             let mut places = text.match_indices(TEXT);
-            places.any(|(at, _)| !text[..at].ends_with(['\'', '"']))
+            places.any(|(at, _)| !text.cut(..at).ends_with(['\'', '"']))
         });
         // A loop over a text is an error there.
         let has_loop = probe.has_loop();
@@ -286,7 +286,7 @@ impl Probe {
             _ => {
                 for (base, extended) in [(&on, &off), (&off, &on)] {
                     let cut = base.floor_char_boundary(base.len().saturating_sub(64));
-                    let Some((_, extra)) = extended.rsplit_once(&base[cut..]) else {
+                    let Some((_, extra)) = extended.rsplit_once(base.cut(cut..)) else {
                         continue;
                     };
                     let pieces = pieces(extra.trim());
@@ -360,7 +360,7 @@ fn after<'t>(text: &'t str, place: &str) -> Option<&'t str> {
 
 /// The mark before a place, with the white space between them.
 fn marked_before(text: &str, place: &str) -> Option<String> {
-    let before = &text[..text.find(place)?];
+    let before = text.cut(..text.find(place)?);
     let bare = before.trim_end();
     let close = bare.chars().next_back()?;
     let open = match close {
@@ -368,11 +368,11 @@ fn marked_before(text: &str, place: &str) -> Option<String> {
         ']' => '[',
         _ => return None,
     };
-    let inside = &bare[..bare.len() - 1];
+    let inside = bare.cut(..bare.len() - 1);
     // The mark begins as early as it can.
     let begin = inside.rfind(close).map_or(0, |at| at + 1);
-    let begin = begin + inside[begin..].find(open)?;
-    Some(before[begin..].to_owned())
+    let begin = begin + inside.cut(begin..).find(open)?;
+    Some(before.cut(begin..).to_owned())
 }
 
 /// The mark at the beginning of a text, with the white space behind it, and perhaps before it.
@@ -384,8 +384,11 @@ fn mark_with_spaces(text: &str, is_spaced: bool) -> Option<String> {
         _ => return None,
     };
     let end = bare.find(close)? + 1;
-    let spaces = bare[end..].len() - bare[end..].trim_start().len();
-    Some(text[..text.len() - bare.len() + end + spaces].to_owned())
+    let spaces = bare.cut(end..).len() - bare.cut(end..).trim_start().len();
+    Some(
+        text.cut(..text.len() - bare.len() + end + spaces)
+            .to_owned(),
+    )
 }
 
 fn is_mark(piece: &str) -> bool {
@@ -401,18 +404,18 @@ fn pieces(text: &str) -> Vec<&str> {
     for (at, c) in text.char_indices() {
         if close.is_none() && (c == '<' || c == '[') {
             if begin < at {
-                pieces.push(&text[begin..at]);
+                pieces.push(text.cut(begin..at));
             }
             begin = at;
             close = Some(if c == '<' { '>' } else { ']' });
         } else if close == Some(c) {
-            pieces.push(&text[begin..=at]);
+            pieces.push(text.cut(begin..=at));
             begin = at + 1;
             close = None;
         }
     }
     if begin < text.len() {
-        pieces.push(&text[begin..]);
+        pieces.push(text.cut(begin..));
     }
     pieces
 }
@@ -442,13 +445,16 @@ fn difference(left: &str, right: &str) -> (String, String) {
     } else {
         0
     };
-    let (own, other) = (&own[..own.len() - after], &other[..other.len() - after]);
+    let (own, other) = (
+        own.cut(..own.len() - after),
+        other.cut(..other.len() - after),
+    );
     let before = if are_texts(first, others.first()) {
         shared(own.chars().zip(other.chars()))
     } else {
         0
     };
-    (own[before..].to_owned(), other[before..].to_owned())
+    (own.cut(before..).to_owned(), other.cut(before..).to_owned())
 }
 
 /// How many bytes the first characters have that are the same in two texts.

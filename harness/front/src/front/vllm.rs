@@ -3,7 +3,7 @@
 //! The server has a parser for calls, and otherwise its usual settings. It takes the media that the
 //! template mentions. A model of the type `gpt_oss` has no template there, so it is not meant here.
 
-use rolecall_core::{CONTENT, Dialect};
+use rolecall_core::{CONTENT, Cut, Dialect};
 use serde_json::{Map, Value, json};
 
 use super::change::{
@@ -478,7 +478,7 @@ fn check_call(call: &Value) -> Result<(), String> {
         if !is_text(place) {
             return refused(format!(
                 "tool_calls: {}: Input should be a valid string",
-                &place[1..]
+                place.cut(1..)
             ));
         }
     }

@@ -1,5 +1,6 @@
 //! Prepares a template's text for minijinja's own parser.
 
+use rolecall_core::Cut;
 use std::ops::Range;
 
 use minijinja::machinery::{Token, tokenize};
@@ -40,7 +41,7 @@ pub(crate) fn prepare(source: &str, syntax: &SyntaxConfig) -> String {
                 edits.push((place.end..place.end, &factor));
             }
             // A raw block is one token with its text; there is no token for its tag.
-            (_, Token::TemplateData(_)) if ends_with_raw_tag(&source[..place.start]) => {
+            (_, Token::TemplateData(_)) if ends_with_raw_tag(source.cut(..place.start)) => {
                 let end_of_tag = place.start - "%}".len();
                 edits.push((end_of_tag..end_of_tag, " +"));
             }
@@ -51,11 +52,11 @@ pub(crate) fn prepare(source: &str, syntax: &SyntaxConfig) -> String {
     let mut prepared = String::with_capacity(source.len() + 64);
     let mut copied = 0;
     for (place, replacement) in edits {
-        prepared.push_str(&source[copied..place.start]);
+        prepared.push_str(source.cut(copied..place.start));
         prepared.push_str(replacement);
         copied = place.end;
     }
-    prepared.push_str(&source[copied..]);
+    prepared.push_str(source.cut(copied..));
     prepared
 }
 
