@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::outcome_json::{InvalidOutcome, OutcomeJson};
-use rolecall_core::{Dialect, Outcome, json};
+use rolecall_core::{Cut, Dialect, Outcome, json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -419,7 +419,7 @@ pub(crate) fn shown(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let text = text.trim_end();
     match text.char_indices().nth(MOST) {
-        Some((at, _)) => format!("`{}…`", &text[..at]),
+        Some((at, _)) => format!("`{}…`", text.cut(..at)),
         None => format!("`{text}`"),
     }
 }

@@ -9,6 +9,7 @@
 //! metadata is fetched, into this program's own cache: other programs would take it for the
 //! whole file.
 
+use rolecall_core::Cut;
 use std::path::{Path, PathBuf};
 
 use crate::http::{HeaderMap, without_password};
@@ -339,7 +340,7 @@ impl<'m> HubModel<'m> {
 
     /// The model at a commit, in words.
     fn model(&self, commit: &Commit) -> String {
-        format!("hf:{} at {}", self.name.repository, &commit.hash[..7])
+        format!("hf:{} at {}", self.name.repository, commit.hash.cut(..7))
     }
 
     fn problem(&self, message: impl Into<String>) -> Problem {

@@ -1,5 +1,6 @@
 //! The choice among the GGUF files of a model.
 
+use rolecall_core::Cut;
 use std::path::Path;
 
 use rolecall_core::problem::{Note, Problem};
@@ -71,7 +72,7 @@ fn is_meant(wanted: &str, file: &str) -> bool {
     let (wanted, file) = (wanted.to_lowercase(), file.to_lowercase());
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     file.match_indices(&wanted).any(|(at, found)| {
-        !file[..at].ends_with(is_word) && !file[at + found.len()..].starts_with(is_word)
+        !file.cut(..at).ends_with(is_word) && !file.cut(at + found.len()..).starts_with(is_word)
     })
 }
 

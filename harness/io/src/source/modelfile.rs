@@ -10,7 +10,7 @@
 
 use std::path::Path;
 
-use rolecall_core::{Dialect, OllamaSetup, Template, TemplatePart};
+use rolecall_core::{Cut, Dialect, OllamaSetup, Template, TemplatePart};
 use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
 
 use super::content::SourceContent;
@@ -53,7 +53,7 @@ fn model_name(path: &Path) -> String {
     let name = name_of(path);
     let lower = name.to_ascii_lowercase();
     if lower.ends_with(".modelfile") {
-        return name[..name.len() - ".modelfile".len()].to_owned();
+        return name.cut(..name.len() - ".modelfile".len()).to_owned();
     }
     match name.get("modelfile.".len()..) {
         Some(rest) if !rest.is_empty() => rest.to_owned(),
@@ -309,7 +309,7 @@ fn value(path: &Path, cursor: &mut Cursor<'_>) -> Result<ParsedValue, Problem> {
     loop {
         let position = cursor.position;
         let Some(c) = cursor.next() else {
-            if let Some(text) = unquote(&value[..solid]) {
+            if let Some(text) = unquote(value.cut(..solid)) {
                 return Ok((text.to_owned(), start, dropped));
             }
             let message = "the quotation that begins here never ends";
@@ -318,7 +318,7 @@ fn value(path: &Path, cursor: &mut Cursor<'_>) -> Result<ParsedValue, Problem> {
                 .help("the quotes that close it are the last thing in their line"));
         };
         if is_line_break(c) {
-            if let Some(text) = unquote(&value[..solid]) {
+            if let Some(text) = unquote(value.cut(..solid)) {
                 return Ok((text.to_owned(), start, dropped));
             }
             value.push(c);
