@@ -1,5 +1,6 @@
 //! What looks like a control token in a text, without a vocabulary.
 
+use rolecall_core::Cut;
 use std::ops::Range;
 
 /// Tokens that no other form has: those of `MiniMax`.
@@ -8,7 +9,7 @@ const UNUSUAL: [&str; 5] = ["]~b]", "[e~[", "]~!b[", "]!p~[", "]!d~["];
 /// What looks like a control token: `<|…|>`, `<…>` and `[…]` around a word without
 /// spaces. Each is there as often as in the text, in the order of the text.
 pub fn control_tokens_in(text: &str) -> impl DoubleEndedIterator<Item = &str> {
-    control_token_places(text).map(|place| &text[place])
+    control_token_places(text).map(|place| text.cut(place))
 }
 
 /// Where such tokens are in a text.
@@ -17,7 +18,9 @@ pub fn control_token_places(text: &str) -> impl DoubleEndedIterator<Item = Range
         .char_indices()
         .filter(|(_, c)| matches!(c, '<' | '[' | ']'));
     opens.filter_map(|(at, open)| {
-        let unusual = UNUSUAL.iter().find(|token| text[at..].starts_with(**token));
+        let unusual = UNUSUAL
+            .iter()
+            .find(|token| text.cut(at..).starts_with(**token));
         if let Some(token) = unusual {
             return Some(at..at + token.len());
         }
@@ -25,9 +28,9 @@ pub fn control_token_places(text: &str) -> impl DoubleEndedIterator<Item = Range
             return None;
         }
         let close = if open == '<' { '>' } else { ']' };
-        let rest = &text[at..];
+        let rest = text.cut(at..);
         let end = rest.find(close)?;
-        let inside = &rest[1..end];
+        let inside = rest.cut(1..end);
         let is_word = !inside.is_empty()
             && inside.len() <= 40
             && inside
@@ -45,7 +48,7 @@ pub(crate) fn beginnings(opening: &str) -> impl Iterator<Item = &str> {
     let later = control_token_places(opening).skip(1);
     let ends = later.flat_map(|place| [place.start, place.end]);
     let ends: Vec<usize> = ends.filter(|end| *end < opening.len()).collect();
-    ends.into_iter().rev().map(|end| &opening[..end])
+    ends.into_iter().rev().map(|end| opening.cut(..end))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use rolecall_core::Template;
+use rolecall_core::{Cut, Template};
 
 /// The forms in which readers get an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -86,7 +86,7 @@ fn control_token(text: &str) -> Option<&str> {
     let start = inside.rfind("<|")?;
     let name = inside.get(start + 2..)?;
     let is_name = |c: char| c.is_alphanumeric() || "_-▁".contains(c);
-    (!name.is_empty() && name.chars().all(is_name)).then(|| &text[start..])
+    (!name.is_empty() && name.chars().all(is_name)).then(|| text.cut(start..))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use rolecall_core::provenance::Span;
-use rolecall_core::{Case, Observer, Outcome, Provenance};
+use rolecall_core::{Case, Cut, Observer, Outcome, Provenance};
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
@@ -188,9 +188,9 @@ impl<'p, 't> Masker<'p, 't> {
         if !is_as_asked {
             // What opens a call may be where something else opens the turn in its prompt.
             let from = floor.max(whole.earlier_until(message, start));
-            let opener = whole.text[from..start].trim();
+            let opener = whole.text.cut(from..start).trim();
             let mut written = earlier.iter().flat_map(MaskedTurn::ranges);
-            if !opener.is_empty() && written.any(|it| whole.text[it].contains(opener)) {
+            if !opener.is_empty() && written.any(|it| whole.text.cut(it).contains(opener)) {
                 start = from;
             }
         }
@@ -379,12 +379,16 @@ impl<'p, 't> Masker<'p, 't> {
         if let Some((finished, begins)) = finished {
             let end = finished.text.len();
             let own = finished.last_of(message, begins..end).unwrap_or(begins);
-            tail = self.ends.without_opening(&finished.text[own..]);
-            if whole.text[start..].starts_with(&finished.text[begins..own]) {
+            tail = self.ends.without_opening(finished.text.cut(own..));
+            if whole
+                .text
+                .cut(start..)
+                .starts_with(finished.text.cut(begins..own))
+            {
                 last = start + (own - begins);
             }
         }
-        let following = &whole.text[last..];
+        let following = whole.text.cut(last..);
         let token = self.ends.last_in(tail).or_else(|| {
             let ended = tail.trim_end();
             let token = control_token_places(ended).next_back();
@@ -392,22 +396,22 @@ impl<'p, 't> Masker<'p, 't> {
         });
         // Within a conversation another token may be in the place of the last one.
         let token = token.and_then(|token| {
-            let here = following.strip_prefix(&tail[..token.start])?;
-            let is_same = here.starts_with(&tail[token.clone()]);
+            let here = following.strip_prefix(tail.cut(..token.start))?;
+            let is_same = here.starts_with(tail.cut(token.clone()));
             let length = is_same.then_some(token.len());
             let length = length.or_else(|| self.ends.at_start_of(here))?;
             Some(token.start..token.start + length)
         });
         let token = token.or_else(|| {
             let next = whole.next_message(message, last);
-            self.ends.first_in(&whole.text[last..next])
+            self.ends.first_in(whole.text.cut(last..next))
         });
         if let Some(token) = token {
             let token = last + token.start..last + token.end;
             return (start..token.end, Some(token));
         }
         let same = shared_length(following, tail);
-        (start..last + following[..same].trim_end().len(), None)
+        (start..last + following.cut(..same).trim_end().len(), None)
     }
 }
 
@@ -459,7 +463,7 @@ impl Openings<'_> {
     fn empty_reasoning(&self, text: &str, start: usize) -> usize {
         let (before, following) = text.split_at(start);
         let is_tag = control_token_places(following).next();
-        let is_tag = is_tag.is_some_and(|tag| following[..tag.start].trim().is_empty());
+        let is_tag = is_tag.is_some_and(|tag| following.cut(..tag.start).trim().is_empty());
         if !is_tag || self.masker.settings.is_empty() || !before.trim_end().ends_with(['>', ']']) {
             return 0;
         }
@@ -482,7 +486,7 @@ impl Openings<'_> {
         if let Some(asking) = asking.filter(|asking| asking.len() >= floor)
             && whole.text.starts_with(asking)
         {
-            let following = &whole.text[asking.len()..];
+            let following = whole.text.cut(asking.len()..);
             // What opens the turn after a plain question may be missing in this prompt.
             let missing = self.masker.plain_openings.first();
             let missing = missing.filter(|opening| following.starts_with(opening.as_str()));
@@ -495,7 +499,7 @@ impl Openings<'_> {
         let limit = own.unwrap_or_else(|| whole.next_message(message, floor));
         // What others say comes before the turn, not in its opening.
         let floor = floor.max(whole.earlier_until(message, limit));
-        let region = &whole.text[floor..limit];
+        let region = whole.text.cut(floor..limit);
         let following = |opening: &str| Some(floor + region.rfind(opening)? + opening.len());
         let found = self.known().iter().find_map(|opening| following(opening));
         let found = found.or_else(|| {
@@ -543,7 +547,7 @@ fn shared_length(prompt: &str, other: &str) -> usize {
 
 /// Leaves a part of a message out: a field such as `.content`, or a call such as `.tool_calls[1]`.
 fn leave_out(message: &mut Value, part: &str) {
-    let (field, index) = part[1..].split_once('[').unwrap_or((&part[1..], ""));
+    let (field, index) = part.cut(1..).split_once('[').unwrap_or((part.cut(1..), ""));
     let index = index.trim_end_matches(']').parse::<usize>().ok();
     match (index, message.get_mut(field)) {
         // The places of the other calls stay as they are.
@@ -562,7 +566,7 @@ fn opening(prompt: &str, unasked: Option<&str>) -> Option<String> {
     }
     // The turn before ends where this one begins.
     let last = control_token_places(prompt).next_back()?;
-    Some(prompt[last.start..].to_owned())
+    Some(prompt.cut(last.start..).to_owned())
 }
 
 impl<'c> Asked<'c> {

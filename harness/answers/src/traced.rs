@@ -1,5 +1,6 @@
 //! A prompt with the sources of its bytes: where its messages are.
 
+use rolecall_core::Cut;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -77,7 +78,7 @@ impl Traced<'_> {
         }
         let count = (self.spans).partition_point(|span| span.prompt.start < text.len());
         Some(Traced {
-            text: Cow::Borrowed(&self.text[..text.len()]),
+            text: Cow::Borrowed(self.text.cut(..text.len())),
             spans: Cow::Borrowed(&self.spans[..count]),
         })
     }
@@ -124,7 +125,7 @@ impl Traced<'_> {
     /// Then the message is a part of another text and no turn, like a first message that the
     /// template takes for instructions.
     pub(crate) fn is_within_a_text(&self, message: usize, before: Range<usize>) -> bool {
-        let text = &self.text[before.clone()];
+        let text = self.text.cut(before.clone());
         let opened = control_token_places(text).next_back();
         let start = before.start + opened.map_or(0, |token| token.end);
         let is_own = |input: &Input| message_part(input).is_some_and(|(index, _)| index == message);
@@ -132,7 +133,7 @@ impl Traced<'_> {
         let mut between = spans.take_while(|span| span.prompt.start < before.end);
         between.any(|span| {
             let place = span.prompt.start.max(start)..span.prompt.end.min(before.end);
-            !all_from(span, is_own) && self.text[place].contains(char::is_alphanumeric)
+            !all_from(span, is_own) && self.text.cut(place).contains(char::is_alphanumeric)
         })
     }
 
@@ -182,9 +183,9 @@ fn top(path: &str) -> &str {
     // A message itself has no path.
     let rest = path.get(1..).unwrap_or_default();
     let end = rest.find(['.', '[']).map_or(path.len(), |at| at + 1);
-    let is_call = &path[..end] == ".tool_calls";
-    let index = path[end..].find(']').filter(|_| is_call);
-    &path[..index.map_or(end, |at| end + at + 1)]
+    let is_call = path.cut(..end) == ".tool_calls";
+    let index = path.cut(end..).find(']').filter(|_| is_call);
+    path.cut(..index.map_or(end, |at| end + at + 1))
 }
 
 /// The index of the message that an input is a part of, and the path of the part within it.

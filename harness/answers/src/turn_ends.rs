@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rolecall_core::Template;
+use rolecall_core::{Cut, Template};
 use serde_json::{Value, json};
 
 use crate::control_tokens::{beginnings, control_token_places, control_tokens_in};
@@ -25,13 +25,13 @@ fn end_token(shared: &str, prompt: &str) -> Option<Range<usize>> {
     let mut openers = Vec::new();
     let mut at = 0;
     for token in control_token_places(prompt) {
-        if prompt[at..token.start].trim().is_empty() {
+        if prompt.cut(at..token.start).trim().is_empty() {
             at = token.end;
-            openers.push(&prompt[token]);
+            openers.push(prompt.cut(token));
         }
     }
     let mut tokens = control_token_places(shared);
-    let last = tokens.rfind(|token| !openers.contains(&&shared[token.clone()]));
+    let last = tokens.rfind(|token| !openers.contains(&&shared.cut(token.clone())));
     last.or_else(|| control_token_places(shared).next())
 }
 
@@ -50,7 +50,7 @@ fn always_opened(
         .iter()
         .filter_map(|end| Some(after.find(end.as_str())? + end.len()));
     let ended = ended.map(|token| token.end).or_else(|| known.min());
-    let opening = after[ended.unwrap_or(0)..].trim_start();
+    let opening = after.cut(ended.unwrap_or(0)..).trim_start();
     if opening.len() <= most {
         opening.len()
     } else {
@@ -115,14 +115,14 @@ impl TurnEnds {
         let [unasked, asked] = [false, true].map(|opens| render(question.clone(), opens));
         let mut after_answers = after.unwrap_or_default();
         // Some templates end only the whole text with a further token.
-        let shared = &after_answers[..same(after_answers.chars(), between.chars())];
+        let shared = after_answers.cut(..same(after_answers.chars(), between.chars()));
         let shared = end_token(shared, unasked.as_deref().unwrap_or_default());
         let mut opening = String::new();
         if let Some(unasked) = unasked.filter(|unasked| asked.as_ref() == Some(unasked)) {
             let length = always_opened(&after_answers, &unasked, shared.clone(), &ends);
             opening = after_answers.split_off(after_answers.len() - length);
         }
-        let shared = shared.map(|token| &after_answers[token]);
+        let shared = shared.map(|token| after_answers.cut(token));
         let mut last = None;
         if !after_answers.trim().is_empty() {
             let token = shared.or_else(|| control_tokens_in(&after_answers).next());
@@ -138,7 +138,7 @@ impl TurnEnds {
             let opening = same(opening.chars().rev(), between.chars().rev());
             let ended = control_token_places(&between).next();
             let ended = ended.filter(|token| token.start < between.len() - opening);
-            ends.extend(ended.map(|token| between[token].to_owned()));
+            ends.extend(ended.map(|token| between.cut(token).to_owned()));
         }
         ends.retain(|end| !end.is_empty());
         ends.sort();

@@ -1,5 +1,6 @@
 //! How calls are written.
 
+use rolecall_core::Cut;
 use serde_json::{Value, json};
 
 use super::asked::{KEYS, NAME, TOOL, VALUES};
@@ -19,7 +20,7 @@ impl CallList {
     pub(super) fn find(text: &str, ends: &[String]) -> Option<CallList> {
         let at = text.find(TOOL)?;
         let arguments = json!({KEYS[0]: VALUES[0], KEYS[1]: VALUES[1]});
-        let lists = text[..at].rmatch_indices('[');
+        let lists = text.cut(..at).rmatch_indices('[');
         let mut found = lists.filter_map(|(from, _)| {
             let (value, to) = json_at(text, from)?;
             let calls = value.as_array().filter(|calls| calls.len() == 2)?;
@@ -32,7 +33,7 @@ impl CallList {
             Some((from, to, [key(&TOOL.into())?, key(&arguments)?]))
         });
         let (from, to, keys) = found.next()?;
-        let after = &text[to..];
+        let after = text.cut(to..);
         let end = ends
             .iter()
             .find(|end| after.trim_end().ends_with(end.as_str()));
@@ -44,7 +45,7 @@ impl CallList {
             format!("{}\\s*", loose(tail.trim_end()))
         };
         Some(CallList {
-            opener: text[..from].to_owned(),
+            opener: text.cut(..from).to_owned(),
             close,
             keys,
         })
@@ -97,10 +98,10 @@ impl Call {
         // The text between two calls is the end of the first and the beginning of the second.
         let between = two.and_then(|two| {
             let (_, rest) = two.split_once(TOOL)?;
-            let first_end = rest.len() - rest[rest.find(VALUES[1])?..].len() + VALUES[1].len();
-            let (between, _) = rest[first_end..].split_once(TOOL)?;
+            let first_end = rest.len() - rest.cut(rest.find(VALUES[1])?..).len() + VALUES[1].len();
+            let (between, _) = rest.cut(first_end..).split_once(TOOL)?;
             let closing_of_arguments = {
-                let whole = &one[one.find(VALUES[1])? + VALUES[1].len()..];
+                let whole = one.cut(one.find(VALUES[1])? + VALUES[1].len()..);
                 whole.len() - after.len()
             };
             Some(between.get(closing_of_arguments..)?.to_owned())
@@ -120,10 +121,10 @@ impl Call {
         };
         let shared = common(&between, after);
         // Servers leave the end token out.
-        let tail = after[shared..].trim();
+        let tail = after.cut(shared..).trim();
         let mut ends = ends.iter();
         let tail = ends.find_map(|end| tail.strip_suffix(end.as_str()));
-        let tail = tail.unwrap_or(&after[shared..]).trim();
+        let tail = tail.unwrap_or(after.cut(shared..)).trim();
         let (close, next) = between.split_at(shared);
         let mut openers = vec![before.to_owned()];
         if before.trim() != next.trim() {
@@ -213,29 +214,35 @@ fn json(text: &str) -> Option<Found<'_>> {
     let expected = json!({KEYS[0]: VALUES[0], KEYS[1]: VALUES[1]});
     text.match_indices('{').find_map(|(from, _)| {
         let (value, to) = json_at(text, from)?;
-        (value == expected).then(|| (&text[..from], &text[to..], Arguments::Json))
+        (value == expected).then(|| (text.cut(..from), text.cut(to..), Arguments::Json))
     })
 }
 
 /// Arguments in braces as in JSON, with other signs around texts: `{zone:<"north">,area:<"west">}`.
 fn nearly_json(text: &str) -> Option<Found<'_>> {
     let [key, value, next_key, next_value] = places(text)?;
-    let inside = text[..key.start].trim_end_matches(['"', ' ', '\n']);
+    let inside = text.cut(..key.start).trim_end_matches(['"', ' ', '\n']);
     let from = inside.strip_suffix('{')?.len();
-    let quote = text[inside.len()..key.start].trim();
-    let opener = text[key.end..value.start].strip_prefix(quote)?.trim_start();
+    let quote = text.cut(inside.len()..key.start).trim();
+    let opener = text
+        .cut(key.end..value.start)
+        .strip_prefix(quote)?
+        .trim_start();
     let opener = opener.strip_prefix(':')?.trim_start();
-    let between = text[value.end..next_key.start].trim_end();
+    let between = text.cut(value.end..next_key.start).trim_end();
     let between = between.strip_suffix(quote)?.trim_end();
     let closer = between.strip_suffix(',')?.trim_end();
-    let after = text[next_value.end..].strip_prefix(closer)?.trim_start();
+    let after = text
+        .cut(next_value.end..)
+        .strip_prefix(closer)?
+        .trim_start();
     let signs = [opener, closer].map(str::to_owned);
     let arguments = Arguments::NearlyJson {
         has_bare_keys: quote.is_empty(),
         signs,
     };
     let is_signed = !opener.is_empty() && !closer.is_empty();
-    is_signed.then_some((&text[..from], after.strip_prefix('}')?, arguments))
+    is_signed.then_some((text.cut(..from), after.strip_prefix('}')?, arguments))
 }
 
 /// Where the keys and values of a call are, in their order.
@@ -253,7 +260,7 @@ fn places(text: &str) -> Option<[std::ops::Range<usize>; 4]> {
 
 /// The JSON value that begins at a place, and where it ends.
 fn json_at(text: &str, from: usize) -> Option<(Value, usize)> {
-    let mut values = serde_json::Deserializer::from_str(&text[from..]).into_iter::<Value>();
+    let mut values = serde_json::Deserializer::from_str(text.cut(from..)).into_iter::<Value>();
     let value = values.next()?.ok()?;
     Some((value, from + values.byte_offset()))
 }
@@ -261,10 +268,13 @@ fn json_at(text: &str, from: usize) -> Option<(Value, usize)> {
 /// Arguments that are written one after the other, each with its key before its value.
 fn tagged(text: &str) -> Option<Found<'_>> {
     let [key, value, next_key, next_value] = places(text)?;
-    let (first, second) = (&text[value.end..next_key.start], &text[next_value.end..]);
+    let (first, second) = (
+        text.cut(value.end..next_key.start),
+        text.cut(next_value.end..),
+    );
     let after = common(first, second);
-    let before = &first[after..];
-    let middle = text[..key.start].strip_suffix(before)?;
-    let tags = [before, &text[key.end..value.start], &first[..after]].map(str::to_owned);
-    Some((middle, &second[after..], Arguments::Tagged(tags)))
+    let before = first.cut(after..);
+    let middle = text.cut(..key.start).strip_suffix(before)?;
+    let tags = [before, text.cut(key.end..value.start), first.cut(..after)].map(str::to_owned);
+    Some((middle, second.cut(after..), Arguments::Tagged(tags)))
 }

@@ -9,7 +9,7 @@ mod pattern;
 mod call;
 
 use rolecall_core::guard::contained;
-use rolecall_core::{Engine, Template};
+use rolecall_core::{Cut, Engine, Template};
 use rolecall_front::program::FrontProgram;
 use serde_json::{Map, Value, json};
 
@@ -155,8 +155,8 @@ impl Parts {
         if opener.is_empty() {
             // The prompt opens the reasoning. What it has of it is a part of the answer.
             let at = tail.trim_end().rfind(['<', '[']).unwrap_or(0);
-            opener = tail[at..].trim();
-            tail[..at].clone_into(&mut self.anchor);
+            opener = tail.cut(at..).trim();
+            tail.cut(..at).clone_into(&mut self.anchor);
         }
         let close = between.trim();
         if opener.is_empty() || close.is_empty() {

@@ -1,6 +1,7 @@
 //! Patterns for texts.
 
 use super::asked::in_place_of_words;
+use rolecall_core::Cut;
 
 /// A text as a pattern that matches it alone, with any other words in the place of those that were
 /// tried.
@@ -58,7 +59,7 @@ pub(super) fn common(one: &str, other: &str) -> usize {
     let same = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b);
     let shared = one.floor_char_boundary(same.count());
     // A tag is shared as a whole or not at all.
-    let last = one[..shared].rfind('<');
-    let is_open = |at: &usize| !one[*at..shared].contains('>');
+    let last = one.cut(..shared).rfind('<');
+    let is_open = |at: &usize| !one.cut(*at..shared).contains('>');
     last.filter(is_open).unwrap_or(shared)
 }

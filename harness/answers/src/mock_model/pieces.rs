@@ -3,6 +3,7 @@
 //! A prompt is read byte by byte, so a piece has at least two bytes: no prompt ends with the token of
 //! a piece. A text of one byte is one piece all the same.
 
+use rolecall_core::Cut;
 use std::collections::HashSet;
 
 /// The most bytes that a text may have.
@@ -64,7 +65,7 @@ fn pieces(text: &str, taken: &mut HashSet<String>) -> Result<Vec<String>, Uncut>
     let mut rest = text;
     while !rest.is_empty() {
         let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8());
-        let free = |end: &usize| is_usable(&rest[..*end], taken);
+        let free = |end: &usize| is_usable(rest.cut(..*end), taken);
         if let Some(end) = { ends }.find(free) {
             let (piece, after) = rest.split_at(end);
             taken.insert(piece.to_owned());
