@@ -12,7 +12,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
-use rolecall_core::{Case, Outcome, OutcomeKind};
+use rolecall_core::{Case, Cut, Outcome, OutcomeKind};
 
 use crate::verdict::Difference;
 use rolecall_core::diff::{self, Diff, Edit};
@@ -176,7 +176,7 @@ pub fn error(message: &str) -> String {
 /// Cuts a text to its first `most` characters.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", &text[..at]),
+        Some((at, _)) => format!("{}…", text.cut(..at)),
         None => text.to_owned(),
     }
 }

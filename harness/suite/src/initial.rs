@@ -1,5 +1,6 @@
 //! The first files of a suite of one's own.
 
+use rolecall_core::Cut;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -206,7 +207,7 @@ fn found(folder: &Path) -> Result<Vec<(String, String)>, Problem> {
         let numbered = (2..).map(|number| {
             let stem = plain(&stem);
             let most = naming::MOST_CHARACTERS - 6;
-            plain(&format!("{}-{number}", &stem[..stem.len().min(most)]))
+            plain(&format!("{}-{number}", stem.cut(..stem.len().min(most))))
         });
         let mut possible = [plain(&stem), plain(&file)].into_iter().chain(numbered);
         if let Some(name) = possible.find(|name| !names.contains(name)) {

@@ -5,6 +5,7 @@
 //! gitleaks and detect-secrets look for, of the services that people use besides a chat. Nobody can
 //! find everything so: names of people look like other words. A report says what was looked for.
 
+use rolecall_core::Cut;
 use std::collections::{BTreeSet, HashMap};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
@@ -82,11 +83,14 @@ fn account(text: &str) -> Option<Range<usize>> {
     let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
     let ends: Vec<usize> = ends.collect();
     ends.into_iter().rev().find_map(|end| {
-        let plain: Vec<char> = text[..end]
+        let plain: Vec<char> = text
+            .cut(..end)
             .chars()
             .filter(char::is_ascii_alphanumeric)
             .collect();
-        let is_next = text[end..].starts_with(|c: char| c.is_ascii_alphanumeric());
+        let is_next = text
+            .cut(end..)
+            .starts_with(|c: char| c.is_ascii_alphanumeric());
         if plain.len() < 15 || is_next {
             return None;
         }
@@ -180,7 +184,7 @@ pub fn find(value: &Value) -> Vec<PrivateText> {
             for place in &places {
                 found.insert(PrivateText {
                     kind: &kind.name,
-                    text: rest[place.clone()].to_owned(),
+                    text: rest.cut(place.clone()).to_owned(),
                 });
             }
             // What is one thing is not another one, too.

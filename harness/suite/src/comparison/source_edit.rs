@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rolecall_core::guard::load;
 use rolecall_core::hunk::{self, Hunk};
 use rolecall_core::lines::Lines;
-use rolecall_core::{Engine, Outcome, Template};
+use rolecall_core::{Cut, Engine, Outcome, Template};
 
 use super::relation::Relation;
 
@@ -275,15 +275,18 @@ impl<'t> SourceEdits<'t> {
         let last = last.filter(|end| *end <= hunk.new.start).max();
         let next = others().map(|other| other.new.start);
         let next = next.filter(|start| *start >= hunk.new.end).min();
-        let before = &b.source[last.unwrap_or(0)..hunk.new.start];
-        let after = &b.source[hunk.new.end..next.unwrap_or(b.source.len())];
-        let (before, after) = (&before[begin(before)..], &after[..end(after)]);
+        let before = b.source.cut(last.unwrap_or(0)..hunk.new.start);
+        let after = b.source.cut(hunk.new.end..next.unwrap_or(b.source.len()));
+        let (before, after) = (before.cut(begin(before)..), after.cut(..end(after)));
         texts.map(|text| [before, text, after].concat())
     }
 }
 
 fn texts<'t>([a, b]: [&'t Template; 2], hunk: &Hunk) -> [&'t str; 2] {
-    [&a.source[hunk.old.clone()], &b.source[hunk.new.clone()]]
+    [
+        a.source.cut(hunk.old.clone()),
+        b.source.cut(hunk.new.clone()),
+    ]
 }
 
 /// The edits between two templates: at most so many hunks, and those that replace a word by the
@@ -324,17 +327,17 @@ fn begin(text: &str) -> usize {
     let line = text.rfind('\n').map_or(0, |at| at + 1);
     let opens = ["{{", "{%"]
         .iter()
-        .filter_map(|tag| text[line..].rfind(tag));
+        .filter_map(|tag| text.cut(line..).rfind(tag));
     let tag = opens.max().map(|at| line + at);
-    let is_in = |at: &usize| text.len() - at <= TAG && !text[*at..].contains('}');
+    let is_in = |at: &usize| text.len() - at <= TAG && !text.cut(*at..).contains('}');
     tag.filter(is_in).unwrap_or_else(|| {
         let near = text.floor_char_boundary(text.len().saturating_sub(SHORT));
         if near <= line {
             return line;
         }
         // Not within the begin of a tag.
-        let near = near - usize::from(text[..near].ends_with('{'));
-        let near = &text[near..];
+        let near = near - usize::from(text.cut(..near).ends_with('{'));
+        let near = text.cut(near..);
         let word = near.find(['<', '[', '{']).or_else(|| near.find(' '));
         text.len() - near.len() + word.unwrap_or_default()
     })
@@ -342,17 +345,17 @@ fn begin(text: &str) -> usize {
 
 /// Where the tag ends that a text begins in, or the first words of its first line.
 fn end(text: &str) -> usize {
-    let line = &text[..text.find('\n').unwrap_or(text.len())];
+    let line = text.cut(..text.find('\n').unwrap_or(text.len()));
     let closes = ["}}", "%}"].iter().filter_map(|tag| line.find(tag));
     let tag = closes.min().map(|at| at + 2);
-    let is_in = |at: &usize| *at <= TAG && !line[..*at].contains('{');
+    let is_in = |at: &usize| *at <= TAG && !line.cut(..*at).contains('{');
     tag.filter(is_in).unwrap_or_else(|| {
         let near = line.floor_char_boundary(SHORT);
         if near == line.len() {
             return near;
         }
-        let word = line[..near].rfind(['>', ']', '}']);
-        let word = word.or_else(|| line[..near].rfind(' '));
+        let word = line.cut(..near).rfind(['>', ']', '}']);
+        let word = word.or_else(|| line.cut(..near).rfind(' '));
         word.map_or(near, |at| at + 1)
     })
 }

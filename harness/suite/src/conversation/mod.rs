@@ -10,7 +10,7 @@ mod training;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rolecall_core::{CONTENT, Case, CaseId, Dialect, Moment};
+use rolecall_core::{CONTENT, Case, CaseId, Cut, Dialect, Moment};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -209,7 +209,7 @@ impl Reader<'_> {
     /// Reads a record, which is a part of the text.
     fn add(&mut self, record: &str) {
         let offset = record.as_ptr() as usize - self.text.as_ptr() as usize;
-        let between = &self.text[self.at.0..offset];
+        let between = self.text.cut(self.at.0..offset);
         let mut place = self.at.1;
         match between.rsplit_once('\n') {
             Some((_, last)) => {

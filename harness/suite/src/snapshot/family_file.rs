@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use rolecall_core::{Outcome, TemplateName};
+use rolecall_core::{Cut, Outcome, TemplateName};
 
 use super::insta_file::contents;
 use super::sections::{self, Damage, Section, is_of_reference, key, names, reference_key};
@@ -139,8 +139,8 @@ impl FamilyFile {
         let says = |section: &Section| {
             let transcript = section.transcript.clone();
             (
-                transcript.map(|range| &text[range]),
-                &text[section.notes.clone()],
+                transcript.map(|range| text.cut(range)),
+                text.cut(section.notes.clone()),
             )
         };
         for (index, section) in sections.iter().enumerate() {
@@ -301,7 +301,7 @@ impl FamilyFile {
     pub(crate) fn records(
         &self,
     ) -> impl Iterator<Item = (&str, &str, impl Iterator<Item = (usize, &str)>)> {
-        let header = self.file[..self.begin].matches('\n').count();
+        let header = self.file.cut(..self.begin).matches('\n').count();
         let sections = self.sections.iter().enumerate();
         let of_pairs = sections.filter(|(index, section)| {
             !is_of_reference(&section.key) && self.by_key.get(&section.key) == Some(index)
@@ -464,11 +464,11 @@ impl FamilyFile {
 
     fn text(&self, section: &Section) -> Option<&str> {
         let range = section.transcript.clone()?;
-        self.file[self.begin..].get(range)
+        self.file.cut(self.begin..).get(range)
     }
 
     fn notes(&self, section: &Section) -> &str {
-        let notes = self.file[self.begin..].get(section.notes.clone());
+        let notes = self.file.cut(self.begin..).get(section.notes.clone());
         notes.unwrap_or_default()
     }
 
@@ -480,7 +480,7 @@ impl FamilyFile {
 
     /// A problem in a line of the text.
     fn problem(&self, line: usize, message: &str) -> Problem {
-        let header = self.file[..self.begin].matches('\n').count();
+        let header = self.file.cut(..self.begin).matches('\n').count();
         Problem::new(&self.path, message).at(Position {
             line: header + line,
             column: 1,

@@ -24,6 +24,7 @@
 //! A second section of a pair, with `, reference` after the template, has the reference's own
 //! transcript, where an engine is listed to differ from it.
 
+use rolecall_core::Cut;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -136,7 +137,7 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
     while at <= text.len() && !text.is_empty() {
         number += 1;
         let end = memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |length| at + length);
-        let line = &text[at..end];
+        let line = text.cut(at..end);
         // Where in the line a transcript begins or goes on.
         let mut from = 0;
         if let Some(name) = key_in(line) {
@@ -168,7 +169,7 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
             place = ReadState::Inside { begin };
         }
         place = match place {
-            ReadState::Inside { begin } => match end_in(&line[from..]) {
+            ReadState::Inside { begin } => match end_in(line.cut(from..)) {
                 None => ReadState::Inside { begin },
                 Some(length) => {
                     if let Some(section) = sections.last_mut() {
@@ -327,8 +328,8 @@ fn key_in(line: &str) -> Option<&str> {
     }
     // A colon is rare, and faster to find than two characters.
     let mut colons = memchr_iter(b':', rest.as_bytes());
-    let end = colons.find(|at| rest[*at..].starts_with(AFTER_NAME))?;
-    Some(&rest[..end])
+    let end = colons.find(|at| rest.cut(*at..).starts_with(AFTER_NAME))?;
+    Some(rest.cut(..end))
 }
 
 /// How many bytes of a line belong to the transcript that ends in it.
