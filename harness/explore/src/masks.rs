@@ -9,7 +9,7 @@ use rolecall_answers::mask::{Mask, NoMask, joined};
 use rolecall_answers::masker::Masker;
 use rolecall_core::guard;
 use rolecall_core::hunk::changed_words;
-use rolecall_core::{Case, Engine, Outcome, OutcomeKind, Template};
+use rolecall_core::{Case, Cut, Engine, Outcome, OutcomeKind, Template};
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 
@@ -164,17 +164,17 @@ pub fn differences(
     let ends = std::iter::once((old.len()..old.len(), new.len()..new.len()));
     let changed = changed_words(old, new).into_iter();
     for (gone, came) in changed.map(|hunk| (hunk.old, hunk.new)).chain(ends) {
-        for (at, letter) in old[old_at..gone.start].char_indices() {
+        for (at, letter) in old.cut(old_at..gone.start).char_indices() {
             add(
                 has(old_mask, old_at + at),
                 has(new_mask, new_at + at),
                 letter,
             );
         }
-        for (at, letter) in old[gone.clone()].char_indices() {
+        for (at, letter) in old.cut(gone.clone()).char_indices() {
             add(has(old_mask, gone.start + at), false, letter);
         }
-        for (at, letter) in new[came.clone()].char_indices() {
+        for (at, letter) in new.cut(came.clone()).char_indices() {
             add(false, has(new_mask, came.start + at), letter);
         }
         (old_at, new_at) = (gone.end, came.end);

@@ -1,7 +1,7 @@
 //! Changes of a conversation, each of a kind that could make a template take another way.
 
 use rolecall_core::chance::Chance;
-use rolecall_core::{Case, Moment, Words};
+use rolecall_core::{Case, Cut, Moment, Words};
 use serde_json::{Map, Value, json};
 
 use super::likelihood::is_chat;
@@ -110,7 +110,7 @@ impl Editor<'_> {
             has_name
                 || is_of_message
                     && pointer.starts_with("/messages/")
-                    && pointer[10..].parse::<usize>().is_ok()
+                    && pointer.cut(10..).parse::<usize>().is_ok()
         };
         let homes: Vec<String> = pointers.objects.iter().filter(is_home).cloned().collect();
         let among = if homes.is_empty() || chance.one_in(4) {

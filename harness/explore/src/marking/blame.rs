@@ -3,9 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
-use rolecall_core::Template;
 use rolecall_core::provenance::{Origin, Span};
 use rolecall_core::transcript::encode_char;
+use rolecall_core::{Cut, Template};
 use rolecall_jinja::{Outline, PieceKind};
 
 use super::trial::Left;
@@ -81,7 +81,7 @@ impl Blame {
         let place = place.or_else(neighbour);
         let line = place
             .as_ref()
-            .map(|(at, _)| template.source[..*at].matches('\n').count() + 1);
+            .map(|(at, _)| template.source.cut(..*at).matches('\n').count() + 1);
         // Whether the place writes nothing but what the model writes.
         let is_whole = |prompt: &Range<usize>| {
             let mut learned = target.learned.iter();

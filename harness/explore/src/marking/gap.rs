@@ -3,6 +3,7 @@
 //! A tag takes away white space next to it, as its signs say, and a newline after it. So a new tag
 //! gets the signs that leave the text next to it as it was.
 
+use rolecall_core::Cut as _;
 use std::ops::Range;
 
 use rolecall_jinja::{Body, Outline, PieceKind};
@@ -42,11 +43,11 @@ pub(super) fn edited(source: &str, edits: &[Edit]) -> String {
     edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
     let (mut text, mut at) = (String::new(), 0);
     for edit in edits {
-        text += &source[at..edit.span.start];
+        text += source.cut(at..edit.span.start);
         text += &edit.text;
         at = edit.span.end;
     }
-    text + &source[at..]
+    text + source.cut(at..)
 }
 
 /// The gaps of a body, in their order. `wanted` are places within texts and strings where a gap is of
@@ -71,10 +72,11 @@ pub(super) fn gaps(outline: &Outline, body: &Body, wanted: &[usize]) -> Vec<Gap>
                     if let Some(before) = index.checked_sub(1) {
                         cut(Cut::Operator(operands[before].end..operand.start));
                     }
-                    let text = &outline.source[operand.clone()];
+                    let text = outline.source.cut(operand.clone());
                     let quote = text.chars().next().filter(|c| ['\'', '"'].contains(c));
                     // One string, and not several or one with a filter after it.
-                    let is_string = |quote: &char| text[1..].find(*quote) == Some(text.len() - 2);
+                    let is_string =
+                        |quote: &char| text.cut(1..).find(*quote) == Some(text.len() - 2);
                     if let Some(quote) = quote.filter(is_string) {
                         within(operand).for_each(|at| cut(Cut::String { at, quote }));
                     }
@@ -100,10 +102,10 @@ impl Gap {
         let PieceKind::Print(operands) = &body.pieces.get(self.piece)?.kind else {
             return None;
         };
-        let is_sum = outline.source[span.clone()].contains('+');
+        let is_sum = outline.source.cut(span.clone()).contains('+');
         let edit = self.edit(outline, body, words);
         let is_text =
-            |operand: &Range<usize>| outline.source[operand.clone()].starts_with(['\'', '"']);
+            |operand: &Range<usize>| outline.source.cut(operand.clone()).starts_with(['\'', '"']);
         let next = operands
             .iter()
             .position(|operand| operand.start >= span.end)?;

@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 use rolecall_core::provenance::Origin;
-use rolecall_core::{Dialect, Engine, Outcome, Template};
+use rolecall_core::{Cut as _, Dialect, Engine, Outcome, Template};
 use rolecall_front::program::FrontProgram;
 use rolecall_jinja::{Body, Outline, PieceKind};
 
@@ -177,7 +177,7 @@ fn writes(outline: &Outline, body: &Body, from: &Gap, to: &Gap) -> bool {
     let last = to.piece + usize::from(to.cut != Cut::Before);
     let mut between = body.pieces.iter().take(last).skip(from.piece);
     between.any(|piece| match &piece.kind {
-        PieceKind::Text => !outline.source[piece.span.clone()].trim().is_empty(),
+        PieceKind::Text => !outline.source.cut(piece.span.clone()).trim().is_empty(),
         PieceKind::Print(_) | PieceKind::Block => true,
         PieceKind::Tag => false,
     })
@@ -316,7 +316,7 @@ impl Search<'_, '_> {
             cut: Cut::Before,
         });
         let span = first.place(body)..after.place(body);
-        let original = &self.outline.source[span.clone()];
+        let original = self.outline.source.cut(span.clone());
         let copy = |start: &Gap| {
             let [mut edits, _] = edits_of(self.outline, body, start, &after);
             for edit in &mut edits {
@@ -335,7 +335,7 @@ impl Search<'_, '_> {
             };
             let names = operands.iter().filter_map(|operand| {
                 let is_between = between.start <= operand.start && operand.end <= between.end;
-                let text = &self.outline.source[operand.clone()];
+                let text = self.outline.source.cut(operand.clone());
                 (is_between && !text.starts_with(['\'', '"'])).then(|| format!("not ({text})"))
             });
             let condition = names.collect::<Vec<_>>().join(" and ");
