@@ -6,6 +6,7 @@
 //! below the folder count: whatever is elsewhere does not come with the folder. What a program loads
 //! by a name that it builds is not known.
 
+use rolecall_core::Cut;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
@@ -187,7 +188,7 @@ impl Listing {
             let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
             if !DATA.contains(&ending) {
                 for (at, _) in name.match_indices('.').filter(|(at, _)| *at > 0) {
-                    let programs = listing.programs.entry(name[..at].to_owned());
+                    let programs = listing.programs.entry(name.cut(..at).to_owned());
                     programs.or_default().push(name.clone());
                 }
             }

@@ -4,6 +4,7 @@
 //! code. Each module uses only modules above it in the list.
 
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
+#![cfg_attr(not(test), deny(clippy::string_slice))]
 
 #[cfg(feature = "fetch")]
 pub mod servers;
@@ -202,7 +203,9 @@ pub fn main() -> ExitCode {
 /// Runs a command, once in a process, and returns its exit code.
 pub fn run(started: Started) -> u8 {
     // The words of a panic may be those of a template.
-    std::panic::set_hook(Box::new(|info| complain(&format!("internal error, please report: {info}"))));
+    std::panic::set_hook(Box::new(|info| {
+        complain(&format!("internal error, please report: {info}"))
+    }));
     guard::keep_quiet();
     start_readers();
     program::set(started);

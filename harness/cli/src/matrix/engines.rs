@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use rolecall_core::{CaseId, Dialect, TemplateName};
+use rolecall_core::{CaseId, Cut, Dialect, TemplateName};
 
 use crate::matrix::measurement::{Measurement, SuiteVersion};
 use crate::matrix::roundtrip::RoundtripMeasurement;
@@ -161,7 +161,7 @@ fn by_number(a: &str, b: &str) -> Ordering {
         let parts = version.split(|c: char| !c.is_ascii_alphanumeric());
         let part = |part: &str| {
             let digits = part.trim_start_matches(|c: char| c.is_ascii_digit());
-            let number = part[..part.len() - digits.len()].parse().unwrap_or(0);
+            let number = part.cut(..part.len() - digits.len()).parse().unwrap_or(0);
             (number, digits.to_owned())
         };
         parts.map(part).collect()

@@ -6,6 +6,7 @@
 //! through only the styles of this program's reports. It knows them by a number that is drawn when the
 //! program starts, and that no text of others can contain.
 
+use rolecall_core::Cut;
 use std::collections::hash_map::RandomState;
 use std::fmt::{self, Write as _};
 use std::hash::{BuildHasher as _, Hasher as _};
@@ -132,8 +133,8 @@ impl<W: Write> Clean<W> {
     /// be the beginning of a style.
     fn add(&mut self, out: &mut String, text: &str, is_end: bool) -> usize {
         let mut taken = 0;
-        while let Some(c) = text[taken..].chars().next() {
-            let rest = &text[taken..];
+        while let Some(c) = text.cut(taken..).chars().next() {
+            let rest = text.cut(taken..);
             if let Some(codes) = own_style(rest) {
                 out.push_str(CODE);
                 out.push_str(codes);
@@ -162,7 +163,7 @@ impl<W: Write> Clean<W> {
 fn own_style(text: &str) -> Option<&str> {
     let codes = text.strip_prefix(OWN.as_str())?;
     let length = codes.bytes().take(LONGEST).position(|byte| byte == b'm')?;
-    Some(&codes[..=length])
+    Some(codes.cut(..=length))
 }
 
 /// Whether more text could make a text a style of this program.

@@ -4,6 +4,7 @@
 //! words do not fit, the last columns go below the first. Line breaks of a text stay within its
 //! column.
 
+use rolecall_core::Cut;
 use std::io::{self, Write};
 
 use anstyle::Style;
@@ -127,7 +128,7 @@ impl Cell {
             let place = begin;
             begin += text.len();
             let (from, to) = (from.max(place), to.min(begin));
-            (from < to).then(|| (*style, text[from - place..to - place].to_owned()))
+            (from < to).then(|| (*style, text.cut(from - place..to - place).to_owned()))
         })
     }
 

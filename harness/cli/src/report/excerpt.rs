@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use rolecall_core::Outcome;
+use rolecall_core::{Cut, Outcome};
 use unicode_width::UnicodeWidthStr;
 
 use super::difference::{diff_line, write_lines};
@@ -69,9 +69,9 @@ pub(super) fn write_marked(
     // Of a long line, only what is near the place can be shown.
     let near = width.saturating_mul(NEAR);
     let far = before.char_indices().rev().nth(near);
-    let before = far.map_or(before, |(at, c)| &before[at + c.len_utf8()..]);
+    let before = far.map_or(before, |(at, c)| before.cut(at + c.len_utf8()..));
     let after = after.map(|after| match after.char_indices().nth(near) {
-        Some((far, _)) => &after[..far],
+        Some((far, _)) => after.cut(..far),
         None => after,
     });
     let visible = |text: &str| {

@@ -8,7 +8,7 @@ use std::path::Path;
 use minijinja::{Value, context};
 use rolecall_answers::mask::{Learned, Mask, MaskedTurn, NoMask};
 use rolecall_check::tokenizer::Token;
-use rolecall_core::{Outcome, OutcomeKind, Template};
+use rolecall_core::{Cut, Outcome, OutcomeKind, Template};
 use rolecall_explore::marking::{Blame, Marked};
 use rolecall_explore::masks::{CaseMask, TemplateMasks, Trained, differences};
 use rolecall_io::template_file::place;
@@ -104,7 +104,7 @@ fn turn_data(turn: &MaskedTurn, prompt: &str) -> Value {
     let end = turn
         .end
         .as_ref()
-        .map(|end| format!("up to `{}`", visible(&prompt[end.clone()])));
+        .map(|end| format!("up to `{}`", visible(prompt.cut(end.clone()))));
     let goes_on = turn
         .is_begun
         .then(|| "up to the end, where the model goes on".to_owned());
@@ -132,7 +132,7 @@ fn stretches(prompt: &str, learned: &[Range<usize>]) -> Vec<Value> {
     let all = all.into_iter().filter(|(range, ..)| !range.is_empty());
     let all = all.map(|(range, word, style)| {
         let bytes = format!("{}..{}", range.start, range.end);
-        context! { word, style, bytes, text => visible(&prompt[range]) }
+        context! { word, style, bytes, text => visible(prompt.cut(range)) }
     });
     all.collect()
 }

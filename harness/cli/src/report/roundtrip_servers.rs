@@ -9,7 +9,7 @@ use rolecall_answers::comparison::{Difference, Verdict};
 use rolecall_answers::reading::{FormReading, MessageReading, Unread};
 use rolecall_answers::recipient::Recipient;
 use rolecall_answers::transcript::Counts;
-use rolecall_core::Template;
+use rolecall_core::{Cut, Template};
 use serde_json::Value as Json;
 
 use super::json::document;
@@ -146,7 +146,7 @@ fn json(text: &str) -> String {
 /// The beginning of a long text.
 fn short(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
-        Some((at, _)) => format!("{}…", &text[..at]),
+        Some((at, _)) => format!("{}…", text.cut(..at)),
         None => text.to_owned(),
     }
 }

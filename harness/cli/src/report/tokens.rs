@@ -1,5 +1,6 @@
 //! The tokens of a prompt, for people or scripts.
 
+use rolecall_core::Cut;
 use std::io::{self, Write};
 
 use super::style::{GOOD, NOTE, PLAIN, QUIET, Styled};
@@ -13,7 +14,7 @@ pub fn write(out: &mut dyn Write, prompt: &str, tokens: &[Token]) -> io::Result<
     let width = numbers.max().unwrap_or_default();
     for token in tokens {
         let mut text = String::new();
-        for c in prompt[token.range.clone()].chars() {
+        for c in prompt.cut(token.range.clone()).chars() {
             match c {
                 '\n' => text.push('␊'),
                 c => transcript::encode_char(c, &mut text),

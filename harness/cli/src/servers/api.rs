@@ -3,6 +3,7 @@
 //! Passing failures are retried a few times: connections that are refused or end early, and
 //! answers that the server is busy or not ready yet.
 
+use rolecall_core::Cut;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -341,7 +342,7 @@ fn words(json: &Value) -> Option<String> {
 fn beginning(text: &str) -> String {
     let text = text.trim();
     match text.char_indices().nth(MOST_WORDS) {
-        Some((at, _)) => format!("{}…", &text[..at]),
+        Some((at, _)) => format!("{}…", text.cut(..at)),
         None if text.is_empty() => "nothing".to_owned(),
         None => text.to_owned(),
     }

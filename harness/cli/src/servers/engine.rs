@@ -11,8 +11,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use rolecall_core::{
-    Answer, Case, Conversation, Dialect, Engine, Moment, Observer, Outcome, Program, ReadOutcome,
-    Refusal, Stage, Template, TemplateReader,
+    Answer, Case, Conversation, Cut, Dialect, Engine, Moment, Observer, Outcome, Program,
+    ReadOutcome, Refusal, Stage, Template, TemplateReader,
 };
 use rolecall_front::engines::Engines;
 use rolecall_front::front::Front;
@@ -255,13 +255,13 @@ pub(super) fn moved(text: String, today: &str, that_day: &str) -> String {
     let is_same = |(one, other): &(char, char)| one == other;
     let same = today.chars().zip(that_day.chars()).take_while(is_same);
     let begin: usize = same.map(|(one, _)| one.len_utf8()).sum();
-    let ends = today[begin..].chars().rev();
+    let ends = today.cut(begin..).chars().rev();
     let same = ends
-        .zip(that_day[begin..].chars().rev())
+        .zip(that_day.cut(begin..).chars().rev())
         .take_while(is_same);
     let end: usize = same.map(|(one, _)| one.len_utf8()).sum();
-    match text.strip_prefix(&today[..today.len() - end]) {
-        Some(rest) => format!("{}{rest}", &that_day[..that_day.len() - end]),
+    match text.strip_prefix(today.cut(..today.len() - end)) {
+        Some(rest) => format!("{}{rest}", that_day.cut(..that_day.len() - end)),
         None => text,
     }
 }

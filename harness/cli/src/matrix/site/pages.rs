@@ -1,5 +1,6 @@
 //! Pages, made of templates and data. All data becomes text, never markup.
 
+use rolecall_core::Cut;
 use std::fmt::Write as _;
 use std::io;
 
@@ -94,7 +95,7 @@ fn transcript(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let after = &rest[c.len_utf8()..];
+        let after = rest.cut(c.len_utf8()..);
         if c == '⟦'
             && let Some((code, more)) = after.split_once('⟧')
         {

@@ -1,6 +1,7 @@
 //! The page of coverage: the sources of templates in colours, and at each place its branches and
 //! the cases that take them.
 
+use rolecall_core::Cut;
 use std::io::{self, Write};
 
 use rolecall_core::lines::Lines;
@@ -101,7 +102,7 @@ fn source(coverage: &TemplateCoverage<'_>) -> Vec<Value> {
         // Of places that are alike, the later one is within the other.
         around.sort_by_key(|(length, index)| (*length, usize::MAX - index));
         let around: Vec<usize> = around.into_iter().map(|(_, index)| index).collect();
-        json!([source_lines(&text[start..end]), around])
+        json!([source_lines(text.cut(start..end)), around])
     });
     parts.collect()
 }

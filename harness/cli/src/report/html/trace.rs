@@ -1,5 +1,6 @@
 //! The page of a trace: the prompt in colours between what the template was given and its source.
 
+use rolecall_core::Cut;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::ops::Range;
@@ -129,7 +130,7 @@ fn field_entries(trace: &Trace<'_>, fields: &[Field]) -> Vec<Value> {
             let parts = pieces(text, places).into_iter().map(|(start, end)| {
                 let is_used = |range: &&Range<usize>| range.start < end && start < range.end;
                 let is_used = ranges.iter().any(is_used);
-                json!([with_marks(&text[start..end]), start, end, is_used])
+                json!([with_marks(text.cut(start..end)), start, end, is_used])
             });
             parts.collect()
         });
@@ -169,7 +170,7 @@ fn source(trace: &Trace<'_>) -> Vec<Value> {
         let is_literal = literals
             .iter()
             .any(|range| range.start < end && start < range.end);
-        json!([source_lines(&text[start..end]), start, end, is_literal])
+        json!([source_lines(text.cut(start..end)), start, end, is_literal])
     });
     parts.collect()
 }
