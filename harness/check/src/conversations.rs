@@ -4,6 +4,8 @@
 //! These are the contracts that need no probe. Whatever is looked for in a prompt can only be missed:
 //! a text that is there in other words, or a short one that something else says too, counts as kept.
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
 use memchr::memmem;
 use rolecall_answers::control_tokens::control_tokens_in;
 use rolecall_core::guard;
@@ -127,22 +129,21 @@ impl Judged<'_> {
         let messages = &self.case.messages;
         for (at, message) in messages.iter().enumerate() {
             for call in calls_of(message) {
-                if let Some(text) = call["function"]["arguments"].as_str()
+                if let Some(text) = call["function"].get("arguments").and_then(Value::as_str)
                     && !serde_json::from_str(text).is_ok_and(|read: Value| read.is_object())
                 {
                     let what = "the arguments of a call are no JSON object";
                     self.add("arguments-are-json", what, in_message(at, text));
                 }
             }
-            let results = messages[at + 1..]
-                .iter()
-                .take_while(|next| next["role"] == "tool");
+            let following = messages.iter().skip(at + 1);
+            let results = following.take_while(|next| next["role"] == "tool");
             let (asked, given) = (calls_of(message).count(), results.count());
             let is_over = at + 1 < messages.len();
             if message["role"] == "assistant" && is_over && asked > given {
                 let name = calls_of(message)
                     .nth(given)
-                    .map(|call| &call["function"]["name"]);
+                    .and_then(|call| call["function"].get("name"));
                 let name = name.and_then(Value::as_str).unwrap_or_default();
                 self.add(
                     "calls-answered",
@@ -150,8 +151,9 @@ impl Judged<'_> {
                     in_message(at, name),
                 );
             }
-            let is_first = at == 0 || messages[at - 1]["role"] != "tool";
-            let follows = at > 0 && calls_of(&messages[at - 1]).next().is_some();
+            let before = at.checked_sub(1).and_then(|before| messages.get(before));
+            let is_first = before.is_none_or(|before| before["role"] != "tool");
+            let follows = before.is_some_and(|before| calls_of(before).next().is_some());
             if message["role"] == "tool" && is_first && !follows {
                 let text = texts_of(message).concat();
                 self.add(
@@ -168,12 +170,12 @@ impl Judged<'_> {
         let messages = &self.case.messages;
         let lost = messages.iter().map(|message| lost(prompt, message));
         let lost: Vec<Option<&str>> = lost.collect();
-        let is_said = |at: &usize| messages[*at]["role"] != "system";
-        let said: Vec<usize> = (0..messages.len()).filter(is_said).collect();
-        let gone = said.iter().take_while(|at| lost[**at].is_some()).count();
+        let said = messages.iter().zip(&lost).enumerate();
+        let said = said.filter(|(_, (message, _))| message["role"] != "system");
+        let said: Vec<(usize, Option<&str>)> = said.map(|(at, (_, lost))| (at, *lost)).collect();
+        let gone = said.iter().take_while(|(_, lost)| lost.is_some()).count();
         let is_cut = gone > 1 && gone < said.len();
-        let first = said.first().and_then(|at| lost[*at]);
-        if let (true, Some(text)) = (is_cut, first) {
+        if let (true, Some((_, Some(text)))) = (is_cut, said.first()) {
             let what = "the first messages are not in the prompt";
             self.add(
                 "long-history-kept",
@@ -181,10 +183,10 @@ impl Judged<'_> {
                 format!("{gone} of them, from {}", shown(text)),
             );
         }
-        for (at, message) in messages.iter().enumerate() {
+        for (at, (message, lost)) in messages.iter().zip(&lost).enumerate() {
             let role = message["role"].as_str().unwrap_or_default();
-            let is_reported = is_cut && said[..gone].contains(&at);
-            if let Some(text) = lost[at].filter(|_| !is_reported) {
+            let is_reported = is_cut && said.iter().take(gone).any(|(gone, _)| *gone == at);
+            if let Some(text) = lost.filter(|_| !is_reported) {
                 let is_list = message[CONTENT].is_array();
                 let (broken, what) = match (role, is_list) {
                     ("tool", _) => (
@@ -206,7 +208,7 @@ impl Judged<'_> {
                 };
                 self.add(broken, what, in_message(at, text));
             }
-            if matches!(role, "user" | "tool") && lost[at].is_none() {
+            if matches!(role, "user" | "tool") && lost.is_none() {
                 self.control_tokens(at, message);
             }
         }
@@ -258,7 +260,7 @@ impl Judged<'_> {
             }
         }
         let tools = self.case.tools.iter().flatten();
-        let names = tools.filter_map(|tool| tool["function"]["name"].as_str());
+        let names = tools.filter_map(|tool| tool["function"].get("name")?.as_str());
         let gone: Vec<&str> = names.filter(|name| !prompt.contains(name)).collect();
         if let [first, ..] = gone.as_slice() {
             let detail = format!("{} of them, such as `{first}`", gone.len());
@@ -293,7 +295,9 @@ impl Judged<'_> {
         }
         for (at, part, one) in places.into_iter().take(MOST_MEDIA) {
             let mut without = self.case.clone();
-            if let Some(parts) = without.messages[at][CONTENT].as_array_mut() {
+            let message = without.messages.get_mut(at);
+            let content = message.and_then(|message| message.get_mut(CONTENT));
+            if let Some(parts) = content.and_then(Value::as_array_mut) {
                 parts.remove(part);
             }
             if render(&without).text() == prompt {
@@ -382,13 +386,14 @@ impl Judged<'_> {
     /// Whether the prompt begins with the prompt of the turn before, which a server has in its cache.
     fn cache(&mut self, prompt: &str, render: &dyn Fn(&Case) -> Outcome) {
         let messages = &self.case.messages;
-        let is_answer = |at: &usize| messages[*at]["role"] == "assistant";
+        let role = |at: usize| messages.get(at).map(|message| &message["role"]);
+        let is_answer = |at: &usize| role(*at).is_some_and(|role| role == "assistant");
         let Some(at) = (1..messages.len().saturating_sub(1)).rev().find(is_answer) else {
             return;
         };
         let before = |opens: bool| {
             let case = Case {
-                messages: messages[..at].to_vec(),
+                messages: messages.iter().take(at).cloned().collect(),
                 add_generation_prompt: opens,
                 continue_final_message: None,
                 ..self.case.clone()
@@ -463,7 +468,7 @@ fn is_in(prompt: &str, text: &str) -> bool {
     words.peek().is_some()
         && words.all(|word| match memmem::find(rest, word.as_bytes()) {
             Some(at) => {
-                rest = &rest[at + word.len()..];
+                rest = rest.get(at + word.len()..).unwrap_or_default();
                 true
             }
             None => false,

@@ -1,5 +1,6 @@
 //! What a server with a prefix cache computes again when a conversation goes on.
 
+use rolecall_core::Cut;
 use serde::Serialize;
 
 use crate::probe::turns::{AGENT, CHAT, Turn};
@@ -93,10 +94,10 @@ impl Recomputed {
             let (asked, mut finished) = (asked.text()?, answered.text()?);
             if opens_always {
                 let end = finished.rfind(turn.last)? + turn.last.len();
-                finished = &finished[..end];
+                finished = finished.cut(..end);
             }
             // The server has the prompt and what the model wrote after it.
-            let answer = &finished[common(asked, finished)..];
+            let answer = finished.cut(common(asked, finished)..);
             let cached = [asked, answer].concat();
             let (cached, goes_on) = (cached.trim_end(), goes_on.text()?);
             let lost = cached.len() - common(cached, goes_on);

@@ -3,7 +3,7 @@
 //! Ollama reads the answers of a model with what it finds in the template: the text before calls,
 //! and the texts around reasoning. An answer in the history shows how the model writes.
 
-use rolecall_core::{Case, Dialect};
+use rolecall_core::{Case, Cut, Dialect};
 use rolecall_go::answer::{Answer, CallTag};
 use rolecall_go::endpoint::has_own_parser;
 use rolecall_go::{GoEngine, GoProgram};
@@ -134,7 +134,7 @@ impl<'s> WrittenAnswer<'s> {
         let begin = if shared == opening.len() {
             shared
         } else {
-            let boundary = said[..shared].rfind(['>', ']', '\n']);
+            let boundary = said.cut(..shared).rfind(['>', ']', '\n']);
             boundary.map_or(0, |at| at + 1)
         };
         Some([begin, shared].map(|begin| {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rolecall_core::{Dialect, Outcome, Stage};
+use rolecall_core::{Cut, Dialect, Outcome, Stage};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -38,7 +38,7 @@ fn is_passed_on(seen: &ProbeOutcome) -> bool {
     let arguments = calls.into_iter().next().unwrap_or_default();
     let before = seen.text().and_then(|text| {
         let at = text.find(arguments)?;
-        (text.matches(arguments).count() == 1).then(|| &text[..at])
+        (text.matches(arguments).count() == 1).then(|| text.cut(..at))
     });
     before.is_some_and(|before| !arguments.is_empty() && !before.ends_with('{'))
 }

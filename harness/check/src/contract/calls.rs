@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 use serde_json::{Deserializer, Value};
 
 use super::definition::Contract;
@@ -72,7 +72,7 @@ fn quotes_are_escaped(tally: &mut Tally, prober: &Prober<'_>) {
     ) else {
         return;
     };
-    if unread_json(&usual[plain.find(words::USER).map_or(0, |user| user.end)..]).is_none()
+    if unread_json(usual.cut(plain.find(words::USER).map_or(0, |user| user.end)..)).is_none()
         && let Some((_, why)) = unread_json(said)
     {
         let what = format!(
@@ -82,13 +82,13 @@ fn quotes_are_escaped(tally: &mut Tally, prober: &Prober<'_>) {
         tally.broken(Evidence::one(what, &seen).at(Some(value)));
         return;
     }
-    let around = |text: &str, at: usize| text[..at].chars().next_back();
+    let around = |text: &str, at: usize| text.cut(..at).chars().next_back();
     let quote = around(usual, usual_value.start).filter(|sign| matches!(sign, '"' | '\''));
-    let closes = usual[usual_value.end..].chars().next();
+    let closes = usual.cut(usual_value.end..).chars().next();
     let is_quoted = quote.is_some() && quote == closes;
     let is_raw = is_quoted
         && around(text, value.start) == quote
-        && text[value.start..].starts_with(&quoted_value());
+        && text.cut(value.start..).starts_with(&quoted_value());
     tally.demand_with(Severity::Warning, !is_raw, || {
         let what = "an argument stands in quotes that the template writes, and a quote in it is not \
                     escaped";
@@ -196,12 +196,12 @@ pub(super) fn unread_json(said: &str) -> Option<(usize, String)> {
 pub(super) fn unread_json_around(said: &str, word: &str) -> Option<(usize, String)> {
     let starts = said.match_indices(['[', '{']).map(|(at, _)| at);
     let mut json = starts.filter(|at| {
-        let rest = &said[*at..];
+        let rest = said.cut(*at..);
         let inside = rest.trim_start_matches(|c: char| matches!(c, '[' | '{') || c.is_whitespace());
         inside.starts_with('"') && is_open_at(rest, word)
     });
     let at = json.next()?;
-    match Deserializer::from_str(&said[at..])
+    match Deserializer::from_str(said.cut(at..))
         .into_iter::<Value>()
         .next()?
     {
@@ -220,7 +220,7 @@ fn is_open_at(text: &str, word: &str) -> bool {
         return false;
     };
     let (mut depth, mut is_text, mut is_escaped) = (0, false, false);
-    for sign in text[..value].chars() {
+    for sign in text.cut(..value).chars() {
         match sign {
             _ if is_escaped => is_escaped = false,
             '\\' => is_escaped = true,
@@ -346,7 +346,12 @@ fn gaps_around_object(text: &str) -> Option<([&str; 2], &str)> {
     let object = text.trim();
     let start = text.len() - text.trim_start().len();
     let is_object = object.starts_with('{') && object.ends_with('}');
-    is_object.then(|| ([&text[..start], &text[start + object.len()..]], object))
+    is_object.then(|| {
+        (
+            [text.cut(..start), text.cut(start + object.len()..)],
+            object,
+        )
+    })
 }
 
 /// Compares the quotes around a text argument with those of the example in the instructions.

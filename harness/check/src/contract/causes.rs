@@ -1,6 +1,7 @@
 //! Says why two prompts differ: which lines of the template wrote the text at that place, and which
 //! condition had another result.
 
+use rolecall_core::Cut;
 use std::collections::BTreeMap;
 
 use rolecall_core::decision::{Decision, Decisions};
@@ -147,7 +148,7 @@ fn lost(prober: &Prober<'_>, prompt: &str, at: usize) -> String {
         let tokens = prober.tokenizer()?.encode(text).ok()?;
         Some(tokens.len())
     };
-    if let (Some(lost), Some(all)) = (count(&prompt[at..]), count(prompt)) {
+    if let (Some(lost), Some(all)) = (count(prompt.cut(at..)), count(prompt)) {
         return format!("{lost} of {all} tokens are computed again");
     }
     let lost = prompt.len() - at;
@@ -157,7 +158,7 @@ fn lost(prober: &Prober<'_>, prompt: &str, at: usize) -> String {
 fn shortened(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(LONGEST) {
-        Some((at, _)) => format!("{}…", &text[..at]),
+        Some((at, _)) => format!("{}…", text.cut(..at)),
         None => text,
     }
 }

@@ -1,7 +1,7 @@
 //! Contracts about content: two spellings of the same content give the same prompt, and a text
 //! arrives as it was sent.
 
-use rolecall_core::{Dialect, Outcome};
+use rolecall_core::{Cut, Dialect, Outcome};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -381,7 +381,7 @@ pub(super) static TEXT_VERBATIM: Contract = Contract {
             if found.contains("\\n") {
                 // Within JSON or Python's notation, where every sign has another form. A text that is
                 // no value of an object or a list needs none.
-                let before = text[..from.start].trim_end_matches(['"', '\'']);
+                let before = text.cut(..from.start).trim_end_matches(['"', '\'']);
                 let is_quoted = before.len() < from.start;
                 let is_value = before.trim_end().ends_with([':', ',', '[', '(', '=']);
                 tally.demand_with(Severity::Warning, is_value || !is_quoted, || {
@@ -444,7 +444,7 @@ fn begins_in_a_tag(capabilities: &Capabilities) -> bool {
         return false;
     };
     let text = text.trim_end();
-    let tag = text.rfind('<').map_or("", |at| &text[at..]);
+    let tag = text.rfind('<').map_or("", |at| text.cut(at..));
     let name = tag.trim_start_matches('<').trim_end_matches('>');
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '-');
     tag.ends_with('>') && !name.is_empty() && name.chars().all(is_name)

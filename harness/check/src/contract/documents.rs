@@ -1,6 +1,6 @@
 //! Contracts about documents.
 
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -63,7 +63,7 @@ fn numbers_differ(tally: &mut Tally, two: &ProbeOutcome) {
         return;
     };
     let last_number = |text: &str| -> Option<String> {
-        let text = &text[text.ceil_char_boundary(text.len().saturating_sub(80))..];
+        let text = text.cut(text.ceil_char_boundary(text.len().saturating_sub(80))..);
         let mut numbers = text
             .split(|c: char| !c.is_ascii_digit())
             .filter(|word| !word.is_empty());

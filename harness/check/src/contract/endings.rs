@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 
 use super::evidence::Evidence;
 use super::reasoning::marks;
@@ -103,11 +103,11 @@ impl TurnTokens {
         let mut is_open = false;
         let mut rest = 0;
         for token in control_tokens_in(text) {
-            let at = rest + text[rest..].find(token)?;
+            let at = rest + text.cut(rest..).find(token)?;
             rest = at + 1;
             let end = at + token.len();
             if token == self.opening {
-                if is_open && at > first && is_content(&text[..at]) {
+                if is_open && at > first && is_content(text.cut(..at)) {
                     let what = format!(
                         "`{}` opens a turn before the last one is closed by `{}`",
                         self.opening, self.closing
@@ -116,7 +116,7 @@ impl TurnTokens {
                 }
                 is_open = true;
             } else if token == self.closing {
-                let next = text[end..].trim_start();
+                let next = text.cut(end..).trim_start();
                 if at > first && !next.is_empty() && !next.starts_with(&self.opening) {
                     let what = format!(
                         "`{}` closes a turn, and no `{}` follows it",
@@ -137,7 +137,7 @@ fn is_content(text: &str) -> bool {
     let text = text.trim_end();
     let is_closing_tag = text.ends_with('>')
         && text.rfind('<').is_some_and(|at| {
-            let name = text[at..].strip_prefix("</").unwrap_or_default();
+            let name = text.cut(at..).strip_prefix("</").unwrap_or_default();
             name.starts_with(char::is_alphabetic)
         });
     is_closing_tag
@@ -305,7 +305,7 @@ fn opening_before<'s>(seen: &'s ProbeOutcome, word: &str) -> Option<(&'s str, &'
     let head = before.trim_end();
     let token = control_tokens_in(head).next_back()?;
     head.ends_with(token)
-        .then_some((token, &before[head.len()..]))
+        .then_some((token, before.cut(head.len()..)))
 }
 
 /// The same white space is between an opening and a text in all conversations.
@@ -430,12 +430,12 @@ fn tokens_are_not_doubled(tally: &mut Tally, prober: &Prober<'_>) {
         if is_call && !seen.has(words::FIRST_VALUE) {
             continue;
         }
-        let said = &text[question.end..];
+        let said = text.cut(question.end..);
         let mut from = 0;
         let twice = control_tokens_in(said).find_map(|token| {
-            let at = from + said[from..].find(token)?;
+            let at = from + said.cut(from..).find(token)?;
             from = at + token.len();
-            let rest = said[from..].trim_start();
+            let rest = said.cut(from..).trim_start();
             rest.starts_with(token).then(|| (at + question.end, token))
         });
         if let Some((at, token)) = twice {
@@ -485,7 +485,7 @@ fn headings_alike(tally: &mut Tally, prober: &Prober<'_>) {
             let seen = prober.see(*probe);
             let heading = seen.before(word).and_then(|before| {
                 let token = control_tokens_in(before).next_back()?;
-                let heading = &before[before.rfind(token)?..];
+                let heading = before.cut(before.rfind(token)?..);
                 let is_own = heading.len() <= LONGEST && !heading.to_lowercase().contains("quill");
                 (is_own && marks(heading).next().is_none()).then_some(heading)
             });
@@ -526,7 +526,9 @@ fn roles_are_named(tally: &mut Tally, prober: &Prober<'_>) {
         } else {
             last
         };
-        let role = head[head.rfind(opening)? + opening.len()..].trim_end_matches(last);
+        let role = head
+            .cut(head.rfind(opening)? + opening.len()..)
+            .trim_end_matches(last);
         let is_role = !role.is_empty() && role.chars().all(char::is_alphanumeric);
         is_role.then(|| {
             (
@@ -553,8 +555,8 @@ fn roles_are_named(tally: &mut Tally, prober: &Prober<'_>) {
         };
         let at = before
             .rfind(&question.0)
-            .filter(|at| before[*at..].starts_with(&empty));
-        let after = at.map_or("", |at| &before[at + empty.len()..]);
+            .filter(|at| before.cut(*at..).starts_with(&empty));
+        let after = at.map_or("", |at| before.cut(at + empty.len()..));
         let is_empty = at.is_some() && !after.starts_with(char::is_alphanumeric);
         tally.demand(!is_empty, || {
             let what = format!("`{empty}` opens the turn of {who}, and no role is in it");
@@ -569,9 +571,9 @@ fn results_open_alike(tally: &mut Tally, prober: &Prober<'_>) {
     let opening = turns.before(words::SECOND_USER).and_then(|before| {
         let head = before.trim_end();
         let token = control_tokens_in(head).next_back()?;
-        let role = &head[head.rfind(token)? + token.len()..];
+        let role = head.cut(head.rfind(token)? + token.len()..);
         let is_role = !role.is_empty() && role.chars().all(char::is_alphanumeric);
-        is_role.then(|| (format!("{token}{role}"), &before[head.len()..]))
+        is_role.then(|| (format!("{token}{role}"), before.cut(head.len()..)))
     });
     let (Some((opening, gap)), Some(before)) = (opening, called.before(words::RESULT)) else {
         return;
@@ -582,7 +584,7 @@ fn results_open_alike(tally: &mut Tally, prober: &Prober<'_>) {
     let is_after_call = called
         .find(words::FIRST_VALUE)
         .is_some_and(|value| value.end < at);
-    let rest = &before[at..];
+    let rest = before.cut(at..);
     if gap.is_empty() || !is_after_call || rest.starts_with(char::is_alphanumeric) {
         return;
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rolecall_core::{Case, Outcome, Stage};
+use rolecall_core::{Case, Cut, Outcome, Stage};
 use rolecall_io::outcome_json::OutcomeJson;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -257,8 +257,8 @@ impl Evidence {
                 Outcome::Rendered { text: second },
                 Some(Relation::Prefix),
             ) => {
-                let first = &first[..self.until.unwrap_or(first.len())];
-                let second = &second[..second.floor_char_boundary(first.len())];
+                let first = first.cut(..self.until.unwrap_or(first.len()));
+                let second = second.cut(..second.floor_char_boundary(first.len()));
                 let rendered = |text: &str| Outcome::Rendered {
                     text: text.to_owned(),
                 };

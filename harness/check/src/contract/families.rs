@@ -1,6 +1,6 @@
 //! The contract that tokens of a known family of models are joined as in that family.
 
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 
 use super::definition::Contract;
 use super::endings::spelt;
@@ -97,7 +97,7 @@ fn joints(text: &str) -> Vec<Joint<'_>> {
     let mut places = Vec::new();
     let mut from = 0;
     for token in control_tokens_in(text) {
-        let Some(at) = text[from..].find(token).map(|at| from + at) else {
+        let Some(at) = text.cut(from..).find(token).map(|at| from + at) else {
             continue;
         };
         from = at + token.len();
@@ -108,12 +108,12 @@ fn joints(text: &str) -> Vec<Joint<'_>> {
         .map(|two| Joint {
             before: two[0].1,
             after: two[1].1,
-            gap: &text[two[0].0 + two[0].1.len()..two[1].0],
+            gap: text.cut(two[0].0 + two[0].1.len()..two[1].0),
         })
         .filter(|joint| joint.gap.trim().is_empty())
         .collect();
     if let Some((at, token)) = places.last() {
-        let gap = &text[at + token.len()..];
+        let gap = text.cut(at + token.len()..);
         if gap.trim().is_empty() {
             found.push(Joint {
                 before: token,

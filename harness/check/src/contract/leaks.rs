@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use memchr::memmem;
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 use serde_json::json;
 
 use super::definition::Contract;
@@ -101,7 +101,7 @@ fn places(text: &str, word: &str) -> impl Iterator<Item = Range<usize>> {
     let places = memmem::find_iter(text.as_bytes(), word);
     let places = places.map(|at| at..at + word.len());
     places.filter(move |place| {
-        !text[..place.start].ends_with(is_part) && !text[place.end..].starts_with(is_part)
+        !text.cut(..place.start).ends_with(is_part) && !text.cut(place.end..).starts_with(is_part)
     })
 }
 

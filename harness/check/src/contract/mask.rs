@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use rolecall_answers::mask::MaskedTurn;
-use rolecall_core::Dialect;
 use rolecall_core::provenance::{Input, InputKind, Span};
+use rolecall_core::{Cut, Dialect};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -134,7 +134,7 @@ fn answers_marked(
                 Part::Reasoning => ("the reasoning is not marked", Severity::Warning),
                 Part::Text => ("an answer is not marked", Severity::Error),
             };
-            let is_blank = text[span.prompt.clone()].trim().is_empty();
+            let is_blank = text.cut(span.prompt.clone()).trim().is_empty();
             tally.demand_with(severity, is_blank || covers(marked, &span.prompt), || {
                 Evidence::one(what, seen).at(Some(span.prompt.clone()))
             });
@@ -144,7 +144,8 @@ fn answers_marked(
         if let (Some(first), Some(mark), GenerationPrompt::Suffix { text: opening }) =
             (first, mark, &capabilities.generation_prompt)
         {
-            let is_marked = !opening.trim().is_empty() && text[mark.start..first].contains(opening);
+            let is_marked =
+                !opening.trim().is_empty() && text.cut(mark.start..first).contains(opening);
             tally.demand_with(Severity::Warning, !is_marked, || {
                 Evidence::one("the opening of an answer is marked", seen)
                     .at(Some(mark.start..first))
@@ -218,7 +219,7 @@ fn ends(prober: &Prober<'_>, capabilities: &Capabilities) -> Vec<String> {
             let is_call = message.get("tool_calls").is_some();
             turn.end.clone().filter(|_| !is_call)
         });
-        ends.map(|end| probe.mask.prompt[end].to_owned())
+        ends.map(|end| probe.mask.prompt.cut(end).to_owned())
     });
     ends.collect()
 }
@@ -256,14 +257,15 @@ fn turns_end(
                     end,
                     &format!(
                         "`{}`, which ends {name}, is not learned",
-                        &text[end.clone()]
+                        text.cut(end.clone())
                     ),
                 )),
                 _ => {
-                    let blank = text[rest.clone()].len() - text[rest.clone()].trim_start().len();
+                    let blank =
+                        text.cut(rest.clone()).len() - text.cut(rest.clone()).trim_start().len();
                     let rest = rest.start + blank..rest.end;
                     tally.demand(rest.is_empty() || covers(learned, &rest), || {
-                        let end = &text[rest.clone()];
+                        let end = text.cut(rest.clone());
                         not_learned(
                             probe,
                             &rest,
@@ -329,7 +331,7 @@ fn others_are_not_learned(tally: &mut Tally, probe: &MaskedProbe, learned: &[Ran
         let Some(whose) = span.origin.inputs().find_map(|input| whose(probe, input)) else {
             continue;
         };
-        let is_blank = text[span.prompt.clone()].trim().is_empty();
+        let is_blank = text.cut(span.prompt.clone()).trim().is_empty();
         let is_learned = learned
             .iter()
             .any(|range| range.start < span.prompt.end && span.prompt.start < range.end);

@@ -1,7 +1,7 @@
 //! The contract about parts of a question that are no texts: images, recordings and videos.
 
 use memchr::memmem;
-use rolecall_core::{Dialect, Outcome, Stage};
+use rolecall_core::{Cut, Dialect, Outcome, Stage};
 
 use super::content::{PartHandling, part_handling};
 use super::definition::Contract;
@@ -130,9 +130,9 @@ fn numbers_run_on(tally: &mut Tally, prober: &Prober<'_>) {
     let numbers: Vec<&str> = text
         .match_indices([':', '：'])
         .filter_map(|(at, _)| {
-            let before = &text[..at];
+            let before = text.cut(..at);
             let head = before.trim_end_matches(|c: char| c.is_ascii_digit());
-            (head.len() < before.len()).then(|| &before[head.len()..])
+            (head.len() < before.len()).then(|| before.cut(head.len()..))
         })
         .collect();
     let is_running = numbers.iter().enumerate();
@@ -277,12 +277,12 @@ fn marks<'s>(text: &ProbeOutcome, one: &'s ProbeOutcome) -> Vec<(&'s str, usize,
     let mut marks: Vec<(&str, usize, usize)> = Vec::new();
     for (open, close) in [('<', '>'), ('[', ']')] {
         for (start, _) in prompt.match_indices(open) {
-            let rest = &prompt[start..];
+            let rest = prompt.cut(start..);
             let Some(end) = rest.find(close) else {
                 continue;
             };
-            let mark = &rest[..=end];
-            let is_mark = !mark[1..].contains(open)
+            let mark = rest.cut(..=end);
+            let is_mark = !mark.cut(1..).contains(open)
                 && !mark.contains(|c: char| c.is_whitespace() || c.is_ascii_digit());
             let before = text.text().map_or(0, |text| text.matches(mark).count());
             let times = prompt.matches(mark).count().saturating_sub(before);

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 
 use crate::probe::Prober;
 
@@ -69,8 +69,8 @@ fn names_one_of(source: &str, names: &[&str]) -> bool {
     names.iter().any(|name| {
         let mut places = source.match_indices(name);
         places.any(|(at, _)| {
-            let before = source[..at].chars().next_back();
-            let is_end = !source[at + name.len()..].starts_with(is_part);
+            let before = source.cut(..at).chars().next_back();
+            let is_end = !source.cut(at + name.len()..).starts_with(is_part);
             is_end && !before.is_some_and(char::is_alphanumeric)
         })
     })

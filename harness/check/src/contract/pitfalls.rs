@@ -1,6 +1,6 @@
 //! The contract that a template avoids constructs that do not do what they look like.
 
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 use rolecall_jinja::PitfallKind;
 
 use super::definition::Contract;
@@ -74,7 +74,7 @@ fn nearly<'n>(name: &str, assigned: impl Iterator<Item = &'n str>) -> Option<&'n
 /// The line in which a name first appears.
 fn line_of(source: &str, name: &str) -> usize {
     let at = source.find(name).unwrap_or(0);
-    source[..at].matches('\n').count() + 1
+    source.cut(..at).matches('\n').count() + 1
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Contracts about prompts that continue each other: earlier text must not change.
 
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 
 use super::causes::cause;
 use super::definition::Contract;
@@ -177,8 +177,8 @@ fn other_break<'o>(
     let text = open.text()?;
     let stem = text.trim_end();
     let following = finished.text()?.strip_prefix(stem)?;
-    let gap = &following[..following.len() - following.trim_start().len()];
-    let end = &text[stem.len()..];
+    let gap = following.cut(..following.len() - following.trim_start().len());
+    let end = text.cut(stem.len()..);
     (!end.is_empty() && !following.starts_with(end)).then_some((end, gap))
 }
 
@@ -283,9 +283,9 @@ fn continues(
     let (Some(one), Some(other)) = (tally.text(first), tally.text(second)) else {
         return;
     };
-    let one = &one[..until];
+    let one = one.cut(..until);
     let at = common(one, other);
-    let rest = strip(&one[at..]);
+    let rest = strip(one.cut(at..));
     let eos = special_token(prober.template(), "eos_token");
     let is_end = eos.is_some_and(|eos| rest.trim() == eos) || is_end_of_text(one, other, at);
     if rest.is_empty() || is_end || is_in_reasoning(one, other, at) {
@@ -311,16 +311,16 @@ fn continues(
 
 /// The start of the mark in which two prompts begin to differ, or the place where they do.
 fn start_of_mark(one: &str, at: usize) -> usize {
-    let before = &one[..at];
+    let before = one.cut(..at);
     let start = before.rfind(['<', '[']).filter(|start| at - start < 24);
-    let start = start.filter(|start| !before[*start..].contains(['>', ']']));
+    let start = start.filter(|start| !before.cut(*start..).contains(['>', ']']));
     start.unwrap_or(at)
 }
 
 /// Whether the rest of the first prompt is one token that also ends the second prompt, and occurs
 /// nowhere else. Such a token ends the text, whatever its name.
 fn is_end_of_text(one: &str, other: &str, at: usize) -> bool {
-    let rest = one[start_of_mark(one, at)..].trim();
+    let rest = one.cut(start_of_mark(one, at)..).trim();
     let is_token = control_tokens(rest)
         .first()
         .is_some_and(|token| token == rest);
@@ -348,20 +348,22 @@ fn moves_along(one: &str, other: &str, at: usize) -> bool {
     /// A shorter text could be there by chance.
     const SHORTEST: usize = 20;
     let start = start_of_mark(one, at);
-    let (lower, rest) = (one.to_ascii_lowercase(), &one[start..]);
-    let next = SPOKEN.iter().filter_map(|word| lower[start..].find(word));
-    let mut block = &rest[..next.min().unwrap_or(rest.len())];
+    let (lower, rest) = (one.to_ascii_lowercase(), one.cut(start..));
+    let next = SPOKEN
+        .iter()
+        .filter_map(|word| lower.cut(start..).find(word));
+    let mut block = rest.cut(..next.min().unwrap_or(rest.len()));
     // The opening of the model's turn, or of the next question, need not follow there.
     if let Some((at, _)) = block
         .match_indices(['<', '['])
         .next_back()
         .filter(|(at, _)| *at > 0)
     {
-        block = &block[..at];
+        block = block.cut(..at);
     }
     // Tokens alone say nothing: every turn has them.
     let tokens: usize = control_tokens_in(block).map(str::len).sum();
-    if block.len() - tokens >= SHORTEST && other[start..].contains(block.trim_end()) {
+    if block.len() - tokens >= SHORTEST && other.cut(start..).contains(block.trim_end()) {
         return true;
     }
     // Between the texts that move, tokens may change.
@@ -373,7 +375,7 @@ fn moves_along(one: &str, other: &str, at: usize) -> bool {
     let first = texts.first().map(|text| text.trim());
     let texts = texts.into_iter().map(str::trim);
     let long: Vec<&str> = texts.filter(|text| text.len() >= SHORTEST).collect();
-    let moves = |text: &&str| other[start..].contains(*text);
+    let moves = |text: &&str| other.cut(start..).contains(*text);
     !long.is_empty()
         && (long.iter().all(moves) || first.is_some_and(|first| first == long[0] && moves(&first)))
 }
@@ -383,7 +385,7 @@ pub(super) fn is_in_reasoning(one: &str, other: &str, at: usize) -> bool {
     // They may part in the middle of a mark.
     let start = start_of_mark(one, at);
     let has_mark = |text: &str| {
-        let rest = text[start..].trim_start();
+        let rest = text.cut(start..).trim_start();
         // It also ends the reasoning of gpt-oss.
         mark_at(rest).is_some() || rest.starts_with("<|end|>")
     };
@@ -391,7 +393,7 @@ pub(super) fn is_in_reasoning(one: &str, other: &str, at: usize) -> bool {
     let is_closed = |text: &str| marks(text).any(|(_, mark)| !mark.opens);
     has_mark(one)
         || has_mark(other)
-        || (is_within(&one[..at]) && [one, other].into_iter().any(is_closed))
+        || (is_within(one.cut(..at)) && [one, other].into_iter().any(is_closed))
 }
 
 pub(super) static HISTORY_STABLE: Contract = Contract {
@@ -575,7 +577,9 @@ fn open_model_turn(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgemen
                 .find(word)
                 .unwrap_or_default();
             let mark = control_tokens(opening).into_iter().next();
-            following[..until].contains(mark.as_deref().unwrap_or(opening.trim()))
+            following
+                .cut(..until)
+                .contains(mark.as_deref().unwrap_or(opening.trim()))
         });
         if let Some(closing) = ends_turn {
             let what = format!(
@@ -608,8 +612,10 @@ fn opening_in_go(prober: &Prober<'_>) -> Option<String> {
         ends.map(|(probe, word)| prober.see(probe).after(word).map(str::to_owned));
     let after = one.filter(|one| Some(one) == other.as_ref() && Some(one) == third.as_ref())?;
     let tokens: Vec<&str> = control_tokens_in(&after).collect();
-    let opening = &after[after.rfind(tokens.last()?)?..];
-    let has_role = opening[tokens.last()?.len()..].contains(char::is_alphanumeric);
+    let opening = after.cut(after.rfind(tokens.last()?)?..);
+    let has_role = opening
+        .cut(tokens.last()?.len()..)
+        .contains(char::is_alphanumeric);
     (tokens.len() > 1 || has_role).then(|| opening.to_owned())
 }
 
@@ -626,7 +632,7 @@ fn end_of_answers(prober: &Prober<'_>) -> Option<String> {
 fn opens_as(text: &str, closed: Option<&str>, opening: &str) -> bool {
     let head = marks(opening)
         .next()
-        .map_or(opening, |(at, _)| &opening[..at]);
+        .map_or(opening, |(at, _)| opening.cut(..at));
     let head = head.trim_end();
     closed
         .and_then(|closed| text.strip_prefix(closed))

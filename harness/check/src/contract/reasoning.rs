@@ -1,7 +1,7 @@
 //! The marks around the reasoning of models, such as `<think>` and `</think>`, and the contract
 //! that history has them as prompts open and close them.
 
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -52,9 +52,9 @@ pub(super) fn mark_at(text: &str) -> Option<Mark> {
         '◁' => '▷',
         _ => return None,
     };
-    let after = &text[open.len_utf8()..];
+    let after = text.cut(open.len_utf8()..);
     let end = after.find(close).filter(|end| *end < LONGEST)?;
-    let name = after[..end].trim_matches('|').to_ascii_lowercase();
+    let name = after.cut(..end).trim_matches('|').to_ascii_lowercase();
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | ':' | '-');
     let speaks = ["think", "thought", "reasoning"];
     let is_mark = name.chars().all(is_name) && speaks.iter().any(|word| name.contains(word));
@@ -67,7 +67,7 @@ pub(super) fn mark_at(text: &str) -> Option<Mark> {
 /// The marks in a text, each with its place.
 pub(super) fn marks(text: &str) -> impl DoubleEndedIterator<Item = (usize, Mark)> + '_ {
     let starts = text.match_indices(['<', '[', '◁']);
-    starts.filter_map(|(at, _)| Some((at, mark_at(&text[at..])?)))
+    starts.filter_map(|(at, _)| Some((at, mark_at(text.cut(at..))?)))
 }
 
 /// Whether a text ends within reasoning.
@@ -149,7 +149,7 @@ fn begin_once(tally: &mut Tally, with: &str, [open, finished]: [&ProbeOutcome; 2
         return;
     };
     let again = marks(added).find(|(_, mark)| mark.opens);
-    let mark = again.map_or("", |(at, mark)| &added[at..at + mark.len]);
+    let mark = again.map_or("", |(at, mark)| added.cut(at..at + mark.len));
     let what = format!(
         "the prompt has marks of reasoning at its end, and `{mark}` follows before the answer"
     );
@@ -165,7 +165,7 @@ fn begin_alike(tally: &mut Tally, with: &str, open: &ProbeOutcome, reasoned: &Pr
     let Some(reasoning) = reasoned.find(words::REASONING) else {
         return;
     };
-    let before = &finished[..reasoning.start];
+    let before = finished.cut(..reasoning.start);
     let (Some((place, _)), Some(asked)) = (marks(before).next_back(), open.find(words::USER))
     else {
         return;
@@ -175,27 +175,27 @@ fn begin_alike(tally: &mut Tally, with: &str, open: &ProbeOutcome, reasoned: &Pr
     match opened {
         Some((at, mark))
             if mark.opens
-                && prompt[at + mark.len..].trim().is_empty()
-                && before.starts_with(&prompt[..at + mark.len]) =>
+                && prompt.cut(at + mark.len..).trim().is_empty()
+                && before.starts_with(prompt.cut(..at + mark.len)) =>
         {
             let what = format!(
                 "the prompt opens the reasoning with {}, and the history with {}",
-                shown(&prompt[at..]),
-                shown(&before[place..])
+                shown(prompt.cut(at..)),
+                shown(before.cut(place..))
             );
             let evidence = |what: String| Evidence::no_prefix(what, open, reasoned);
             demand(tally, before == prompt, (with, &what), evidence);
         }
-        None if before[..place].trim_end() == prompt.trim_end() => {
+        None if before.cut(..place).trim_end() == prompt.trim_end() => {
             let is_gap = |text: &str| text.contains('\n') && text.trim().is_empty();
             let (gap, what) = if prompt.len() < place {
                 let what = "the history has line breaks before its reasoning that are not at the \
                             end of the prompt";
-                (&before[prompt.len()..place], what)
+                (before.cut(prompt.len()..place), what)
             } else {
                 let what = "the prompt ends with line breaks that the history has not before its \
                             reasoning";
-                (&prompt[place..], what)
+                (prompt.cut(place..), what)
             };
             let evidence = |what: String| Evidence::no_prefix(what, open, reasoned);
             demand(tally, !is_gap(gap), (with, what), evidence);
@@ -215,7 +215,7 @@ fn close_alike(tally: &mut Tally, with: &str, one: &ProbeOutcome, other: &ProbeO
     let close = |seen| {
         let block = end_of_reasoning(seen)?;
         let (at, _) = marks(block).next_back()?;
-        Some(&block[at..])
+        Some(block.cut(at..))
     };
     ends_alike(tally, with, [one, other], close);
 }
@@ -281,10 +281,10 @@ fn half_marked(seen: &ProbeOutcome) -> Option<&'static str> {
     let (text, reasoning) = (seen.text()?, seen.find(words::REASONING)?);
     let from = seen.find(words::USER).map_or(0, |asked| asked.end);
     let before = text.get(from..reasoning.start)?;
-    let rest = &text[reasoning.end..];
+    let rest = text.cut(reasoning.end..);
     let answer = seen.find(words::ASSISTANT).map(|answer| answer.start);
     let until = answer.and_then(|at| at.checked_sub(reasoning.end));
-    let after = &rest[..until.unwrap_or(rest.len())];
+    let after = rest.cut(..until.unwrap_or(rest.len()));
     let is_opened = marks(before)
         .next_back()
         .is_some_and(|(_, mark)| mark.opens);
@@ -321,13 +321,13 @@ fn end_of_reasoning(seen: &ProbeOutcome) -> Option<&str> {
     let mut all = marks(before);
     let (at, mark) = all.next_back()?;
     let is_after_question = seen.find(words::USER).is_some_and(|asked| asked.end < at);
-    let is_last = before[at + mark.len..].trim().is_empty();
+    let is_last = before.cut(at + mark.len..).trim().is_empty();
     // Without reasoning between them, both marks count.
     let opening = all
         .next_back()
-        .filter(|(opened, mark)| mark.opens && before[opened + mark.len..at].trim().is_empty());
+        .filter(|(opened, mark)| mark.opens && before.cut(opened + mark.len..at).trim().is_empty());
     let from = opening.map_or(at, |(opened, _)| opened);
-    (!mark.opens && is_after_question && is_last).then(|| &before[from..])
+    (!mark.opens && is_after_question && is_last).then(|| before.cut(from..))
 }
 
 /// A mark with its white space.

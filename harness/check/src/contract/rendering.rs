@@ -1,7 +1,7 @@
 //! Contracts about rendering itself.
 
 use rolecall_core::clock::Moment;
-use rolecall_core::{Case, Dialect, Outcome, Stage};
+use rolecall_core::{Case, Cut, Dialect, Outcome, Stage};
 use serde_json::json;
 
 use super::causes::cause;
@@ -248,7 +248,7 @@ fn wrong_date(prompt: &str, days: &[Moment]) -> Option<String> {
     let is_one = |form: &str, text: &str| days.iter().any(|day| day.strftime(form) == text);
     let year = days.first()?.strftime("%Y");
     prompt.match_indices(&year).find_map(|(at, _)| {
-        let (before, after) = (&prompt[..at], &prompt[at + year.len()..]);
+        let (before, after) = (prompt.cut(..at), prompt.cut(at + year.len()..));
         if let Some(rest) = after.get(..6).filter(|rest| is_month_and_day(rest)) {
             return (!is_one("-%m-%d", rest)).then(|| format!("{year}{rest}"));
         }

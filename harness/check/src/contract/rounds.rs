@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -92,7 +92,8 @@ fn results_have_their_own(tally: &mut Tally, seen: &ProbeOutcome) {
         let starts = places.iter().map(|other| other.start);
         let before = ends.filter(|end| *end <= places[at].start).max();
         let after = starts.filter(|start| *start >= places[at].end).min();
-        text[before.unwrap_or(0)..after.unwrap_or(text.len())].to_ascii_lowercase()
+        text.cut(before.unwrap_or(0)..after.unwrap_or(text.len()))
+            .to_ascii_lowercase()
     };
     // If the first call has its name before its arguments, the second call has its own name there.
     let asked = seen.find(words::USER).map_or(0, |user| user.end);
@@ -121,7 +122,7 @@ fn results_have_their_own(tally: &mut Tally, seen: &ProbeOutcome) {
     let head = |name: &str, from: usize, until: usize| {
         let text = lower.get(from..until)?;
         let at = text.rfind(name)? + name.len();
-        Some(text[at..].replace(|c: char| c.is_ascii_digit(), ""))
+        Some(text.cut(at..).replace(|c: char| c.is_ascii_digit(), ""))
     };
     let firsts = [places[0].start.min(places[1].start), starts];
     if let (Some(one), Some(other)) = (
@@ -221,7 +222,7 @@ fn own_ids(tally: &mut Tally, seen: &ProbeOutcome, how: &str) {
     };
     let before = |word: &str| {
         let at = seen.find(word)?.start;
-        let all = id.captures_iter(&text[..at]);
+        let all = id.captures_iter(text.cut(..at));
         all.last().map(|found| found[1].to_owned())
     };
     if let (Some(one), Some(other)) = (before(words::FIRST_VALUE), before(words::THIRD_VALUE)) {
@@ -272,7 +273,7 @@ pub(super) static SECOND_ROUND_ALIKE: Contract = Contract {
             (Some(end), Some(other)) if end == other => end.len(),
             _ => 0,
         };
-        let first = &first[..first.len() - end];
+        let first = first.cut(..first.len() - end);
         let [before, first, second] = [before, first, second].map(counts);
         let count = |of: &BTreeMap<&str, usize>, token: &str| of.get(token).copied().unwrap_or(0);
         let missing: Vec<&str> = first

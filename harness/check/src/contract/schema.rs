@@ -1,6 +1,6 @@
 //! The contract that the whole of a tool's schema is in the prompt.
 
-use rolecall_core::{Case, Dialect};
+use rolecall_core::{Case, Cut, Dialect};
 use serde_json::{Value, json};
 
 use super::definition::Contract;
@@ -71,8 +71,8 @@ fn description_is_escaped(tally: &mut Tally, prober: &Prober<'_>) {
     let (Some(text), Some(start)) = (tally.text(&seen), seen.find(words::TOOL_ABOUT)) else {
         return;
     };
-    let rest = &text[start.start..];
-    let is_quoted = text[..start.start].ends_with('"');
+    let rest = text.cut(start.start..);
+    let is_quoted = text.cut(..start.start).ends_with('"');
     let after = rest.strip_prefix(&quoted_about());
     let what = if is_quoted && after.is_some_and(|after| after.starts_with('"')) {
         "a tool's description stands in quotes that the template writes, and a quote in it is not \
@@ -85,7 +85,7 @@ fn description_is_escaped(tally: &mut Tally, prober: &Prober<'_>) {
         "a tool's description is escaped for HTML"
     } else if text.contains("\\u00e9") && prober.dialect() == Dialect::Jinja {
         "letters of a tool's description that are not in ASCII are written as `\\u00e9`"
-    } else if !rest[..rest.len().min(200)].contains("next") {
+    } else if !rest.cut(..rest.len().min(200)).contains("next") {
         "of a tool's description only the first line is in the prompt"
     } else {
         tally.holds();
@@ -151,8 +151,8 @@ fn descriptions_are_with_their_own(tally: &mut Tally, prober: &Prober<'_>) {
             })
         };
         let lower = seen.text().unwrap_or_default().to_ascii_lowercase();
-        let before = |name: &str, at: usize| Some(at - lower[..at].rfind(name)?);
-        let after = |name: &str, at: usize| lower[at..].find(name);
+        let before = |name: &str, at: usize| Some(at - lower.cut(..at).rfind(name)?);
+        let after = |name: &str, at: usize| lower.cut(at..).find(name);
         tally.demand(is_own(&before) || is_own(&after), || {
             let what = format!("the description of {of} stands with another one");
             Evidence::one(what, &seen).at(seen.find(pairs[0].1))
@@ -305,10 +305,10 @@ fn optional_is_optional(tally: &mut Tally, prober: &Prober<'_>) {
     let about = |text: &str| -> Vec<String> {
         let text = text.to_lowercase();
         let names = text.match_indices(words::FIRST_KEY);
-        let after = names.map(|(at, name)| &text[at + name.len()..]);
+        let after = names.map(|(at, name)| text.cut(at + name.len()..));
         let entries = after.map(|rest| {
             let end = rest.find(['\n', ',', '}']).unwrap_or(rest.len());
-            rest[..end].to_owned()
+            rest.cut(..end).to_owned()
         });
         entries.collect()
     };

@@ -3,7 +3,7 @@
 use rolecall_answers::comparison::Verdict;
 use rolecall_answers::meaning::Meaning;
 use rolecall_answers::reading::ReadAnswer;
-use rolecall_core::{Answer, Dialect, ReadOutcome};
+use rolecall_core::{Answer, Cut, Dialect, ReadOutcome};
 use rolecall_response::{Event, Options, ParseError, ResponseTemplate};
 
 use super::definition::Contract;
@@ -103,7 +103,7 @@ fn demand_early(
     let Some(begin) = read.text.find(text.as_str()) else {
         return tally.skip("the template does not write it");
     };
-    let before = read.text[..begin].chars().count();
+    let before = read.text.cut(..begin).chars().count();
     let due = before + text.chars().count().saturating_sub(1).min(MOST_HELD_BACK);
     let whole = Answer {
         prompt: &answer.prompt,
@@ -181,7 +181,7 @@ fn demand_cut_safe(
     };
     let mut cuts = read.text.char_indices().map(|(at, _)| at);
     let failing = cuts.find_map(|at| {
-        let error = template.parse(&read.text[..at], &options).err()?;
+        let error = template.parse(read.text.cut(..at), &options).err()?;
         Some((at, error))
     });
     match failing {
@@ -189,7 +189,7 @@ fn demand_cut_safe(
         // transformers has no limits.
         Some((_, ParseError::LimitExceeded { .. })) => tally.skip("an answer is over the limit"),
         Some((at, error)) => {
-            let cut = &read.text[..at];
+            let cut = read.text.cut(..at);
             let what = format!(
                 "{}, cut off within {}: transformers refuses the answer ({error}), and all of it \
                  is lost",

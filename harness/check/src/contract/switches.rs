@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 use serde_json::Value;
 
 use super::definition::Contract;
@@ -169,7 +169,7 @@ fn is_set(source: &str, name: &str) -> bool {
 /// The line in which a name first appears.
 fn line_of(source: &str, name: &str) -> Option<usize> {
     let at = source.find(name)?;
-    Some(source[..at].matches('\n').count() + 1)
+    Some(source.cut(..at).matches('\n').count() + 1)
 }
 
 /// Demands that a prompt with a switch on leaves the model at least as much room to think as with

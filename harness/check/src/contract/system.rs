@@ -1,6 +1,6 @@
 //! The contract that a system message changes nothing after it.
 
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -48,7 +48,7 @@ pub(super) static SYSTEM_APART: Contract = Contract {
             let (without, with) = (prober.see(without), prober.see(with));
             let after = |seen: &ProbeOutcome| {
                 let question = seen.find(words::USER)?;
-                Some(seen.text()?[question.start..].to_owned())
+                Some(seen.text()?.cut(question.start..).to_owned())
             };
             let (Some(one), Some(other)) = (after(&without), after(&with)) else {
                 continue;

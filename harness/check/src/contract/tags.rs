@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -52,7 +52,7 @@ pub(super) static TAGS_PAIRED: Contract = Contract {
             };
             tokens_are_paired(&mut tally, prober, &seen, &of_turns, question.end);
             if seen.has(words::FIRST_VALUE) {
-                plain_tags_are_paired(&mut tally, prober, &seen, &text[question.end..], opening);
+                plain_tags_are_paired(&mut tally, prober, &seen, text.cut(question.end..), opening);
             }
         }
         tags_around_tools(&mut tally, prober);
@@ -78,7 +78,7 @@ fn tokens_are_paired(
 ) {
     let text = seen.text().unwrap_or_default();
     let source = prober.source_without_comments();
-    let said = &text[from..];
+    let said = text.cut(from..);
     let tags: BTreeSet<&str> = control_tokens_in(said)
         .filter(|tag| !of_turns.contains(tag))
         .collect();
@@ -139,8 +139,10 @@ fn tags_around_tools(tally: &mut Tally, prober: &Prober<'_>) {
         });
         tags.collect()
     };
-    let opening = names_of(&text[..first]).pop().filter(|(closes, _)| !closes);
-    let closing = names_of(&text[last..])
+    let opening = names_of(text.cut(..first))
+        .pop()
+        .filter(|(closes, _)| !closes);
+    let closing = names_of(text.cut(last..))
         .into_iter()
         .next()
         .filter(|(closes, _)| *closes);
@@ -201,7 +203,9 @@ fn plain_tags_are_paired(
                 open.push(name.as_str());
             } else if let Some(at) = open.iter().rposition(|one| *one == name.as_str()) {
                 // What is not closed at all is reported below.
-                let later = said[found.get(0).map_or(0, |tag| tag.end())..].to_owned();
+                let later = said
+                    .cut(found.get(0).map_or(0, |tag| tag.end())..)
+                    .to_owned();
                 let crossed = open[at + 1..]
                     .iter()
                     .find(|one| later.contains(&format!("</{one}>")));
@@ -405,7 +409,7 @@ fn results_are_within(tally: &mut Tally, prober: &Prober<'_>) {
     for (opening, closing) in pairs_of_source(prober.source_without_comments()) {
         let depth = |word: &str| {
             let before = text.get(question.end..seen.find(word)?.start)?;
-            let is_there = text[question.end..].contains(&opening);
+            let is_there = text.cut(question.end..).contains(&opening);
             is_there.then(|| {
                 before
                     .matches(&opening)
@@ -530,12 +534,12 @@ fn partner(tag: &str) -> Option<String> {
         }
     }
     let open = tag.chars().next()?;
-    let inside = &tag[1..];
+    let inside = tag.cut(1..);
     let name = inside.trim_start_matches(['|', '｜']);
     if name.starts_with('/') || name.contains("end") || name.contains("END") {
         return None;
     }
-    let bar = &inside[..inside.len() - name.len()];
+    let bar = inside.cut(..inside.len() - name.len());
     Some(format!("{open}{bar}/{name}"))
 }
 

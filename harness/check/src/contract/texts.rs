@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use regex::Regex;
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -130,7 +130,7 @@ fn readable(bytes: Vec<u8>) -> Option<String> {
 /// The line in which a text begins, from 1.
 fn line_of(source: &str, text: &str) -> Option<usize> {
     let at = source.find(text)?;
-    Some(1 + source[..at].matches('\n').count())
+    Some(1 + source.cut(..at).matches('\n').count())
 }
 
 #[cfg(test)]

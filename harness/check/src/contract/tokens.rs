@@ -1,7 +1,7 @@
 //! Contracts about special tokens.
 
 pub(super) use rolecall_answers::control_tokens::control_tokens_in;
-use rolecall_core::{Case, Dialect, Template};
+use rolecall_core::{Case, Cut, Dialect, Template};
 use serde_json::{Value, json};
 
 use super::definition::Contract;
@@ -177,7 +177,7 @@ fn control_tokens_inert(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             // The token is in the question.
             let question = seen.find(words::BEFORE).map_or(0, |place| place.end);
             let first = arrived.iter().filter_map(|token| {
-                let at = question + text[question..].find(token)?;
+                let at = question + text.cut(question..).find(token)?;
                 Some(at..at + token.len())
             });
             Evidence::one(what, &seen).at(first.min_by_key(|place| place.start))

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use rolecall_core::{Case, Dialect, Outcome, Stage};
+use rolecall_core::{Case, Cut, Dialect, Outcome, Stage};
 use serde_json::json;
 
 use super::calls::unread_json_around;
@@ -543,7 +543,7 @@ fn nameless(tally: &mut Tally, prober: &Prober<'_>) {
         let value = [words::FIRST_VALUE, words::SECOND_VALUE];
         let ends = value.iter().filter_map(|word| Some(seen.find(word)?.end));
         seen.text()
-            .and_then(|text| Some(text[ends.max()?..].to_owned()))
+            .and_then(|text| Some(text.cut(ends.max()?..).to_owned()))
     };
     if let (Some(with), Some(without)) = (after(&named), after(&seen)) {
         let is_unknown =
@@ -605,8 +605,8 @@ pub(super) static RESULT_VERBATIM: Contract = Contract {
                 let what = format!("the JSON around a result cannot be read: {why}");
                 tally.broken(Evidence::one(what, &plain).at(Some(at..at + 1)));
             } else if let Some(at) = text.find(&quoted_result()) {
-                let after = &text[at + quoted_result().len()..];
-                let is_bare = !(is_in_json(&text[..at]) && after.starts_with('"'));
+                let after = text.cut(at + quoted_result().len()..);
+                let is_bare = !(is_in_json(text.cut(..at)) && after.starts_with('"'));
                 tally.demand(is_bare, || {
                     let what = "a result stands in quotes that the template writes, and a quote in \
                                 it is not escaped";
@@ -619,7 +619,7 @@ pub(super) static RESULT_VERBATIM: Contract = Contract {
             } else if let Some(at) = text.find("\\\"C\\\"") {
                 let what = "quotes and line breaks of a result are escaped";
                 let evidence = Evidence::one(what, &seen).at(Some(at..at + "\\\"C\\\"".len()));
-                tally.broken(if is_in_json(&text[..at]) {
+                tally.broken(if is_in_json(text.cut(..at)) {
                     evidence.with(Severity::Note)
                 } else {
                     evidence

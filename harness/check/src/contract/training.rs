@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use rolecall_answers::mask::Learned;
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 
 use super::causes::difference;
 use super::definition::Contract;
@@ -72,7 +72,7 @@ fn is_as_asked(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
                     continue;
                 }
                 // Where the history differs, something of the conversation still follows.
-                let is_history = words::ALL.iter().any(|word| one[at..].contains(word));
+                let is_history = words::ALL.iter().any(|word| one.cut(at..).contains(word));
                 let what = if is_history {
                     "the model writes an answer after its earlier reasoning, and in the whole \
                      conversation this reasoning is gone"

@@ -1,6 +1,6 @@
 //! Contracts about turns: each is opened in its role, and closed.
 
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 
 use super::agents::are_joined_alike;
 use super::definition::Contract;
@@ -25,14 +25,14 @@ fn turns_apart_alike(tally: &mut Tally, seen: &ProbeOutcome) {
     let gap = |word: &str| {
         let text = seen.text()?;
         let end = seen.find(word)?.end;
-        let after = text[end..].trim_start();
+        let after = text.cut(end..).trim_start();
         let token = control_tokens_in(after)
             .next()
             .filter(|token| after.starts_with(token))?;
-        let rest = &after[token.len()..];
+        let rest = after.cut(token.len()..);
         // The next turn follows, with a token of its own.
         let next = rest.trim_start();
-        let gap = &rest[..rest.len() - next.len()];
+        let gap = rest.cut(..rest.len() - next.len());
         next.starts_with(['<', '[']).then_some((token, gap))
     };
     let (question, answer) = (gap(words::USER), gap(words::ASSISTANT));
@@ -91,14 +91,14 @@ struct PromptTurn<'s> {
 fn turn<'s>(seen: &'s ProbeOutcome, name: &'static str, word: &str) -> Option<PromptTurn<'s>> {
     // The first of them: a template may print a message more than once.
     let from = seen.find(word)?.end;
-    let after = &seen.text()?[from..];
+    let after = seen.text()?.cut(from..);
     let others = words::ALL.iter().filter_map(|word| seen.find(word));
     let next = others
         .map(|place| place.start)
         .filter(|start| *start > from);
     let after_at = seen.text()?.len() - after.len();
     let end = control_tokens_in(after).next()?;
-    let between = &after[..next.min().map_or(after.len(), |start| start - from)];
+    let between = after.cut(..next.min().map_or(after.len(), |start| start - from));
     Some(PromptTurn {
         name,
         opening: control_tokens_in(seen.before(word)?).next_back()?,
@@ -209,7 +209,7 @@ pub(super) static ROLES_STAND: Contract = Contract {
             let at = before.rfind(token)?;
             // A token that two turns have only once opens no answer.
             let opens_turns = turns.count(&token.to_ascii_lowercase()) > 1;
-            opens_turns.then(|| before[at..].to_owned())
+            opens_turns.then(|| before.cut(at..).to_owned())
         };
         match (opening(&plain), tools.before(words::ASSISTANT)) {
             // Other texts may come before the opening.
@@ -237,7 +237,7 @@ fn last_opening(before: &str) -> String {
         .take(2)
         .filter_map(|token| before.rfind(token));
     let start = starts.filter(|at| before.len() - at <= LONGEST).min();
-    start.map_or_else(|| "another text".to_owned(), |at| shown(&before[at..]))
+    start.map_or_else(|| "another text".to_owned(), |at| shown(before.cut(at..)))
 }
 
 pub(super) static OPENING_ON_REQUEST: Contract = Contract {
@@ -269,7 +269,7 @@ fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judge
         // The text before an answer, from its last control token on.
         _ => finished.before(words::ASSISTANT).and_then(|before| {
             let token = control_tokens_in(before).next_back()?;
-            let opening = before[before.rfind(token)?..].trim();
+            let opening = before.cut(before.rfind(token)?..).trim();
             // What ends an answer, too, opens none.
             let closing = finished.after(words::ASSISTANT)?.trim();
             let is_opening = open.trim_end().ends_with(opening) && !closing.starts_with(opening);
@@ -402,15 +402,15 @@ fn doubled(text: &str) -> Option<&str> {
     let tokens: Vec<&str> = control_tokens_in(text).collect();
     let mut from = 0;
     for token in tokens {
-        let at = from + text[from..].find(token)?;
+        let at = from + text.cut(from..).find(token)?;
         from = at + token.len();
-        let Some(again) = text[from..].find(token).map(|gap| from + gap) else {
+        let Some(again) = text.cut(from..).find(token).map(|gap| from + gap) else {
             continue;
         };
-        let first = &text[at..again];
+        let first = text.cut(at..again);
         let is_short =
-            first.len() - token.len() <= 20 && !first[token.len()..].contains(['<', '[']);
-        if is_short && marks(first).next().is_none() && text[again..].starts_with(first) {
+            first.len() - token.len() <= 20 && !first.cut(token.len()..).contains(['<', '[']);
+        if is_short && marks(first).next().is_none() && text.cut(again..).starts_with(first) {
             return Some(first);
         }
     }
@@ -445,9 +445,9 @@ fn missing_opening<'s>(open: &str, finished: &'s ProbeOutcome) -> Option<&'s str
 fn common_end<'t>(one: &str, other: &'t str) -> &'t str {
     let ends = one.bytes().rev().zip(other.bytes().rev());
     let same = ends.take_while(|(a, b)| a == b).count();
-    let end = &other[other.ceil_char_boundary(other.len() - same)..];
+    let end = other.cut(other.ceil_char_boundary(other.len() - same)..);
     let token = control_tokens_in(end).next();
     token
         .and_then(|token| end.find(token))
-        .map_or(end, |at| &end[at..])
+        .map_or(end, |at| end.cut(at..))
 }

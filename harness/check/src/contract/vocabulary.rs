@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 
 use super::definition::Contract;
 use super::evidence::Evidence;
@@ -93,7 +93,7 @@ fn written<'s>(prober: &Prober<'_>, seen: &'s [Rc<ProbeOutcome>]) -> Vec<Written
     for token in control_tokens(prober.source_without_comments()) {
         if !found.iter().any(|known| known.token == token) {
             let at = template.source.find(&token);
-            let line = at.map(|at| template.source[..at].matches('\n').count() + 1);
+            let line = at.map(|at| template.source.cut(..at).matches('\n').count() + 1);
             found.push(WrittenToken {
                 token,
                 seen: None,
@@ -361,7 +361,9 @@ fn one_bos_tokenised(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         let Some((text, tokens)) = cut(&mut tally, tokenizer, &seen) else {
             continue;
         };
-        let begins = tokens.iter().map(|token| text[token.range.clone()].trim());
+        let begins = tokens
+            .iter()
+            .map(|token| text.cut(token.range.clone()).trim());
         let written = begins.take_while(|token| *token == bos).count();
         let dropped = match (tokenizer.cutter(), prober.dialect()) {
             (Cutter::Transformers, _) => 0,
@@ -431,7 +433,7 @@ fn blanks_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             Some((token, marker))
         });
         for (token, marker) in markers {
-            let taken = &text[token.range.clone()];
+            let taken = text.cut(token.range.clone());
             let is_blank = taken.trim() == marker.text.trim() && taken.len() > marker.text.len();
             let is_users = kept
                 .as_ref()

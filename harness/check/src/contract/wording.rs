@@ -1,7 +1,7 @@
 //! Contracts about the template's own words: no placeholder is left in them, they are apart from
 //! the texts of a conversation, and control tokens are spelt alike.
 
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 
 use super::calls::unread_json;
 use super::definition::Contract;
@@ -84,8 +84,8 @@ const PLACEHOLDERS: [&str; 12] = [
 fn written_out(text: &str) -> Option<usize> {
     let mut places = text.match_indices("\\n").map(|(at, _)| at);
     places.find(|at| {
-        let before = &text[..*at];
-        let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
+        let before = text.cut(..*at);
+        let line = before.cut(before.rfind('\n').map_or(0, |end| end + 1)..);
         let quotes = ['"', '\'', '`'];
         !before.ends_with('\\')
             && quotes
@@ -206,11 +206,11 @@ fn words_apart(tally: &mut Tally, prober: &Prober<'_>) {
             continue;
         };
         // Within JSON, a line break is written with a letter.
-        let before = &text[..place.start];
+        let before = text.cut(..place.start);
         let is_escape = before.chars().rev().nth(1) == Some('\\');
         let (before, after) = (
             before.to_ascii_lowercase(),
-            text[place.end..].to_ascii_lowercase(),
+            text.cut(place.end..).to_ascii_lowercase(),
         );
         // Two texts of messages that touch are reported as such.
         let is_other = words::ALL
@@ -316,9 +316,9 @@ pub(super) static INDENTATION_OUTSIDE: Contract = Contract {
 /// before the indentation may be one that `trim_blocks` removes.
 fn indented_tag(text: &str) -> Option<&str> {
     let mut starts = text.match_indices(['<', '[']).map(|(at, _)| at);
-    let at = starts.find(|at| text[..*at].ends_with("    "))?;
-    let end = text[at..].find(['>', ']'])?;
-    Some(&text[at..=at + end])
+    let at = starts.find(|at| text.cut(..*at).ends_with("    "))?;
+    let end = text.cut(at..).find(['>', ']'])?;
+    Some(text.cut(at..=at + end))
 }
 
 /// How many blanks in a row make an indentation.
@@ -330,7 +330,7 @@ const INDENTATION: &str = "   ";
 fn is_indentation(text: &str) -> bool {
     let text = after_tokens(text);
     let rest = text.trim_start();
-    let gap = &text[..text.len() - rest.len()];
+    let gap = text.cut(..text.len() - rest.len());
     let line = gap.rsplit('\n').next().unwrap_or_default();
     let is_token = control_tokens(rest)
         .first()
@@ -417,7 +417,7 @@ fn has_lost_a_bar(token: &str, other: &str) -> bool {
     let bars = other.match_indices(['|', '｜']);
     bars.into_iter().any(|(at, bar)| {
         token.len() + bar.len() == other.len()
-            && token.starts_with(&other[..at])
-            && token.ends_with(&other[at + bar.len()..])
+            && token.starts_with(other.cut(..at))
+            && token.ends_with(other.cut(at + bar.len()..))
     })
 }

@@ -1,6 +1,6 @@
 //! Conversations in which a comparison holds.
 
-use rolecall_core::Case;
+use rolecall_core::{Case, Cut};
 
 use super::comparison::{ComparedWith, Comparison};
 use super::literal::stand_in;
@@ -124,7 +124,7 @@ fn texts_without_letters(case: &Case, comparison: &Comparison, literal: &str) ->
 /// A number as a text next to another one, and texts with more and with fewer characters, and
 /// words, than the number.
 fn lengths(case: &Case, path: &str, number: usize) -> Vec<(Case, Case)> {
-    let letters = |length: usize| "quilly".repeat(length / 6 + 1)[..length].to_owned();
+    let letters = |length: usize| "quilly".repeat(length / 6 + 1).cut(..length).to_owned();
     let spaced = |count: usize| vec!["a"; count].join(" ");
     let below = number.saturating_sub(1).max(1);
     let mut texts = vec![(number.to_string(), (number + 1).to_string())];

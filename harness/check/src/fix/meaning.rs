@@ -4,7 +4,7 @@
 //! A template gives a conversation another prompt after a fix. That prompt is right if the template
 //! already gave it, before the fix, for the same conversation written in the other way.
 
-use rolecall_core::{Case, Outcome};
+use rolecall_core::{Case, Cut, Outcome};
 use serde_json::{Value, json};
 
 use super::wording::Writer;
@@ -121,7 +121,7 @@ fn is_led_as_alone(new: &str, text: &str, alone: &Outcome) -> bool {
     const SIGNS: usize = 16;
     let before = |prompt: &str| -> Option<Vec<char>> {
         let at = prompt.rfind(text)?;
-        Some(prompt[..at].chars().rev().take(SIGNS).collect())
+        Some(prompt.cut(..at).chars().rev().take(SIGNS).collect())
     };
     match alone {
         Outcome::Rendered { text: alone } => {

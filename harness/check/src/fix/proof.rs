@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use rayon::prelude::*;
-use rolecall_core::{Case, Engine, Outcome, Template};
+use rolecall_core::{Case, Cut, Engine, Outcome, Template};
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 
@@ -37,7 +37,7 @@ fn shown(wording: &str) -> String {
     const LONGEST: usize = 48;
     let line = wording.replace('\n', "␊").replace('\t', "␉");
     match line.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &line[..end]),
+        Some((end, _)) => format!("{}…", line.cut(..end)),
         None => line,
     }
 }

@@ -1,5 +1,6 @@
 //! The tags of a Jinja source, and changes of their content.
 
+use rolecall_core::Cut;
 use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,9 +36,9 @@ pub(super) struct Edit {
 pub(super) fn tags(source: &str) -> Vec<Tag<'_>> {
     let mut tags = Vec::new();
     let mut at = 0;
-    while let Some(found) = source[at..].find('{') {
+    while let Some(found) = source.cut(at..).find('{') {
         let open = at + found;
-        let rest = &source[open..];
+        let rest = source.cut(open..);
         if rest.starts_with("{#") {
             let end = rest.find("#}").map_or(source.len(), |end| open + end + 2);
             at = end;
@@ -65,23 +66,23 @@ pub(super) fn tags(source: &str) -> Vec<Tag<'_>> {
 
 /// The tag that opens at a byte. None if nothing closes it.
 fn tag<'s>(source: &'s str, open: usize, kind: TagKind, close: &str) -> Option<Tag<'s>> {
-    let strips = source[open + 2..].starts_with(['-', '+']);
+    let strips = source.cut(open + 2..).starts_with(['-', '+']);
     let start = open + 2 + usize::from(strips);
     let mut code = String::new();
     let mut depth = 0_usize;
-    let mut rest = &source[start..];
+    let mut rest = source.cut(start..);
     let inside = loop {
         if depth == 0 {
             let signs = rest.strip_prefix(['-', '+']).unwrap_or(rest);
             if signs.starts_with(close) {
-                break &source[start..source.len() - rest.len()];
+                break source.cut(start..source.len() - rest.len());
             }
         }
         let first = rest.chars().next()?;
         if matches!(first, '\'' | '"') {
-            let text = &rest[..text_end(rest, first)?];
+            let text = rest.cut(..text_end(rest, first)?);
             code.push_str(&hidden(text));
-            rest = &rest[text.len()..];
+            rest = rest.cut(text.len()..);
             continue;
         }
         // A dictionary may end in the braces that would close the tag.
@@ -91,9 +92,9 @@ fn tag<'s>(source: &'s str, open: usize, kind: TagKind, close: &str) -> Option<T
             _ => {}
         }
         code.push(first);
-        rest = &rest[first.len_utf8()..];
+        rest = rest.cut(first.len_utf8()..);
     };
-    let after = source[start + inside.len()..].find(close)?;
+    let after = source.cut(start + inside.len()..).find(close)?;
     let end = start + inside.len() + after + close.len();
     Some(Tag {
         kind,
@@ -119,8 +120,8 @@ fn text_end(source: &str, mark: char) -> Option<usize> {
 
 /// A text of the same length with other characters in it, unless it is one word.
 fn hidden(text: &str) -> String {
-    let mark = &text[..1];
-    let words = &text[1..text.len() - 1];
+    let mark = text.cut(..1);
+    let words = text.cut(1..text.len() - 1);
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if words.chars().all(is_word) {
         return text.to_owned();
@@ -131,12 +132,12 @@ fn hidden(text: &str) -> String {
 /// The byte after a raw block that begins at a byte.
 fn raw_end(source: &str, from: usize) -> usize {
     let mut at = from;
-    while let Some(found) = source[at..].find("{%") {
+    while let Some(found) = source.cut(at..).find("{%") {
         let open = at + found;
-        let Some(end) = source[open..].find("%}") else {
+        let Some(end) = source.cut(open..).find("%}") else {
             break;
         };
-        let inside = &source[open + 2..open + end];
+        let inside = source.cut(open + 2..open + end);
         if inside.trim_matches(['-', '+']).trim() == "endraw" {
             return open + end + 2;
         }
@@ -152,11 +153,11 @@ pub(super) fn edited<'e>(source: &str, edits: impl IntoIterator<Item = &'e Edit>
     let mut text = String::with_capacity(source.len() + 64);
     let mut at = 0;
     for edit in edits {
-        text.push_str(&source[at..edit.range.start]);
+        text.push_str(source.cut(at..edit.range.start));
         text.push_str(&edit.text);
         at = edit.range.end;
     }
-    text.push_str(&source[at..]);
+    text.push_str(source.cut(at..));
     text
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use memchr::memmem;
 use rolecall_core::provenance::Span;
-use rolecall_core::{Case, Decisions, Outcome, Stage};
+use rolecall_core::{Case, Cut, Decisions, Outcome, Stage};
 
 /// The outcome of a probe: what the template rendered, or why it gave no prompt.
 #[derive(Debug, Clone)]
@@ -104,20 +104,20 @@ impl ProbeOutcome {
     /// Where a word is in the prompt for the second time.
     pub(crate) fn find_again(&self, word: &str) -> Option<Range<usize>> {
         let first = self.find(word)?;
-        let start = first.end + self.lower[first.end..].find(word)?;
+        let start = first.end + self.lower.cut(first.end..).find(word)?;
         Some(start..start + word.len())
     }
 
     /// The text after the last occurrence of a word.
     pub fn after(&self, word: &str) -> Option<&str> {
         let end = self.lower.rfind(word)? + word.len();
-        self.text().map(|text| &text[end..])
+        self.text().map(|text| text.cut(end..))
     }
 
     /// The text before the first occurrence of a word.
     pub fn before(&self, word: &str) -> Option<&str> {
         let start = self.lower.find(word)?;
-        self.text().map(|text| &text[..start])
+        self.text().map(|text| text.cut(..start))
     }
 
     /// The text between two words, each at its first place.

@@ -1,5 +1,6 @@
 //! The tokenizer of one model.
 
+use rolecall_core::Cut;
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -318,7 +319,7 @@ fn cut_out(marker: &Marker, text: &str, range: Range<usize>) -> Vec<Token> {
             kind: TokenKind::Ordinary,
         })
     };
-    for (at, found) in text[range.clone()].match_indices(&marker.text) {
+    for (at, found) in text.cut(range.clone()).match_indices(&marker.text) {
         let start = range.start + at;
         tokens.extend(rest_until(rest, start));
         rest = start + found.len();

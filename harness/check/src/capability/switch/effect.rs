@@ -1,6 +1,6 @@
 //! What a value of a switch changes in a prompt, in a line.
 
-use rolecall_core::Outcome;
+use rolecall_core::{Cut, Outcome};
 
 use crate::probe::ProbeOutcome;
 
@@ -23,14 +23,14 @@ fn difference(one: &str, other: &str) -> String {
     let same = one.bytes().zip(other.bytes());
     let same = same.take_while(|(a, b)| a == b).count();
     let start = one.floor_char_boundary(same);
-    let start = word_start(&one[..start]);
-    let (gone, came) = (&one[start..], &other[start..]);
+    let start = word_start(one.cut(..start));
+    let (gone, came) = (one.cut(start..), other.cut(start..));
     let ends = gone.bytes().rev().zip(came.bytes().rev());
     let same = ends.take_while(|(a, b)| a == b).count();
     let end = gone.ceil_char_boundary(gone.len() - same);
-    let end = end + word_end(&gone[end..]);
-    let rest = &gone[end..];
-    let (gone, came) = (&gone[..end], &came[..came.len() - rest.len()]);
+    let end = end + word_end(gone.cut(end..));
+    let rest = gone.cut(end..);
+    let (gone, came) = (gone.cut(..end), came.cut(..came.len() - rest.len()));
     let place = match (start, rest) {
         (_, "") => "at the end",
         (0, _) => "at the beginning",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 use serde_json::{Value, json};
 
 use crate::probe::input_style::tool;
@@ -63,7 +63,7 @@ fn known(name: &str) -> Vec<Value> {
 fn numbers(source: &str, name: &str) -> Vec<i64> {
     let signs = ["==", "!=", "<=", ">=", "<", ">"];
     let compared = |at: usize| {
-        let after = after_filters(&source[at + name.len()..]);
+        let after = after_filters(source.cut(at + name.len()..));
         let rest = signs.iter().find_map(|sign| after.strip_prefix(sign))?;
         let digits: &str = rest
             .trim_start()
@@ -81,7 +81,7 @@ fn numbers(source: &str, name: &str) -> Vec<i64> {
 fn literals(source: &str, name: &str) -> Vec<String> {
     let mut names = vec![name.to_owned()];
     for (at, _) in source.match_indices("set ") {
-        let Some((left, right)) = source[at + 4..].split_once('=') else {
+        let Some((left, right)) = source.cut(at + 4..).split_once('=') else {
             continue;
         };
         let right = right.split(['%', '\n']).next().unwrap_or_default();
@@ -94,7 +94,7 @@ fn literals(source: &str, name: &str) -> Vec<String> {
     let mut found = Vec::new();
     for name in names {
         for at in places(source, &name) {
-            let after = after_filters(&source[at + name.len()..]);
+            let after = after_filters(source.cut(at + name.len()..));
             let compared = ["==", "!="]
                 .iter()
                 .find_map(|sign| after.strip_prefix(sign))
@@ -129,8 +129,8 @@ fn after_filters(mut after: &str) -> &str {
 fn places<'s>(source: &'s str, name: &'s str) -> impl Iterator<Item = usize> + 's {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     source.match_indices(name).filter_map(move |(at, _)| {
-        let before = source[..at].chars().next_back();
-        let after = source[at + name.len()..].chars().next();
+        let before = source.cut(..at).chars().next_back();
+        let after = source.cut(at + name.len()..).chars().next();
         let is_word = !before.is_some_and(|c| is_part(c) || matches!(c, '\'' | '"'))
             && !after.is_some_and(is_part);
         is_word.then_some(at)
@@ -140,6 +140,6 @@ fn places<'s>(source: &'s str, name: &'s str) -> impl Iterator<Item = usize> + '
 /// The text literal at the beginning of a source.
 fn text(source: &str) -> Option<String> {
     let quote = source.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
-    let (literal, _) = source[1..].split_once(quote)?;
+    let (literal, _) = source.cut(1..).split_once(quote)?;
     (!literal.contains('\\')).then(|| literal.to_owned())
 }

@@ -3,6 +3,7 @@
 use super::lost::before_tag;
 use super::pattern::{NAME, Place, Source, compiled, field};
 use crate::fix::tag::{Edit, Tag, TagKind};
+use rolecall_core::Cut;
 
 const BOTH: &[TagKind] = &[TagKind::Print, TagKind::Statement];
 
@@ -67,7 +68,7 @@ pub(super) fn refused(source: &Source<'_>) -> Vec<Edit> {
     let words = "raise_exception('The arguments of a call must be an object, not a text.')";
     let of_loop = |tag: &Tag<'_>| {
         let value = loops.captures(&tag.code)?.get(1)?;
-        let test = format!("{} is string", &tag.inside[value.range()]);
+        let test = format!("{} is string", tag.inside.cut(value.range()));
         Some(before_tag(source, tag, &test, words))
     };
     source.tags.iter().filter_map(of_loop).collect()
@@ -113,9 +114,9 @@ pub(super) fn within_call(source: &Source<'_>) -> Vec<Edit> {
 /// JSON in which arguments that are a text are as they are.
 fn replaced(place: &Place<'_>, arguments: &str) -> (std::ops::Range<usize>, String) {
     let json = place.group(0);
-    let filter = &json[json.find("tojson").unwrap_or(0)..];
+    let filter = json.cut(json.find("tojson").unwrap_or(0)..);
     // The filter with its own arguments, and nothing after it.
-    let end = match filter["tojson".len()..].strip_prefix('(') {
+    let end = match filter.cut("tojson".len()..).strip_prefix('(') {
         Some(rest) => rest
             .find(')')
             .map_or(filter.len(), |at| "tojson".len() + at + 2),
@@ -124,7 +125,7 @@ fn replaced(place: &Place<'_>, arguments: &str) -> (std::ops::Range<usize>, Stri
     let bar = if json.contains("|tojson") { "|" } else { " | " };
     let text = format!(
         "{json}{bar}replace({arguments}{bar}{}, {arguments}) if {} else {json}",
-        &filter[..end],
+        filter.cut(..end),
         is_json(arguments)
     );
     (place.range.clone(), parenthesized(place, text))

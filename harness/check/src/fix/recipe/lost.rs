@@ -6,6 +6,7 @@
 
 use super::pattern::{NAME, Source, compiled, field};
 use crate::fix::tag::{Edit, Tag, TagKind};
+use rolecall_core::Cut;
 
 /// How many tags after the test for calls may come before the text.
 const MOST_TAGS: usize = 14;
@@ -34,7 +35,7 @@ pub(super) fn beside_calls(source: &Source<'_>) -> Vec<Vec<Edit>> {
         let is_loop = code.starts_with("for ");
         let message = calls.captures(&tag.code).and_then(|found| {
             let name = found.get(1).or(found.get(2))?;
-            Some(&tag.inside[name.range()])
+            Some(tag.inside.cut(name.range()))
         });
         let Some(message) = message.filter(|_| is_test || is_loop) else {
             continue;
@@ -112,8 +113,13 @@ fn before_tags_like(source: &Source<'_>, at: usize, content: &str, value: &str) 
 /// Prints a value before a tag if a condition does.
 pub(super) fn before_tag(source: &Source<'_>, tag: &Tag<'_>, condition: &str, value: &str) -> Edit {
     let at = tag.place.start;
-    let indentation = source.text[..at].rsplit('\n').next().unwrap_or_default();
-    let is_stripped = source.text[at + 2..].starts_with('-');
+    let indentation = source
+        .text
+        .cut(..at)
+        .rsplit('\n')
+        .next()
+        .unwrap_or_default();
+    let is_stripped = source.text.cut(at + 2..).starts_with('-');
     let text = if is_stripped && indentation.trim().is_empty() {
         let end = format!("{}{indentation}", source.newline());
         let inner = if indentation.ends_with('\t') {
@@ -175,13 +181,14 @@ pub(super) fn later_system(source: &Source<'_>) -> Vec<Vec<Edit>> {
             continue;
         };
         let (role, mark) = (
-            &tag.inside[found.get(4).map_or(0..0, |role| role.range())],
+            tag.inside
+                .cut(found.get(4).map_or(0..0, |role| role.range())),
             &found[5],
         );
         let Some(end) = branch_end(&source.tags[at + 1..]) else {
             continue;
         };
-        let branch = &source.text[tag.place.end..end.place.start];
+        let branch = source.text.cut(tag.place.end..end.place.start);
         let other = word.replace(
             branch,
             |found: &regex::Captures<'_>| {
@@ -191,8 +198,8 @@ pub(super) fn later_system(source: &Source<'_>) -> Vec<Vec<Edit>> {
         for guard in ["", " and not loop.first"] {
             let is_system = format!("{role} == {mark}system{mark}{guard}");
             if word.is_match(branch) {
-                let opening = &source.text[tag.place.start..tag.start];
-                let closing = &source.text[tag.start + tag.inside.len()..tag.place.end];
+                let opening = source.text.cut(tag.place.start..tag.start);
+                let closing = source.text.cut(tag.start + tag.inside.len()..tag.place.end);
                 let keyword = &found[2];
                 let text = format!(
                     "{opening}{}{keyword} {is_system} {closing}{other}",

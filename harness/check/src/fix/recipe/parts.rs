@@ -6,6 +6,7 @@
 
 use super::pattern::{NAME, Place, Source, compiled};
 use crate::fix::tag::{Edit, TagKind};
+use rolecall_core::Cut;
 
 const METHODS: [&str; 7] = [
     ".split(",
@@ -113,7 +114,7 @@ fn forgotten(source: &Source<'_>, name: &str) -> Vec<Edit> {
         }
         let value = value.trim();
         let place = first.code.rfind(value).map(|at| at..at + value.len());
-        let value = place.map_or("", |place| &first.inside[place]);
+        let value = place.map_or("", |place| first.inside.cut(place));
         let Some(at) = last.code.find(['\'', '"']) else {
             continue;
         };
@@ -154,7 +155,7 @@ fn macro_of(source: &Source<'_>, end: &str) -> Edit {
     let name = name(source);
     // White space at the beginning of the source must not be stripped. Where it is, the engines of
     // chat templates drop the line break after the tag (`trim_blocks`).
-    let is_stripped = !source.text[at..].starts_with(char::is_whitespace);
+    let is_stripped = !source.text.cut(at..).starts_with(char::is_whitespace);
     let last = if is_stripped { "-%}" } else { "%}" };
     let lines = [
         &format!("{{%- macro {name}(content) -%}}"),

@@ -1,5 +1,6 @@
 //! What recipes look for in tags: patterns of code, and where they match.
 
+use rolecall_core::Cut;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -72,8 +73,8 @@ impl<'s> Source<'s> {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
         self.tags.iter().any(|tag| {
             tag.code.match_indices(name).any(|(at, _)| {
-                !tag.code[..at].ends_with(is_part)
-                    && !tag.code[at + name.len()..].starts_with(is_part)
+                !tag.code.cut(..at).ends_with(is_part)
+                    && !tag.code.cut(at + name.len()..).starts_with(is_part)
             })
         })
     }
@@ -103,7 +104,7 @@ impl<'s> Source<'s> {
 
     /// The line ending of the source.
     pub(super) fn newline(&self) -> &'static str {
-        let first = self.text.find('\n').map(|at| &self.text[..at]);
+        let first = self.text.find('\n').map(|at| self.text.cut(..at));
         match first {
             Some(line) if line.ends_with('\r') => "\r\n",
             _ => "\n",
@@ -128,7 +129,9 @@ impl<'s> Source<'s> {
                 let Some(whole) = captures.get(0) else {
                     continue;
                 };
-                let begins_in_name = tag.code[..whole.start()]
+                let begins_in_name = tag
+                    .code
+                    .cut(..whole.start())
                     .ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ']' | ')'));
                 let is_name = whole
                     .as_str()
@@ -157,7 +160,7 @@ impl Place<'_> {
     /// The source of a group of the pattern. Empty if the group is not in the match.
     pub(super) fn group(&self, number: usize) -> &str {
         let group = self.captures.get(number);
-        group.map_or("", |group| &self.tag.inside[group.range()])
+        group.map_or("", |group| self.tag.inside.cut(group.range()))
     }
 
     /// Where a group of the pattern is in the inside of the tag.
@@ -167,12 +170,12 @@ impl Place<'_> {
 
     /// The code before a byte of the tag, without white space at its end.
     pub(super) fn before(&self, at: usize) -> &str {
-        self.tag.code[..at].trim_end()
+        self.tag.code.cut(..at).trim_end()
     }
 
     /// The code after a byte of the tag, without white space at its beginning.
     pub(super) fn after(&self, at: usize) -> &str {
-        self.tag.code[at..].trim_start()
+        self.tag.code.cut(at..).trim_start()
     }
 
     /// Whether a range is the whole expression of the tag.

@@ -3,6 +3,7 @@
 use super::arguments::values;
 use super::pattern::{NAME, Place, Source, compiled};
 use crate::fix::tag::{Edit, TagKind};
+use rolecall_core::Cut;
 
 const BOTH: &[TagKind] = &[TagKind::Print, TagKind::Statement];
 
@@ -116,7 +117,7 @@ fn of_tested(source: &Source<'_>, change: &dyn Fn(&Place<'_>, bool) -> String) -
     {
         for found in test.captures_iter(&tag.code) {
             let value = found.get(1).map_or(0..0, |found| found.range());
-            let value = &tag.inside[value];
+            let value = tag.inside.cut(value);
             let is_text = TEXTS.iter().any(|text| value.contains(text));
             if !is_text && !values.contains(&value) {
                 values.push(value);
@@ -157,7 +158,7 @@ fn as_text(
     let pattern = format!(r"(?:{what})(\s*\|\s*string\b)?");
     source.changes(BOTH, &pattern, |place| {
         let is_longer = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '[' | '(');
-        if place.tag.code[place.range.end..].starts_with(is_longer) {
+        if place.tag.code.cut(place.range.end..).starts_with(is_longer) {
             return None;
         }
         let is_filtered = place.group(0).ends_with("string") && place.group(0).contains('|');

@@ -2,6 +2,7 @@
 
 use super::pattern::{NAME, Source, compiled};
 use crate::fix::tag::{Edit, TagKind};
+use rolecall_core::Cut;
 
 /// Lets the filter write the marks round a value: `"{{ v }}"` becomes `{{ v | tojson }}`.
 pub(super) fn as_json(source: &Source<'_>) -> Vec<Edit> {
@@ -40,11 +41,11 @@ fn escaped(source: &Source<'_>, mark: char, change: &dyn Fn(&str) -> Option<Stri
     if let Some(whole) = compiled(&format!(r"^\s*({value})\s*$")) {
         for tag in source.tags.iter().filter(|tag| tag.kind == TagKind::Print) {
             let around = [
-                source.text[..tag.place.start].ends_with(mark),
-                source.text[tag.place.end..].starts_with(mark),
+                source.text.cut(..tag.place.start).ends_with(mark),
+                source.text.cut(tag.place.end..).starts_with(mark),
             ];
             let found = whole.captures(&tag.code).and_then(|found| found.get(1));
-            let new = found.and_then(|found| change(&tag.inside[found.range()]));
+            let new = found.and_then(|found| change(tag.inside.cut(found.range())));
             if let ([true, true], Some(new)) = (around, new) {
                 let wide = usize::from(mark == '"');
                 edits.push(Edit {
@@ -84,8 +85,8 @@ fn in_expressions(
             };
             // A text of the mark alone is no more.
             let is_empty = [
-                mark == '"' && tag.inside[..whole.start()].ends_with(quote),
-                mark == '"' && tag.inside[whole.end()..].starts_with(quote),
+                mark == '"' && tag.inside.cut(..whole.start()).ends_with(quote),
+                mark == '"' && tag.inside.cut(whole.end()..).starts_with(quote),
             ];
             let [open, close] = [
                 format!("{kept}{quote}{}", &found[1]),
