@@ -33,11 +33,18 @@ use crate::folder::Folder;
 #[test]
 fn letters_of_several_bytes_next_to_a_message_are_judged() {
     let folder = Folder::empty();
-    let jinja = |before: &str| format!("{{% for m in messages %}}{before}{{{{ m.content }}}}{{% endfor %}}");
+    let jinja = |before: &str| {
+        format!("{{% for m in messages %}}{before}{{{{ m.content }}}}{{% endfor %}}")
+    };
     folder.write("é.jinja", &jinja("é"));
     folder.write("a.jinja", &jinja("{{ m.role }}："));
-    folder.write("b.gotmpl", "{{ range .Messages }}{{ .Role }}»{{ .Content }}\n{{ end }}");
-    let ran = folder.rolecall(&["check", "é.jinja", "a.jinja", "b.gotmpl", "--format", "json"]);
+    folder.write(
+        "b.gotmpl",
+        "{{ range .Messages }}{{ .Role }}»{{ .Content }}\n{{ end }}",
+    );
+    let ran = folder.rolecall(&[
+        "check", "é.jinja", "a.jinja", "b.gotmpl", "--format", "json",
+    ]);
     assert_eq!(ran.code(), 1, "{}", ran.stderr());
     let cards: Value = serde_json::from_str(&ran.stdout()).unwrap();
     assert_eq!(cards["cards"].as_array().unwrap().len(), 3);
@@ -47,7 +54,10 @@ fn letters_of_several_bytes_next_to_a_message_are_judged() {
 #[test]
 fn conversations_of_system_messages_alone_are_judged() {
     let folder = Folder::empty();
-    folder.write("t.jinja", "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}");
+    folder.write(
+        "t.jinja",
+        "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}",
+    );
     let log = [
         r#"{"messages":[{"role":"system","content":"x"}]}"#,
         r#"{"system":"x","messages":[]}"#,
@@ -57,8 +67,12 @@ fn conversations_of_system_messages_alone_are_judged() {
     ];
     folder.write("log.jsonl", &log.join("\n"));
     let ran = folder.rolecall(&["check", "t.jinja", "log.jsonl", "--format", "json"]);
-    let said: Value = serde_json::from_str(&ran.stdout()).unwrap_or_else(|_| panic!("{}", ran.stderr()));
-    assert!(said["conversations"][0]["conversations"].as_u64() >= Some(4), "{said}");
+    let said: Value =
+        serde_json::from_str(&ran.stdout()).unwrap_or_else(|_| panic!("{}", ran.stderr()));
+    assert!(
+        said["conversations"][0]["conversations"].as_u64() >= Some(4),
+        "{said}"
+    );
     assert!(!ran.stdout().contains(INTERNAL_ERROR.id));
 }
 
@@ -70,7 +84,11 @@ struct Bytes {
 impl Segmenter for Bytes {
     fn segments(&self, text: &str) -> Result<Vec<(u32, Range<usize>)>, String> {
         assert!(!self.is_broken, "no tokens of \u{1b}[2J é");
-        Ok(text.bytes().enumerate().map(|(at, byte)| (u32::from(byte), at..at + 1)).collect())
+        Ok(text
+            .bytes()
+            .enumerate()
+            .map(|(at, byte)| (u32::from(byte), at..at + 1))
+            .collect())
     }
     fn plain(&self, text: &str) -> Result<Vec<u32>, String> {
         Ok(text.bytes().map(u32::from).collect())
@@ -99,7 +117,8 @@ fn written(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -
 
 #[test]
 fn a_panic_costs_one_finding_and_every_report_says_so() {
-    let source = "{{ bos_token }}{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}";
+    let source =
+        "{{ bos_token }}{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}";
     let template = Template::from_source("t", Dialect::Jinja, source);
     let engines = Engines::default();
     let engine = engines.for_dialect(Dialect::Jinja).unwrap();
@@ -108,20 +127,31 @@ fn a_panic_costs_one_finding_and_every_report_says_so() {
     let errors: Vec<&str> = internal_errors(&card);
     assert!(!errors.is_empty());
     for error in &errors {
-        let (part, why) = error.split_once(", please report: no tokens of  [2J é").unwrap();
+        let (part, why) = error
+            .split_once(", please report: no tokens of  [2J é")
+            .unwrap();
         let part = part.strip_prefix("internal error in ").unwrap();
         let finding = card.findings.iter().find(|one| one.contract.id == part);
         assert!(finding.is_some_and(|one| !one.is_broken()), "{part}{why}");
     }
-    let others = card.findings.iter().filter(|one| *one.contract != INTERNAL_ERROR);
-    let is_lost = |id: &str| errors.iter().any(|error| error.contains(&format!(" in {id},")));
+    let others = card
+        .findings
+        .iter()
+        .filter(|one| *one.contract != INTERNAL_ERROR);
+    let is_lost = |id: &str| {
+        errors
+            .iter()
+            .any(|error| error.contains(&format!(" in {id},")))
+    };
     assert_eq!(others.clone().count(), whole.findings.len());
     for (one, other) in others.zip(&whole.findings) {
         assert!(one == other || is_lost(one.contract.id), "{one:?}");
     }
     assert_eq!(card.capabilities, whole.capabilities);
     // No choice and no baseline hides it.
-    let fails = card.unexplained().any(|one| one.severity() == Severity::Error && *one.contract == INTERNAL_ERROR);
+    let fails = card
+        .unexplained()
+        .any(|one| one.severity() == Severity::Error && *one.contract == INTERNAL_ERROR);
     assert!(fails);
     let cards = [card];
     let templates = [template];
@@ -144,14 +174,38 @@ fn a_panic_costs_one_finding_and_every_report_says_so() {
 fn internal_errors(card: &Card) -> Vec<&str> {
     let mut findings = card.findings.iter();
     let found = findings.find(|one| *one.contract == INTERNAL_ERROR);
-    found.map_or_else(Vec::new, |one| one.evidence().iter().map(|one| one.what.as_str()).collect())
+    found.map_or_else(Vec::new, |one| {
+        one.evidence().iter().map(|one| one.what.as_str()).collect()
+    })
 }
 
 /// Texts of several bytes, empty ones, long ones, and what templates and parsers look for.
 fn text() -> impl Strategy<Value = String> {
     let piece = select(vec![
-        "", "é", "：", "»问", "😀", "a", "\n", " ", "    ", "<|x|>", "<｜é｜>", "\\", "\u{301}", "\u{feff}",
-        "\u{202e}", "</think>", "<tool_call>", "}{", "\"", "'", "\\n", "İ", "ß", "\u{1f468}\u{200d}\u{1f469}",
+        "",
+        "é",
+        "：",
+        "»问",
+        "😀",
+        "a",
+        "\n",
+        " ",
+        "    ",
+        "<|x|>",
+        "<｜é｜>",
+        "\\",
+        "\u{301}",
+        "\u{feff}",
+        "\u{202e}",
+        "</think>",
+        "<tool_call>",
+        "}{",
+        "\"",
+        "'",
+        "\\n",
+        "İ",
+        "ß",
+        "\u{1f468}\u{200d}\u{1f469}",
     ]);
     let long = select(vec!["é", "问", "a\u{301}"]).prop_map(|piece| piece.repeat(2000));
     let short = prop::collection::vec(piece, 0..4).prop_map(|pieces| pieces.concat());
@@ -174,20 +228,36 @@ fn template() -> impl Strategy<Value = Template> {
     let parts = prop::collection::vec(select(parts.to_vec()), 1..5);
     let texts = prop::collection::vec(text(), 8);
     (parts, texts, any::<bool>()).prop_map(|(parts, texts, is_asked)| {
-        let last = if is_asked { "{% if add_generation_prompt %}T{% endif %}" } else { "T" };
-        let source = format!("T{{% for m in messages %}}{}{{% endfor %}}{last}", parts.concat());
+        let last = if is_asked {
+            "{% if add_generation_prompt %}T{% endif %}"
+        } else {
+            "T"
+        };
+        let source = format!(
+            "T{{% for m in messages %}}{}{{% endfor %}}{last}",
+            parts.concat()
+        );
         let mut pieces = source.split('T');
         let first = pieces.next().unwrap_or_default().to_owned();
-        let source = pieces.zip(texts.iter().cycle()).fold(first, |all, (piece, text)| {
-            // Nothing of them is code.
-            all + &text.replace('{', "(") + piece
-        });
+        let source = pieces
+            .zip(texts.iter().cycle())
+            .fold(first, |all, (piece, text)| {
+                // Nothing of them is code.
+                all + &text.replace('{', "(") + piece
+            });
         Template::from_source("t", Dialect::Jinja, &source)
     })
 }
 
 fn message() -> impl Strategy<Value = Value> {
-    let role = select(vec!["system", "user", "assistant", "tool", "developer", "é"]);
+    let role = select(vec![
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "developer",
+        "é",
+    ]);
     (role, text(), text(), 0..7_u8).prop_map(|(role, text, other, kind)| match kind {
         0 => json!({"role": role, "content": null}),
         1 => json!({"role": role, "content": [{"type": "text", "text": text}, {"type": "image"}]}),
