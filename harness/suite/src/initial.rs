@@ -212,7 +212,14 @@ fn found(folder: &Path) -> Result<Vec<(String, String)>, Problem> {
         let mut possible = [plain(&stem), plain(&file)].into_iter().chain(numbered);
         if let Some(name) = possible.find(|name| !names.contains(name)) {
             names.insert(name.clone());
-            templates.push((name, file.into_owned()));
+            // A file may be named like a model on a hub, such as `hf:x.jinja`.
+            let is_like_model = rolecall_io::remote::is_name(Path::new(file.as_ref()));
+            let source = if is_like_model {
+                format!("./{file}")
+            } else {
+                file.into_owned()
+            };
+            templates.push((name, source));
         }
     }
     Ok(templates)
@@ -280,8 +287,11 @@ mod tests {
     fn no_template_gets_the_name_of_a_device() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("aux.jinja"), "x").unwrap();
-        let expected = ("template-aux".to_owned(), "aux.jinja".to_owned());
-        assert_eq!(names(folder.path()), [expected]);
+        std::fs::write(folder.path().join("hf:x.jinja"), "x").unwrap();
+        // A source without `./` would be a model on the hub.
+        let expected = [("template-aux", "aux.jinja"), ("hf-x", "./hf:x.jinja")];
+        let expected = expected.map(|(name, source)| (name.to_owned(), source.to_owned()));
+        assert_eq!(names(folder.path()), expected);
     }
 
     #[test]

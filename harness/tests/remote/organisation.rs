@@ -17,7 +17,7 @@ fn hub(models: &'static [(&'static str, &'static str)], next: bool) -> Server {
                     _ => serde_json::json!({"tokenizer_config": {"chat_template": source}}),
                 };
                 serde_json::json!({
-                    "id": format!("org/{name}"),
+                    "id": if name.contains('/') { (*name).to_owned() } else { format!("org/{name}") },
                     "downloads": 1000 >> (2 * at),
                     "siblings": [{"rfilename": "tokenizer_config.json"}],
                     "config": config,
@@ -64,6 +64,9 @@ fn an_organisation_is_checked_and_summed_up() {
             ("base", ""),
             ("small", FORGETFUL),
             ("other", SOUND),
+            // Whatever the hub lists, these are not models of the organisation.
+            ("others/stolen", FORGETFUL),
+            ("organic/name", FORGETFUL),
         ],
         false,
     );
@@ -88,6 +91,11 @@ fn an_organisation_is_checked_and_summed_up() {
         ran.out
     );
     assert!(hub.paths().iter().all(|path| !path.contains("/base/")));
+    assert!(
+        hub.paths()
+            .iter()
+            .all(|path| !path.contains("others") && !path.contains("organic"))
+    );
 
     // A list of one's own counts instead. Models that have a template alike have the same card.
     world.write("list.csv", "org/big,1\norg/small,3\norg/other,4\n");

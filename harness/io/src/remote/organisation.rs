@@ -55,7 +55,12 @@ pub(super) fn find(shown: &Path, name: &str) -> Result<Organisation, Problem> {
     let has_more = said.len() > MOST_MODELS || answer.headers.contains_key("Link");
     let listed = said.iter().take(MOST_MODELS);
     let named = listed.filter_map(|model| Some((model["id"].as_str()?, model)));
-    let named: Vec<_> = named.filter(|(id, _)| is_repository(id)).collect();
+    // Whoever asks for an organisation fetches nothing of another one.
+    let is_own = |id: &str| {
+        let owner = id.split_once('/').map(|(owner, _)| owner);
+        is_repository(id) && owner.is_some_and(|owner| owner.eq_ignore_ascii_case(name))
+    };
+    let named: Vec<_> = named.filter(|(id, _)| is_own(id)).collect();
     if named.is_empty() {
         let message = format!("the hub knows no model of {name}");
         let help = "is the name right? Private models need a token: log in by `hf auth login` or set HF_TOKEN";
