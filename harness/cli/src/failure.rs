@@ -29,7 +29,7 @@ pub(crate) enum Failure {
     #[error("{0}")]
     Problem(#[from] Problem),
     /// A file that the whole command needs is wrong.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    #[error("{}", listed(.0))]
     Problems(Vec<Problem>),
     /// The chosen engine cannot be used.
     #[error(transparent)]
@@ -63,6 +63,14 @@ impl Failure {
         }
         Failure::Request(format!("no {what} is named `{name}`\n  {help}{broken}"))
     }
+}
+
+/// Problems, as they are written without a failure.
+fn listed(found: &[Problem]) -> String {
+    let mut text = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = problems::write_shared(&mut text, found);
+    String::from_utf8_lossy(&text).trim_end().to_owned()
 }
 
 impl Status {

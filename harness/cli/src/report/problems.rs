@@ -33,6 +33,9 @@ fn message(out: &mut dyn Write, text: &str, hang: usize) -> io::Result<()> {
 /// How many files to name that have the same problem.
 const MOST_NAMED: usize = 5;
 
+/// How many different problems to write. Nobody reads more, and each line of a log may have one.
+const MOST_WRITTEN: usize = 1_000;
+
 /// Writes problems as [`write()`] does. If many files share a problem, names the first few and
 /// counts the others.
 pub fn write_shared(out: &mut dyn Write, problems: &[Problem]) -> io::Result<()> {
@@ -47,7 +50,7 @@ pub fn write_shared(out: &mut dyn Write, problems: &[Problem]) -> io::Result<()>
             });
         groups[index].push(problem);
     }
-    for group in &groups {
+    for group in groups.iter().take(MOST_WRITTEN) {
         let [first, others @ ..] = group.as_slice() else {
             continue;
         };
@@ -65,7 +68,14 @@ pub fn write_shared(out: &mut dyn Write, problems: &[Problem]) -> io::Result<()>
             writeln!(out, "  … and in {more}")?;
         }
     }
-    Ok(())
+    match groups.len().saturating_sub(MOST_WRITTEN) {
+        0 => Ok(()),
+        more => writeln!(
+            out,
+            "… and {}",
+            counted(more, "more problem", "more problems")
+        ),
+    }
 }
 
 /// Writes notes, one on a line; nothing if the user wants only errors.
