@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::card::Card;
 use crate::contract::{self, Judgement, Severity};
-use rolecall_core::file::read_text;
+use rolecall_core::file::{folder_of, read_text};
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::json;
 use rolecall_core::problem::{Note, Problem};
@@ -63,14 +63,6 @@ fn part_of(template: &Template) -> Option<String> {
     match &template.part {
         TemplatePart::Key(key) => Some(key.clone()),
         TemplatePart::Whole | TemplatePart::Line(_) => None,
-    }
-}
-
-/// The folder of a file, which may not exist yet.
-fn folder_of(file: &Path) -> &Path {
-    match file.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
     }
 }
 
@@ -202,6 +194,13 @@ impl KnownDefects {
         }
         notes
     }
+}
+
+/// Whether a file is a baseline, of any version.
+pub fn is_baseline(path: &Path) -> bool {
+    let text = read_text(path).unwrap_or_default();
+    let file: Value = serde_json::from_str(&text).unwrap_or_default();
+    file["rolecall"].is_u64() && file["known"].is_array()
 }
 
 /// The contracts of a card that the template keeps, and of which `broken` gives a reason why it does

@@ -5,13 +5,13 @@ mod formats;
 
 mod groups;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::report::explanation::Explained;
 use crate::report::format::Format;
 use bytesize::ByteSize;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter;
 use rolecall_check::contract::{self, Contract};
@@ -54,7 +54,7 @@ pub(crate) struct OutputArguments {
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
     /// Write the result into a file, whole or not at all, instead of printing it
-    #[arg(long, short, value_name = "FILE", global = true)]
+    #[arg(long, short, value_name = "FILE", value_hint = WRITTEN, global = true)]
     pub(crate) output: Option<PathBuf>,
     /// Start what the folder's files name without asking `rolecall trust`, as in CI; the variable
     /// `ROLECALL_ALLOW_ENGINES=1` does the same
@@ -91,6 +91,10 @@ fn long_version() -> String {
         references.join(" and ")
     )
 }
+
+/// The hint of an option that names a file to be written. The files of all other arguments are inputs,
+/// and `outputs` sees to it that none of them is replaced.
+pub(crate) const WRITTEN: ValueHint = ValueHint::FilePath;
 
 /// What to do. [`groups`] has them in the order of the help.
 #[derive(Debug, Subcommand)]
@@ -221,31 +225,14 @@ impl Command {
         is_summed_up && self.data().is_none()
     }
 
-    /// Whether the command is to be done again when a file changes, and the files that it writes
-    /// itself.
-    pub(crate) fn watched(&self) -> Option<Vec<&Path>> {
-        let is_watched = match self {
+    /// Whether the command is to be done again when a file changes.
+    pub(crate) fn is_watched(&self) -> bool {
+        match self {
             Command::Run(arguments) => arguments.watch,
             Command::Check(arguments) => arguments.watch,
             Command::Diff(arguments) => arguments.watch,
-            _ => return None,
-        };
-        is_watched.then(|| self.files())
-    }
-
-    /// The files that the user asks for besides the result.
-    pub(crate) fn files(&self) -> Vec<&Path> {
-        let files = match self {
-            Command::Run(arguments) => vec![&arguments.html],
-            Command::Check(arguments) => vec![&arguments.html, &arguments.write_baseline],
-            Command::Diff(arguments) => vec![&arguments.html],
-            Command::Show(arguments) => vec![&arguments.html],
-            Command::Cover(arguments) => vec![&arguments.html],
-            Command::Mask(arguments) => vec![&arguments.write],
-            _ => Vec::new(),
-        };
-        let files = files.into_iter().flatten();
-        files.map(PathBuf::as_path).collect()
+            _ => false,
+        }
     }
 
     /// What the output is made of, if it is for programs. `None` is text for people.
@@ -305,7 +292,7 @@ pub(crate) struct RunArguments {
     #[arg(long, requires = "engine", conflicts_with_all = ["against", "shard", "results", "html", "pairs", "watch"])]
     pub(crate) roundtrip: bool,
     /// Also write a page with everything: one file that needs no network
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = WRITTEN)]
     pub(crate) html: Option<PathBuf>,
     /// Run only the pairs that failed in the last run, with the same engine; all of them if none did
     #[arg(long, conflicts_with_all = ["against", "results"])]
@@ -412,7 +399,7 @@ pub(crate) struct ShowArguments {
     pub(crate) decisions: bool,
     /// With --trace: also write a page on which a text of the prompt leads to its source, and a field to
     /// its places
-    #[arg(long, value_name = "FILE", requires = "trace")]
+    #[arg(long, value_name = "FILE", value_hint = WRITTEN, requires = "trace")]
     pub(crate) html: Option<PathBuf>,
     /// Print the reference's result instead of the engine's
     #[arg(long)]
@@ -496,10 +483,10 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
     /// Write the current findings into a file for --baseline
-    #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
+    #[arg(long, value_name = "FILE", value_hint = WRITTEN, conflicts_with = "baseline")]
     pub(crate) write_baseline: Option<PathBuf>,
     /// Also write a page with everything: one file that needs no network
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = WRITTEN)]
     pub(crate) html: Option<PathBuf>,
     /// The format of the cards
     #[arg(long, value_parser = format(&CARDS), default_value = "human")]
@@ -609,7 +596,7 @@ pub(crate) struct DiffArguments {
     #[arg(long)]
     pub(crate) all: bool,
     /// Also write a page with every case: one file that needs no network
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = WRITTEN)]
     pub(crate) html: Option<PathBuf>,
     #[arg(long, value_parser = format(&COMPARISONS), default_value = "human")]
     pub(crate) format: Format,
@@ -810,7 +797,7 @@ pub(crate) struct CoverArguments {
     #[arg(long)]
     pub(crate) all: bool,
     /// Also write a page: the source in colours, and at each place the cases that reach it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = WRITTEN)]
     pub(crate) html: Option<PathBuf>,
     /// The format of the coverage
     #[arg(long, value_parser = format(&COVERAGE), default_value = "human")]
@@ -851,7 +838,7 @@ pub(crate) struct GenerateArguments {
     pub(crate) tries: usize,
     /// Write the new cases: into this file, if it ends with .json and there is one template; else
     /// into this folder, a file for each template
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_hint = WRITTEN)]
     pub(crate) write: Option<PathBuf>,
     /// Replace case files that are already there
     #[arg(long, requires = "write")]
@@ -879,7 +866,7 @@ pub(crate) struct MaskArguments {
     pub(crate) tokens: bool,
     /// Write the template with `{% generation %}` marks into a file, if marks can be found that
     /// change no prompt and mark what the model writes in every case
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["case", "tokens", "format"])]
+    #[arg(long, value_name = "FILE", value_hint = WRITTEN, conflicts_with_all = ["case", "tokens", "format"])]
     pub(crate) write: Option<PathBuf>,
     /// Cases to use instead of the suite's
     #[arg(long, value_name = "PATH", visible_alias = "conversations", help = CASES)]

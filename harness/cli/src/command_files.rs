@@ -69,7 +69,7 @@ pub(crate) fn content(path: &Path) -> String {
     }
 }
 
-fn shlex_words(command: &str) -> Vec<String> {
+pub(crate) fn shlex_words(command: &str) -> Vec<String> {
     rolecall_io::protocol::ProtocolEngine::words(command).unwrap_or_default()
 }
 

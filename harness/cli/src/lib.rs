@@ -50,6 +50,7 @@ mod git;
 mod inputs;
 mod last_failed;
 mod output;
+mod outputs;
 
 mod revision;
 
@@ -87,7 +88,7 @@ use std::thread;
 
 use crate::report::clean;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory as _, Parser};
+use clap::{CommandFactory as _, FromArgMatches as _};
 use clap_complete::CompleteEnv;
 use rolecall_core::guard;
 use rolecall_core::invisible::is_obeyed;
@@ -99,17 +100,20 @@ pub use program::Started;
 
 use failure::{Failure, Status, complain};
 use output::Sink;
+use outputs::Named;
 
 /// Runs the command and finishes its output.
-fn execute(arguments: &args::Arguments) -> Result<Status, Failure> {
+fn execute(arguments: &args::Arguments, named: &Named) -> Result<Status, Failure> {
     trust::allow(arguments.output.allow_engines);
     home::choose(arguments.output.builtin);
+    // The command's own: it ends with the command, after the last result is written.
+    let _outputs = named.hold()?;
     #[cfg(feature = "watch")]
-    if let Some(written) = arguments.command.watched() {
-        return watch::repeat(&written);
+    if arguments.command.is_watched() {
+        return watch::repeat(&named.written());
     }
     #[cfg(not(feature = "watch"))]
-    if arguments.command.watched().is_some() {
+    if arguments.command.is_watched() {
         return Err(Failure::Request(
             "this program was built without the feature `watch`, and sees no file change\n  in the \
              repository, `cargo run --package rolecall-cli --` has it"
@@ -221,15 +225,21 @@ pub fn run(started: Started) -> u8 {
         Err(error) => return answer(&error),
     }
     let arguments = sources::as_files_after_dashes(program::arguments());
-    let arguments = match args::Arguments::try_parse_from(arguments) {
-        Ok(arguments) => arguments,
+    let mut parser = args::Arguments::command();
+    let parsed = parser.try_get_matches_from_mut(arguments).and_then(|all| {
+        let arguments = args::Arguments::from_arg_matches(&all);
+        let arguments = arguments.map_err(|error| error.format(&mut parser))?;
+        Ok((arguments, Named::of(&parser, &all)))
+    });
+    let (arguments, named) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => return answer(&error),
     };
     if let Some(folder) = folder {
         invocation::set(Site::of(&folder));
         invocation::set_reference_check(home::has_references);
     }
-    let ended = execute(&arguments);
+    let ended = execute(&arguments, &named);
     let internal_errors = guard::take_internal_errors();
     internal_errors.iter().for_each(|one| complain(one));
     let have_died = engines::complain_of_deaths() || !internal_errors.is_empty();

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::report::clean::{self, Clean};
 use crate::report::screen::{self, Screen};
@@ -60,15 +60,6 @@ impl Sink {
             is_quiet: arguments.quiet,
         });
         let data = command.data();
-        let files = arguments.output.iter().map(PathBuf::as_path);
-        if let Some(path) = files.chain(command.files()).find(|path| !has_folder(path)) {
-            let folder = path.parent().unwrap_or(path).display();
-            return Err(Failure::Request(format!(
-                "{}: there is no folder {folder} for it\n  make the folder first, or name another \
-                 file",
-                path.display()
-            )));
-        }
         let to = match &arguments.output {
             Some(_) if matches!(command, Command::Serve { .. }) => {
                 return Err(Failure::Request(
@@ -90,7 +81,9 @@ impl Sink {
             None if data.is_some() && (is_protocol(command) || !io::stdout().is_terminal()) => {
                 Destination::Exact(Box::new(io::BufWriter::new(io::stdout())))
             }
-            None if data == Some(Data::Own) => Destination::Shown(clean::results().with_commands()),
+            None if matches!(data, Some(Data::Own | Data::Annotations)) => {
+                Destination::Shown(clean::results().with_commands())
+            }
             None => Destination::Shown(clean::results()),
         };
         let is_stdout = matches!(to, Destination::Exact(_));
@@ -146,14 +139,6 @@ fn heard(written: io::Result<()>) -> io::Result<()> {
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written,
-    }
-}
-
-/// Whether there is a folder for a file.
-fn has_folder(path: &Path) -> bool {
-    match path.parent() {
-        Some(folder) if folder != Path::new("") => folder.is_dir(),
-        _ => true,
     }
 }
 

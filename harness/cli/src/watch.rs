@@ -129,13 +129,7 @@ fn watched(arguments: &[OsString]) -> Result<Vec<PathBuf>, Failure> {
             paths.insert(whole(Path::new(".")));
         }
     } else {
-        let mut parts = vec![layout.cases(), layout.snapshots()];
-        if let Some(configuration) = layout.configuration() {
-            parts.push(configuration.path.clone());
-            parts.extend(configuration.own.iter().cloned());
-            let templates = configuration.templates.iter();
-            parts.extend(templates.filter_map(|template| template.local.clone().ok()));
-        }
+        let parts = layout.parts();
         let parts = parts.iter().filter(|path| path.exists());
         paths.extend(parts.map(|path| whole(path)));
     }

@@ -3,7 +3,8 @@
 //! Only regular files up to a limit are read: reading a pipe would wait, and a device may
 //! never end. A new file is written under another name first, so that a kill at any
 //! moment leaves the old file or the new one. Nothing is written through a link, or over
-//! anything that is not a file.
+//! anything that is not a file. No result of a command replaces a file that the command reads:
+//! [`Outputs`] knows them.
 
 // Here are the one reader and the one writer.
 #![allow(clippy::disallowed_methods)]
@@ -12,7 +13,7 @@ use std::collections::HashSet;
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use tempfile::NamedTempFile;
@@ -164,6 +165,7 @@ pub(crate) fn open(path: &Path, links: Links) -> Result<RegularFile, Refused> {
     if metadata.is_dir() {
         Err(Refused::Folder)
     } else if metadata.is_file() {
+        note(path, || identity(&file));
         Ok(RegularFile { file, metadata })
     } else {
         Err(Refused::Special)
@@ -246,16 +248,18 @@ impl RegularFile {
 /// first, then renames. Missing folders are created, and the old file's permissions are
 /// kept.
 ///
-/// Links, folders, devices and read-only files are refused. A kill may leave a file
+/// Links, folders, devices and read-only files are refused, and so are [`Outputs`] that were read.
+/// A kill may leave a file
 /// `.rolecall-….draft` behind, which no command reads. The next program that writes into the folder
 /// removes it.
 pub fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Problem> {
     let failed = |error: io::Error| Problem::new(path, format!("cannot be written: {error}"));
     let permissions = replaceable(path)?;
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
+    let mut is_unread = Ok(());
+    each_output(|| identity_at(path), |one| is_unread = one.hold());
+    is_unread?;
+    hold_size(text.as_ref().len()).map_err(failed)?;
+    let folder = folder_of(path);
     std::fs::create_dir_all(folder)
         .map_err(|error| Problem::new(folder, format!("the folder cannot be made: {error}")))?;
     collect_drafts(folder);
@@ -274,6 +278,143 @@ pub fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Problem> {
     draft.as_file().sync_all().map_err(failed)?;
     draft.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
+}
+
+/// The folder that a file is in.
+pub fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent();
+    let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// Fails if a file of so many bytes is above the limit of the process, `ulimit -f`: writing it would
+/// end the process by a signal, and leave a draft.
+#[cfg_attr(not(unix), allow(unused_variables))]
+pub(crate) fn hold_size(bytes: usize) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        let most = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+        if most.is_some_and(|most| bytes as u64 > most) {
+            return Err(rustix::io::Errno::FBIG.into());
+        }
+    }
+    Ok(())
+}
+
+/// What tells a file from all others, however its path is spelt and whatever links lead to it.
+#[cfg(unix)]
+type Identity = (u64, u64);
+#[cfg(not(unix))]
+type Identity = same_file::Handle;
+
+#[cfg(unix)]
+fn identity_of(metadata: &Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt as _;
+    (metadata.dev(), metadata.ino())
+}
+
+fn identity(file: &File) -> Option<Identity> {
+    #[cfg(unix)]
+    return file.metadata().ok().as_ref().map(identity_of);
+    #[cfg(not(unix))]
+    return same_file::Handle::from_file(file.try_clone().ok()?).ok();
+}
+
+fn identity_at(path: &Path) -> Option<Identity> {
+    #[cfg(unix)]
+    return path.metadata().ok().as_ref().map(identity_of);
+    #[cfg(not(unix))]
+    return same_file::Handle::from_path(path).ok();
+}
+
+/// The files that a command writes because the user named them, as far as they are there already.
+/// As long as this value exists, each of them that is read becomes an input, and [`write_whole`]
+/// refuses to replace an input.
+///
+/// Several commands may run in one process, one after the other or at the same time. Each has a value
+/// of its own, which knows nothing of what was read before it was made, nor of files that are no
+/// results of this command. It cannot tell which command reads, because commands share threads. So a
+/// command also refuses if another one reads the same file at the same time; the other one might
+/// otherwise read the result in the place of its input.
+#[derive(Debug)]
+pub struct Outputs(Vec<Output>);
+
+#[derive(Debug)]
+struct Output {
+    path: PathBuf,
+    identity: Identity,
+    /// The path by which it was read, if it was.
+    input: OnceLock<PathBuf>,
+}
+
+/// The files of all commands that are at work.
+static OUTPUTS: Mutex<Vec<Weak<Outputs>>> = Mutex::new(Vec::new());
+
+/// Looks at all outputs that are a file.
+fn each_output(identity: impl FnOnce() -> Option<Identity>, mut look: impl FnMut(&Output)) {
+    let all = OUTPUTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let false = all.is_empty()
+        && let Some(identity) = identity()
+    {
+        for outputs in all.iter().filter_map(Weak::upgrade) {
+            let same = outputs.0.iter().filter(|one| one.identity == identity);
+            same.for_each(&mut look);
+        }
+    }
+}
+
+/// Notes that a file is read.
+fn note(path: &Path, identity: impl FnOnce() -> Option<Identity>) {
+    each_output(identity, |one| _ = one.input.set(path.to_path_buf()));
+}
+
+impl Output {
+    /// Fails if the file was read.
+    fn hold(&self) -> Result<(), Problem> {
+        let Some(input) = self.input.get() else {
+            return Ok(());
+        };
+        let input = input.display();
+        let message = format!("the command reads {input}, so it does not write over this file");
+        Err(Problem::new(&self.path, message).help("name another file for the result"))
+    }
+}
+
+impl Outputs {
+    /// The files at these paths, of a command that begins.
+    pub fn of(paths: &[PathBuf]) -> Arc<Outputs> {
+        let there = paths.iter().filter_map(|path| {
+            Some(Output {
+                path: path.clone(),
+                identity: identity_at(path)?,
+                input: OnceLock::new(),
+            })
+        });
+        let outputs = Arc::new(Outputs(there.collect()));
+        let mut all = OUTPUTS.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|one| one.strong_count() > 0);
+        if !outputs.0.is_empty() {
+            all.push(Arc::downgrade(&outputs));
+        }
+        outputs
+    }
+
+    /// Fails if one of the files is an input: one of these paths leads to it, standard input is
+    /// redirected from it, or it was read already.
+    ///
+    /// # Errors
+    ///
+    /// The first such file.
+    pub fn hold<'p>(&self, inputs: impl Iterator<Item = &'p Path>) -> Result<(), Problem> {
+        inputs.for_each(|input| note(input, || identity_at(input)));
+        #[cfg(unix)]
+        note(Path::new("standard input"), || {
+            use std::os::fd::AsFd as _;
+            let file = io::stdin().as_fd().try_clone_to_owned().ok()?;
+            identity(&File::from(file))
+        });
+        self.0.iter().try_for_each(Output::hold)
+    }
 }
 
 /// Writes a file below a folder as [`write_whole`] does. No link below the folder is
@@ -315,8 +456,12 @@ pub fn hold_below(root: &Path, path: &Path) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The permissions of the file to be replaced, or why it may not be replaced.
-fn replaceable(path: &Path) -> Result<Option<Permissions>, Problem> {
+/// The permissions of the file to be replaced, if there is one.
+///
+/// # Errors
+///
+/// Why [`write_whole`] may not replace it.
+pub fn replaceable(path: &Path) -> Result<Option<Permissions>, Problem> {
     let refused = |message: &str, help: &str| Err(Problem::new(path, message).help(help));
     let metadata = match path.symlink_metadata() {
         Ok(metadata) => metadata,
@@ -366,8 +511,6 @@ fn without_draft(error: io::Error) -> io::Error {
 /// Removes the drafts in a folder whose writers were killed. Each process looks once into each
 /// folder.
 fn collect_drafts(folder: &Path) {
-    /// A younger draft may belong to a writer that has not locked it yet.
-    const YOUNGEST: Duration = Duration::from_secs(2);
     static SEEN: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
     let is_new = SEEN
         .lock()
@@ -383,13 +526,18 @@ fn collect_drafts(folder: &Path) {
         let Ok(draft) = open(&entry.path(), Links::Refused) else {
             continue;
         };
-        let changed = draft.metadata.modified();
-        let is_old = changed.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > YOUNGEST));
         // A writer that is at work has the lock.
-        if is_old && draft.file.try_lock().is_ok() {
+        if is_old(&entry.path()) && draft.file.try_lock().is_ok() {
             let _ = std::fs::remove_file(entry.path());
         }
     }
+}
+
+/// Whether a draft is so old that its writer, if it were still at work, would have locked it.
+pub(crate) fn is_old(draft: &Path) -> bool {
+    const YOUNGEST: Duration = Duration::from_secs(2);
+    let changed = draft.symlink_metadata().and_then(|draft| draft.modified());
+    changed.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > YOUNGEST))
 }
 
 /// Whether a file's name shows that it was never finished.
@@ -544,6 +692,68 @@ mod tests {
             }
         });
         assert_eq!(names(folder.path()), ["x"]);
+    }
+
+    #[test]
+    fn an_output_that_was_read_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["read", "page", "linked"] {
+            fs::write(path(name), "old").unwrap();
+        }
+        fs::hard_link(path("linked"), path("other")).unwrap();
+        fs::create_dir(path("below")).unwrap();
+        // What another command read before does not count.
+        read_text(&path("page")).unwrap();
+        let outputs = Outputs::of(&["read", "page", "linked", "new"].map(path));
+        assert_eq!(outputs.hold([path("none").as_path()].into_iter()), Ok(()));
+        // Other threads read for the command, too.
+        let spelt = path("below/../read");
+        std::thread::scope(|scope| {
+            scope.spawn(|| read_text(&spelt).unwrap());
+        });
+        read_bytes(&path("other"), 10).unwrap();
+        for name in ["read", "linked"] {
+            let problem = write_whole(&path(name), "new").unwrap_err();
+            assert!(
+                problem.message.contains("does not write over it"),
+                "{problem}"
+            );
+            assert_eq!(fs::read_to_string(path(name)).unwrap(), "old");
+        }
+        let problem = outputs.hold(std::iter::empty()).unwrap_err().to_string();
+        assert!(problem.contains("below/../read, so "), "{problem}");
+        write_whole(&path("page"), "new").unwrap();
+        write_whole(&path("new"), "new").unwrap();
+        // The next command reads and writes what it likes.
+        drop(outputs);
+        write_whole(&path("read"), "new").unwrap();
+    }
+
+    /// Each command has outputs of its own, also if both are at work at the same time.
+    #[test]
+    fn commands_at_the_same_time_have_outputs_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let path = |name: &str| folder.path().join(format!("{name}{number}"));
+                scope.spawn(move || {
+                    for _ in 0..20 {
+                        fs::write(path("in"), "old").unwrap();
+                        fs::write(path("out"), "old").unwrap();
+                        let (input, output) = (path("in"), path("out"));
+                        let outputs = Outputs::of(std::slice::from_ref(&output));
+                        read_text(&input).unwrap();
+                        write_whole(&output, "new").unwrap();
+                        drop(outputs);
+                        let outputs = Outputs::of(std::slice::from_ref(&input));
+                        write_whole(&input, "new").unwrap();
+                        read_text(&input).unwrap();
+                        drop(outputs);
+                    }
+                });
+            }
+        });
     }
 
     #[cfg(unix)]

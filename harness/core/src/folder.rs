@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use crate::file::{is_draft, is_there, read_text};
+use crate::file::{folder_of, hold_size, is_draft, is_old, is_there, read_text};
 use crate::problem::Problem;
 
 /// The file that lists the others in its folder. Rolecall did not write any file that is
@@ -33,7 +33,7 @@ const OLD: &str = "old";
 pub fn replace(path: &Path, files: &BTreeMap<String, String>, kind: &str) -> Result<(), Problem> {
     let failed = |error: io::Error| Problem::new(path, format!("cannot be written: {error}"));
     hold(path, kind)?;
-    let parent = parent_of(path);
+    let parent = folder_of(path);
     std::fs::create_dir_all(parent).map_err(failed)?;
     let draft = draft_in(parent).map_err(failed)?;
     // The lock shows that its writer is at work.
@@ -50,6 +50,7 @@ pub fn replace(path: &Path, files: &BTreeMap<String, String>, kind: &str) -> Res
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
+        hold_size(text.len()).map_err(failed)?;
         std::fs::write(file, text).map_err(failed)?;
     }
     let new = draft.path().join("new");
@@ -71,13 +72,6 @@ pub fn replace(path: &Path, files: &BTreeMap<String, String>, kind: &str) -> Res
         return Err(Problem::new(path, message));
     }
     renamed.map_err(failed)
-}
-
-/// The folder around another one.
-fn parent_of(path: &Path) -> &Path {
-    let parent = path.parent();
-    let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
-    parent.unwrap_or(Path::new("."))
 }
 
 /// Exchanges the names of two folders in one step, where the system can.
@@ -102,9 +96,13 @@ fn collect_drafts(parent: &Path) {
         if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
-        // A draft without the lock may be a young one.
-        let lock = File::open(draft.join(LOCK));
-        if !lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+        // Without the lock, its writer has just begun, or was killed before it had the lock or while
+        // it removed the draft.
+        let is_left = match File::open(draft.join(LOCK)) {
+            Ok(lock) => lock.try_lock().is_ok(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound && is_old(&draft),
+        };
+        if !is_left {
             continue;
         }
         let olds = std::fs::read_dir(draft.join(OLD)).into_iter().flatten();
@@ -131,7 +129,7 @@ pub fn hold(path: &Path, kind: &str) -> Result<(), Problem> {
         let help = "name a new folder, or empty this one";
         Err(Problem::new(path, message).help(help))
     };
-    collect_drafts(parent_of(path));
+    collect_drafts(folder_of(path));
     if !is_there(path) {
         return Ok(());
     }
@@ -231,6 +229,22 @@ mod tests {
         assert!(!draft.exists());
         assert!(live.exists(), "its writer is at work");
         assert!(!root.path().join("other").exists());
+    }
+
+    #[test]
+    fn a_draft_without_a_lock_is_collected_when_it_is_old() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        let drafts = [".rolecall-old.draft", ".rolecall-young.draft"].map(path);
+        for draft in &drafts {
+            std::fs::create_dir_all(draft.join("new")).unwrap();
+            std::fs::write(draft.join("new/index.html"), "new").unwrap();
+        }
+        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(10);
+        let old = File::open(&drafts[0]).unwrap();
+        old.set_modified(long_ago).unwrap();
+        replace(&path("site"), &files(&["index.html"]), "t").unwrap();
+        assert_eq!(drafts.map(|draft| draft.exists()), [false, true]);
     }
 
     #[test]

@@ -174,6 +174,17 @@ impl Layout {
         }
     }
 
+    /// The files and folders that the user can change: inputs, snapshots and records.
+    pub fn parts(&self) -> Vec<PathBuf> {
+        let Some(own) = self.configuration() else {
+            return vec![self.cases(), self.snapshots()];
+        };
+        let templates = own.templates.iter();
+        let templates = templates.filter_map(|template| template.local.clone().ok());
+        let others = [own.path.clone(), own.snapshots.clone()].into_iter();
+        others.chain(own.own.clone()).chain(templates).collect()
+    }
+
     /// Whether it is the suite of a checkout of Rolecall, which the tests there check.
     pub fn is_checkout(&self) -> bool {
         matches!(self.kind, SuiteKind::Checkout)

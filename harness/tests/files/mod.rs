@@ -2,6 +2,7 @@
 //! them, lose nothing, never hang, and write nothing outside.
 
 mod names;
+mod outputs;
 mod reading;
 mod sizes;
 mod writing;
