@@ -95,7 +95,7 @@ fn run_tells_what_is_new_same_and_changed() {
     assert_eq!(ran.code(), 1);
     let out = ran.stdout();
     for expected in [
-        "changed chat plain/user\n",
+        "changed chat plain/user, by line 2 of the template\n",
         "  One user turn.\n",
         "expected the end, found U+00A0 NO-BREAK SPACE",
         "- <assistant>␃\n",

@@ -14,6 +14,7 @@ mod scratch;
 #[cfg(target_os = "linux")]
 mod attacks;
 mod base;
+mod causes;
 mod cli;
 mod constructs;
 mod contracts;

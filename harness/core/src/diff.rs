@@ -98,6 +98,16 @@ impl Diff {
         }
     }
 
+    /// The lines that only one side has, each after its sign.
+    pub fn changed(&self) -> Vec<String> {
+        let lines = self.to_string();
+        let lines = lines.lines().skip(usize::from(self.first.is_some()));
+        lines
+            .filter(|line| line.starts_with(['-', '+']))
+            .map(str::to_owned)
+            .collect()
+    }
+
     /// At most so many lines from its begin, and how many more there are.
     pub fn begin(&self, lines: usize) -> (Diff, usize) {
         let mut begin = self.clone();
@@ -113,9 +123,11 @@ impl Diff {
     }
 }
 
-/// The edits that turn one text into another, word by word and across lines. None if the
-/// texts have too many words to compare.
-pub fn edits(old: &str, new: &str) -> Option<Vec<Edit>> {
+/// The edits that turn one text into another, word by word and across lines, each with its first
+/// byte in the new text. None if the texts have too many words to compare.
+pub fn edits(old: &str, new: &str) -> Option<Vec<(Edit, usize)>> {
+    let begin = new.as_ptr().addr();
+    let len = new.len();
     let (old, new) = (words(&[old]), words(&[new]));
     if old.len().max(new.len()) > MOST_WORDS {
         return None;
@@ -135,17 +147,23 @@ pub fn edits(old: &str, new: &str) -> Option<Vec<Edit>> {
             (gone, settled.clone(), came.start.abs_diff(settled.start))
         } else if came.is_empty() {
             let settled = settle(&old, gone.clone(), ends.0);
-            (settled.clone(), came, start.abs_diff(settled.start))
+            // The words between are the same in both.
+            let at = (came.start + settled.start).saturating_sub(gone.start);
+            (settled.clone(), at..at, start.abs_diff(settled.start))
         } else {
             (gone, came, 0)
         };
         let before = old[..start.saturating_sub(moved)].iter();
         let after = before.rev().find(|word| !word.trim().is_empty());
-        edits.push(Edit {
+        let at = new
+            .get(came.start)
+            .map_or(len, |word| word.as_ptr().addr() - begin);
+        let edit = Edit {
             after: after.copied().unwrap_or_default().to_owned(),
             gone: old[gone].concat(),
             came: new[came].concat(),
-        });
+        };
+        edits.push((edit, at));
         ends = next;
     }
     Some(edits)
@@ -465,15 +483,24 @@ mod tests {
     fn an_edit_is_the_same_wherever_it_is_made() {
         let came = |old: &str, new: &str| -> Vec<String> {
             let edits = edits(old, new).unwrap();
-            assert!(edits.iter().all(|edit| edit.gone.is_empty()), "{edits:?}");
-            edits.into_iter().map(|edit| edit.came).collect()
+            for (edit, at) in &edits {
+                assert!(
+                    edit.gone.is_empty() && new[*at..].starts_with(&edit.came),
+                    "{edits:?}"
+                );
+            }
+            edits.into_iter().map(|(edit, _)| edit.came).collect()
         };
         let tag = "<think></think>";
         for rest in ["I agree.<|end|>", "<|end|>", "<think>So</think>", ">"] {
             let old = format!("<|start|>assistant|>{rest}");
             let new = format!("<|start|>assistant|>{tag}{rest}");
             assert_eq!(came(&old, &new), [tag], "{rest}");
+            let (gone, at) = edits(&new, &old).unwrap().remove(0);
+            assert_eq!((gone.gone.as_str(), &old[at..]), (tag, rest));
         }
+        let end = edits("é漢\n", "é漢").unwrap();
+        assert_eq!(end[0].1, "é漢".len());
     }
 
     #[test]

@@ -34,8 +34,6 @@ pub struct Cause {
     /// Distinguishes causes of one name: every edit of the prompt, or the message of each side
     /// without a prompt.
     details: Vec<String>,
-    /// Whether the details are edits.
-    is_of_edits: bool,
 }
 
 /// Groups members by a key, such as their cause, and keeps the smallest of each group as its
@@ -79,11 +77,9 @@ impl Cause {
                 .map(|side| error(side.text()))
                 .collect(),
         };
-        let is_prompt = |side: &Outcome| side.kind() == OutcomeKind::Rendered;
         Cause {
             name: name(expected.kind(), expected.text(), found, edits),
             details,
-            is_of_edits: is_prompt(expected) && is_prompt(found) && !edits.is_empty(),
         }
     }
 
@@ -100,14 +96,8 @@ impl Cause {
             None => Cause {
                 name: name(difference.expected.kind(), "", found, &[]),
                 details: Vec::new(),
-                is_of_edits: false,
             },
         }
-    }
-
-    /// The edits between two prompts, in a form that equal edits share. None for other causes.
-    pub fn edits(&self) -> &[String] {
-        if self.is_of_edits { &self.details } else { &[] }
     }
 
     /// The cause in words. It names the first of several edits.
@@ -119,48 +109,34 @@ impl Cause {
 /// The edits between two prompts, each once. None if a side has no prompt, or the prompts have
 /// too many words to compare.
 pub fn edits(sides: [&Outcome; 2]) -> Vec<Edit> {
+    let mut seen = BTreeSet::new();
+    let mut edits: Vec<Edit> = placed_edits(sides)
+        .into_iter()
+        .map(|(edit, _)| edit)
+        .collect();
+    edits.retain(|edit| seen.insert(edit.clone()));
+    edits
+}
+
+/// All edits between two prompts, each with its first byte in the second one.
+pub(crate) fn placed_edits(sides: [&Outcome; 2]) -> Vec<(Edit, usize)> {
     let [Outcome::Rendered { text: a }, Outcome::Rendered { text: b }] = sides else {
         return Vec::new();
     };
     let visible = |text: &str| text.trim().chars().count();
-    let mut seen = BTreeSet::new();
     let mut edits = diff::edits(a, b).unwrap_or_default();
-    for edit in &mut edits {
+    for (edit, _) in &mut edits {
         if visible(&edit.gone) + visible(&edit.came) >= TELLING {
             edit.after.clear();
         }
     }
-    edits.retain(|edit| seen.insert(edit.clone()));
     edits
 }
 
-/// The same edits, for somebody who knows which template has changed. A word of the conversation
-/// before an edit says nothing about the template, so it does not distinguish edits.
-pub fn edits_of_template(sides: [&Outcome; 2], case: &Case) -> Vec<Edit> {
-    let mut edits = edits(sides);
-    if edits.iter().all(|edit| edit.after.is_empty()) {
-        return edits;
-    }
-    let conversation = written(case);
-    for edit in &mut edits {
-        if edit.after.chars().any(char::is_alphanumeric) && conversation.contains(&edit.after) {
-            edit.after.clear();
-        }
-    }
-    let mut seen = BTreeSet::new();
-    edits.retain(|edit| seen.insert(edit.clone()));
-    edits
-}
-
-/// The bytes of a conversation, tools and documents included.
+/// The bytes of a conversation as JSON, tools and documents included.
 pub fn size(case: &Case) -> usize {
-    written(case).len()
-}
-
-/// A conversation as JSON, tools and documents included.
-fn written(case: &Case) -> String {
     let written = serde_json::to_string(&(&case.messages, &case.tools, &case.documents));
-    written.unwrap_or_default()
+    written.unwrap_or_default().len()
 }
 
 /// The part of an error message that all errors of the same cause share.
@@ -230,7 +206,7 @@ fn detail(edit: &Edit) -> String {
 }
 
 /// A text with `#` for every number.
-fn with_one_number(text: &str) -> String {
+pub(crate) fn with_one_number(text: &str) -> String {
     let mut shape = String::new();
     for c in text.chars() {
         match c {

@@ -77,6 +77,31 @@ fn status_of_card(path: &Path, text: &str) -> SnapshotStatus {
     }
 }
 
+/// Texts with the others of their kind that differ in the same way from what was accepted. A text that
+/// breaks contracts stands for itself.
+pub fn by_change(texts: &[CheckedText]) -> Vec<(&CheckedText, Vec<&CheckedText>)> {
+    let mut known: HashMap<(&str, Vec<String>), usize> = HashMap::new();
+    let mut groups: Vec<(&CheckedText, Vec<&CheckedText>)> = Vec::new();
+    for text in texts {
+        let changed = match &text.change {
+            _ if !text.forbidden.is_empty() => None,
+            SnapshotStatus::New => Some(Vec::new()),
+            SnapshotStatus::Changed(_) => text.diff().map(|diff| diff.changed()),
+            SnapshotStatus::Same | SnapshotStatus::Unreadable(_) => None,
+        };
+        let at = changed.map_or(groups.len(), |changed| {
+            *known
+                .entry((text.kind.name(), changed))
+                .or_insert(groups.len())
+        });
+        match groups.get_mut(at) {
+            Some((_, others)) => others.push(text),
+            None => groups.push((text, Vec::new())),
+        }
+    }
+    groups
+}
+
 impl CheckedText {
     /// Compares a card with the accepted one, and applies the rule. `text` is the card in its
     /// accepted form.

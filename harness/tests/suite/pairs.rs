@@ -13,14 +13,16 @@ use libtest_mimic::{Failed, Trial};
 use rolecall_answers::reader::OwnReader;
 use rolecall_answers::reading::read_all;
 use rolecall_answers::transcript as readings;
-use rolecall_cli::report::difference::{self, Extent, FaultGroups};
+use rolecall_cli::report::difference::{self, Extent};
+use rolecall_cli::report::syntax_error;
 use rolecall_core::invocation::{self, Site};
 use rolecall_core::problem::Problem;
 use rolecall_core::transcript;
 use rolecall_core::{Case, Template};
 use rolecall_front::engines::Engines;
+use rolecall_io::syntax_error::SyntaxError;
 use rolecall_suite::accepting::{Changes, PairKey};
-use rolecall_suite::conclusion::Conclusion;
+use rolecall_suite::conclusion::{Conclusion, FaultGroups};
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::records::AskedTemplates;
@@ -107,7 +109,7 @@ fn compare(test: &str, template: &'static Template, pairs: &[Pair<'static>]) -> 
         ..Expected::default()
     };
     let mut conclusion = Conclusion::default();
-    let mut groups = FaultGroups::default();
+    let mut groups = FaultGroups::of(&ENGINES);
     let mut changes = Changes::default();
     let ran = Runner::new(&ENGINES, &[], Some(1))?
         .with_programs(&PROGRAMS)
@@ -141,11 +143,13 @@ fn compare(test: &str, template: &'static Template, pairs: &[Pair<'static>]) -> 
 
     let mut report = Vec::new();
     let mut others = Vec::new();
+    let engine = ENGINES.for_dialect(template.dialect);
+    let unread: HashSet<_> = conclusion.unread().collect();
     for group in groups.sorted() {
         let first = first_with(&group.cause, test);
-        if first == test {
-            difference::write(&mut report, &[group], Extent::WHOLE)?;
-        } else {
+        let unread = engine.filter(|_| group.is_unread && group.is_of(&unread));
+        let error = unread.and_then(|engine| SyntaxError::find(engine, template));
+        if first != test {
             let cases = group.pairs.iter().map(|one| one.pair.case.id.name());
             let few: Vec<&str> = cases.take(FEW).collect();
             let more = match group.pairs.len() - few.len() {
@@ -156,6 +160,10 @@ fn compare(test: &str, template: &'static Template, pairs: &[Pair<'static>]) -> 
                 "the same as in {first}: {}{more}\n",
                 few.join(", ")
             ));
+        } else if let Some(error) = error {
+            syntax_error::write(&mut report, &error)?;
+        } else {
+            difference::write(&mut report, &[group], Extent::WHOLE)?;
         }
     }
     difference::write_gone(&mut report, &conclusion.gone)?;
@@ -194,7 +202,7 @@ fn compare_readings(
     };
     let differing = match differing(&expectations.records, template, &all) {
         Ok(differing) => differing,
-        Err(why) => return vec![unconfirmed(template, &why.to_string())],
+        Err(why) => return vec![format!("nothing confirms the parsed answers: {why}\n\n")],
     };
     let mut wrong = Vec::new();
     for pair in pairs {
@@ -218,11 +226,6 @@ fn compare_readings(
         }
     }
     wrong
-}
-
-fn unconfirmed(template: &Template, why: &str) -> String {
-    let name = &template.name;
-    format!("nothing confirms the parsed answers of {name}: {why}\n\n")
 }
 
 /// Lets insta write its files: a pending snapshot for each family of which something is not as

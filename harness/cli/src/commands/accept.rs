@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::report::accepting::{self as report, AcceptedCounts, AcceptedPairs};
 use crate::report::checked_texts;
 use crate::report::diagnostic::Diagnostic;
-use crate::report::difference::{self, Extent, FaultGroups};
+use crate::report::difference::{self, Extent};
 use crate::{cards, engines, home, inputs, lint, references, roundtrip};
 use rolecall_core::file::{is_there, read_text, remove_below, write_below};
 use rolecall_core::problem::Problem;
@@ -15,6 +15,7 @@ use rolecall_core::{OutcomeKind, TemplateName};
 use rolecall_io::protocol::ProtocolEngine;
 use rolecall_suite::accepting::{AcceptedFile, Changes, is_open, remove_pending, untidy};
 use rolecall_suite::checked_text::{CheckedText, TextKind};
+use rolecall_suite::conclusion::FaultGroups;
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::record::Unverified;
@@ -53,7 +54,10 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
         suite: &suite,
         is_verified: arguments.verified,
     };
-    let mut choice = Choice::default();
+    let mut choice = Choice {
+        groups: FaultGroups::of(&session.engines),
+        ..Choice::default()
+    };
     let mut judged = judge.by_record(&pairs, &expectations, &mut choice.counts)?;
     let to_ask = if layout.is_checkout() {
         &judged.unrecorded

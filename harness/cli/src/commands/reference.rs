@@ -12,7 +12,7 @@ use crate::report::summary;
 use rolecall_core::Dialect;
 use rolecall_front::front::Front;
 use rolecall_io::protocol::ProtocolEngine;
-use rolecall_suite::conclusion::Conclusion;
+use rolecall_suite::conclusion::{Conclusion, FaultGroups};
 use rolecall_suite::divergence::{self, Divergences};
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
@@ -218,7 +218,7 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
 struct Verified<'s> {
     standings: report::RecordStandings,
     conclusion: Conclusion<'s>,
-    groups: difference::FaultGroups<'s>,
+    groups: FaultGroups<'s>,
 }
 
 impl<'s> Verified<'s> {

@@ -6,12 +6,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::report::difference::{self, Extent, FaultGroup, FaultGroups};
+use crate::report::difference::{self, Extent};
 use crate::report::{accepting as accepting_report, checked_texts, reviewing as report, thousands};
 use rolecall_core::problem::Problem;
 use rolecall_core::{CaseId, TemplateName};
 use rolecall_suite::checked_text::CheckedText;
-use rolecall_suite::conclusion::Fault;
+use rolecall_suite::conclusion::{Fault, FaultGroup, FaultGroups};
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::run::Compared;
 use rolecall_suite::selection::select;
@@ -171,7 +171,8 @@ impl<'s> Review<'s> {
     /// Asks about the pairs, cause by cause.
     fn pairs(&mut self, open: &[Compared<'s>], out: &mut dyn Write) -> Result<(), Failure> {
         let expectations = self.accepted.known.expectations;
-        let mut groups = FaultGroups::for_decisions(new_templates(open, expectations));
+        let groups = FaultGroups::of(&self.accepted.session.engines);
+        let mut groups = groups.for_decisions(new_templates(open, expectations));
         let mut by_name: HashMap<(&str, &CaseId), &Compared<'s>> = HashMap::new();
         for compared in open {
             let pair = &compared.rendered.pair;
@@ -261,7 +262,7 @@ impl Answers {
             };
             let decision = self.decide(out, &question(group), left, &show)?;
             if decision == Decision::Accepted && !is_whole.get() {
-                self.unread += group.unread(Extent::SHORT);
+                self.unread += difference::unread(group, Extent::SHORT);
             }
             decision
         };

@@ -1,7 +1,7 @@
 //! The command `run`: renders every case with every template, and compares with snapshots and
 //! records.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 use std::path::Path;
 
@@ -10,8 +10,7 @@ use crate::report::format::Format;
 use crate::report::progress::Progress;
 use crate::report::run_report::RunReport;
 use crate::report::{
-    clean, counted, difference, failures, github, grid, html, jsonl, junit, markdown, repetition,
-    sarif,
+    clean, counted, failures, github, grid, html, jsonl, junit, markdown, repetition, sarif,
 };
 use crate::{cards, home, likeness, lint, page, report, roundtrip};
 use rolecall_check::known_defects;
@@ -22,7 +21,8 @@ use rolecall_front::engines::Engines;
 use rolecall_front::front::Front;
 use rolecall_io::protocol::ProtocolEngine;
 use rolecall_io::syntax_error::SyntaxError;
-use rolecall_suite::conclusion::Conclusion;
+use rolecall_suite::checked_text::CheckedText;
+use rolecall_suite::conclusion::{Conclusion, FaultGroups};
 use rolecall_suite::configuration;
 use rolecall_suite::divergence::Divergences;
 use rolecall_suite::expectations::Expectations;
@@ -139,7 +139,13 @@ impl<'r> Run<'r> {
         add_new(&mut input, of_models)?;
         let truth = self.truth(home);
         let reference_names = reference_names(&truth, &pairs);
-        let groups = std::mem::take(&mut results.groups).sorted();
+        let mut groups = std::mem::take(&mut results.groups).sorted();
+        // What makes every pair of a template fail is said once.
+        let broken: HashSet<_> = results.conclusion.unread().collect();
+        groups.retain(|group| !group.is_unread || !group.is_of(&broken));
+        let is_unread =
+            |text: &CheckedText| broken.iter().any(|name| name.as_str() == text.template);
+        results.conclusion.cards.retain(|text| !is_unread(text));
         if let Some(program) = self.program() {
             let differing = std::mem::take(&mut results.differing);
             let again = differing.ask(&self.session.engines, program, self.session.jobs)?;
@@ -241,7 +247,7 @@ impl<'r> Run<'r> {
             needs_differences_only: arguments.html.is_none() && arguments.format != Format::Jsonl,
         };
         let divergences = self.divergences(home);
-        let mut results = RunResults::new(arguments, pairs);
+        let mut results = RunResults::new(arguments, pairs, &self.session.engines);
         let mut lines = jsonl::LineWriter::new(runner);
         let mut written = Ok(());
         let mut take = |mut compared: Compared<'s>| {
@@ -517,7 +523,7 @@ fn is_others(arguments: &RunArguments, engines: &Engines, chosen: &[ChosenEngine
 #[derive(Default)]
 struct RunResults<'s> {
     conclusion: Conclusion<'s>,
-    groups: difference::FaultGroups<'s>,
+    groups: FaultGroups<'s>,
     /// The pairs of an external program that differ from the reference.
     differing: Repetition<'s>,
     /// What the program answered when it was asked about them again.
@@ -527,13 +533,14 @@ struct RunResults<'s> {
 }
 
 impl<'s> RunResults<'s> {
-    fn new(arguments: &RunArguments, pairs: &[Pair<'s>]) -> RunResults<'s> {
+    fn new(arguments: &RunArguments, pairs: &[Pair<'s>], engines: &'s Engines) -> RunResults<'s> {
         let mut templates: Vec<_> = pairs.iter().map(|pair| &pair.template.name).collect();
         templates.dedup();
         let are_few = !arguments.selection.filters.is_empty()
             && templates.len() <= grid::MOST_TEMPLATES
             && pairs.len() <= grid::MOST_CASES * templates.len();
         RunResults {
+            groups: FaultGroups::of(engines),
             grid: (arguments.pairs || are_few).then(grid::Grid::default),
             ..RunResults::default()
         }

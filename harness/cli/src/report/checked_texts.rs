@@ -8,7 +8,7 @@ use super::difference::{write_diff, write_more, write_whole_diff};
 use super::text::{text, written};
 use rolecall_core::invocation;
 use rolecall_core::problem::shown_path;
-use rolecall_suite::checked_text::{CheckedText, TextKind};
+use rolecall_suite::checked_text::{CheckedText, TextKind, by_change};
 use rolecall_suite::snapshot::SnapshotStatus;
 
 /// How many changed lines of a text people read above the verdict.
@@ -16,13 +16,14 @@ const MOST_LINES: usize = 20;
 
 /// Writes how a text differs from the accepted one. Nothing if it does not.
 pub fn write_change(out: &mut dyn Write, checked: &CheckedText, is_whole: bool) -> io::Result<()> {
-    write_begin(out, checked, is_whole, usize::MAX)
+    write_begin(out, checked, &[], is_whole, usize::MAX)
 }
 
 /// Writes the first lines of how a text differs.
 fn write_begin(
     out: &mut dyn Write,
     checked: &CheckedText,
+    others: &[&CheckedText],
     is_whole: bool,
     most: usize,
 ) -> io::Result<()> {
@@ -50,6 +51,7 @@ fn write_begin(
         write(out, &begin, "  ")?;
         write_more(out, more, "  ")
     });
+    let names: Vec<String> = others.iter().map(|one| one.template.clone()).collect();
     text!(out, include_str!("checked_text.txt"), {
         word,
         style,
@@ -58,6 +60,7 @@ fn write_begin(
         is_new => matches!(checked.change, SnapshotStatus::New),
         why,
         diff => diff?,
+        others => names,
         look => look(checked),
     })
 }
@@ -66,8 +69,8 @@ fn write_begin(
 /// rule forbids. Long differences are cut, unless they are wanted whole.
 pub fn write(out: &mut dyn Write, cards: &[CheckedText], is_whole: bool) -> io::Result<()> {
     let most = if is_whole { usize::MAX } else { MOST_LINES };
-    for checked in cards {
-        write_begin(out, checked, is_whole, most)?;
+    for (checked, others) in by_change(cards) {
+        write_begin(out, checked, &others, is_whole, most)?;
         write_forbidden(out, checked)?;
     }
     Ok(())

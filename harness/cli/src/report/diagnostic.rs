@@ -10,7 +10,6 @@ use rolecall_core::problem::{Location, Position, Problem};
 use rolecall_core::{Deaths, Outcome, Template, TemplatePart};
 
 use super::conversations::sentence;
-use super::difference::{FaultGroup, GroupedPair};
 use super::fixes::TemplateFixes;
 use super::numbers::counted;
 use super::place::lines;
@@ -22,7 +21,8 @@ use rolecall_io::syntax_error::SyntaxError;
 use rolecall_io::template_file::line_in_file;
 use rolecall_suite::checked_base::CheckedBase;
 use rolecall_suite::checked_text::CheckedText;
-use rolecall_suite::conclusion::{EngineFailure, EngineFault};
+use rolecall_suite::comparison::lines_in_words;
+use rolecall_suite::conclusion::{EngineFailure, EngineFault, FaultGroup, GroupedPair};
 use rolecall_suite::own_conversations::JudgedConversations;
 use rolecall_suite::roundtrip::RoundtripTally;
 use rolecall_suite::snapshot::SnapshotStatus;
@@ -204,22 +204,31 @@ impl<'c> Diagnostic<'c> {
     /// none.
     pub fn of_group(group: &'c FaultGroup<'_>, command: String) -> Option<Diagnostic<'c>> {
         let pair = &group.pairs.first()?.pair;
+        let template = pair.chosen().unwrap_or(pair.template);
+        let place = group.place().map(|place| format!("by {place}"));
         let first = group.diff.as_ref().and_then(|diff| diff.first.clone());
+        let first: Vec<String> = place.into_iter().chain(first).collect();
+        let first = Some(first.join(": ")).filter(|first| !first.is_empty());
+        let lines = group.lines.iter();
         Some(Diagnostic {
             subject: format!("{} {}", pair.template.name, pair.case.id),
             pairs: &group.pairs,
             of_many: group.fault.of_many(group.pairs.len()),
             what: first.into_iter().chain(group.word.clone()).collect(),
-            begins: line_in_file(pair.template, None),
+            lines: lines
+                .filter_map(|line| line_in_file(template, Some(*line)))
+                .collect(),
+            begins: line_in_file(template, None),
             diff: group.diff.as_ref().map(Cow::Borrowed),
             shown: group.shown.as_deref(),
             help: Some(command),
-            ..Diagnostic::new(group.fault.name(), &pair.template.path, String::new())
+            ..Diagnostic::new(group.fault.name(), &template.path, String::new())
         })
     }
 
-    /// A text about a template that is not as the suite demands.
-    pub fn of_text(checked: &'c CheckedText) -> Diagnostic<'c> {
+    /// A text about a template that is not as the suite demands, and others that differ in the same
+    /// way.
+    pub fn of_text(checked: &'c CheckedText, others: &[&CheckedText]) -> Diagnostic<'c> {
         let kind = checked.kind.name();
         let mut what = vec![match &checked.change {
             SnapshotStatus::Same => {
@@ -229,6 +238,10 @@ impl<'c> Diagnostic<'c> {
             SnapshotStatus::Unreadable(why) => format!("the {kind} cannot be read: {why}"),
             SnapshotStatus::Changed(_) => format!("the {kind} is not as accepted"),
         }];
+        let others: Vec<&str> = others.iter().map(|one| one.template.as_str()).collect();
+        if !others.is_empty() {
+            what.push(format!("the same in {}", others.join(", ")));
+        }
         let forbidden = checked.forbidden.iter();
         what.extend(forbidden.map(|one| {
             let (severity, id) = (one.severity().name(), one.contract.id);
@@ -271,13 +284,22 @@ impl<'c> Diagnostic<'c> {
     /// What differs from the reference's record of the parsed answers: one for each template.
     pub fn of_read_back(tally: &RoundtripTally) -> Vec<Diagnostic<'c>> {
         let fault = |what| Diagnostic::new("read back", Path::new(""), what);
-        let unverified = tally.unverified.iter().map(|(template, why)| Diagnostic {
+        let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+        for (template, why) in &tally.unverified {
+            let why = why.to_string();
+            match reasons.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, templates)) => templates.push(template.as_str()),
+                None => reasons.push((why, vec![template.as_str()])),
+            }
+        }
+        let unverified = reasons.into_iter().map(|(why, templates)| Diagnostic {
             help: Some(format!(
                 "`{}` asks the reference",
                 invocation::command("reference update")
             )),
             ..fault(format!(
-                "{template}: nothing confirms the parsed answers: {why}"
+                "{}: nothing confirms the parsed answers: {why}",
+                templates.join(", ")
             ))
         });
         let of_template = tally
@@ -299,7 +321,9 @@ impl<'c> Diagnostic<'c> {
         checked.comparison.deviations().map(move |group| {
             let first = group.members.first().map_or("", |first| &first.case);
             let edit = group.edit.as_deref();
-            let by = edit.map_or_else(String::new, |edit| format!(" by {}", edit.place()));
+            let by = edit.map_or_else(String::new, |edit| {
+                format!(" by {}", lines_in_words(&edit.lines))
+            });
             let mut what = format!(
                 "{} differs from its base {base}{by} in {}, such as {first}",
                 checked.template,

@@ -1,11 +1,9 @@
 //! Differences between a transcript and the expected one.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use minijinja::{Value, context};
-use rolecall_core::TemplateName;
 
 use super::numbers::counted;
 use super::screen::{self, ENDLESS};
@@ -13,79 +11,12 @@ use super::style::{BAD, CAME, GONE, GOOD, QUIET, Styled};
 use super::text::{text, written};
 use super::wrapping::{advice, paragraph, wrapped};
 use rolecall_core::diff::{Diff, DiffLine, Side};
-use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::invocation;
-use rolecall_core::transcript;
 use rolecall_core::window::windows;
-use rolecall_suite::cause::{self, Cause};
-use rolecall_suite::conclusion::Fault;
-use rolecall_suite::divergence::{Listed, draft, pair_name};
-use rolecall_suite::record::Unverified;
-use rolecall_suite::run::Compared;
-use rolecall_suite::snapshot::SnapshotStatus;
+use rolecall_suite::conclusion::{Fault, FaultGroup, GroupedPair, NewResult};
+use rolecall_suite::divergence::draft;
+use rolecall_suite::divergence::pair_name;
 use rolecall_suite::suite::Pair;
-use rolecall_suite::verdict::Verdict;
-
-/// Pairs that are not as expected, all for the same reason.
-#[derive(Debug)]
-pub struct FaultGroup<'s> {
-    /// The pairs, in the order of the run. The report shows the first one. If the reference
-    /// differs, that is the pair with the shortest conversation.
-    pub pairs: Vec<GroupedPair<'s>>,
-    /// How they are not as expected.
-    pub fault: Fault,
-    /// The edits of every pair, if the accepted and the new results are prompts.
-    pub edits: BTreeSet<String>,
-    /// What its pairs have in common, as a text that no other group of this run has. Groups of
-    /// several runs with the same text have the same cause.
-    pub cause: String,
-    /// The difference in the first pair, if the expected transcript is known.
-    pub diff: Option<Diff>,
-    /// The reference's result for it, in words.
-    pub word: Option<String>,
-    /// The first pair's transcript, if there is nothing to compare it with, or the reason why the
-    /// snapshot cannot be read.
-    pub shown: Option<String>,
-    /// If somebody decides about results that nobody accepted yet: every transcript, once.
-    results: Vec<NewResult<'s>>,
-    /// Whether the outcomes of engine and reference are of different kinds. A prompt and an error
-    /// message have no lines in common.
-    has_other_kind: bool,
-    /// Whether the pairs belong to a suite, so that snapshots and records can hold them.
-    is_of_suite: bool,
-    /// Whether recording the reference would give a verdict.
-    can_be_recorded: bool,
-}
-
-#[derive(Debug)]
-pub struct GroupedPair<'s> {
-    pub pair: Pair<'s>,
-    pub engine: &'s str,
-    /// The fingerprint of the engine's transcript, where it differs from the reference's.
-    observed: Option<Fingerprint>,
-}
-
-/// A result that nobody accepted yet, and the pairs that have it.
-#[derive(Debug)]
-struct NewResult<'s> {
-    transcript: String,
-    pairs: Vec<Pair<'s>>,
-}
-
-/// Groups pairs that are not as expected by their cause, so that people read a hundred failures
-/// with one cause once.
-#[derive(Debug, Default)]
-pub struct FaultGroups<'s> {
-    groups: cause::Groups<Key, GroupedPair<'s>, FaultGroup<'s>>,
-    /// The results that nobody accepted yet, by the key of their group.
-    new_results: HashMap<String, Vec<NewResult<'s>>>,
-    /// If somebody decides about each group: the templates of which nothing was accepted yet.
-    new_templates: Option<HashSet<&'s TemplateName>>,
-}
-
-/// The key of a group: the fault, the cause if the pairs differ, and the reference's result in
-/// words. For results that nobody accepted yet, what they are.
-type Key = (Fault, Option<Cause>, Option<String>);
 
 /// How much of the differences to write.
 #[derive(Debug, Clone, Copy)]
@@ -134,217 +65,15 @@ impl Extent {
     }
 }
 
-impl<'s> FaultGroups<'s> {
-    /// Groups about which somebody decides. Each new case is a decision about all templates, and each
-    /// family of a new template is one. Every result of a decision is kept, to be shown.
-    pub fn for_decisions(new_templates: HashSet<&'s TemplateName>) -> FaultGroups<'s> {
-        FaultGroups {
-            new_templates: Some(new_templates),
-            ..FaultGroups::default()
-        }
-    }
-
-    /// Adds a pair, if it is not as expected.
-    pub fn add(&mut self, compared: &Compared<'s>) {
-        let Some(fault) = Fault::of(compared) else {
-            return;
-        };
-        let word = word(compared, fault);
-        let key = match (fault, &compared.comparison) {
-            (Fault::Differs, _) => (fault, cause(compared, fault), None),
-            (Fault::Unreadable, Some(SnapshotStatus::Unreadable(why))) => {
-                (fault, None, Some(why.message.clone()))
-            }
-            (Fault::New, _) => (
-                fault,
-                None,
-                Some(self.kind_of_new(compared, word.as_deref())),
-            ),
-            _ => (fault, cause(compared, fault), word.clone()),
-        };
-        // The shortest conversation shows a difference best. Pairs without one keep their order.
-        let case = compared.rendered.pair.case;
-        let size = match fault {
-            // One that nobody sends shows it to nobody.
-            Fault::Differs | Fault::Changed if case.front.is_some() || case.messages.is_empty() => {
-                usize::MAX
-            }
-            Fault::Differs | Fault::Changed => cause::size(case),
-            _ => 0,
-        };
-        let differs = matches!(compared.verdict, Verdict::Differs(_));
-        let member = GroupedPair {
-            pair: compared.rendered.pair,
-            engine: compared.rendered.engine,
-            observed: differs.then(|| compared.observed()),
-        };
-        let edits = key.1.iter().flat_map(Cause::edits).cloned().collect();
-        let common = format!("{key:?}");
-        if fault == Fault::New && self.new_templates.is_some() {
-            let found = transcript::encode(&compared.rendered.outcome);
-            let results = self.new_results.entry(common.clone()).or_default();
-            let pair = compared.rendered.pair;
-            match results.iter_mut().find(|result| result.transcript == found) {
-                Some(result) => result.pairs.push(pair),
-                None => results.push(NewResult {
-                    transcript: found,
-                    pairs: vec![pair],
-                }),
-            }
-        }
-        let group = || FaultGroup {
-            edits,
-            cause: common,
-            word,
-            ..FaultGroup::new(compared, fault)
-        };
-        self.groups.add(key, size, member, group);
-    }
-
-    /// What distinguishes a result that nobody accepted yet from others.
-    fn kind_of_new(&self, compared: &Compared<'_>, word: Option<&str>) -> String {
-        let outcome = &compared.rendered.outcome;
-        let kind = outcome.kind();
-        let word = word.unwrap_or_default();
-        let Some(new_templates) = &self.new_templates else {
-            return format!("{kind} {word}");
-        };
-        let Pair { template, case } = &compared.rendered.pair;
-        match new_templates.get(&template.name) {
-            Some(name) => format!("{name} {} {word}", case.id.family()),
-            None => format!("{} {word}", case.id),
-        }
-    }
-
-    /// The groups, those with most pairs first, and stale records last.
-    pub fn sorted(self) -> Vec<FaultGroup<'s>> {
-        let is_for_decisions = self.new_templates.is_some();
-        let mut results = self.new_results;
-        let groups = self.groups.sorted();
-        let groups = groups.map(|(group, pairs)| FaultGroup {
-            pairs,
-            results: results.remove(&group.cause).unwrap_or_default(),
-            ..group
-        });
-        let mut groups: Vec<FaultGroup<'s>> = groups.collect();
-        // A record that is older than its template says nothing about it.
-        groups.sort_by_key(|group| group.fault == Fault::Unverified);
-        if is_for_decisions {
-            // Who has decided on two edits has decided on pairs that have both.
-            groups.sort_by_key(|group| group.edits.len());
-        }
-        groups
-    }
-}
-
-impl<'s> FaultGroup<'s> {
-    /// How many of the pairs a person does not see whole in this extent.
-    pub fn unread(&self, extent: Extent) -> usize {
-        let is_cut = |result: &&NewResult<'_>| {
-            let mut lines = result.transcript.lines();
-            let is_wide = |line: &str| line.chars().count() + 6 > extent.width();
-            lines.by_ref().take(extent.most_lines()).any(is_wide) || lines.next().is_some()
-        };
-        let cut = self.results.iter().filter(is_cut);
-        cut.map(|result| result.pairs.len()).sum()
-    }
-
-    /// A group without pairs, for this pair and those that have the same key.
-    fn new(compared: &Compared<'s>, fault: Fault) -> FaultGroup<'s> {
-        let found = transcript::encode(&compared.rendered.outcome);
-        let diff = expected(compared, fault).map(|expected| Diff::new(expected, &found));
-        let shown = match (fault, &compared.comparison) {
-            (_, Some(SnapshotStatus::Unreadable(why))) => Some(why.to_string()),
-            (Fault::New, _) => Some(found),
-            (Fault::Differs | Fault::OtherDivergence, _) if diff.is_none() => Some(found),
-            _ => None,
-        };
-        FaultGroup {
-            pairs: Vec::new(),
-            fault,
-            edits: BTreeSet::new(),
-            cause: String::new(),
-            diff,
-            word: None,
-            shown,
-            results: Vec::new(),
-            has_other_kind: matches!(&compared.verdict, Verdict::Differs(difference)
-                if difference.expected.kind() != compared.rendered.outcome.kind()),
-            is_of_suite: compared.comparison.is_some(),
-            can_be_recorded: match &compared.verdict {
-                Verdict::Unverified(why) => {
-                    !why.is_expected()
-                        && !matches!(
-                            why,
-                            Unverified::Crashed(_)
-                                | Unverified::ReferenceNotAsked(_)
-                                | Unverified::NotAsked
-                        )
-                }
-                Verdict::Agrees | Verdict::Differs(_) => false,
-            },
-        }
-    }
-}
-
-/// The transcript that a pair differs from, if it is known.
-fn expected<'c>(compared: &'c Compared<'_>, fault: Fault) -> Option<&'c str> {
-    match (fault, &compared.comparison, &compared.verdict) {
-        (Fault::Changed, Some(SnapshotStatus::Changed(accepted)), _) => Some(accepted),
-        (Fault::Differs | Fault::OtherDivergence, _, Verdict::Differs(difference)) => {
-            difference.transcript.as_deref()
-        }
-        _ => None,
-    }
-}
-
-/// Why a pair differs from the accepted transcript, or from the outcome of the reference.
-fn cause(compared: &Compared<'_>, fault: Fault) -> Option<Cause> {
-    let found = &compared.rendered.outcome;
-    match (fault, &compared.verdict) {
-        (Fault::Changed, _) => {
-            let accepted = transcript::decode(expected(compared, fault)?).ok()?;
-            let sides = [&accepted, found];
-            let edits = cause::edits_of_template(sides, compared.rendered.pair.case);
-            Some(Cause::of(sides, &edits))
-        }
-        (Fault::Differs | Fault::OtherDivergence, Verdict::Differs(difference)) => {
-            Some(Cause::of_difference(difference, found))
-        }
-        _ => None,
-    }
-}
-
-/// The reference's result for a pair that is not as expected, in words.
-fn word(compared: &Compared<'_>, fault: Fault) -> Option<String> {
-    let because = |listed: &Listed| match listed {
-        Listed::No => None,
-        Listed::Known { reason } | Listed::Changed { reason } => Some(reason.clone()),
+/// How many of a group's pairs a person does not see whole in this extent.
+pub fn unread(group: &FaultGroup<'_>, extent: Extent) -> usize {
+    let is_cut = |result: &&NewResult<'_>| {
+        let mut lines = result.transcript.lines();
+        let is_wide = |line: &str| line.chars().count() + 6 > extent.width();
+        lines.by_ref().take(extent.most_lines()).any(is_wide) || lines.next().is_some()
     };
-    match (fault, &compared.verdict) {
-        (Fault::Unreadable, _) => None,
-        (Fault::Differs, _) if expected(compared, fault).is_some() => None,
-        (Fault::Crashed | Fault::NotAsked, _) => Some(compared.rendered.outcome.text().to_owned()),
-        (_, Verdict::Unverified(why)) if why.is_expected() => None,
-        (Fault::Differs, Verdict::Differs(difference)) => Some(format!(
-            "the reference {} something else; only its SHA-256 is recorded",
-            difference.expected.kind()
-        )),
-        (Fault::OtherDivergence, Verdict::Differs(difference)) => Some(format!(
-            "listed, but the output has changed since review; the reason then: {}",
-            because(&difference.listed).unwrap_or_default()
-        )),
-        (_, Verdict::Agrees) => Some("the reference agrees with the new result".to_owned()),
-        (_, Verdict::Unverified(why)) => Some(why.to_string()),
-        (_, Verdict::Differs(difference)) => Some(match &compared.comparison {
-            Some(SnapshotStatus::Changed(accepted))
-                if difference.transcript.as_ref() == Some(accepted) =>
-            {
-                "the reference agrees with the snapshot".to_owned()
-            }
-            _ => "the reference does not agree with the new result".to_owned(),
-        }),
-    }
+    let cut = group.results.iter().filter(is_cut);
+    cut.map(|result| result.pairs.len()).sum()
 }
 
 /// Writes the groups, each with its pairs sorted by template.
@@ -363,7 +92,8 @@ pub fn write(out: &mut dyn Write, groups: &[FaultGroup<'_>], extent: Extent) -> 
             results(group, first, extent)
         };
         let word = group.word.as_deref();
-        Some(data.map(|data| context! { label => group.fault.name(), style, word, ..data }))
+        let place = group.place().map(|place| format!(", by {place}"));
+        Some(data.map(|data| context! { label => group.fault.name(), style, word, place, ..data }))
     });
     let shown: io::Result<Vec<Value>> = shown.collect();
     text!(out, include_str!("difference.txt"), {

@@ -1,7 +1,7 @@
 //! Report cards and runs as JUnit XML, which CI servers show as test results: a suite for each
 //! template, a test for each contract or case.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -62,17 +62,21 @@ pub fn write_run(
     let failing: HashMap<_, _> = failing.collect();
     let uncompared = report.conclusion.uncompared.iter();
     let uncompared: HashMap<_, _> = uncompared.map(|one| (one.pair.key(), one)).collect();
+    let unread: HashSet<_> = report.conclusion.unread().collect();
     let test = |pair: &Pair<'_>| {
         let status = match (failing.get(&pair.key()), uncompared.get(&pair.key())) {
             (Some((one, at)), _) => {
                 let what = one.what.first().map_or("", String::as_str);
-                let what = match at {
-                    0 => what.to_owned(),
-                    _ => format!("as in {}: {what}", one.subject),
-                };
-                failure(one.rule, &what, &one.evidence(MOST_LINES).join("\n"))
+                match at {
+                    0 => failure(one.rule, what, &one.evidence(MOST_LINES).join("\n")),
+                    _ => {
+                        let message = format!("as in {}: {what}", one.subject);
+                        context! { element => "failure", kind => one.rule, message }
+                    }
+                }
             }
             (None, Some(one)) => not_compared(one),
+            _ if unread.contains(&pair.template.name) => skipped("the template cannot be read"),
             (None, None) => context! {},
         };
         context! {
@@ -111,7 +115,7 @@ fn failure(kind: &str, message: &str, text: &str) -> Value {
     context! { element => "failure", kind, message, text }
 }
 
-/// Writes suites, and below them what belongs to no test of a template.
+/// Writes what belongs to no test of a template, and suites below it.
 fn finish(
     out: &mut dyn Write,
     name: &str,
@@ -124,7 +128,7 @@ fn finish(
         context! { name => what, ..status }
     });
     if !others.is_empty() {
-        suites.push(suite("rolecall", tests.collect()));
+        suites.insert(0, suite("rolecall", tests.collect()));
     }
     let mut environment = Environment::new();
     let mut syntax = SyntaxConfig::builder();

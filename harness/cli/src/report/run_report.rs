@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::diagnostic::Diagnostic;
-use super::difference::FaultGroup;
 use super::numbers::{counted, thousands};
 use super::summary::not_compared;
 use rolecall_core::invocation;
 use rolecall_core::problem::Problem;
-use rolecall_suite::checked_text::{CheckedText, TextKind};
-use rolecall_suite::conclusion::{Conclusion, EngineFailure, EngineFault, Fault};
+use rolecall_suite::checked_text::{CheckedText, TextKind, by_change};
+use rolecall_suite::conclusion::{Conclusion, EngineFailure, EngineFault, Fault, FaultGroup};
 
 #[derive(Debug, Clone, Copy)]
 pub struct RunReport<'r, 's> {
@@ -105,6 +104,8 @@ impl<'r> RunReport<'r, '_> {
         let mut add = |count: usize, one: &str, many: &str, what: &str| {
             words.extend((count > 0).then(|| counted(count, one, many) + what));
         };
+        let unread = conclusion.failures.unread().count();
+        add(unread, "template", "templates", " that cannot be read");
         for kind in TextKind::ALL {
             let is_changed = |one: &&CheckedText| one.kind == kind && !one.change.is_same();
             let count = cards.iter().filter(is_changed).count();
@@ -146,8 +147,6 @@ impl<'r> RunReport<'r, '_> {
             "templates",
             " without a record of the parsed answers",
         );
-        let unread = conclusion.failures.unread().count();
-        add(unread, "template", "templates", " that cannot be read");
         words
     }
 
@@ -165,7 +164,8 @@ impl<'r> RunReport<'r, '_> {
         let conclusion = self.conclusion;
         let groups = self.groups.iter();
         let groups = groups.filter_map(|group| Diagnostic::of_group(group, self.command(group)));
-        let texts = conclusion.cards.iter().map(Diagnostic::of_text);
+        let texts = by_change(&conclusion.cards).into_iter();
+        let texts = texts.map(|(first, others)| Diagnostic::of_text(first, &others));
         self.others()
             .into_iter()
             .chain(groups)
@@ -177,8 +177,8 @@ impl<'r> RunReport<'r, '_> {
     pub(crate) fn others(&self) -> Vec<Diagnostic<'r>> {
         let conclusion = self.conclusion;
         let files = self.input.iter().chain(&conclusion.problems);
-        let mut others: Vec<_> = files.map(Diagnostic::of_problem).collect();
-        others.extend(self.unread.iter().cloned());
+        let mut others = self.unread.to_vec();
+        others.extend(files.map(Diagnostic::of_problem));
         for base in &conclusion.bases {
             others.extend(Diagnostic::of_deviations(base));
             others.extend(base.stale.iter().map(Diagnostic::of_problem));

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use minijinja::{Value, context};
-use rolecall_core::OutcomeKind;
+use rolecall_core::{OutcomeKind, TemplateName};
 
 use super::diagnostic::Diagnostic;
 use super::numbers::{counted, percent, thousands};
@@ -184,7 +184,10 @@ fn not_accepted(conclusion: &Conclusion<'_>) -> Vec<(usize, String)> {
         let cards = cards.filter(|checked| checked.kind == kind && !checked.change.is_same());
         (cards.count(), kind.name(), kind.of_many())
     });
-    let pairs = conclusion.total.changed + conclusion.total.new;
+    let is_read = |name: &&TemplateName| !conclusion.unread().any(|unread| unread == *name);
+    let tallies = conclusion.by_template.iter();
+    let tallies = tallies.filter(|(name, _)| is_read(name));
+    let pairs = tallies.map(|(_, tally)| tally.changed + tally.new).sum();
     let all = [(pairs, "pair", "pairs")].into_iter().chain(texts);
     let wrong = all.filter(|(count, ..)| *count > 0);
     wrong

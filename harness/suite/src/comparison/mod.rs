@@ -27,6 +27,8 @@ pub use gathered::{
 };
 pub use matched::MatchedTemplates;
 pub use meaning::Meaning;
+pub(crate) use ordinary::{Rank, rank};
 pub use relation::Relation;
 pub use sides::Sides;
-pub use source_edit::SourceEdit;
+pub(crate) use source_edit::OFTEN;
+pub use source_edit::{SourceEdit, lines_in_words};

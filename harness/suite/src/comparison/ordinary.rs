@@ -6,11 +6,11 @@ use serde_json::Value;
 use crate::cause;
 
 /// How ordinary the conversation of a case is, and how long: the first of several is shown.
-pub(super) type Rank = (Ordinary, bool, usize);
+pub(crate) type Rank = (Ordinary, bool, usize);
 
 /// The rank of a case. Of chats that look alike, those come last that are about something else, such
 /// as a filter. Probes and plain cases keep their order, in which the most ordinary come first.
-pub(super) fn rank(case: Option<&Case>) -> Rank {
+pub(crate) fn rank(case: Option<&Case>) -> Rank {
     // A probe is anonymous.
     let is_plain = |case: &Case| ["anonymous", "plain", "tool-use"].contains(&case.id.family());
     let special = case.filter(|case| !is_plain(case));
@@ -23,7 +23,7 @@ pub(super) fn rank(case: Option<&Case>) -> Rank {
 
 /// How ordinary a conversation is; the most ordinary comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Ordinary {
+pub(crate) enum Ordinary {
     /// Questions and answers in turn, perhaps after a system message.
     Chat,
     /// The same with tools and calls that have arguments, with results or reasoning.

@@ -17,7 +17,7 @@ use super::relation::Relation;
 const MOST_EDITS: usize = 24;
 
 /// The same change of signs in so many places is one edit, such as of white space in all tags.
-const OFTEN: usize = 4;
+pub(crate) const OFTEN: usize = 4;
 
 /// A shorter edit is shown with what is around it, up to so many characters on each side.
 const SHORT: usize = 24;
@@ -36,23 +36,21 @@ pub struct SourceEdit {
 /// The most lines of an edit that a report names.
 const MOST_PLACES: usize = 4;
 
-impl SourceEdit {
-    /// Its lines in words: `line 3`, or `lines 3, 5 and 9`.
-    pub fn place(&self) -> String {
-        let mut shown: Vec<String> = self.lines.iter().map(ToString::to_string).collect();
-        if let Some(more) = shown
-            .len()
-            .checked_sub(MOST_PLACES)
-            .filter(|more| *more > 0)
-        {
-            shown.truncate(MOST_PLACES);
-            shown.push(format!("{more} more"));
-        }
-        match shown.as_slice() {
-            [line] => format!("line {line}"),
-            [lines @ .., last] => format!("lines {} and {last}", lines.join(", ")),
-            [] => String::new(),
-        }
+/// Lines of a template in words: `line 3`, or `lines 3, 5 and 9`.
+pub fn lines_in_words(lines: &[usize]) -> String {
+    let mut shown: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    if let Some(more) = shown
+        .len()
+        .checked_sub(MOST_PLACES)
+        .filter(|more| *more > 0)
+    {
+        shown.truncate(MOST_PLACES);
+        shown.push(format!("{more} more"));
+    }
+    match shown.as_slice() {
+        [line] => format!("line {line}"),
+        [lines @ .., last] => format!("lines {} and {last}", lines.join(", ")),
+        [] => String::new(),
     }
 }
 

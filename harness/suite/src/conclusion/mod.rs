@@ -8,6 +8,10 @@ mod tally;
 
 mod failures;
 
+mod place;
+
+mod groups;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -24,6 +28,7 @@ use rolecall_core::problem::Problem;
 
 pub use failures::Failures;
 pub use fault::Fault;
+pub use groups::{FaultGroup, FaultGroups, GroupedPair, NewResult};
 pub use tally::{PairTally, Share};
 
 /// The results of a run. Pairs are added one by one, and the run itself at the end.
@@ -101,6 +106,11 @@ impl<'s> Conclusion<'s> {
             let name = format!("{} {}", rendered.engine, pair_name(&rendered.pair));
             self.gone.push(name);
         }
+    }
+
+    /// The names of the templates that could not be read.
+    pub fn unread(&self) -> impl Iterator<Item = &'s TemplateName> {
+        self.failures.unread().map(|template| &template.name)
     }
 
     /// How many of the pairs that were compared with nothing have an outcome of each kind.

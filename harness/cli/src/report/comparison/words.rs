@@ -11,7 +11,7 @@ use rolecall_core::problem::shown;
 use rolecall_core::transcript::encode_char;
 use rolecall_suite::comparison::{
     CaseGroup, CaseTally, Comparison, DegreeChange, FindingChange, GroupKind, Meaning, Member,
-    Relation,
+    Relation, lines_in_words,
 };
 
 /// How many characters of a refusal's message to show.
@@ -116,7 +116,7 @@ pub(super) fn title(group: &CaseGroup) -> String {
     let Some(edit) = &group.edit else {
         return change(&group.outcomes);
     };
-    let place = edit.place();
+    let place = lines_in_words(&edit.lines);
     match group.kinds().as_slice() {
         [_] => format!("{}, by {place} of the template", change(&group.outcomes)),
         _ => format!("by {place} of the template"),

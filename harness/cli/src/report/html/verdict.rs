@@ -8,14 +8,13 @@ use serde_json::{Value, json};
 
 use super::page_file::diff;
 use crate::report::diagnostic::Diagnostic;
-use crate::report::difference::{FaultGroup, GroupedPair};
 use crate::report::reach::{headline, in_words};
 use crate::report::run_report::{Ending, RunReport};
 use rolecall_check::card::Card;
 use rolecall_check::downloads::Downloads;
 use rolecall_check::reach::Reach;
-use rolecall_core::diff::{Diff, Side};
 use rolecall_suite::checked_text::CheckedText;
+use rolecall_suite::conclusion::{FaultGroup, GroupedPair};
 use rolecall_suite::snapshot::SnapshotStatus;
 
 /// The most causes that a page shows. Each has its difference.
@@ -26,9 +25,6 @@ const AROUND: usize = 2;
 
 /// The longest transcript that is with a cause, in lines.
 const MOST_LINES: usize = 60;
-
-/// A text of a difference is looked for in the template's source if it is this long.
-const TELLING: usize = 3;
 
 pub fn of_run(report: &RunReport<'_, '_>, engines: &str) -> Value {
     let groups = report.groups.iter().take(MOST_CAUSES);
@@ -117,9 +113,13 @@ fn cause(report: &RunReport<'_, '_>, group: &FaultGroup<'_>) -> Option<Value> {
         lines.join("\n")
     });
     let template = pair.chosen().unwrap_or(pair.template);
+    let faults = group.fault.of_many(group.pairs.len());
     Some(json!({
         "fault": group.fault.name(),
-        "faults": group.fault.of_many(group.pairs.len()),
+        "faults": match group.place() {
+            Some(place) => format!("{faults} by {place}"),
+            None => faults.to_owned(),
+        },
         "about": group.fault.about(),
         "count": group.pairs.len(),
         "template": pair.template.name.as_str(),
@@ -130,47 +130,19 @@ fn cause(report: &RunReport<'_, '_>, group: &FaultGroup<'_>) -> Option<Value> {
         "shown": shown,
         "asked": messages.chain(tools).collect::<Vec<_>>(),
         "path": template.path.display().to_string(),
-        "source": group.diff.as_ref().and_then(|found| source_of(template, found)),
+        "source": source_of(template, group),
         "others": of_template,
         "command": report.command(group),
     }))
 }
 
-/// The line of a template that writes a text of the difference, with the lines around it. Nothing
-/// if no line has the text, or several have it: a page does not guess.
-fn source_of(template: &Template, found: &Diff) -> Option<Value> {
-    let lines = found.hunks.iter().flatten();
-    let came = lines.filter(|line| line.side == Side::Found);
-    // The words around a change are in the source, too: the whole piece of the line is looked for
-    // first, then only what is new.
-    let mut texts: Vec<String> = Vec::new();
-    for line in came {
-        let marks = |c: char| ('\u{2400}'..='\u{2426}').contains(&c);
-        let whole: String = line
-            .pieces
-            .iter()
-            .map(|piece| piece.text.as_str())
-            .collect();
-        texts.extend(whole.split(marks).map(str::to_owned));
-        let changed = line.pieces.iter().filter(|piece| piece.changed);
-        texts.extend(changed.flat_map(|piece| piece.text.split(marks).map(str::to_owned)));
-    }
-    let source: Vec<&str> = template.source.lines().collect();
-    texts.retain(|text| text.trim().chars().count() >= TELLING);
-    let at = texts.iter().find_map(|text| {
-        let mut with = source
-            .iter()
-            .enumerate()
-            .filter(|(_, line)| line.contains(text.trim()));
-        let (at, _) = with.next()?;
-        with.next().is_none().then_some(at)
-    })?;
-    let from = at.saturating_sub(AROUND);
-    let shown = source.iter().enumerate().skip(from).take(2 * AROUND + 1);
-    let shown: Vec<Value> = shown
-        .map(|(number, line)| json!([number + 1, line, number == at]))
-        .collect();
-    Some(json!(shown))
+/// The line of a template that makes the difference, with the lines around it.
+fn source_of(template: &Template, group: &FaultGroup<'_>) -> Option<Value> {
+    let at = group.lines.first()?.saturating_sub(1);
+    let lines = template.source.lines().enumerate();
+    let shown = lines.skip(at.saturating_sub(AROUND)).take(2 * AROUND + 1);
+    let shown = shown.map(|(number, line)| json!([number + 1, line, number == at]));
+    Some(shown.collect())
 }
 
 fn checked(checked: &CheckedText) -> Value {
