@@ -10,7 +10,7 @@ use minijinja::{Environment, Value, context};
 
 use super::card::{CardDetail, FindingStyle, write_broken};
 use super::clean;
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, SYNTAX};
 use super::run_report::RunReport;
 use rolecall_check::card::Card;
 use rolecall_check::contract::{Finding, Judgement};
@@ -115,7 +115,7 @@ fn failure(kind: &str, message: &str, text: &str) -> Value {
     context! { element => "failure", kind, message, text }
 }
 
-/// Writes what belongs to no test of a template, and suites below it.
+/// Writes suites, and in one more what belongs to no test of a template.
 fn finish(
     out: &mut dyn Write,
     name: &str,
@@ -128,7 +128,10 @@ fn finish(
         context! { name => what, ..status }
     });
     if !others.is_empty() {
-        suites.insert(0, suite("rolecall", tests.collect()));
+        // A template that cannot be read comes before its pairs, which say nothing without it.
+        let is_first = others.first().is_some_and(|one| one.rule == SYNTAX);
+        let at = if is_first { 0 } else { suites.len() };
+        suites.insert(at, suite("rolecall", tests.collect()));
     }
     let mut environment = Environment::new();
     let mut syntax = SyntaxConfig::builder();

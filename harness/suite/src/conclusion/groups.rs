@@ -141,7 +141,8 @@ impl<'g> Edits<'g> {
         {
             return format!("{texts:?}");
         }
-        format!("{place:?} {texts:?}")
+        // Of two bytes in a line, the same edit may be at either, as an empty text stands between them.
+        format!("{} {} {texts:?}", place.template, place.line)
     }
 }
 
