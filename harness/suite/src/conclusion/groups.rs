@@ -459,8 +459,8 @@ mod tests {
         vec![
             case("other", 0, &["The assistant said: é漢\u{301}\n"]),
             case("other", 1, &["assistant", "So", "on"]),
-            case("plain", 0, &["Hi", "Ho", "Again"]),
             case("plain", 1, &["Hi there"]),
+            case("plain", 0, &["Hi", "Ho", "Again"]),
             case("plain", 2, &["Hi", "Ho"]),
         ]
     }
@@ -529,7 +529,7 @@ mod tests {
         // A filter changes other words in each conversation.
         assert_eq!(
             jinja("m.content }}", "m.content | upper }}"),
-            one(2, 5, "plain/1")
+            one(3, 5, "plain/1")
         );
         // What fails has the line of the error.
         assert_eq!(
