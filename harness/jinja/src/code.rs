@@ -41,9 +41,12 @@ pub(crate) struct Function {
 /// Statements in a scope.
 #[derive(Default)]
 pub(crate) struct Body {
-    /// The variables that begin with the value of a variable around the scope.
-    pub(crate) inherited: Vec<(Place, Place)>,
+    /// The variables whose value at the beginning matters: that of a variable around the scope, or
+    /// none.
+    pub(crate) begins: Vec<(Place, Option<Place>)>,
     pub(crate) statements: Vec<Stmt>,
+    /// The variables that functions share, which have no value after the scope.
+    pub(crate) ends: Vec<Place>,
 }
 
 /// Where a variable is.
@@ -55,11 +58,16 @@ pub(crate) enum Place {
     /// In a cell of a function around this one.
     Capture(usize),
     Global(usize),
+    /// In what a named block sees of the template around it, or else a global.
+    Context(usize),
 }
 
 pub(crate) struct Variable {
     pub(crate) place: Place,
     pub(crate) name: Box<str>,
+    /// Whether Jinja2's code takes for granted that it has a value, such as the target of a loop
+    /// (compiler.py, `visit_Name`).
+    pub(crate) is_given: bool,
 }
 
 pub(crate) enum Stmt {
@@ -67,6 +75,8 @@ pub(crate) enum Stmt {
     Write(Expr),
     If(Expr, Vec<Stmt>, Vec<Stmt>),
     For(Box<For>),
+    /// A loop that calls itself: its items, and the function that has it.
+    Recursive(Expr, usize),
     Set(Target, Expr),
     With(Vec<(Target, Expr)>, Body),
     /// Captures a text.
@@ -76,7 +86,13 @@ pub(crate) enum Stmt {
     AutoEscape(Expr, Body),
     Macro(usize, Place),
     Generation(usize),
-    Block(usize),
+    /// A named block. One that is `scoped` sees these variables, each with whether it certainly has a
+    /// value.
+    Block(usize, Vec<(usize, Place, bool)>),
+    /// Hands a variable of the template to its named blocks.
+    Export(usize, Place),
+    /// Whether a loop has an item: its target, and its condition.
+    Choose(Target, Expr),
     Break,
     Continue,
     /// Reports that this site is reached.
@@ -89,11 +105,10 @@ pub(crate) struct For {
     /// The variable `loop`, if the body uses it.
     pub(crate) object: Option<Place>,
     pub(crate) condition: Option<Expr>,
-    pub(crate) is_recursive: bool,
+    /// The function that chooses the items of a loop with the variable `loop`.
+    pub(crate) choice: Option<usize>,
     pub(crate) body: Body,
     pub(crate) otherwise: Body,
-    /// The slots of the body.
-    pub(crate) slots: std::ops::Range<usize>,
     pub(crate) site: Option<usize>,
 }
 
@@ -132,8 +147,6 @@ pub(crate) enum Kind {
     Test(&'static Callable, Args),
     Call(Box<Expr>, Args),
     Method(Box<Expr>, Box<str>, Args),
-    /// `loop(a)`
-    Recurse(Box<Expr>),
     Block(Box<str>),
     List(Vec<Expr>),
     Tuple(Vec<Expr>),

@@ -136,6 +136,7 @@ pub use context::tools_json;
 use rolecall_core::provenance::Origin;
 
 use code::Code;
+use compile::bindings::Bindings;
 use compile::grammar::lexer::normalised;
 use compile::{
     content_loops, grammar, inputs, literals, lower, mutation, pitfalls, unknown, words,
@@ -261,7 +262,7 @@ pub fn read(source: &str) -> Option<Reading> {
     let parsed = grammar::parse(&source).ok()?;
     Some(Reading {
         texts: literals::texts(&parsed.template),
-        assigned: pitfalls::assigned(&parsed.template),
+        assigned: Bindings::of(&parsed.template).names(),
         pitfalls: pitfalls::pitfalls(&parsed.template),
         words: words::words(&parsed.template),
         content_loops: content_loops::content_loops(&parsed.template),
@@ -409,7 +410,7 @@ impl JinjaProgram {
         self.template.reading.get_or_init(|| {
             let parsed = grammar::parse(&self.template.source);
             let reading = parsed.map(|parsed| TemplateNames {
-                variables: inputs::variables(&parsed.template),
+                variables: inputs::variables(&parsed.template, &self.template.code.globals),
                 unknown_names: unknown::names(&parsed.template, |name| {
                     self.template.variables.has(name)
                 }),

@@ -1,8 +1,10 @@
 //! Walks the tree of a template.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use minijinja::value::{Kwargs, Object, ObjectRepr, Value};
 use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
@@ -17,7 +19,7 @@ use crate::decisions;
 use crate::explanation;
 use crate::generation;
 use crate::library::functions;
-use crate::meter::{ENTRY, Nesting, OBJECT, SLOT, produce, step};
+use crate::meter::{ENTRY, ITEM, NAME, Nesting, OBJECT, SLOT, produce, step, work};
 use crate::operator::Operator;
 use crate::operators::comparison::holds;
 use crate::operators::literals::{keyword_splat, list, map, splat, tuple};
@@ -25,9 +27,10 @@ use crate::operators::macros::Macro;
 use crate::operators::{calculated, joined, negated};
 use crate::provenance;
 use crate::python::attributes::attribute;
+use crate::python::generator::Generator;
 use crate::python::items::item;
 use crate::python::iteration::{iterate, iterate_lazily};
-use crate::python::loops::{Items, Loop};
+use crate::python::loops::{Items, Loop, Recurse};
 use crate::python::markup::{escaped, escapes, set_escapes};
 use crate::python::slices::{slice, slice_constant};
 use crate::python::undefined::{self, found_at};
@@ -55,8 +58,6 @@ struct Render {
     code: Arc<Code>,
     context: Context,
     globals: Vec<OnceLock<Value>>,
-    /// The slots of the template, for its named blocks.
-    cells: OnceLock<Vec<Value>>,
     /// The line of the failure. Zero if nothing has failed.
     line: AtomicUsize,
 }
@@ -80,17 +81,16 @@ pub(crate) fn render(code: &Arc<Code>, context: Context) -> Result<String, (Erro
         code: Arc::clone(code),
         context,
         globals: (0..code.globals.len()).map(|_| OnceLock::new()).collect(),
-        cells: OnceLock::new(),
         line: AtomicUsize::new(0),
     });
     set_escapes(false);
     let run = || {
         let mut state = ENVIRONMENT.empty_state();
-        let mut machine = Machine::new(&render, 0, &[], &mut state)?;
+        let seen = Arc::new(Seen::default());
+        // A macro that is in it may see it.
+        at_end(&seen);
+        let mut machine = Machine::new(&render, &seen, 0, &[], &mut state)?;
         machine.out = out;
-        if !code.blocks.is_empty() {
-            let _ = render.cells.set(machine.slots.clone());
-        }
         let _ = machine.body(&machine.function.body)?;
         Ok(machine.out)
     };
@@ -98,6 +98,25 @@ pub(crate) fn render(code: &Arc<Code>, context: Context) -> Result<String, (Erro
         let line = render.line.load(Ordering::Relaxed);
         (error, Some(line).filter(|line| *line > 0))
     })
+}
+
+/// What named blocks see of the template around them, by the numbers of the globals: Jinja2's
+/// `context.vars`, or what `derive_context` in its compiler.py adds for a block that is `scoped`.
+#[derive(Default)]
+struct Seen(Mutex<BTreeMap<usize, Value>>);
+
+impl Seen {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Value>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Release for Seen {
+    fn release(&self) {
+        // The lock is open again when the values are dropped.
+        let values = std::mem::take(&mut *self.lock());
+        drop(values);
+    }
 }
 
 /// A variable that several functions use.
@@ -159,6 +178,7 @@ const NEXT: Flow = Ok(ControlFlow::Continue(()));
 
 struct Machine<'m, 't, 'e> {
     render: &'m Arc<Render>,
+    seen: &'m Arc<Seen>,
     function: &'m Function,
     state: &'m mut State<'t, 'e>,
     slots: Vec<Value>,
@@ -166,8 +186,6 @@ struct Machine<'m, 't, 'e> {
     /// The arguments of the calls that are being prepared.
     stack: Vec<Value>,
     out: String,
-    /// The recursive loops around.
-    loops: Vec<&'m For>,
     /// Whether what is written goes to the prompt.
     is_prompt: bool,
     is_watched: bool,
@@ -176,24 +194,27 @@ struct Machine<'m, 't, 'e> {
 impl<'m, 't, 'e> Machine<'m, 't, 'e> {
     fn new(
         render: &'m Arc<Render>,
+        seen: &'m Arc<Seen>,
         function: usize,
         captures: &'m [Value],
         state: &'m mut State<'t, 'e>,
     ) -> Result<Machine<'m, 't, 'e>, Error> {
         let function = &render.code.functions[function];
+        work(NAME * function.slots)?;
+        produce(SLOT * function.slots)?;
         let mut slots = vec![Value::UNDEFINED; function.slots];
         for at in &function.cells {
             slots[*at] = Cell::value()?;
         }
         Ok(Machine {
             render,
+            seen,
             function,
             state,
             slots,
             captures,
             stack: Vec::new(),
             out: String::new(),
-            loops: Vec::new(),
             is_prompt: true,
             is_watched: watch::is_on(),
         })
@@ -213,6 +234,10 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
             Place::Cell(at) => load(&self.slots[at]),
             Place::Capture(at) => load(&self.captures[at]),
             Place::Global(at) => self.render.global(at).clone(),
+            Place::Context(at) => {
+                let seen = self.seen.lock().get(&at).cloned();
+                seen.unwrap_or_else(|| self.render.global(at).clone())
+            }
         }
     }
 
@@ -221,21 +246,41 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
             Place::Slot(at) => self.slots[at] = value,
             Place::Cell(at) => store(&self.slots[at], value),
             Place::Capture(at) => store(&self.captures[at], value),
-            Place::Global(_) => {}
+            Place::Global(_) | Place::Context(_) => {}
         }
     }
 
-    /// Begins a scope, and runs its statements.
+    /// Runs the statements of a scope.
     fn body(&mut self, body: &'m Body) -> Flow {
-        self.inherit(body);
-        self.statements(&body.statements)
+        self.begin(body)?;
+        let flow = self.statements(&body.statements)?;
+        // Jinja2 forgets nothing where `break` or `continue` leaves a scope (`leave_frame`).
+        if flow.is_continue() {
+            self.end(body)?;
+        }
+        Ok(flow)
     }
 
-    fn inherit(&mut self, body: &'m Body) {
-        for (place, from) in &body.inherited {
-            let value = self.load(*from);
-            self.store(*place, value);
+    fn begin(&mut self, body: &'m Body) -> Result<(), Error> {
+        if body.begins.is_empty() {
+            return Ok(());
         }
+        work(NAME * body.begins.len())?;
+        for (place, from) in &body.begins {
+            let value = from
+                .map(|from| self.load(from))
+                .filter(|value| !is_missing(value));
+            self.store(*place, value.unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, body: &'m Body) -> Result<(), Error> {
+        work(NAME * body.ends.len())?;
+        for place in &body.ends {
+            self.store(*place, missing());
+        }
+        Ok(())
     }
 
     fn statements(&mut self, statements: &'m [Stmt]) -> Flow {
@@ -255,7 +300,7 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         }
         step()?;
         match statement {
-            Stmt::Reach(_) => {}
+            Stmt::Reach(_) | Stmt::Choose(..) => {}
             // The step of the statement is limit enough.
             Stmt::Text(text) if text.len() < COUNTED_TEXT => self.write_uncounted(text),
             Stmt::Text(text) => self.write_text(text)?,
@@ -266,9 +311,21 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
             }
             Stmt::For(node) => {
                 let items = self.eval(&node.iter)?;
-                return self.repeat(node, items);
+                return self.repeat(node, items, 0, None);
+            }
+            Stmt::Recursive(items, function) => {
+                let items = self.eval(items)?;
+                let recursion = Arc::new(Recursion {
+                    render: Arc::clone(self.render),
+                    seen: Arc::clone(self.seen),
+                    function: *function,
+                    captures: self.captures_of(*function)?,
+                });
+                let text = recursion.run(self.state, items, 0)?;
+                self.write(&text)?;
             }
             Stmt::Set(target, expr) => {
+                self.check(target, expr.line)?;
                 let mut value = self.eval(expr)?;
                 if self.is_watched && matches!(target, Target::Several(_)) {
                     value = watch::call("for", &[value], |value| iterate(value[0].clone()))?;
@@ -276,14 +333,12 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                 self.assign(target, value, expr.line)?;
             }
             Stmt::With(assignments, body) => {
-                let values = assignments.iter().map(|(_, expr)| self.eval(expr));
-                let values = values.collect::<Result<Vec<_>, _>>()?;
                 let _nesting = Nesting::deeper(1)?;
-                self.inherit(body);
-                for ((target, expr), value) in assignments.iter().zip(values) {
+                for (target, expr) in assignments {
+                    let value = self.eval(expr)?;
                     self.assign(target, value, expr.line)?;
                 }
-                return self.statements(&body.statements);
+                return self.body(body);
             }
             Stmt::Capture(place, body) => {
                 let (flow, text) = self.capture(|inner| inner.body(body))?;
@@ -292,9 +347,11 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
             }
             Stmt::WriteText(expr) => self.write_only_text(expr)?,
             Stmt::AutoEscape(expr, body) => {
+                self.begin(body)?;
                 let outer = set_escapes(self.truth(expr)?);
-                let flow = self.body(body);
+                let flow = self.statements(&body.statements);
                 set_escapes(outer);
+                self.end(body)?;
                 return flow;
             }
             Stmt::Macro(function, place) => {
@@ -306,15 +363,41 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                 let text = generation::block(text);
                 self.write(&text)?;
             }
-            Stmt::Block(function) => self.block(*function)?,
+            Stmt::Block(function, around) => {
+                let mut seen = Arc::clone(self.seen);
+                if !around.is_empty() {
+                    work(ITEM * around.len())?;
+                    let mut values = seen.lock().clone();
+                    for (at, place, is_set) in around {
+                        let value = self.load(*place);
+                        if (*is_set || !value.is_undefined()) && !is_missing(&value) {
+                            values.insert(*at, value);
+                        }
+                    }
+                    produce(OBJECT + ENTRY * values.len())?;
+                    seen = Arc::new(Seen(Mutex::new(values)));
+                    at_end(&seen);
+                }
+                self.block(*function, &seen)?;
+            }
+            Stmt::Export(at, place) => {
+                let value = self.load(*place);
+                drop(self.seen.lock().insert(*at, value));
+            }
             Stmt::Break => return Ok(ControlFlow::Break(Leave::Break)),
             Stmt::Continue => return Ok(ControlFlow::Break(Leave::Continue)),
         }
         NEXT
     }
 
-    /// Runs the iterations of a loop.
-    fn repeat(&mut self, node: &'m For, items: Value) -> Flow {
+    /// Runs the iterations of a loop. One that calls itself knows how, and how deep it is.
+    fn repeat(
+        &mut self,
+        node: &'m For,
+        items: Value,
+        depth: usize,
+        recursion: Option<Arc<Recurse>>,
+    ) -> Flow {
         let _nesting = Nesting::deeper(1)?;
         let line = |machine: &Self, error| machine.at(node.iter.line, error);
         let items = watch::call("for", &[items], |items| iterate_lazily(items[0].clone()));
@@ -324,49 +407,41 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                 coverage::record(|recorder| event(recorder, site));
             }
         };
-        let same = self
-            .loops
-            .iter()
-            .filter(|other| std::ptr::eq(**other, node));
-        let depth = same.count();
         // A loop that calls itself is one loop.
         if depth == 0 {
             report(Recorder::begin_loop);
         }
-        let mut condition = node.condition.as_ref();
-        if let Some(asked) = condition.take_if(|_| node.object.is_some()) {
-            items = self.chosen(node, &items, asked)?;
+        if let Some(function) = node.choice {
+            let chosen = self.chosen(&items, function);
+            items = chosen.map_err(|error| line(self, error))?;
         }
         let mut iterations = match node.object {
             Some(place) => {
-                let iterations = Loop::over(&items, depth).map_err(|error| line(self, error))?;
+                let iterations =
+                    Loop::over(&items, depth, recursion).map_err(|error| line(self, error))?;
                 self.store(place, Value::from_dyn_object(Arc::clone(&iterations)));
                 Iterations::Loop(iterations)
             }
             None => Iterations::Items(Items::of(&items).map_err(|error| line(self, error))?),
         };
-        if node.is_recursive {
-            self.loops.push(node);
-        }
         let mut has_arrived = false;
         while let Some(item) = iterations.next().map_err(|error| line(self, error))? {
             step()?;
             self.assign(&node.target, item, node.iter.line)?;
-            if let Some(condition) = condition
+            if let Some(condition) = &node.condition
                 && !self.truth(condition)?
             {
                 continue;
             }
             report(Recorder::iteration);
-            match self.body(&node.body)? {
+            self.begin(&node.body)?;
+            match self.statements(&node.body.statements)? {
                 ControlFlow::Continue(()) => has_arrived = true,
                 ControlFlow::Break(Leave::Continue) => {}
                 ControlFlow::Break(Leave::Break) => break,
             }
         }
-        if node.is_recursive {
-            self.loops.pop();
-        }
+        self.end(&node.body)?;
         let mut flow = NEXT;
         // It runs if no iteration reached its end (Jinja2's compiler.py, `visit_For`).
         if !has_arrived && !node.otherwise.statements.is_empty() {
@@ -381,42 +456,26 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         flow
     }
 
-    /// The items of a loop that its condition chooses.
-    fn chosen(
-        &mut self,
-        node: &'m For,
-        items: &Value,
-        condition: &'m Expr,
-    ) -> Result<Value, Error> {
-        let mut items = Items::of(items).map_err(|error| self.at(node.iter.line, error))?;
-        let mut chosen = Vec::new();
-        while let Some(item) = items.next()? {
-            step()?;
-            self.assign(&node.target, item.clone(), node.iter.line)?;
-            if self.truth(condition)? {
-                chosen.push(item);
+    /// The items of a loop that its condition chooses, which are computed when they are asked for.
+    fn chosen(&self, items: &Value, function: usize) -> Result<Value, Error> {
+        let mut items = Items::of(items)?;
+        let captures = self.captures_of(function)?;
+        let (render, seen) = (Arc::clone(self.render), Arc::clone(self.seen));
+        Generator::lazy("chosen", move || {
+            let mut state = ENVIRONMENT.empty_state();
+            let mut machine = Machine::new(&render, &seen, function, &captures, &mut state)?;
+            let [Stmt::Choose(target, condition)] = &*machine.function.body.statements else {
+                return Ok(None);
+            };
+            while let Some(item) = items.next()? {
+                step()?;
+                machine.assign(target, item.clone(), condition.line)?;
+                if machine.truth(condition)? {
+                    return Ok(Some(item));
+                }
             }
-        }
-        produce(OBJECT + SLOT * chosen.len())?;
-        Ok(Value::from(chosen))
-    }
-
-    /// `loop(items)`
-    fn recurse(&mut self, items: Value) -> Result<Value, Error> {
-        let Some(node) = self.loops.last().copied() else {
-            return Err(invalid("cannot recurse outside of recursive loop"));
-        };
-        let items = watch::call("for", &[items], |items| iterate(items[0].clone()))?;
-        let outer = self.slots[node.slots.clone()].to_vec();
-        let cells = self.function.cells.iter().copied();
-        for at in cells.filter(|at| node.slots.contains(at)) {
-            self.slots[at] = Cell::value()?;
-        }
-        let captured = self.capture(|inner| inner.repeat(node, items));
-        for (at, value) in node.slots.clone().zip(outer) {
-            self.slots[at] = value;
-        }
-        Ok(captured?.1)
+            Ok(None)
+        })
     }
 
     /// Captures what statements write.
@@ -441,15 +500,14 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         let Some(signature) = &function.signature else {
             return Ok(Value::UNDEFINED);
         };
-        let (arguments, captures) = (function.parameters.len(), function.captures.len());
-        produce(2 * OBJECT + SLOT * arguments + ENTRY * captures)?;
-        let captures = captures_of(function, &self.slots, self.captures);
-        let render = Arc::clone(self.render);
+        produce(OBJECT + SLOT * function.parameters.len())?;
+        let captures = self.captures_of(at)?;
+        let (render, seen) = (Arc::clone(self.render), Arc::clone(self.seen));
         Ok(Value::from_object(Macro {
             signature: Arc::clone(signature),
             body: Box::new(move |state, args| {
                 let _nesting = Nesting::deeper(MACRO)?;
-                let mut machine = Machine::new(&render, at, &captures, state)?;
+                let mut machine = Machine::new(&render, &seen, at, &captures, state)?;
                 machine.is_prompt = false;
                 machine.run(args)?;
                 Ok(captured(machine.out))
@@ -457,9 +515,21 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         }))
     }
 
+    /// What a function uses of this one.
+    fn captures_of(&self, function: usize) -> Result<Vec<Value>, Error> {
+        let captures = &self.render.code.functions[function].captures;
+        produce(OBJECT + ENTRY * captures.len())?;
+        let captures = captures.iter().map(|place| match place {
+            Place::Cell(at) | Place::Slot(at) => self.slots[*at].clone(),
+            Place::Capture(at) => self.captures[*at].clone(),
+            Place::Global(_) | Place::Context(_) => Value::UNDEFINED,
+        });
+        Ok(captures.collect())
+    }
+
     /// Runs a macro with arguments.
     fn run(&mut self, args: Vec<Option<Value>>) -> Result<(), Error> {
-        self.inherit(&self.function.body);
+        self.begin(&self.function.body)?;
         let mut missing = Vec::new();
         for ((place, default), arg) in self.function.parameters.iter().zip(args) {
             if let (None, Some(default)) = (&arg, default) {
@@ -478,16 +548,27 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
     }
 
     /// Runs a named block.
-    fn block(&mut self, at: usize) -> Result<(), Error> {
+    fn block(&mut self, at: usize, seen: &Arc<Seen>) -> Result<(), Error> {
         let _nesting = Nesting::deeper(MACRO)?;
-        let cells = self.render.cells.get().map_or(&[][..], Vec::as_slice);
-        let captures = captures_of(&self.render.code.functions[at], cells, &[]);
-        let mut machine = Machine::new(self.render, at, &captures, self.state)?;
+        let mut machine = Machine::new(self.render, seen, at, &[], self.state)?;
         machine.out = std::mem::take(&mut self.out);
         machine.is_prompt = self.is_prompt;
         let flow = machine.body(&machine.function.body);
         self.out = machine.out;
         flow.map(drop)
+    }
+
+    /// Fails where a target is an attribute of anything but a namespace (`visit_Assign`).
+    fn check(&mut self, target: &'m Target, line: u16) -> Result<(), Error> {
+        match target {
+            Target::Variable(_) => Ok(()),
+            Target::Attribute(of, _) => {
+                let of = self.eval(of)?;
+                let checked = namespaces::check(&of).map(drop);
+                checked.map_err(|error| self.at(line, error))
+            }
+            Target::Several(targets) => targets.iter().try_for_each(|one| self.check(one, line)),
+        }
     }
 
     /// Assigns a value in a line.
@@ -627,7 +708,11 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         Ok(match kind {
             Kind::Constant(value) => value.clone(),
             Kind::Variable(variable) => {
-                undefined::variable(self.load(variable.place), &variable.name)
+                let mut value = self.load(variable.place);
+                if !variable.is_given && is_missing(&value) {
+                    value = Value::UNDEFINED;
+                }
+                undefined::variable(value, &variable.name)
             }
             Kind::Attribute(of, name) | Kind::LoopField(of, name) if undefined::is_named() => {
                 let of = self.eval(of)?;
@@ -723,14 +808,14 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
             }
             Kind::Method(of, name, args) => {
                 let of = self.eval(of)?;
+                // Python looks for the method before it evaluates the arguments.
+                if of.is_undefined() || undefined::message(&of).is_some() {
+                    return of.call_method(self.state, name, &[]);
+                }
                 return self.call(args, |state, args| match of.as_str() {
                     Some(_) => watch::method(state, &of, name, args),
                     None => of.call_method(state, name, args),
                 });
-            }
-            Kind::Recurse(items) => {
-                let items = self.eval(items)?;
-                return self.recurse(items);
             }
             Kind::Block(name) => {
                 let Some(at) = self.render.code.blocks.get(name) else {
@@ -739,7 +824,7 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                     )));
                 };
                 let written = self.capture(|inner| {
-                    inner.block(*at)?;
+                    inner.block(*at, inner.seen)?;
                     NEXT
                 });
                 written?.1
@@ -853,14 +938,42 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
     }
 }
 
-/// What a function uses of the function around it, given the slots and captures of that one.
-fn captures_of(function: &Function, slots: &[Value], captures: &[Value]) -> Vec<Value> {
-    let captures = function.captures.iter().map(|place| match place {
-        Place::Cell(at) | Place::Slot(at) => slots[*at].clone(),
-        Place::Capture(at) => captures[*at].clone(),
-        Place::Global(_) => Value::UNDEFINED,
-    });
-    captures.collect()
+/// A loop that calls itself.
+struct Recursion {
+    render: Arc<Render>,
+    seen: Arc<Seen>,
+    /// The function whose only statement is the loop.
+    function: usize,
+    captures: Vec<Value>,
+}
+
+impl Recursion {
+    /// What the loop writes for these items.
+    fn run(
+        self: &Arc<Self>,
+        state: &mut State<'_, '_>,
+        items: Value,
+        depth: usize,
+    ) -> Result<Value, Error> {
+        let _nesting = Nesting::deeper(1)?;
+        let mut machine = Machine::new(
+            &self.render,
+            &self.seen,
+            self.function,
+            &self.captures,
+            state,
+        )?;
+        machine.is_prompt = false;
+        provenance::begin();
+        if let [Stmt::For(node)] = machine.function.body.statements.as_slice() {
+            let again = Arc::clone(self);
+            let recursion: Arc<Recurse> =
+                Arc::new(move |state, items, depth| again.run(state, items, depth));
+            let _ = machine.repeat(node, items, depth, Some(recursion))?;
+        }
+        provenance::end();
+        Ok(provenance::captured(captured(machine.out)))
+    }
 }
 
 /// `value.name`, where a method may have this name.
@@ -874,12 +987,37 @@ fn member(of: &Value, name: &str) -> Result<Value, Error> {
 
 /// The items of a value that is assigned to so many targets.
 fn unpacked(value: Value, count: usize) -> Result<Vec<Value>, Error> {
+    work(ITEM / 4 * count)?;
     let items: Vec<Value> = iterate(value)?.try_iter()?.take(count + 1).collect();
     if items.len() == count {
         return Ok(items);
     }
     let message = format!("expected {count} values to unpack");
     Err(Error::new(ErrorKind::CannotUnpack, message))
+}
+
+/// What a macro finds that looks for the target of a loop after the loop (Jinja2's `missing`): its
+/// compiled code takes for granted that such a variable is set (`visit_Name`).
+#[derive(Debug)]
+struct Missing;
+
+impl Object for Missing {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Plain
+    }
+
+    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("missing")
+    }
+}
+
+fn missing() -> Value {
+    static MISSING: LazyLock<Value> = LazyLock::new(|| Value::from_object(Missing));
+    MISSING.clone()
+}
+
+fn is_missing(value: &Value) -> bool {
+    value.downcast_object_ref::<Missing>().is_some()
 }
 
 /// A captured text. Where everything is escaped, it is escaped already.

@@ -15,6 +15,9 @@ use crate::release::release;
 /// The work of a step from one item of a list, a dictionary or a tree to the next.
 pub(crate) const ITEM: usize = 192;
 
+/// The work of making or setting a variable.
+pub(crate) const NAME: usize = 16;
+
 /// The work of looking at a single character, for each of its bytes.
 pub(crate) const CHARACTER: usize = 6;
 

@@ -55,6 +55,11 @@ const KNOWN: &[(&str, &str)] = &[
         "{% for x in [1] %}{{ loop.cycle }}{% endfor %}",
         "a method of `loop` is only known where it is called",
     ),
+    (
+        r"{{ '\ud83f\udfff'|length }}",
+        "half of a pair of surrogates is no character, and no prompt can have it",
+    ),
+    ("{{ (-8)**0.5 }}", "complex numbers are not known"),
     ("{{ 2 ** 200 }}", LARGE),
     ("{{ 99999999999999999999 * 99999999999999999999 }}", LARGE),
     (

@@ -1,11 +1,11 @@
 //! Finds out what a template's variables hold, if it is certain.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::machinery::ast::{BinOpKind, Expr, Stmt};
 
-use crate::compile::nodes::bodies;
+use crate::compile::nodes::{Source, assigned, bodies, names};
 
 /// The known kinds of values that a variable may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,25 +50,17 @@ const SAME: [&str; 7] = [
     "selectattr",
 ];
 
-/// The source of a name's value.
-#[derive(Clone, Copy)]
-enum BindingSource<'e, 's> {
-    Value(&'e Expr<'s>),
-    ElementOf(&'e Expr<'s>),
-    Unknown,
-}
-
 /// All values that a template assigns to names, anywhere.
 #[derive(Default)]
-pub(super) struct Bindings<'e, 's> {
-    sources: BTreeMap<&'s str, Vec<BindingSource<'e, 's>>>,
+pub(crate) struct Bindings<'e, 's> {
+    sources: BTreeMap<&'s str, Vec<Source<'e, 's>>>,
     /// The names of the current search.
     asked: RefCell<Vec<&'s str>>,
 }
 
 impl<'e, 's> Bindings<'e, 's> {
     /// The bindings of a statement and of all statements within it.
-    pub(super) fn of(statement: &'e Stmt<'s>) -> Bindings<'e, 's> {
+    pub(crate) fn of(statement: &'e Stmt<'s>) -> Bindings<'e, 's> {
         let mut bindings = Bindings::default();
         bindings.add(statement);
         bindings
@@ -79,59 +71,27 @@ impl<'e, 's> Bindings<'e, 's> {
         self.sources.contains_key(name)
     }
 
+    /// The names that the template assigns.
+    pub(crate) fn names(&self) -> BTreeSet<String> {
+        self.sources.keys().map(|name| (*name).to_owned()).collect()
+    }
+
     fn add(&mut self, statement: &'e Stmt<'s>) {
-        match statement {
-            Stmt::ForLoop(node) => self.target(&node.target, BindingSource::ElementOf(&node.iter)),
-            Stmt::WithBlock(node) => {
-                for (target, value) in &node.assignments {
-                    self.target(target, BindingSource::Value(value));
-                }
-            }
-            Stmt::Set(node) => self.target(&node.target, BindingSource::Value(&node.expr)),
-            Stmt::SetBlock(node) => self.target(&node.target, BindingSource::Unknown),
-            Stmt::Macro(node) => {
-                self.name(node.name, BindingSource::Unknown);
-                for argument in &node.args {
-                    self.target(argument, BindingSource::Unknown);
-                }
-            }
-            Stmt::CallBlock(node) => {
-                for argument in &node.macro_decl.args {
-                    self.target(argument, BindingSource::Unknown);
-                }
-            }
-            Stmt::Import(node) => self.target(&node.name, BindingSource::Unknown),
-            Stmt::FromImport(node) => {
-                for (name, alias) in &node.names {
-                    self.target(alias.as_ref().unwrap_or(name), BindingSource::Unknown);
-                }
-            }
-            _ => {}
+        if let Stmt::Macro(node) = statement {
+            self.name(node.name, Source::Unknown);
+        }
+        for (target, source) in assigned(statement) {
+            let is_one = matches!(target, Expr::Var(_));
+            let source = if is_one { source } else { Source::Unknown };
+            names(target, &mut |name| self.name(name, source));
         }
         for inner in bodies(statement).into_iter().flatten() {
             self.add(inner);
         }
     }
 
-    fn name(&mut self, name: &'s str, source: BindingSource<'e, 's>) {
+    fn name(&mut self, name: &'s str, source: Source<'e, 's>) {
         self.sources.entry(name).or_default().push(source);
-    }
-
-    fn target(&mut self, target: &'e Expr<'s>, source: BindingSource<'e, 's>) {
-        match target {
-            Expr::Var(name) => self.name(name.id, source),
-            Expr::List(list) => {
-                for item in &list.items {
-                    self.target(item, BindingSource::Unknown);
-                }
-            }
-            Expr::Tuple(tuple) => {
-                for item in &tuple.items {
-                    self.target(item, BindingSource::Unknown);
-                }
-            }
-            _ => {}
-        }
     }
 
     /// The kind of an expression's value, if it is certain.
@@ -175,13 +135,31 @@ impl<'e, 's> Bindings<'e, 's> {
         }
         self.asked.borrow_mut().push(name);
         let mut kinds = sources.iter().map(|source| match source {
-            BindingSource::Value(value) => self.kind(value),
-            BindingSource::ElementOf(list) => self.kind(list)?.element(),
-            BindingSource::Unknown => None,
+            Source::Value(value) => self.kind(value),
+            Source::ElementOf(list) => self.kind(list)?.element(),
+            Source::Unknown => None,
         });
         let first = given.or_else(|| kinds.next()?);
         let kind = first.filter(|first| kinds.all(|kind| kind == Some(*first)));
         self.asked.borrow_mut().pop();
         kind
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::grammar;
+
+    #[test]
+    fn assigned_names_are_those_of_sets_loops_and_macros() {
+        let parsed = grammar::parse(
+            "{% set a, b = 1, 2 %}{% for c in d %}{% endfor %}{% macro e(f) %}{% endmacro %}{{ g }}\
+             {% with h = 1 %}{% endwith %}{% call(i) e() %}{% endcall %}{% set j %}{% endset %}",
+        )
+        .unwrap();
+        let names = Bindings::of(&parsed.template).names();
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        assert_eq!(names, ["a", "b", "c", "e", "f", "h", "i", "j"]);
     }
 }

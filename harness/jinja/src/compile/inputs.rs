@@ -2,36 +2,31 @@
 
 use std::collections::BTreeSet;
 
-use minijinja::machinery::ast::{Expr, Macro, Stmt};
+use minijinja::machinery::ast::{Expr, Stmt};
 
-use crate::compile::nodes::{all_within, bodies, expressions, given};
+use crate::compile::nodes::{all_within, assigned, bodies, expressions, names};
 use crate::library::functions;
 
-/// The variables that a template reads and does not set itself.
+/// The variables that a template takes from the context and does not set itself, among the names that
+/// its compiled form looks for there.
 ///
 /// A name that a branch of a condition sets stays set after the condition. So a name that the
 /// template sets anywhere counts only if the template also asks whether it is defined: `{% if date
 /// is not defined %}{% set date = … %}`.
-pub(crate) fn variables(template: &Stmt<'_>) -> BTreeSet<String> {
-    let mut inputs = InputNames {
-        scopes: vec![BTreeSet::from(["self"])],
-        ..InputNames::default()
-    };
-    inputs.statement(template);
-    let read = inputs.read.iter();
-    read.filter(|name| !functions::is_global(name))
-        .filter(|name| !inputs.set.contains(*name) || inputs.asked_for.contains(*name))
-        .map(|name| (*name).to_owned())
+pub(crate) fn variables(template: &Stmt<'_>, looked_for: &[Box<str>]) -> BTreeSet<String> {
+    let mut found = InputNames::default();
+    found.statement(template);
+    let names = looked_for.iter().map(|name| &**name);
+    names
+        .filter(|name| !["self", "super"].contains(name) && !functions::is_global(name))
+        .filter(|name| !found.set.contains(name) || found.asked_for.contains(name))
+        .map(str::to_owned)
         .collect()
 }
 
-/// The names that a piece of a template reads, sets and asks for.
+/// The names that a piece of a template sets and asks for.
 #[derive(Default)]
 struct InputNames<'s> {
-    /// The names that are known in the scopes around a piece.
-    scopes: Vec<BTreeSet<&'s str>>,
-    /// The names that are read where they are not known.
-    read: BTreeSet<&'s str>,
     /// The names that a `set` assigns.
     set: BTreeSet<&'s str>,
     /// The names that the template tests with `is defined`.
@@ -39,123 +34,24 @@ struct InputNames<'s> {
 }
 
 impl<'s> InputNames<'s> {
-    fn knows(&mut self, name: &'s str) {
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(name);
-        }
-    }
-
-    /// Goes through statements that have a scope of their own.
-    fn scope(&mut self, within: impl FnOnce(&mut InputNames<'s>)) {
-        self.scopes.push(BTreeSet::new());
-        within(self);
-        self.scopes.pop();
-    }
-
-    fn statements(&mut self, statements: &[Stmt<'s>]) {
-        for statement in statements {
-            self.statement(statement);
-        }
-    }
-
     fn statement(&mut self, statement: &Stmt<'s>) {
-        match statement {
-            Stmt::ForLoop(node) => {
-                self.expression(&node.iter);
-                self.scope(|inner| {
-                    inner.knows("loop");
-                    inner.target(&node.target, false);
-                    if let Some(condition) = &node.filter_expr {
-                        inner.expression(condition);
-                    }
-                    inner.statements(&node.body);
+        if let Stmt::Set(_) | Stmt::SetBlock(_) = statement {
+            for (target, _) in assigned(statement) {
+                names(target, &mut |name| {
+                    self.set.insert(name);
                 });
-                self.scope(|inner| inner.statements(&node.else_body));
-            }
-            Stmt::WithBlock(node) => self.scope(|inner| {
-                for (_, value) in &node.assignments {
-                    inner.expression(value);
-                }
-                for (target, _) in &node.assignments {
-                    inner.target(target, false);
-                }
-                inner.statements(&node.body);
-            }),
-            Stmt::Block(node) => self.scope(|inner| {
-                inner.knows("super");
-                inner.statements(&node.body);
-            }),
-            Stmt::Macro(node) => {
-                self.knows(node.name);
-                self.macro_body(node);
-            }
-            Stmt::CallBlock(node) => {
-                self.expression(&node.call.expr);
-                for argument in &node.call.args {
-                    self.expression(given(argument));
-                }
-                self.macro_body(&node.macro_decl);
-            }
-            Stmt::Import(node) => self.target(&node.name, false),
-            Stmt::FromImport(node) => {
-                for (name, alias) in &node.names {
-                    self.target(alias.as_ref().unwrap_or(name), false);
-                }
-            }
-            _ => {
-                for expression in expressions(statement) {
-                    self.expression(expression);
-                }
-                for body in bodies(statement) {
-                    self.scope(|inner| inner.statements(body));
-                }
-                match statement {
-                    Stmt::Set(node) => self.target(&node.target, true),
-                    Stmt::SetBlock(node) => self.target(&node.target, true),
-                    _ => {}
-                }
             }
         }
-    }
-
-    fn macro_body(&mut self, node: &Macro<'s>) {
-        self.scope(|inner| {
-            inner.knows("caller");
-            for argument in &node.args {
-                inner.target(argument, false);
-            }
-            for default in &node.defaults {
-                inner.expression(default);
-            }
-            inner.statements(&node.body);
-        });
-    }
-
-    fn target(&mut self, target: &Expr<'s>, is_set: bool) {
-        match target {
-            Expr::Var(name) => {
-                self.knows(name.id);
-                if is_set {
-                    self.set.insert(name.id);
-                }
-            }
-            Expr::List(list) => {
-                for item in &list.items {
-                    self.target(item, is_set);
-                }
-            }
-            other => self.expression(other),
+        for expression in expressions(statement) {
+            self.expression(expression);
+        }
+        for inner in bodies(statement).into_iter().flatten() {
+            self.statement(inner);
         }
     }
 
     fn expression(&mut self, expression: &Expr<'s>) {
         let asked = match expression {
-            Expr::Var(name) => {
-                if !self.scopes.iter().any(|scope| scope.contains(name.id)) {
-                    self.read.insert(name.id);
-                }
-                None
-            }
             Expr::Test(node) if ["defined", "undefined"].contains(&node.name) => Some(&node.expr),
             Expr::Filter(node) if ["default", "d"].contains(&node.name) => node.expr.as_ref(),
             _ => None,
@@ -173,13 +69,16 @@ impl<'s> InputNames<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::grammar;
+    use crate::compile::{grammar, lower};
 
     #[test]
     fn what_a_template_sets_itself_is_no_input() {
         let of = |source: &str| -> Vec<String> {
             let parsed = grammar::parse(source).unwrap();
-            variables(&parsed.template).into_iter().collect()
+            let code = lower::lower(&parsed, false).unwrap().code;
+            variables(&parsed.template, &code.globals)
+                .into_iter()
+                .collect()
         };
         assert_eq!(of("{{ a }}{{ b.c }}{% if d %}{% endif %}"), ["a", "b", "d"]);
         let branches = "{% if m is string %}{% set text = m %}{% else %}{% set text = '' %}{% endif %}{{ text }}";
@@ -192,6 +91,11 @@ mod tests {
         assert_eq!(
             of("{% for m in a[b:] %}{{ m.x[c] }}{% endfor %}"),
             ["a", "b", "c"]
+        );
+        // The loop reads nothing, because the assignment comes later.
+        assert_eq!(
+            of("{% for m in a %}{{ tools }}{% endfor %}{% set tools = b %}"),
+            ["a", "b"]
         );
         // Constants are not evaluated, and the names next to them are found.
         let constants = "a 1 'b' {{ c['d\\'' ~ \"e\"] + 0x1f*f-1.5e3 }}{{ ('x' * 99999999) ~ ('x' * 99999999) }}{{g.0}} 'h'";

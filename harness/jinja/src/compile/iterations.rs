@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use minijinja::machinery::ast::{BinOpKind, Expr, Stmt, UnaryOpKind};
 use minijinja::value::Value;
 
-use crate::compile::nodes::bodies;
+use crate::compile::nodes::{Source, assigned, bodies, names};
 
 /// The names that a template assigns other than by a loop, and the attributes that it assigns.
 #[derive(Debug, Default)]
@@ -27,27 +27,11 @@ impl Assigned {
     }
 
     fn add(&mut self, statement: &Stmt<'_>) {
-        match statement {
-            Stmt::Set(node) => self.target(&node.target),
-            Stmt::SetBlock(node) => self.target(&node.target),
-            Stmt::WithBlock(node) => {
-                for (target, _) in &node.assignments {
-                    self.target(target);
-                }
-            }
+        for (target, source) in assigned(statement) {
             // A loop over the groups of a filter has whatever the filter makes.
-            Stmt::ForLoop(node) if path(&node.iter).is_none() => self.target(&node.target),
-            Stmt::Macro(node) => {
-                for argument in &node.args {
-                    self.target(argument);
-                }
+            if !matches!(source, Source::ElementOf(list) if path(list).is_some()) {
+                self.target(target);
             }
-            Stmt::CallBlock(node) => {
-                for argument in &node.macro_decl.args {
-                    self.target(argument);
-                }
-            }
-            _ => {}
         }
         for inner in bodies(statement).into_iter().flatten() {
             self.add(inner);
@@ -55,18 +39,14 @@ impl Assigned {
     }
 
     fn target(&mut self, target: &Expr<'_>) {
-        match target {
-            Expr::Var(name) => drop(self.0.insert(name.id.to_owned())),
-            Expr::GetAttr(node) => drop(self.0.insert(node.name.to_owned())),
-            Expr::List(node) => self.targets(&node.items),
-            Expr::Tuple(node) => self.targets(&node.items),
-            _ => {}
+        names(target, &mut |name| {
+            self.0.insert(name.to_owned());
+        });
+        if let Expr::GetAttr(node) = target {
+            self.0.insert(node.name.to_owned());
         }
-    }
-
-    fn targets(&mut self, items: &[Expr<'_>]) {
-        for item in items {
-            self.target(item);
+        if let Expr::List(node) = target {
+            node.items.iter().for_each(|item| self.target(item));
         }
     }
 
@@ -93,18 +73,9 @@ impl Assigned {
 
     /// Forgets what is known of the variables of a loop: they have other values in it.
     pub(super) fn forget(target: &Expr<'_>, full: &mut Full) {
-        match target {
-            Expr::Var(name) => full.retain(|path| path.split(['.', '[']).next() != Some(name.id)),
-            Expr::List(node) => node
-                .items
-                .iter()
-                .for_each(|item| Assigned::forget(item, full)),
-            Expr::Tuple(node) => node
-                .items
-                .iter()
-                .for_each(|item| Assigned::forget(item, full)),
-            _ => {}
-        }
+        names(target, &mut |name| {
+            full.retain(|path| path.split(['.', '[']).next() != Some(name));
+        });
     }
 
     /// Adds what has something in it, if a condition has this truth.

@@ -17,11 +17,11 @@ use crate::code::{
 };
 use crate::compile::grammar::Parsed;
 use crate::compile::grammar::expressions::is_keyword;
-use crate::compile::nodes::given;
+use crate::compile::nodes::{all_within, bodies, given, names};
 use crate::compile::properties::{
     is_constant, is_lookup, is_loop_variable, is_plain_key, is_self, literal_truth, unknown_number,
 };
-use crate::compile::scopes::{Functions, targets};
+use crate::compile::scopes::{Functions, Uses, reads};
 use crate::compile::sites::Sites;
 use crate::library::functions::GENERATION;
 use crate::library::vocabulary;
@@ -106,46 +106,93 @@ impl<'p, 's> Lowering<'p, 's> {
         let Statement::Template(template) = &self.parsed.template else {
             return Err(Error::new(ErrorKind::SyntaxError, "there is no template"));
         };
-        self.code.functions.push(Function::default());
-        self.functions.open(0);
-        self.functions.enter(&[], &template.children, false);
-        let statements = self.statements(&template.children)?;
-        // A named block only sees the variables of the template itself.
+        let number = self.open(false);
+        let body = self.scope(&template.children)?;
+        self.code.functions[number] = self.close(body);
+        // A named block is no part of a scope around it.
         while let Some((number, block)) = self.blocks.pop() {
-            self.functions.open(number);
-            let body = self.scope(&[], block)?;
+            self.functions.open(number, false);
+            let body = self.scope(block)?;
             self.code.functions[number] = self.close(body);
         }
-        let inherited = self.functions.leave();
-        self.code.functions[0] = self.close(Body {
-            inherited,
-            statements,
-        });
         Ok(())
     }
 
-    /// The function that is open, which has only a body.
+    /// Begins the next function.
+    fn open(&mut self, is_macro: bool) -> usize {
+        let number = self.code.functions.len();
+        self.code.functions.push(Function::default());
+        self.functions.open(number, is_macro);
+        number
+    }
+
+    /// The function that is open, which has only a body. Its variables keep their values.
     fn close(&mut self, body: Body) -> Function {
         let closed = self.functions.close();
         Function {
             slots: closed.slots,
             cells: closed.cells,
             captures: closed.captures,
-            body,
+            body: Body {
+                ends: Vec::new(),
+                ..body
+            },
             ..Function::default()
         }
     }
 
-    /// Statements whose variables are their own (Jinja2's compiler.py, `frame.inner()`). Some names
-    /// have a value from the beginning.
-    fn scope(&mut self, given: &[(&'s str, usize)], body: &'p [Statement<'s>]) -> Lower<Body> {
-        self.functions.enter(given, body, false);
-        let statements = self.hard(|inner| inner.statements(body));
-        let inherited = self.functions.leave();
-        Ok(Body {
-            inherited,
-            statements: statements?,
-        })
+    /// Statements whose variables are their own (Jinja2's compiler.py, `frame.inner()`).
+    fn scope(&mut self, body: &'p [Statement<'s>]) -> Lower<Body> {
+        self.functions.enter(&[], Uses::of(body));
+        let statements = self.hard(|inner| inner.statements(body))?;
+        Ok(self.functions.leave(statements))
+    }
+
+    /// The scope of a captured text, and what the filters make of the text, which know the names of
+    /// the scope.
+    fn captured(
+        &mut self,
+        uses: Uses<'s>,
+        body: &'p [Statement<'s>],
+        filter: Option<&'p Node<'s>>,
+        span: Span,
+    ) -> Lower<(Stmt, Expr)> {
+        let place = Place::Slot(self.functions.slot());
+        self.functions.enter(&[], uses);
+        let statements = self.hard(|inner| inner.statements(body))?;
+        let value = match filter {
+            None => at(span, variable(place)),
+            Some(filter) => {
+                self.check_known(filter, span)?;
+                self.captured = Some(place);
+                let filtered = self.hard(|inner| inner.expr(filter));
+                self.captured = None;
+                filtered?
+            }
+        };
+        Ok((
+            Stmt::Capture(place, self.functions.leave(statements)),
+            value,
+        ))
+    }
+
+    /// Fails where an expression reads a name that no scope around it uses.
+    fn check_known(&self, expression: &Node<'s>, span: Span) -> Lower<()> {
+        if let Node::Var(name) = expression
+            && !self.functions.is_known(name.id)
+        {
+            let message = format!(
+                "Tried to resolve a name to a reference that was unknown to the frame ('{}')",
+                name.id
+            );
+            return Err(syntax_error_at(&message, span));
+        }
+        let mut checked = Ok(());
+        all_within(expression, |inner| {
+            checked = self.check_known(inner, span);
+            checked.is_ok()
+        });
+        checked
     }
 
     /// Lowers what Jinja2 puts in a separate frame. It is no longer within a condition, so an
@@ -174,11 +221,28 @@ impl<'p, 's> Lowering<'p, 's> {
             lowered.extend(self.site(statement).map(Stmt::Reach));
             let around = self.line;
             self.line = line_of(statement, self.parsed.source);
-            let statement = self.statement(statement, &mut lowered);
+            let made = self.statement(statement, &mut lowered);
             self.line = around;
-            lowered.push(statement?);
+            lowered.push(made?);
+            if self.parsed.has_blocks && self.functions.is_outermost() {
+                self.export(statement, &mut lowered);
+            }
         }
         Ok(lowered)
+    }
+
+    /// Hands what the template itself assigns to its named blocks (`pop_assign_tracking`).
+    fn export(&mut self, statement: &Statement<'s>, lowered: &mut Vec<Stmt>) {
+        let mut add = |name: &'s str| {
+            let place = self.functions.find(name);
+            lowered.push(Stmt::Export(self.functions.global(name), place));
+        };
+        match statement {
+            Statement::Macro(node) => add(node.name),
+            Statement::Set(node) => names(&node.target, &mut add),
+            Statement::SetBlock(node) => names(&node.target, &mut add),
+            _ => {}
+        }
     }
 
     #[allow(clippy::too_many_lines)] // one arm for each statement of the language
@@ -198,7 +262,7 @@ impl<'p, 's> Lowering<'p, 's> {
                 self.is_constant = false;
                 Stmt::Write(expr?)
             }
-            Statement::ForLoop(node) => Stmt::For(Box::new(self.for_loop(node)?)),
+            Statement::ForLoop(node) => self.for_loop(node)?,
             Statement::IfCond(node) => self.soft(|inner| {
                 let condition = inner.expr(&node.expr)?;
                 inner.functions.condition(true);
@@ -213,22 +277,28 @@ impl<'p, 's> Lowering<'p, 's> {
             }
             Statement::WithBlock(node) => self.with_block(&node.assignments, &node.body)?,
             Statement::SetBlock(node) => {
-                let place = self.slot();
-                before.push(Stmt::Capture(place, self.scope(&[], &node.body)?));
-                let value = match &node.filter {
-                    Some(filter) => self.filtered(filter, place)?,
-                    None => at(node.span(), variable("", place)),
-                };
+                let (uses, filter) = (Uses::of(&node.body), node.filter.as_ref());
+                let (capture, value) = self.captured(uses, &node.body, filter, node.span())?;
+                before.push(capture);
                 Stmt::Set(self.target(&node.target)?, value)
             }
             Statement::FilterBlock(node) => {
-                let place = self.slot();
-                before.push(Stmt::Capture(place, self.scope(&[], &node.body)?));
-                Stmt::WriteText(self.filtered(&node.filter, place)?)
+                let mut uses = Uses::of(&node.body);
+                uses.read(&node.filter);
+                let filter = Some(&node.filter);
+                let (capture, value) = self.captured(uses, &node.body, filter, node.span())?;
+                before.push(capture);
+                Stmt::WriteText(value)
             }
             Statement::AutoEscape(node) => {
-                let enabled = self.hard(|inner| inner.expr(&node.enabled))?;
-                Stmt::AutoEscape(enabled, self.scope(&[], &node.body)?)
+                let mut uses = Uses::default();
+                uses.read(&node.enabled);
+                uses.statements(&node.body);
+                self.functions.enter(&[], uses);
+                let (enabled, statements) = self.hard(|inner| {
+                    Ok((inner.expr(&node.enabled)?, inner.statements(&node.body)?))
+                })?;
+                Stmt::AutoEscape(enabled, self.functions.leave(statements))
             }
             Statement::Macro(node) => {
                 let place = self.functions.assigned(node.name);
@@ -245,11 +315,9 @@ impl<'p, 's> Lowering<'p, 's> {
                 self.code.functions.push(Function::default());
                 self.code.blocks.insert(node.name.into(), number);
                 self.blocks.push((number, &node.body));
-                if self.parsed.scoped.contains(&node.name) {
-                    Stmt::With(Vec::new(), self.scope(&[], &node.body)?)
-                } else {
-                    Stmt::Block(number)
-                }
+                let is_scoped = self.parsed.scoped.contains(&node.name);
+                let seen = is_scoped.then(|| self.functions.around());
+                Stmt::Block(number, seen.unwrap_or_default())
             }
             Statement::Break(_) => Stmt::Break,
             Statement::Continue(_) => Stmt::Continue,
@@ -274,11 +342,6 @@ impl<'p, 's> Lowering<'p, 's> {
         };
         let kind = Kind::Fail(ErrorKind::TemplateNotFound, message, args);
         Ok(Stmt::Write(at(span, kind)))
-    }
-
-    /// A slot that no name has.
-    fn slot(&mut self) -> Place {
-        Place::Slot(self.functions.slot())
     }
 
     /// Plain text of the template, whose place an instrumented form knows.
@@ -307,67 +370,98 @@ impl<'p, 's> Lowering<'p, 's> {
         provenance::literal(value, if is_verbatim { inner } else { whole }, literals)
     }
 
-    fn for_loop(&mut self, node: &'p Spanned<ForLoop<'s>>) -> Lower<For> {
+    fn for_loop(&mut self, node: &'p Spanned<ForLoop<'s>>) -> Lower<Stmt> {
         let iter = self.expr(&node.iter)?;
-        let first = self.functions.slots();
-        let mut names: Vec<(&'s str, usize)> = Vec::new();
-        targets(&node.target, &mut |name| {
-            names.push((name, self.functions.slot()));
+        // Python makes a function of a loop that calls itself.
+        let function = node.recursive.then(|| self.open(false));
+        let is_extended = node.recursive
+            || reads(&node.body, "loop")
+            || node
+                .body
+                .iter()
+                .chain(&node.else_body)
+                .any(|inner| self.has_scoped(inner));
+        let mut given: Vec<&'s str> = Vec::new();
+        names(&node.target, &mut |name| given.push(name));
+        let (mut condition, mut choice) = (None, None);
+        if let Some(filter) = &node.filter_expr {
+            // The variable `loop` may look for the next item at any time.
+            choice = is_extended.then(|| self.open(false));
+            let mut uses = Uses::default();
+            uses.read(filter);
+            self.functions.enter(&given, uses);
+            let target = self.target(&node.target)?;
+            let chosen = self.hard(|inner| inner.expr(filter))?;
+            let mut body = self.functions.leave(Vec::new());
+            match choice {
+                None => condition = Some(chosen),
+                Some(number) => {
+                    body.statements.push(Stmt::Choose(target, chosen));
+                    self.code.functions[number] = self.close(body);
+                }
+            }
+        }
+        given.extend(is_extended.then_some("loop"));
+        self.functions.enter(&given, Uses::of(&node.body));
+        let target = self.target(&node.target)?;
+        let statements = self.hard(|inner| inner.statements(&node.body))?;
+        let object = is_extended.then(|| self.functions.assigned("loop"));
+        let body = self.functions.leave(statements);
+        let otherwise = self.scope(&node.else_body)?;
+        let looped = |iter| {
+            Stmt::For(Box::new(For {
+                iter,
+                target,
+                object,
+                condition,
+                choice,
+                body,
+                otherwise,
+                site: self.site(&**node),
+            }))
+        };
+        let Some(number) = function else {
+            return Ok(looped(iter));
+        };
+        let statement = looped(Expr {
+            line: iter.line,
+            kind: Kind::Constant(Value::UNDEFINED),
         });
-        self.functions.enter(&names, &[], false);
-        let condition = self.hard(|inner| inner.optional(node.filter_expr.as_ref()));
-        self.functions.leave();
-        self.functions.enter(&names, &node.body, node.recursive);
-        self.functions.declare("loop");
-        let target = self.target(&node.target);
-        let statements = self.hard(|inner| inner.statements(&node.body));
-        let object = self.functions.take_read("loop");
-        let object = object.map(|slot| self.functions.place(slot));
-        self.functions.is_given("loop");
-        let inherited = self.functions.leave();
-        let slots = first..self.functions.slots();
-        Ok(For {
-            iter,
-            target: target?,
-            object,
-            condition: condition?,
-            is_recursive: node.recursive,
-            body: Body {
-                inherited,
-                statements: statements?,
-            },
-            otherwise: self.scope(&[], &node.else_body)?,
-            slots,
-            site: self.site(&**node),
-        })
+        let body = Body {
+            statements: vec![statement],
+            ..Body::default()
+        };
+        self.code.functions[number] = self.close(body);
+        Ok(Stmt::Recursive(iter, number))
     }
 
-    /// All values are evaluated before the first is assigned (Jinja2's `visit_With`).
+    /// Whether there is a named block that sees the variables around it.
+    fn has_scoped(&self, statement: &Statement<'s>) -> bool {
+        let scoped = &self.parsed.scoped;
+        let is_scoped = matches!(statement, Statement::Block(node) if scoped.contains(&node.name));
+        let mut within = bodies(statement).into_iter().flatten();
+        is_scoped || !scoped.is_empty() && within.any(|inner| self.has_scoped(inner))
+    }
+
+    /// `{% with %}` (Jinja2's `visit_With`)
     fn with_block(
         &mut self,
         assignments: &'p [(Node<'s>, Node<'s>)],
         body: &'p [Statement<'s>],
     ) -> Lower<Stmt> {
         let mut values = Vec::new();
-        let mut names = Vec::new();
+        let mut given = Vec::new();
         for (target, value) in assignments {
             values.push(self.expr(value)?);
-            targets(target, &mut |name| {
-                names.push((name, self.functions.slot()));
-            });
+            names(target, &mut |name| given.push(name));
         }
-        self.functions.enter(&names, body, false);
-        let lowered = self.hard(|inner| {
+        self.functions.enter(&given, Uses::of(body));
+        let (targets, statements) = self.hard(|inner| {
             let targets = assignments.iter().map(|(target, _)| inner.target(target));
             let targets = targets.collect::<Lower<Vec<_>>>()?;
             Ok((targets, inner.statements(body)?))
-        });
-        let inherited = self.functions.leave();
-        let (targets, statements) = lowered?;
-        let body = Body {
-            inherited,
-            statements,
-        };
+        })?;
+        let body = self.functions.leave(statements);
         Ok(Stmt::With(targets.into_iter().zip(values).collect(), body))
     }
 
@@ -375,75 +469,54 @@ impl<'p, 's> Lowering<'p, 's> {
     /// `varargs` if its body uses them. In a default they are ordinary variables (Jinja2's compiler.py,
     /// `macro_body`).
     fn function(&mut self, node: &'p Spanned<Macro<'s>>, name: &str) -> Lower<usize> {
-        let span = node.span();
         let required = node.args.len() - node.defaults.len();
-        let number = self.code.functions.len();
-        self.code.functions.push(Function::default());
-        self.functions.open(number);
-        let mut names: Vec<(&'s str, usize)> = Vec::new();
+        let mut given: Vec<&'s str> = Vec::new();
         for argument in &node.args {
-            targets(argument, &mut |name| {
-                names.push((name, self.functions.slot()));
-            });
+            names(argument, &mut |name| given.push(name));
         }
-        self.functions.enter(&names, &node.body, false);
-        let given = |name: &str| names.iter().any(|(known, _)| *known == name);
-        for name in SPECIAL.into_iter().filter(|name| !given(name)) {
-            self.functions.declare(name);
+        let arguments = given.iter().map(|name| (*name).to_owned()).collect();
+        let is_read = SPECIAL.map(|name| reads(&node.body, name));
+        if is_read[0] && given[..required].contains(&CALLER) {
+            let message = "When defining macros or call blocks the special \"caller\" argument must \
+                           be omitted or be given a default.";
+            return Err(syntax_error_at(message, node.span()));
         }
-        let defaults = self.hard(|inner| inner.exprs(&node.defaults))?;
-        let in_defaults = SPECIAL.map(|name| self.functions.take_read(name).map(|_| name));
-        let statements = self.hard(|inner| inner.statements(&node.body))?;
-        let [caller, kwargs, varargs] = SPECIAL.map(|name| self.functions.take_read(name));
-        for name in in_defaults.into_iter().flatten() {
-            self.functions.find(name);
-        }
-        let arguments = names.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let is_special = |at: usize| is_read[at] && !given.contains(&SPECIAL[at]);
         let signature = Signature {
             name: name.to_owned(),
             arguments,
             required,
-            reads_caller: caller.is_some(),
-            takes_kwargs: kwargs.is_some() && !given("kwargs"),
-            takes_varargs: varargs.is_some() && !given("varargs"),
+            reads_caller: is_read[0],
+            takes_kwargs: is_special(1),
+            takes_varargs: is_special(2),
         };
-        if names[..required].iter().any(|(name, _)| *name == CALLER) && signature.reads_caller {
-            let message = "When defining macros or call blocks the special \"caller\" argument must \
-                           be omitted or be given a default.";
-            return Err(syntax_error_at(message, span));
-        }
-        let special = SPECIAL.into_iter().zip([caller, kwargs, varargs]);
-        let special = special.filter(|(name, _)| !given(name));
-        let special: Vec<_> = special
-            .filter_map(|(name, slot)| Some((name, slot?)))
+        let special: Vec<_> = (0..3)
+            .filter(|at| is_special(*at))
+            .map(|at| SPECIAL[at])
             .collect();
-        for (name, _) in &special {
-            self.functions.is_given(name);
+        given.extend(special);
+        let number = self.open(!name.is_empty());
+        let mut uses = Uses::default();
+        for default in &node.defaults {
+            uses.read(default);
         }
-        let slots = names.iter().chain(&special).map(|(_, slot)| *slot);
-        let defaults = (0..required)
-            .map(|_| None)
-            .chain(defaults.into_iter().map(Some));
-        let defaults = defaults.chain(special.iter().map(|_| None));
-        let slots: Vec<_> = slots.map(|slot| self.functions.place(slot)).collect();
-        let parameters = slots.into_iter().zip(defaults).collect();
-        let inherited = self.functions.leave();
-        let body = Body {
-            inherited,
-            statements,
-        };
-        let function = self.close(body);
-        // What is read in a macro within another, the other one gets, too (`UndeclaredNameVisitor`).
-        if self.functions.is_nested() {
-            for (name, _) in special {
-                self.functions.find(name);
-            }
-        }
+        uses.statements(&node.body);
+        self.functions.enter(&given, uses);
+        let defaults = self.hard(|inner| inner.exprs(&node.defaults))?;
+        let statements = self.hard(|inner| inner.statements(&node.body))?;
+        let places: Vec<_> = given
+            .iter()
+            .map(|name| self.functions.assigned(name))
+            .collect();
+        let first = (0..required).map(|_| None);
+        let defaults = first.chain(defaults.into_iter().map(Some));
+        let defaults = defaults.chain(std::iter::repeat_with(|| None));
+        let body = self.functions.leave(statements);
         self.code.functions[number] = Function {
             signature: Some(Arc::new(signature)),
-            parameters,
+            parameters: places.into_iter().zip(defaults).collect(),
             site: self.site(&**node),
-            ..function
+            ..self.close(body)
         };
         Ok(number)
     }
@@ -458,8 +531,8 @@ impl<'p, 's> Lowering<'p, 's> {
         if matches!(&node.call.expr, Node::Var(called) if called.id == GENERATION) {
             return Ok(Stmt::Generation(function));
         }
-        let place = self.slot();
-        let caller = at(node.span(), variable("", place));
+        let place = Place::Slot(self.functions.slot());
+        let caller = at(node.span(), variable(place));
         before.push(Stmt::Macro(function, place));
         let call = self.call(&node.call, Some(caller))?;
         Ok(Stmt::WriteText(at(node.call.span(), call)))
@@ -480,14 +553,6 @@ impl<'p, 's> Lowering<'p, 's> {
                 ));
             }
         })
-    }
-
-    /// What the filters of a block make of a captured text.
-    fn filtered(&mut self, filter: &'p Node<'s>, captured: Place) -> Lower<Expr> {
-        self.captured = Some(captured);
-        let filtered = self.hard(|inner| inner.expr(filter));
-        self.captured = None;
-        filtered
     }
 
     fn optional(&mut self, node: Option<&'p Node<'s>>) -> Lower<Option<Expr>> {
@@ -539,7 +604,11 @@ impl<'p, 's> Lowering<'p, 's> {
 
     fn kind(&mut self, node: &'p Node<'s>) -> Lower<Kind> {
         Ok(match node {
-            Node::Var(node) => variable(node.id, self.functions.find(node.id)),
+            Node::Var(node) => Kind::Variable(Variable {
+                place: self.functions.find(node.id),
+                name: node.id.into(),
+                is_given: self.functions.is_given(node.id),
+            }),
             Node::Const(node) => Kind::Constant(self.literal(&node.value, node.span())),
             Node::Slice(node) => self.slice(node)?,
             Node::UnaryOp(node) => {
@@ -568,7 +637,7 @@ impl<'p, 's> Lowering<'p, 's> {
             })?,
             Node::Filter(node) => {
                 let of = match (&node.expr, self.captured) {
-                    (None, Some(place)) => Some(at(node.span(), variable("", place))),
+                    (None, Some(place)) => Some(at(node.span(), variable(place))),
                     (of, _) => self.optional(of.as_ref())?,
                 };
                 let taken = other_names(node.expr.as_ref(), &node.args);
@@ -618,7 +687,8 @@ impl<'p, 's> Lowering<'p, 's> {
 
     /// Whether an expression is the variable `self`, to which the template assigns nothing.
     fn is_template(&mut self, node: &Node<'s>) -> bool {
-        is_self(node) && matches!(self.functions.find("self"), Place::Global(_))
+        let is_given = |place| matches!(place, Place::Global(_) | Place::Context(_));
+        is_self(node) && is_given(self.functions.find("self"))
     }
 
     fn attribute(&mut self, node: &'p Spanned<GetAttr<'s>>) -> Lower<Kind> {
@@ -732,11 +802,6 @@ impl<'p, 's> Lowering<'p, 's> {
 
     /// A call. A call block gives it a caller.
     fn call(&mut self, node: &'p Spanned<Call<'s>>, caller: Option<Expr>) -> Lower<Kind> {
-        if let (true, [CallArg::Pos(value)]) = (is_loop_variable(&node.expr), node.args.as_slice())
-            && self.functions.is_loop_recursive()
-        {
-            return Ok(Kind::Recurse(Box::new(self.expr(value)?)));
-        }
         if let Node::GetAttr(attribute) = &node.expr
             && self.is_template(&attribute.expr)
         {
@@ -894,9 +959,14 @@ fn is_chain(both: &Spanned<BinOp<'_>>) -> bool {
         && left.span().start_offset == both.span().start_offset)
 }
 
-fn variable(name: &str, place: Place) -> Kind {
-    let name = name.into();
-    Kind::Variable(Variable { place, name })
+/// A variable without a name.
+fn variable(place: Place) -> Kind {
+    let name = "".into();
+    Kind::Variable(Variable {
+        place,
+        name,
+        is_given: true,
+    })
 }
 
 /// The values of expressions that are all constants.

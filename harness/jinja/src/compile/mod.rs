@@ -5,7 +5,7 @@ mod size;
 
 mod properties;
 
-mod bindings;
+pub(crate) mod bindings;
 pub(crate) mod content_loops;
 pub(crate) mod grammar;
 pub(crate) mod inputs;

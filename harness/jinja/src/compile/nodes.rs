@@ -108,6 +108,48 @@ pub(super) fn bodies<'e, 's>(statement: &'e Stmt<'s>) -> Vec<&'e [Stmt<'s>]> {
     }
 }
 
+/// Where a value comes from that a statement assigns.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'e, 's> {
+    Value(&'e Expr<'s>),
+    ElementOf(&'e Expr<'s>),
+    Unknown,
+}
+
+/// The targets that a statement itself assigns to, other than the name of a macro.
+pub(super) fn assigned<'e, 's>(statement: &'e Stmt<'s>) -> Vec<(&'e Expr<'s>, Source<'e, 's>)> {
+    let unknown = |target| (target, Source::Unknown);
+    match statement {
+        Stmt::ForLoop(node) => vec![(&node.target, Source::ElementOf(&node.iter))],
+        Stmt::WithBlock(node) => {
+            let assignments = node.assignments.iter();
+            let valued = assignments.map(|(target, value)| (target, Source::Value(value)));
+            valued.collect()
+        }
+        Stmt::Set(node) => vec![(&node.target, Source::Value(&node.expr))],
+        Stmt::SetBlock(node) => vec![unknown(&node.target)],
+        Stmt::Macro(node) => node.args.iter().map(unknown).collect(),
+        Stmt::CallBlock(node) => node.macro_decl.args.iter().map(unknown).collect(),
+        Stmt::Import(node) => vec![unknown(&node.name)],
+        Stmt::FromImport(node) => {
+            let names = node.names.iter();
+            let targets = names.map(|(name, alias)| alias.as_ref().unwrap_or(name));
+            targets.map(unknown).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The names in a target.
+pub(super) fn names<'s>(target: &Expr<'s>, add: &mut impl FnMut(&'s str)) {
+    match target {
+        Expr::Var(node) => add(node.id),
+        Expr::List(node) => node.items.iter().for_each(|item| names(item, add)),
+        Expr::Tuple(node) => node.items.iter().for_each(|item| names(item, add)),
+        _ => {}
+    }
+}
+
 /// The expression that an argument hands over.
 pub(super) fn given<'e, 's>(argument: &'e CallArg<'s>) -> &'e Expr<'s> {
     match argument {

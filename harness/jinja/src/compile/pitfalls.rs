@@ -49,48 +49,6 @@ pub(crate) fn pitfalls(template: &Stmt<'_>) -> Vec<Pitfall> {
     found.into_iter().collect()
 }
 
-/// The names that a template assigns: by `set`, by a loop, as a macro or as its argument.
-pub(crate) fn assigned(template: &Stmt<'_>) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    add_assigned(template, &mut found);
-    found.into_iter().map(str::to_owned).collect()
-}
-
-fn add_assigned<'s>(statement: &Stmt<'s>, found: &mut BTreeSet<&'s str>) {
-    match statement {
-        Stmt::Set(node) => targets(&node.target, found),
-        Stmt::SetBlock(node) => targets(&node.target, found),
-        Stmt::ForLoop(node) => targets(&node.target, found),
-        Stmt::WithBlock(node) => {
-            for (target, _) in &node.assignments {
-                targets(target, found);
-            }
-        }
-        Stmt::Macro(node) => {
-            found.insert(node.name);
-            for argument in &node.args {
-                targets(argument, found);
-            }
-        }
-        _ => {}
-    }
-    for inner in bodies(statement).into_iter().flatten() {
-        add_assigned(inner, found);
-    }
-}
-
-/// The variables in a target of an assignment.
-fn targets<'s>(target: &Expr<'s>, found: &mut BTreeSet<&'s str>) {
-    match target {
-        Expr::Var(name) => {
-            found.insert(name.id);
-        }
-        Expr::List(node) => node.items.iter().for_each(|item| targets(item, found)),
-        Expr::Tuple(node) => node.items.iter().for_each(|item| targets(item, found)),
-        _ => {}
-    }
-}
-
 fn walk<'e, 's>(
     statement: &'e Stmt<'s>,
     innermost: Option<&'e ForLoop<'s>>,
@@ -334,18 +292,5 @@ mod tests {
         ] {
             assert_eq!(found(source), [], "{source}");
         }
-    }
-
-    #[test]
-    fn assigned_names_are_those_of_sets_loops_and_macros() {
-        let parsed = grammar::parse(
-            "{% set a, b = 1, 2 %}{% for c in d %}{% endfor %}{% macro e(f) %}{% endmacro %}{{ g }}",
-        )
-        .unwrap();
-        let names = assigned(&parsed.template);
-        assert_eq!(
-            names.into_iter().collect::<Vec<_>>(),
-            ["a", "b", "c", "e", "f"]
-        );
     }
 }

@@ -1,13 +1,148 @@
-//! Where the variables of a template are (Jinja2's `idtracking.py`).
+//! Which scope each name of a template belongs to, as Jinja2 3.1.6 decides it when it compiles
+//! (`idtracking.py`, and `enter_frame` in `compiler.py`).
 //!
-//! A name that is assigned somewhere in a scope is a variable of this scope from the beginning. Until
-//! it is assigned, it has the value of the variable of that name around the scope.
+//! A name that a scope's own statements assign is a variable of this scope from the beginning. It
+//! begins with the value of the variable of that name around the scope. If there is none, it begins
+//! with the value from the context, or without a value if the first use of the name is an assignment
+//! outside of conditions. So a scope within reads nothing where the assignment comes later.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::machinery::ast::{Expr, Stmt};
 
-use crate::code::Place;
+use crate::code::{Body, Place, Stmt as Lowered};
+use crate::compile::nodes::{all_within, assigned, bodies, expressions, given, names};
+
+/// What the statements of one scope do with names (`FrameSymbolVisitor`). What is in a scope within
+/// does not count.
+#[derive(Default)]
+pub(super) struct Uses<'s> {
+    names: BTreeMap<&'s str, Use>,
+    /// How many conditions are around the statement, within the scope.
+    conditions: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Use {
+    is_assigned: bool,
+    /// Whether its first use is an assignment outside of conditions.
+    is_unset: bool,
+}
+
+impl<'s> Uses<'s> {
+    pub(super) fn of(statements: &[Stmt<'s>]) -> Uses<'s> {
+        let mut uses = Uses::default();
+        uses.statements(statements);
+        uses
+    }
+
+    /// Adds what an expression reads.
+    pub(super) fn read(&mut self, expression: &Expr<'s>) {
+        if let Expr::Var(name) = expression {
+            self.names.entry(name.id).or_default();
+        }
+        all_within(expression, |inner| {
+            self.read(inner);
+            true
+        });
+    }
+
+    fn assign(&mut self, name: &'s str) {
+        let is_unset = self.conditions == 0;
+        let used = self.names.entry(name).or_insert(Use {
+            is_assigned: true,
+            is_unset,
+        });
+        used.is_assigned = true;
+    }
+
+    pub(super) fn statements(&mut self, statements: &[Stmt<'s>]) {
+        for statement in statements {
+            match statement {
+                Stmt::ForLoop(node) => self.read(&node.iter),
+                Stmt::CallBlock(node) => {
+                    self.read(&node.call.expr);
+                    for argument in &node.call.args {
+                        self.read(given(argument));
+                    }
+                }
+                Stmt::Macro(node) => self.assign(node.name),
+                // The names in the filters of a set block are looked for nowhere.
+                Stmt::SetBlock(node) => self.target(&node.target),
+                Stmt::WithBlock(_) | Stmt::FilterBlock(_) => self.expressions(statement),
+                Stmt::Block(_) | Stmt::AutoEscape(_) => {}
+                Stmt::IfCond(_) => {
+                    self.expressions(statement);
+                    self.conditions += 1;
+                    for body in bodies(statement) {
+                        self.statements(body);
+                    }
+                    self.conditions -= 1;
+                }
+                _ => {
+                    self.expressions(statement);
+                    for (target, _) in assigned(statement) {
+                        self.target(target);
+                    }
+                }
+            }
+        }
+    }
+
+    fn expressions(&mut self, statement: &Stmt<'s>) {
+        for expression in expressions(statement) {
+            self.read(expression);
+        }
+    }
+
+    fn target(&mut self, target: &Expr<'s>) {
+        names(target, &mut |name| self.assign(name));
+        // `{% set ns.x = 1 %}` reads `ns`.
+        all_within(target, |inner| {
+            if let Expr::GetAttr(_) = target {
+                self.read(inner);
+            } else if !matches!(inner, Expr::Var(_)) {
+                self.target(inner);
+            }
+            true
+        });
+    }
+}
+
+/// Whether statements read a name before they assign it, with the statements within them, as
+/// `find_undeclared` in `compiler.py` searches: what a statement assigns to comes first in it.
+pub(super) fn reads(statements: &[Stmt<'_>], name: &str) -> bool {
+    statements.iter().find_map(|inner| first_use(inner, name)) == Some(true)
+}
+
+fn first_use(statement: &Stmt<'_>, name: &str) -> Option<bool> {
+    let assigns = || {
+        let mut is_assigned = false;
+        for (target, _) in assigned(statement) {
+            names(target, &mut |assigned| is_assigned |= assigned == name);
+        }
+        is_assigned.then_some(false)
+    };
+    let reads = || {
+        let expressions = expressions(statement);
+        let is_read = expressions.into_iter().any(|inner| is_within(inner, name));
+        is_read.then_some(true)
+    };
+    match statement {
+        Stmt::Block(_) => return None,
+        Stmt::CallBlock(_) => reads().or_else(assigns),
+        _ => assigns().or_else(reads),
+    }
+    .or_else(|| {
+        let mut inner = bodies(statement).into_iter().flatten();
+        inner.find_map(|inner| first_use(inner, name))
+    })
+}
+
+fn is_within(expression: &Expr<'_>, name: &str) -> bool {
+    matches!(expression, Expr::Var(node) if node.id == name)
+        || !all_within(expression, |inner| !is_within(inner, name))
+}
 
 /// The functions around a statement, and the scopes in each.
 #[derive(Default)]
@@ -24,38 +159,34 @@ struct OpenFunction<'s> {
     number: usize,
     scopes: Vec<Scope<'s>>,
     slots: usize,
+    /// The slot of each name at each level: scopes beside each other share them, as in Python.
+    variables: BTreeMap<(usize, &'s str), usize>,
     captures: BTreeMap<&'s str, usize>,
     captured: Vec<Place>,
+    /// Whether it is a macro, which may outlive the scope around it.
+    is_macro: bool,
 }
 
-/// Variables that are known from some statement to another.
+#[derive(Default)]
 struct Scope<'s> {
     names: BTreeMap<&'s str, Known>,
     /// How many conditions are around the statement, within the scope.
     conditions: usize,
-    /// Whether it is the body of a loop that calls itself.
-    is_recursive: bool,
 }
 
+/// A name that a scope uses.
+#[derive(Default)]
 struct Known {
-    slot: usize,
-    /// Whether it has a value from the beginning.
+    /// Its variable. None if the scope reads the name from the context.
+    slot: Option<usize>,
+    /// Whether it has a value from the beginning, such as an argument.
     is_given: bool,
-    /// Whether it is read before it is assigned.
+    /// Whether it has no value at the beginning.
+    is_unset: bool,
+    /// Whether a statement that always runs has assigned it until now.
+    is_assigned: bool,
+    /// Whether it is read before that.
     is_read: bool,
-    /// Whether a statement assigns it that always runs. None if none has until now.
-    is_assigned: Option<bool>,
-}
-
-impl Known {
-    fn new(slot: usize, is_given: bool) -> Known {
-        Known {
-            slot,
-            is_given,
-            is_read: false,
-            is_assigned: None,
-        }
-    }
 }
 
 /// What is known of a function after its last statement.
@@ -74,13 +205,15 @@ impl<'s> Functions<'s> {
         }
     }
 
-    pub(super) fn open(&mut self, number: usize) {
+    pub(super) fn open(&mut self, number: usize, is_macro: bool) {
         self.open.push(OpenFunction {
             number,
             scopes: Vec::new(),
             slots: 0,
+            variables: BTreeMap::new(),
             captures: BTreeMap::new(),
             captured: Vec::new(),
+            is_macro,
         });
     }
 
@@ -105,6 +238,13 @@ impl<'s> Functions<'s> {
         innermost
     }
 
+    fn scope(&mut self) -> &mut Scope<'s> {
+        let Some(scope) = self.innermost().scopes.last_mut() else {
+            unreachable!("a scope is open")
+        };
+        scope
+    }
+
     /// The next slot of the innermost function.
     pub(super) fn slot(&mut self) -> usize {
         let function = self.innermost();
@@ -112,67 +252,114 @@ impl<'s> Functions<'s> {
         function.slots - 1
     }
 
-    /// How many slots the innermost function has until now.
-    pub(super) fn slots(&mut self) -> usize {
-        self.innermost().slots
+    /// The slot of a name in the scope that is about to begin.
+    fn variable(&mut self, name: &'s str) -> usize {
+        let variable = (self.innermost().scopes.len(), name);
+        if let Some(slot) = self.innermost().variables.get(&variable) {
+            return *slot;
+        }
+        let slot = self.slot();
+        self.innermost().variables.insert(variable, slot);
+        slot
     }
 
-    /// Begins a scope with names that have a value, and names that statements assign.
-    pub(super) fn enter(
-        &mut self,
-        given: &[(&'s str, usize)],
-        body: &[Stmt<'s>],
-        is_recursive: bool,
-    ) {
-        let given = given.iter();
-        let given = given.map(|(name, slot)| (*name, Known::new(*slot, true)));
-        let mut names: BTreeMap<&'s str, Known> = given.collect();
-        assigned(body, &mut |name| {
-            let known = names.entry(name);
-            known.or_insert_with(|| Known::new(self.slot(), false));
-        });
-        let function = self.innermost();
-        for name in names.keys() {
-            let outer = function.scopes.iter_mut();
-            for outer in outer.filter_map(|scope| scope.names.get_mut(name)) {
-                // For Jinja2 an assignment in an inner scope makes a name no special argument.
-                outer.is_assigned.get_or_insert(false);
+    /// Begins a scope with names that have a value, and what its statements do with names.
+    pub(super) fn enter(&mut self, given: &[&'s str], uses: Uses<'s>) {
+        let mut scope = Scope::default();
+        for (name, used) in uses.names {
+            let is_around = self.is_known(name);
+            if used.is_assigned || !is_around {
+                let known = Known {
+                    slot: used.is_assigned.then(|| self.variable(name)),
+                    is_unset: used.is_unset && !is_around,
+                    ..Known::default()
+                };
+                scope.names.insert(name, known);
             }
         }
-        function.scopes.push(Scope {
-            names,
-            conditions: 0,
-            is_recursive,
-        });
+        for name in given {
+            let known = Known {
+                slot: Some(self.variable(name)),
+                is_given: true,
+                ..Known::default()
+            };
+            scope.names.insert(name, known);
+        }
+        self.innermost().scopes.push(scope);
     }
 
-    /// Ends a scope. It gives the variables that begin with a value from around it.
-    pub(super) fn leave(&mut self) -> Vec<(Place, Place)> {
+    /// Ends a scope, with the statements in it.
+    pub(super) fn leave(&mut self, statements: Vec<Lowered>) -> Body {
+        let (mut begins, mut ends) = (Vec::new(), Vec::new());
         let scope = self.innermost().scopes.pop();
-        let names = scope.into_iter().flat_map(|scope| scope.names);
-        let read = names.filter(|(_, known)| {
-            !known.is_given && (known.is_read || known.is_assigned == Some(false))
-        });
-        read.map(|(name, known)| (self.place(known.slot), self.find(name)))
+        for (name, known) in scope.into_iter().flat_map(|scope| scope.names) {
+            let Some(slot) = known.slot else {
+                continue;
+            };
+            let place = self.place(slot);
+            // A function may use the variable whenever it is called.
+            let is_shared = matches!(place, Place::Cell(_));
+            if !known.is_given && (known.is_read || is_shared) {
+                begins.push((place, (!known.is_unset).then(|| self.find(name))));
+            }
+            if is_shared {
+                ends.push(place);
+            }
+        }
+        Body {
+            begins,
+            statements,
+            ends,
+        }
+    }
+
+    /// Whether a scope around the next statement uses a name.
+    pub(super) fn is_known(&self, name: &str) -> bool {
+        let mut scopes = self.open.iter().flat_map(|function| &function.scopes);
+        scopes.any(|scope| scope.names.contains_key(name))
+    }
+
+    /// Whether a name is that of a variable with a value from the beginning of its scope.
+    pub(super) fn is_given(&self, name: &str) -> bool {
+        let scopes = self.open.iter().flat_map(|function| &function.scopes);
+        let mut known = scopes.rev().filter_map(|scope| scope.names.get(name));
+        let known = known.find(|known| known.slot.is_some());
+        known.is_some_and(|known| known.is_given)
+    }
+
+    /// Whether the next statement is the template's own, in no scope within it.
+    pub(super) fn is_outermost(&self) -> bool {
+        matches!(self.open.as_slice(), [OpenFunction { number: 0, scopes, .. }] if scopes.len() == 1)
+    }
+
+    /// The variables of the scopes around the next statement, but for those of the template itself.
+    /// For each the number of its name, and whether it certainly has a value.
+    pub(super) fn around(&mut self) -> Vec<(usize, Place, bool)> {
+        let mut names = BTreeMap::new();
+        for function in &self.open {
+            let outermost = usize::from(function.number == 0);
+            let known = function
+                .scopes
+                .iter()
+                .skip(outermost)
+                .flat_map(|scope| &scope.names);
+            let known = known.filter(|(_, known)| known.slot.is_some());
+            names.extend(known.map(|(name, known)| (*name, known.is_given || known.is_assigned)));
+        }
+        let names = names.into_iter();
+        names
+            .map(|(name, is_set)| (self.global(name), self.find(name), is_set))
             .collect()
     }
 
     /// Statements that a condition chooses begin or end.
     pub(super) fn condition(&mut self, begins: bool) {
-        if let Some(scope) = self.innermost().scopes.last_mut() {
-            scope.conditions = (scope.conditions + 1) - usize::from(!begins) * 2;
-        }
-    }
-
-    /// Whether the variable `loop` is that of a loop of the innermost function that calls itself.
-    pub(super) fn is_loop_recursive(&mut self) -> bool {
-        let mut scopes = self.innermost().scopes.iter().rev();
-        let of = scopes.find(|scope| scope.names.contains_key("loop"));
-        of.is_some_and(|scope| scope.is_recursive)
+        let conditions = &mut self.scope().conditions;
+        *conditions = (*conditions + 1) - usize::from(!begins) * 2;
     }
 
     /// Where a variable of the innermost function is.
-    pub(super) fn place(&mut self, slot: usize) -> Place {
+    fn place(&mut self, slot: usize) -> Place {
         let number = self.innermost().number;
         if self.shared.contains(&(number, slot)) {
             Place::Cell(slot)
@@ -183,17 +370,22 @@ impl<'s> Functions<'s> {
 
     /// Where a variable is that is assigned.
     pub(super) fn assigned(&mut self, name: &'s str) -> Place {
-        let scope = self.innermost().scopes.last_mut();
-        let known = scope.and_then(|scope| {
-            let conditions = scope.conditions;
-            let known = scope.names.get_mut(name)?;
-            known.is_assigned.get_or_insert(conditions == 0);
-            Some(known.slot)
-        });
-        match known {
+        let scope = self.scope();
+        let is_always = scope.conditions == 0;
+        let Some(known) = scope.names.get_mut(name) else {
+            return self.find(name);
+        };
+        known.is_assigned |= is_always;
+        match known.slot {
             Some(slot) => self.place(slot),
             None => self.find(name),
         }
+    }
+
+    /// The number of a name that the template is given.
+    pub(super) fn global(&mut self, name: &'s str) -> usize {
+        let next = self.globals.len();
+        *self.globals.entry(name).or_insert(next)
     }
 
     /// Where a variable is that is read.
@@ -204,25 +396,34 @@ impl<'s> Functions<'s> {
     fn find_from(&mut self, level: usize, name: &'s str) -> Place {
         let function = &mut self.open[level];
         for scope in function.scopes.iter_mut().rev() {
-            if let Some(known) = scope.names.get_mut(name) {
-                known.is_read |= known.is_assigned.is_none();
-                let place = (function.number, known.slot);
-                return if self.shared.contains(&place) {
-                    Place::Cell(known.slot)
+            if let Some(known) = scope.names.get_mut(name)
+                && let Some(slot) = known.slot
+            {
+                known.is_read |= !known.is_assigned;
+                return if self.shared.contains(&(function.number, slot)) {
+                    Place::Cell(slot)
                 } else {
-                    Place::Slot(known.slot)
+                    Place::Slot(slot)
                 };
             }
         }
         if level == 0 {
-            let next = self.globals.len();
-            return Place::Global(*self.globals.entry(name).or_insert(next));
+            let is_block = function.number != 0;
+            let number = self.global(name);
+            return if is_block {
+                Place::Context(number)
+            } else {
+                Place::Global(number)
+            };
         }
         if let Some(at) = function.captures.get(name) {
             return Place::Capture(*at);
         }
+        if function.is_macro {
+            self.keep(level - 1, name);
+        }
         let mut place = self.find_from(level - 1, name);
-        if let Place::Global(_) = place {
+        if let Place::Global(_) | Place::Context(_) = place {
             return place;
         }
         if let Place::Slot(slot) = place {
@@ -237,6 +438,22 @@ impl<'s> Functions<'s> {
         Place::Capture(at)
     }
 
+    /// A macro reads a name that a scope around it reads from the context. In Python this is a variable
+    /// of that scope, which has no value after it.
+    fn keep(&mut self, level: usize, name: &'s str) {
+        let function = &mut self.open[level];
+        let mut scopes = function.scopes.iter_mut().enumerate().skip(1).rev();
+        let found = scopes.find_map(|(at, scope)| Some((at, scope.names.get_mut(name)?)));
+        if let Some((at, known)) = found
+            && known.slot.is_none()
+        {
+            known.slot = Some(*function.variables.entry((at, name)).or_insert_with(|| {
+                function.slots += 1;
+                function.slots - 1
+            }));
+        }
+    }
+
     /// The names of the variables that the template is given.
     pub(super) fn globals(&self) -> Vec<Box<str>> {
         let mut names: Vec<_> = self.globals.iter().collect();
@@ -245,66 +462,5 @@ impl<'s> Functions<'s> {
             .into_iter()
             .map(|(name, _)| Box::from(*name))
             .collect()
-    }
-
-    /// The slot of a name that is read before it is assigned in the scope that is open. Then the name
-    /// counts as not read.
-    pub(super) fn take_read(&mut self, name: &str) -> Option<usize> {
-        let scope = self.innermost().scopes.last_mut()?;
-        let known = scope.names.get_mut(name)?;
-        std::mem::take(&mut known.is_read).then_some(known.slot)
-    }
-
-    /// Adds a name to the scope that is open, unless statements assign it.
-    pub(super) fn declare(&mut self, name: &'s str) {
-        let slot = self.slot();
-        if let Some(scope) = self.innermost().scopes.last_mut() {
-            let known = scope.names.entry(name);
-            known.or_insert(Known::new(slot, false));
-        }
-    }
-
-    /// A variable has a value from the beginning.
-    pub(super) fn is_given(&mut self, name: &str) {
-        let scope = self.innermost().scopes.last_mut();
-        if let Some(known) = scope.and_then(|scope| scope.names.get_mut(name)) {
-            known.is_given = true;
-        }
-    }
-
-    /// Whether the innermost function is within another.
-    pub(super) fn is_nested(&self) -> bool {
-        self.open.len() > 1
-    }
-}
-
-/// The names that statements assign in their own scope.
-fn assigned<'s>(statements: &[Stmt<'s>], add: &mut impl FnMut(&'s str)) {
-    for statement in statements {
-        match statement {
-            Stmt::Set(node) => targets(&node.target, add),
-            Stmt::SetBlock(node) => targets(&node.target, add),
-            Stmt::Macro(node) => add(node.name),
-            Stmt::Import(node) => targets(&node.name, add),
-            Stmt::FromImport(node) => {
-                for (name, alias) in &node.names {
-                    targets(alias.as_ref().unwrap_or(name), add);
-                }
-            }
-            Stmt::IfCond(node) => {
-                assigned(&node.true_body, add);
-                assigned(&node.false_body, add);
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The names of a target.
-pub(super) fn targets<'s>(target: &Expr<'s>, add: &mut impl FnMut(&'s str)) {
-    match target {
-        Expr::Var(node) => add(node.id),
-        Expr::List(node) => node.items.iter().for_each(|item| targets(item, add)),
-        _ => {}
     }
 }

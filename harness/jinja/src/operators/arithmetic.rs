@@ -12,7 +12,7 @@ use crate::python::markup::{escaped, like};
 use crate::python::numbers::{self, Number, number};
 use crate::python::printf::printf;
 use crate::python::text;
-use crate::python::undefined::unsupported;
+use crate::python::undefined::{unsupported, unsupported_sign};
 
 /// An operator of two values, which is no comparison.
 pub(super) fn calculated(operator: Operator, a: &Value, b: &Value) -> Result<Value, Error> {
@@ -35,7 +35,7 @@ pub(super) fn calculated(operator: Operator, a: &Value, b: &Value) -> Result<Val
 pub(super) fn negate(a: &Value) -> Result<Value, Error> {
     match number(a) {
         Some(number) => numbers::negate(number),
-        None => Err(unsupported("-", a, a)),
+        None => Err(unsupported_sign(a)),
     }
 }
 

@@ -136,7 +136,8 @@ pub(crate) fn entries(map: &Value) -> Result<Cow<'_, [(Value, Value)]>, Error> {
     Ok(Cow::Owned(pairs))
 }
 
-/// The error of a key that has no hash: a list, a dictionary, or a tuple with one of them.
+/// The error of a key that has no hash: a list, a dictionary, its keys or items, or a tuple with one
+/// of them.
 pub(crate) fn hashable(value: &Value) -> Result<(), Error> {
     if value.is_tuple() {
         return nested(|| {
@@ -147,7 +148,9 @@ pub(crate) fn hashable(value: &Value) -> Result<(), Error> {
             Ok(())
         })?;
     }
-    if !is_dictionary(value) && !is_list(value) {
+    let view = value.downcast_object_ref::<View>();
+    let is_set = view.is_some_and(|view| view.name != "dict_values");
+    if !is_dictionary(value) && !is_list(value) && !is_set {
         Ok(())
     } else {
         Err(invalid(format!("unhashable type: {}", value.kind())))

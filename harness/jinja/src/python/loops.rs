@@ -4,10 +4,12 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use minijinja::Error;
 use minijinja::value::{Object, ObjectRepr, Value, ValueIter};
+use minijinja::{Error, State};
 
+use crate::python::arguments::Arguments;
 use crate::python::generator::{Generator, Source};
+use crate::refusal::invalid;
 use crate::release::{Release, at_end};
 
 /// The items of a value, one after the other.
@@ -32,6 +34,10 @@ impl Items {
     }
 }
 
+/// What a loop that calls itself writes for other items, at a depth.
+pub(crate) type Recurse =
+    dyn Fn(&mut State<'_, '_>, Value, usize) -> Result<Value, Error> + Send + Sync;
+
 pub(crate) struct Loop {
     /// How many items there are. None for a generator.
     length: Option<usize>,
@@ -39,6 +45,8 @@ pub(crate) struct Loop {
     index: AtomicUsize,
     /// How many loops around this one are the same loop.
     pub(crate) depth: usize,
+    /// Calls the loop again, if it is `recursive`.
+    recursion: Option<Arc<Recurse>>,
     state: Mutex<LoopState>,
 }
 
@@ -52,7 +60,11 @@ struct LoopState {
 }
 
 impl Loop {
-    pub(crate) fn over(value: &Value, depth: usize) -> Result<Arc<Loop>, Error> {
+    pub(crate) fn over(
+        value: &Value,
+        depth: usize,
+        recursion: Option<Arc<Recurse>>,
+    ) -> Result<Arc<Loop>, Error> {
         let items = match Source::of_generator(value) {
             // What the loop has looked at in advance, nobody else gets.
             Some(mut source) => Items::of(&Generator::lazy("ahead", move || source.next())?)?,
@@ -62,6 +74,7 @@ impl Loop {
             length: value.len(),
             index: AtomicUsize::new(0),
             depth,
+            recursion,
             state: Mutex::new(LoopState {
                 items,
                 previous: None,
@@ -177,6 +190,15 @@ impl Object for Loop {
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
         let value = self.attribute(key).unwrap_or_else(Value::from);
         (!value.is_undefined()).then_some(value)
+    }
+
+    /// `loop(iterable)`
+    fn call(self: &Arc<Self>, state: &mut State<'_, '_>, args: &[Value]) -> Result<Value, Error> {
+        let Some(recursion) = &self.recursion else {
+            return Err(invalid("the loop must be `recursive` to be called"));
+        };
+        let items = Arguments::of_call(["iterable"], args)?;
+        recursion(state, items.required(0)?.clone(), self.depth + 1)
     }
 
     fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {

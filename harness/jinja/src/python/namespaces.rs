@@ -17,8 +17,9 @@ use crate::release::{Release, at_end};
 /// Attributes by name, each with its place in the order in which they were first set.
 type Attributes = BTreeMap<Arc<str>, (usize, Value)>;
 
+/// A namespace.
 #[derive(Default)]
-struct Namespace {
+pub(crate) struct Namespace {
     attributes: Mutex<Attributes>,
 }
 
@@ -37,13 +38,13 @@ pub(crate) fn namespace(attributes: Vec<(Value, Value)>) -> Result<Value, Error>
 
 /// `{% set namespace.name = value %}`
 pub(crate) fn set(of: &Value, name: &str, value: &Value) -> Result<(), Error> {
-    match of.downcast_object_ref::<Namespace>() {
-        Some(namespace) => namespace.set(name, value.clone()),
-        None => Err(invalid(format!(
-            "can only assign to namespaces, not {}",
-            of.kind()
-        ))),
-    }
+    check(of)?.set(name, value.clone())
+}
+
+/// The namespace that a value has to be whose attribute is assigned.
+pub(crate) fn check(of: &Value) -> Result<&Namespace, Error> {
+    let message = || invalid(format!("can only assign to namespaces, not {}", of.kind()));
+    of.downcast_object_ref().ok_or_else(message)
 }
 
 /// The attributes of a namespace in their order, or None if the value is no namespace.

@@ -259,11 +259,14 @@ pub(crate) fn power(a: Number, b: Number) -> Result<Value, Error> {
         return Err(by_zero());
     }
     let result = base.powf(exponent);
-    // Python gives a complex number, or raises its `OverflowError`.
-    let is_complex = base < 0.0 && exponent.is_finite() && exponent.fract() != 0.0;
-    let is_overflow = result.is_infinite() && base.is_finite() && exponent.is_finite();
-    if is_complex || is_overflow {
-        return Err(too_large("**"));
+    if base < 0.0 && exponent.is_finite() && exponent.fract() != 0.0 {
+        return Err(invalid(
+            "the result of ** is a complex number, which this engine does not know",
+        ));
+    }
+    // Python raises its `OverflowError`.
+    if result.is_infinite() && base.is_finite() && exponent.is_finite() {
+        return Err(invalid("the result of ** is too large for a float"));
     }
     Ok(Value::from(result))
 }

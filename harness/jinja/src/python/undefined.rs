@@ -135,6 +135,15 @@ pub(crate) fn unsupported(operator: &str, a: &Value, b: &Value) -> Error {
     )
 }
 
+/// The error of `-a` and `+a`, where `a` is no number.
+pub(crate) fn unsupported_sign(a: &Value) -> Error {
+    if a.is_undefined() || message(a).is_some() {
+        return unsupported("-", a, a);
+    }
+    let message = format!("a sign before {} is not supported", a.kind());
+    Error::new(ErrorKind::InvalidOperation, message)
+}
+
 /// The arguments of a call with minijinja's undefined values, if one of them has a name.
 fn without_names(args: &[Value]) -> Option<Vec<Value>> {
     if !args.iter().any(has_name) {

@@ -45,10 +45,21 @@ pub(in crate::compile) fn unescaped(string: &str) -> Result<Cow<'_, str>, &'stat
                 out.extend(char::from_u32(code));
                 rest = after;
             }
+            'u' if is_half_pair(rest) => {
+                return Err(
+                    "half of a pair of surrogates is no character here: write the character \
+                            itself, or \\U and eight digits",
+                );
+            }
             'x' => rest = by_code(rest, 2, &mut out).ok_or("truncated \\xXX escape")?,
             'u' => rest = by_code(rest, 4, &mut out).ok_or("truncated \\uXXXX escape")?,
             'U' => rest = by_code(rest, 8, &mut out).ok_or("illegal Unicode character")?,
-            'N' => return Err("unknown Unicode character name"),
+            'N' => {
+                return Err(
+                    "this engine does not know the names of Unicode characters (\\N{…}): \
+                            write the character itself",
+                );
+            }
             c if c.is_ascii() => {
                 out.push('\\');
                 out.push(c);
@@ -62,8 +73,14 @@ pub(in crate::compile) fn unescaped(string: &str) -> Result<Cow<'_, str>, &'stat
     Ok(out.into())
 }
 
-/// Reads a character's code from so many digits, appends the character, and returns the rest. Half
-/// of a surrogate pair is not a character, and no prompt can contain it.
+/// Whether the digits of `\u` are half of a pair of surrogates. Python reads it as a character of its
+/// own, which no prompt can have.
+fn is_half_pair(text: &str) -> bool {
+    let code = text.get(..4).map(|digits| u32::from_str_radix(digits, 16));
+    matches!(code, Some(Ok(0xD800..=0xDFFF)))
+}
+
+/// Reads a character's code from so many digits, appends the character, and returns the rest.
 fn by_code<'t>(text: &'t str, digits: usize, out: &mut String) -> Option<&'t str> {
     let code = text.get(..digits)?;
     if !code.bytes().all(|byte| byte.is_ascii_hexdigit()) {

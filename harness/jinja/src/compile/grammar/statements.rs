@@ -24,6 +24,8 @@ use crate::library::functions::GENERATION;
 pub(crate) struct Parsed<'s> {
     pub(crate) source: &'s str,
     pub(crate) template: Stmt<'s>,
+    /// Whether there is a named block.
+    pub(crate) has_blocks: bool,
     /// The names of the blocks that see the variables around them.
     pub(crate) scoped: Vec<&'s str>,
     /// Whether there is a number that is too large for a float, or a text that may become one.
@@ -46,6 +48,7 @@ pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
     Ok(Parsed {
         source,
         template: Stmt::Template(Spanned::new(Template { children }, span)),
+        has_blocks: !parser.blocks.is_empty(),
         scoped: parser.scoped,
         has_infinity: parser.stream.has_infinity(),
     })
