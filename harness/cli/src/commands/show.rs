@@ -1,7 +1,7 @@
 //! The command `show`: shows one pair.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::report::{clean, difference, problems, screen, transcripts};
 use rolecall_core::diff::Diff;
@@ -29,18 +29,57 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
         return probe::show(arguments, name, out);
     }
     let (case, file) = conversations::chosen(Some(arguments.case.clone()));
-    let case = case.unwrap_or_else(|| arguments.case.clone());
-    let cases: Vec<PathBuf> = arguments
-        .sources
-        .cases
-        .iter()
-        .cloned()
-        .chain(file)
-        .collect();
-    let (inputs, name) = load(arguments, &case, &cases)?;
+    let cases = arguments.sources.cases.iter().cloned();
+    let cases: Vec<PathBuf> = cases.chain(file.clone()).collect();
+    let (inputs, name) = load(arguments, case.as_deref(), &cases)?;
+    if name.is_none() {
+        report_problems(&inputs.suite.problems)?;
+    }
+    let Some(case) = case else {
+        return show_log(arguments, &inputs, name.as_deref(), file.as_deref(), out);
+    };
     let pair = asked_pair(&inputs.suite, name.as_deref(), &case, arguments)?;
+    show_pair(arguments, &inputs, pair, out)
+}
+
+/// Shows every conversation of a log.
+fn show_log(
+    arguments: &ShowArguments,
+    inputs: &Inputs,
+    name: Option<&str>,
+    file: Option<&Path>,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
+    let cases = inputs.suite.cases.iter();
+    let cases = cases.filter(|case| Some(case.path.as_path()) == file);
+    let ids: Vec<String> = cases.map(|case| case.id.to_string()).collect();
+    if arguments.raw && ids.len() > 1 {
+        let log = file.unwrap_or(Path::new("")).display();
+        return Err(Failure::Request(format!(
+            "--raw is for one prompt, and {log} has {}\n  name one by its line, such as {log}:1",
+            ids.len()
+        )));
+    }
+    let mut is_fine = true;
+    for id in &ids {
+        let pair = asked_pair(&inputs.suite, name, id, arguments)?;
+        if ids.len() > 1 {
+            transcripts::write_heading(out, &pair)?;
+        }
+        is_fine &= matches!(show_pair(arguments, inputs, pair, out)?, Status::Fine);
+    }
+    Ok(Status::of(inputs.suite.problems.is_empty(), is_fine))
+}
+
+/// Shows one pair.
+fn show_pair(
+    arguments: &ShowArguments,
+    inputs: &Inputs,
+    pair: Pair<'_>,
+    out: &mut dyn Write,
+) -> Result<Status, Failure> {
     if arguments.reference && !arguments.diff {
-        return show_outcome(arguments, &pair, &recorded(&inputs, &pair, arguments)?, out);
+        return show_outcome(arguments, &pair, &recorded(inputs, &pair, arguments)?, out);
     }
     let session = Session::of(&arguments.rendering);
     let chosen = session.chosen()?;
@@ -66,8 +105,8 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
     };
     match (arguments.diff, arguments.reference) {
         (false, _) => show_outcome(arguments, &pair, &rendered.outcome, out),
-        (true, true) => diff_from_reference(arguments, &inputs, &pair, &rendered.outcome, out),
-        (true, false) => diff_from_accepted(arguments, &inputs, &pair, &rendered.outcome, out),
+        (true, true) => diff_from_reference(arguments, inputs, &pair, &rendered.outcome, out),
+        (true, false) => diff_from_accepted(arguments, inputs, &pair, &rendered.outcome, out),
     }
 }
 
@@ -76,7 +115,7 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
 /// that template.
 fn load(
     arguments: &ShowArguments,
-    case: &str,
+    case: Option<&str>,
     cases: &[PathBuf],
 ) -> Result<(Inputs, Option<String>), Failure> {
     let (text, sources) = (&arguments.template, &arguments.sources);
@@ -87,7 +126,7 @@ fn load(
     let is_place = own.is_none() && is_alone && inputs::is_place(text);
     // The name of a template from elsewhere comes from its file.
     let template = if is_place { "" } else { text };
-    let filter = Filter::of_pair(template, case);
+    let filter = case.and_then(|case| Filter::of_pair(template, case));
     let filters = filter.as_slice();
     let mut inputs = if let Some(own) = &own {
         inputs::find_own(&layout, own, cases, &sources.set, filters)?
@@ -254,9 +293,6 @@ fn asked_pair<'s>(
     case: &str,
     arguments: &ShowArguments,
 ) -> Result<Pair<'s>, Failure> {
-    if name.is_none() {
-        report_problems(&suite.problems)?;
-    }
     let template = probe::find(suite, name, arguments)?;
     let pair = find_pair(suite, template, case)?;
     let Some(front) = arguments.front.name else {

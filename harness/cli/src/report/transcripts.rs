@@ -9,6 +9,7 @@ use super::style::{self, HEADING, QUIET, Styled};
 use rolecall_core::transcript;
 use rolecall_io::template_file::place;
 use rolecall_suite::run::Rendered;
+use rolecall_suite::suite::Pair;
 
 /// Writes one transcript, with its marks in a quiet colour.
 pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
@@ -46,11 +47,15 @@ pub fn write_accepted(out: &mut dyn Write, snapshot: &Path) -> io::Result<()> {
 
 /// Writes a transcript below the name of its pair, and an empty line.
 pub fn write_named(out: &mut dyn Write, rendered: &Rendered<'_>) -> io::Result<()> {
-    let pair = &rendered.pair;
-    let name = format!("{} {}", pair.template.name, pair.case.id);
-    writeln!(out, "{}", Styled(HEADING, name))?;
+    write_heading(out, &rendered.pair)?;
     write(out, &rendered.outcome)?;
     writeln!(out)
+}
+
+/// Writes the name of a pair.
+pub fn write_heading(out: &mut dyn Write, pair: &Pair<'_>) -> io::Result<()> {
+    let name = format!("{} {}", pair.template.name, pair.case.id);
+    writeln!(out, "{}", Styled(HEADING, name))
 }
 
 /// Writes which of a model's templates the front chose, if it is not the default one.
