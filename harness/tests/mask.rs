@@ -187,6 +187,46 @@ t  t.jinja
     assert!(ran.stderr().contains("vocabulary"), "{}", ran.stderr());
 }
 
+/// A template that drops the reasoning of earlier answers, and a log with such an answer and with turns
+/// that shall not be learned.
+#[test]
+fn turns_that_are_not_learned_and_lost_reasoning_are_said() {
+    let folder = folder();
+    let reasoned = TEMPLATE.replace(
+        "m.content +",
+        "(m.reasoning_content if m.reasoning_content and loop.last else '') + m.content +",
+    );
+    folder.write("t.jinja", &reasoned);
+    folder.write(
+        "log.jsonl",
+        r#"{"messages":[{"role":"user","content":"Who?"},{"role":"assistant","content":"Me.","reasoning_content":"Hm."},{"role":"user","content":"You?"},{"role":"assistant","content":"Yes.","reasoning_content":"Oh.","weight":0}]}
+{"conversations":[{"from":"human","value":"Who?"},{"from":"gpt","value":"No.","train":false},{"from":"human","value":"Who?"},{"from":"gpt","value":"Me.","training":true}]}
+"#,
+    );
+    let ran = folder.rolecall(&["mask", "t.jinja", "log.jsonl:1"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    let shown = ran.stdout().replace("\n    ", " ");
+    for words in [
+        "the model writes 13 of",
+        "up to `<|im_end|>`, the template leaves its reasoning out\n",
+        "up to `<|im_end|>`, not learned, because its message says so\n",
+    ] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let ran = folder.rolecall(&["mask", "t.jinja", "log.jsonl"]);
+    for words in [
+        "1 turn without their reasoning, which the template leaves out, such as log/1",
+        "2 turns not learned, because their messages say so, such as log/1, log/2",
+    ] {
+        assert!(ran.stdout().contains(words), "{words}: {}", ran.stdout());
+    }
+    let ran = folder.rolecall(&["mask", "t.jinja", "log.jsonl", "--format", "json"]);
+    let json: Value = serde_json::from_str(&ran.stdout()).unwrap();
+    assert_eq!(json["masks"][0]["turns"][0]["lacks_reasoning"], true);
+    assert_eq!(json["masks"][1]["turns"][0]["left_out"], true);
+    assert_eq!(json["masks"][1]["learned"].as_array().unwrap().len(), 1);
+}
+
 #[test]
 fn programs_get_ranges_of_bytes() {
     let folder = folder();

@@ -34,6 +34,11 @@ pub struct MaskedTurn {
     pub end: Option<Range<usize>>,
     /// Whether the prompt ends within the turn: the case asks the model to go on with it.
     pub is_begun: bool,
+    /// Whether its message says that the model shall not learn it: with a `weight` of 0 as for
+    /// OpenAI's fine-tuning, or with `train` or `training` false as for axolotl.
+    pub is_left_out: bool,
+    /// Whether its message has reasoning, and the template does not write this.
+    pub lacks_reasoning: bool,
 }
 
 /// What a model writes of an assistant's turn. Places are bytes of the prompt.
@@ -90,9 +95,11 @@ impl Mask {
         said_by(&self.spans, message)
     }
 
-    /// The ranges that the model writes, in the order of the prompt. No two of them touch.
+    /// The ranges that the model writes and learns, in the order of the prompt. No two of them touch.
+    /// Turns that a conversation leaves out are not among them.
     pub fn ranges(&self) -> Vec<Range<usize>> {
-        joined(self.turns.iter().flat_map(MaskedTurn::ranges))
+        let turns = self.turns.iter().filter(|turn| !turn.is_left_out);
+        joined(turns.flat_map(MaskedTurn::ranges))
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use rolecall_core::provenance::Span;
-use rolecall_core::{Case, Cut, Observer, Outcome, Provenance};
+use rolecall_core::{CONTENT, Case, Cut, Observer, Outcome, Provenance};
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
@@ -132,7 +132,11 @@ impl<'p, 't> Masker<'p, 't> {
                 let next = answers[index..].iter().take(TURNS_AHEAD);
                 self.render_ahead(&asked, &whole, &next.copied().collect::<Vec<_>>());
             }
-            let turn = self.turn(&asked, &whole, message, &turns);
+            let mut turn = self.turn(&asked, &whole, message, &turns);
+            let value = &case.messages[message];
+            turn.is_left_out = is_left_out(value);
+            turn.lacks_reasoning =
+                turn.learned.range().is_some() && lacks_reasoning(value, &whole, &turn);
             if let (Some(last), Some(next)) = (turns.last_mut(), turn.learned.range()) {
                 last.go_on_to(message, next.start, &whole.text);
             }
@@ -158,6 +162,8 @@ impl<'p, 't> Masker<'p, 't> {
             further: Vec::new(),
             end: None,
             is_begun: false,
+            is_left_out: false,
+            lacks_reasoning: false,
         };
         let case = asked.case;
         let before = &case.messages[..message];
@@ -532,6 +538,38 @@ impl Openings<'_> {
     }
 }
 
+/// Whether a message says that it shall not be learned.
+fn is_left_out(message: &Value) -> bool {
+    message["weight"].as_f64() == Some(0.0)
+        || ["train", "training"]
+            .iter()
+            .any(|key| message[*key] == false)
+}
+
+/// Whether a message has reasoning, in a field or in its content, and its turn does not have it.
+fn lacks_reasoning(message: &Value, whole: &Traced<'_>, turn: &MaskedTurn) -> bool {
+    const FIELDS: [&str; 3] = ["reasoning_content", "reasoning", "thinking"];
+    let fields = FIELDS.iter().filter_map(|field| message[*field].as_str());
+    let within = message[CONTENT].as_str().and_then(|content| {
+        let (before, _) = content.split_once("</think>")?;
+        Some(
+            before
+                .rsplit_once("<think>")
+                .map_or(before, |(_, text)| text),
+        )
+    });
+    let mut texts = fields.chain(within).map(str::trim);
+    let Some(reasoning) = texts.find(|text| !text.is_empty()) else {
+        return false;
+    };
+    let has_it = |range: Range<usize>| {
+        let text = whole.text.get(range.clone());
+        text.is_some_and(|text| text.contains(reasoning))
+            || whole.has_field(turn.message, &FIELDS, range)
+    };
+    !turn.ranges().any(has_it)
+}
+
 /// Where a prompt begins to differ from another one, at the beginning of a control token or outside
 /// of one.
 fn shared_length(prompt: &str, other: &str) -> usize {
@@ -747,6 +785,34 @@ mod tests {
             {% if add_generation_prompt %}<|assistant|>{% endif %}";
         let expected = [turn("as asked", "a", ""), turn("as asked", "b", "")];
         assert_eq!(written_of(source, &case), expected);
+    }
+
+    /// The prompt begins with an empty turn, whose end is the end of every turn. With the token as a
+    /// special one and without it, with the opening on request and always.
+    #[test]
+    fn an_empty_first_turn_does_not_make_its_end_an_opening() {
+        for (end, always) in [
+            ("</s>", false),
+            ("</s>", true),
+            ("<|end|>", false),
+            ("<|end|>", true),
+        ] {
+            let source = format!(
+                "<bos><|start|><|system|>{end}{{% for m in messages %}}<|start|><|{{{{ m.role }}}}|>\
+                 {{% if m.role == 'assistant' %}}<|text|>{{{{ m.content }}}}<|/text|>{{% else %}}\
+                 {{{{ m.content }}}}{{% endif %}}{end}{{% endfor %}}\
+                 {{% if add_generation_prompt or {always} %}}<|start|><|assistant|><|text|>{{% endif %}}"
+            );
+            let messages = json!([
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": "a"},
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": "b"},
+            ]);
+            let expected =
+                ["a", "b"].map(|text| turn("as asked", &format!("{text}<|/text|>{end}"), end));
+            assert_eq!(written(&source, &messages), expected, "{source}");
+        }
     }
 
     #[test]

@@ -121,6 +121,17 @@ impl Traced<'_> {
         last
     }
 
+    /// Whether something in a range comes from one of these fields of a message.
+    pub(crate) fn has_field(&self, message: usize, fields: &[&str], within: Range<usize>) -> bool {
+        let spans = self.ending_after(within.start).iter();
+        let spans = spans.take_while(|span| span.prompt.start < within.end);
+        let mut parts = spans.flat_map(|span| span.origin.inputs().filter_map(message_part));
+        parts.any(|(index, part)| {
+            let field = top(part).strip_prefix('.');
+            index == message && field.is_some_and(|field| fields.contains(&field))
+        })
+    }
+
     /// Whether words of the template, after all control tokens, come before what a message says.
     /// Then the message is a part of another text and no turn, like a first message that the
     /// template takes for instructions.

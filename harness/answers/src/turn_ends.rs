@@ -20,16 +20,26 @@ fn same(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> u
 }
 
 /// The token that ends a turn, in a text that comes before the next turn and at the end of a
-/// conversation. It opens no turn, as the tokens at the beginning of a prompt do.
-fn end_token(shared: &str, prompt: &str) -> Option<Range<usize>> {
-    let mut openers = Vec::new();
+/// conversation. It opens no turn, as the tokens at the beginning of a prompt do. `special` are the
+/// special tokens that end something: they open nothing.
+fn end_token(shared: &str, prompt: &str, special: &[String]) -> Option<Range<usize>> {
+    let mut openers: Vec<&str> = Vec::new();
+    let mut last = "";
     let mut at = 0;
     for token in control_token_places(prompt) {
         if prompt.cut(at..token.start).trim().is_empty() {
             at = token.end;
-            openers.push(prompt.cut(token));
+            let token = prompt.cut(token);
+            // A prompt may begin with an empty turn, and the next one opens alike. The token before
+            // that has ended the empty one.
+            if openers.contains(&token) && token != last {
+                openers.retain(|opener| *opener != last);
+            }
+            openers.push(token);
+            last = token;
         }
     }
+    openers.retain(|opener| !special.iter().any(|end| end == opener));
     let mut tokens = control_token_places(shared);
     let last = tokens.rfind(|token| !openers.contains(&&shared.cut(token.clone())));
     last.or_else(|| control_token_places(shared).next())
@@ -116,7 +126,7 @@ impl TurnEnds {
         let mut after_answers = after.unwrap_or_default();
         // Some templates end only the whole text with a further token.
         let shared = after_answers.cut(..same(after_answers.chars(), between.chars()));
-        let shared = end_token(shared, unasked.as_deref().unwrap_or_default());
+        let shared = end_token(shared, unasked.as_deref().unwrap_or_default(), &ends);
         let mut opening = String::new();
         if let Some(unasked) = unasked.filter(|unasked| asked.as_ref() == Some(unasked)) {
             let length = always_opened(&after_answers, &unasked, shared.clone(), &ends);

@@ -181,11 +181,18 @@ fn write_capabilities(out: &mut dyn Write, capabilities: &Capabilities) -> io::R
         GenerationPrompt::Other => "changes the prompt".to_owned(),
         GenerationPrompt::Unknown { why } => one_line(why),
     };
+    let is_lost = matches!(capabilities.reasoning.in_history, Support::Dropped);
+    let training = if is_lost {
+        "the reasoning of earlier answers is not in the text: whole conversations train them without it"
+    } else {
+        ""
+    };
     let lines = [
         ("generation prompt", prompt),
         ("special tokens", capabilities.special_tokens.join(", ")),
         ("variables", capabilities.variables.join(", ")),
         ("reasoning from", reasoning.join(", ")),
+        ("training", training.to_owned()),
         (
             "prefix cache",
             capabilities.prefix_cache.in_words().unwrap_or_default(),

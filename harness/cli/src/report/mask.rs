@@ -113,6 +113,8 @@ fn turn_data(turn: &MaskedTurn, prompt: &str) -> Value {
         ranges => turn.ranges().map(|range| format!("{}..{}", range.start, range.end)).collect::<Value>(),
         end => end.or(goes_on),
         is_otherwise => matches!(turn.learned, Learned::Otherwise(_)),
+        is_left_out => turn.is_left_out,
+        lacks_reasoning => turn.lacks_reasoning,
     }
 }
 
@@ -292,7 +294,7 @@ fn write_all(out: &mut dyn Write, masks: &TemplateMasks<'_>) -> io::Result<()> {
 type TurnKind = (&'static str, bool, fn(&MaskedTurn) -> bool);
 
 /// The kinds of turns that are counted, in the order of a summary.
-const GROUPS: [TurnKind; 4] = [
+const GROUPS: [TurnKind; 6] = [
     ("as asked", true, |turn| {
         matches!(turn.learned, Learned::AsAsked(_))
     }),
@@ -307,6 +309,16 @@ const GROUPS: [TurnKind; 4] = [
     ("without a token that ends them", false, |turn| {
         !turn.is_begun && turn.end.is_none() && turn.learned.range().is_some()
     }),
+    (
+        "without their reasoning, which the template leaves out",
+        false,
+        |turn| turn.lacks_reasoning,
+    ),
+    (
+        "not learned, because their messages say so",
+        false,
+        |turn| turn.is_left_out,
+    ),
 ];
 
 /// Writes that a template got marks, and their proof.
@@ -420,6 +432,11 @@ document! {
         further: Vec<BytesJson> = turn.further.iter().map(BytesJson::of).collect(),
         /// The token that ends it: the last bytes of the learned text. It is missing if no token does.
         end?: Option<BytesJson> = turn.end.as_ref().map(BytesJson::of),
+        /// Whether its message says that the model shall not learn it: `weight` is 0, or `train` or
+        /// `training` is false. Then `learned` of the whole mask does not have it.
+        left_out: bool = turn.is_left_out,
+        /// Whether its message has reasoning that the template does not write.
+        lacks_reasoning: bool = turn.lacks_reasoning,
     }
 
     /// A token of a prompt.
