@@ -27,7 +27,7 @@ const FORMS: &[(&str, &str)] = &[
     ),
     (
         r#"{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":{"model":"m","messages":[{"role":"user","content":"Hi"}]}}"#,
-        "user Hi",
+        "user Hi; not read: `custom_id` beside `body`, `method` beside `body`, `url` beside `body`",
     ),
     (
         r#"{"request":{"body":{"model":"m","messages":[{"role":"user","content":"Hi"}]}},"response":{}}"#,
@@ -85,7 +85,7 @@ const FORMS: &[(&str, &str)] = &[
     ),
     (
         r#"{"custom_id":"1","params":{"model":"c","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"bash_20250124","name":"bash"}]}}"#,
-        "user Hi; tools ; not read: tools `bash_20250124`",
+        "user Hi; tools ; not read: `custom_id` beside `params`, tools `bash_20250124`",
     ),
     // Ollama's requests.
     (
@@ -140,6 +140,200 @@ const FORMS: &[(&str, &str)] = &[
     (
         r#"{"conversations":[{"from":"human","value":"Hi"}],"chosen":{"from":"gpt","value":"Ho"},"rejected":{"from":"gpt","value":"Hu"}}"#,
         "user Hi, assistant Ho | user Hi, assistant Hu; closed; `chosen` and `rejected` became two conversations; `from` and `value` became roles and contents",
+    ),
+];
+
+/// Forms of records that were once misread, each with what is read of it and what is not.
+const OTHER_FORMS: &[(&str, &str)] = &[
+    // Messages of a chat under `input`: exports of Langfuse and of Inspect.
+    (
+        r#"{"input":[{"role":"user","content":"W?"},{"role":"assistant","content":"","reasoning":"Hm.","tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","name":"f","content":"4"}],"output":{"role":"assistant","content":"4"}}"#,
+        r#"user W?, assistant  f("{}"), tool 4; `input` became messages; not read: `output`"#,
+    ),
+    (
+        r#"{"input":[{"role":"user","content":"W?"},{"role":"assistant","content":[{"type":"reasoning","reasoning":"Hm."},{"type":"text","text":"Look."}],"tool_calls":[{"id":"c","function":"f","arguments":{"a":1},"view":"x"}]}],"id":"7"}"#,
+        r#"user W?, assistant (Hm.) Look. f({"a":1}); closed; `input` became messages; calls got a `function` with a name; not read: `id`, `view` of calls"#,
+    ),
+    (
+        r#"{"model":"m","input":[{"type":"function_call","id":"i","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"1"}]}],"reasoning":{"effort":"low","summary":"auto"}}"#,
+        r#"assistant  f("{}"), tool 1; variables {"reasoning_effort":"low"}; `input` became messages; `reasoning.effort` became a variable; not read: `id` of items `function_call`, `summary` of `reasoning`"#,
+    ),
+    // What stands beside a request.
+    (
+        r#"{"tools":[{"name":"f"}],"request":{"messages":[{"role":"user","content":"Hi"}]},"response":{"choices":[1]}}"#,
+        "user Hi; not read: `response` beside `request`, `tools` beside `request`",
+    ),
+    (
+        r#"{"prompt":"greet","request":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}"}"#,
+        "user Hi; not read: `prompt` beside `request`",
+    ),
+    (
+        r#"{"model":"m","messages":[{"role":"user","content":"Hi"}],"optional_params":{"tools":[{"type":"function","function":{"name":"f"}}],"seed":1}}"#,
+        "user Hi; tools f; not read: `seed`",
+    ),
+    // Prompts and answers, as TRL joins them.
+    (
+        r#"{"prompt":[{"role":"user","content":"Hi"},{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f","arguments":{}}}]}],"completion":[{"role":"tool","content":"1"},{"role":"assistant","content":"Ho"}]}"#,
+        "user Hi, assistant  f({}), tool 1, assistant Ho; closed; `prompt` and `completion` became one conversation",
+    ),
+    (
+        r#"{"prompt":[{"role":"system","content":"S"}],"chosen":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Ho"}],"rejected":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hu"}]}"#,
+        "system S, user Hi, assistant Ho | system S, user Hi, assistant Hu; closed; `chosen` and `rejected` became two conversations",
+    ),
+    (
+        r#"{"prompt":[{"role":"user","content":"Hi"}],"chosen":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Ho"}],"rejected":"Hu"}"#,
+        "user Hi, user Hi, assistant Ho | user Hi, assistant Hu; closed; `chosen` and `rejected` became two conversations; the messages of `prompt` come twice, because the answer begins with them, too",
+    ),
+    (
+        r#"{"prompt":"Other","chosen":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Ho"}],"rejected":[{"role":"assistant","content":"Hu"}]}"#,
+        "user Hi, assistant Ho | user Other, assistant Hu; closed; `chosen` and `rejected` became two conversations; not read: `prompt`, because `chosen` has a question of its own",
+    ),
+    (
+        r#"{"input":{"messages":[{"role":"user","content":"Hi"}],"tools":[{"name":"f"}]},"preferred_output":[{"role":"assistant","content":"Ho"}],"non_preferred_output":[{"role":"assistant","content":"Hu"}]}"#,
+        "user Hi, assistant Ho | user Hi, assistant Hu; tools f; closed; `preferred_output` and `non_preferred_output` became two conversations; flat tools became functions",
+    ),
+    (
+        r#"{"system":"S","prompt":"Hi","response":"Ho"}"#,
+        "system S, user Hi, assistant Ho; closed; `prompt` and `response` became one conversation; instructions beside the messages became a system message",
+    ),
+    // Turns.
+    (
+        r#"{"messages":[{"from":"human","value":"Hi"},{"from":"gpt","value":"Ho","weight":0}]}"#,
+        "user Hi, assistant Ho; closed; `from` and `value` became roles and contents",
+    ),
+    (
+        r#"{"conversations":[{"role":"human","value":"Hi"},{"role":"gpt","value":"Ho","train":false}]}"#,
+        "user Hi, assistant Ho; closed; `from` and `value` became roles and contents",
+    ),
+    (
+        r#"{"model":"m","messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":null,"refusal":"No."}]}"#,
+        "user Hi, assistant No.; `refusal` became the content",
+    ),
+    // Tools.
+    (
+        r#"{"messages":[{"role":"user","content":"Hi"}],"tools":[{"function_declarations":[{"name":"f","parameters":{"type":"OBJECT"}}]},{"name":"g","inputSchema":{"type":"object"},"annotations":{"x":1}},{"type":"custom","name":"h","input_schema":{}}]}"#,
+        "user Hi; tools f, g, h; `function_declarations` became functions; flat tools became functions; not read: `annotations` of tools",
+    ),
+    // Anthropic's.
+    (
+        r#"{"model":"c","system":[{"type":"text","text":"Be ","cache_control":{"type":"e"}},{"type":"text","text":"brief."}],"messages":[{"role":"user","content":[{"type":"document","title":"T","source":{"type":"text","media_type":"text/plain","data":"D"}},{"type":"tool_result","tool_use_id":"t","is_error":true,"content":"1"}]}]}"#,
+        "system Be brief., tool 1, user D; instructions beside the messages became a system message; parts of Anthropic's became calls, results, reasoning and images; the texts of several blocks of instructions were joined; not read: `cache_control` of blocks of `system`, `is_error` of parts `tool_result`, `title` of parts `document`",
+    ),
+];
+
+/// What looks like a conversation and is refused: what is said, and which shape it looks like.
+const REFUSED: &[(&str, &str, &str)] = &[
+    (
+        r#"{"instruction":"Sum","input":"1 2","output":"3"}"#,
+        "it has no `messages`",
+        "Alpaca",
+    ),
+    (
+        r#"{"input":"1 2","output":"3"}"#,
+        "it has no `messages`",
+        "pairs of `input`",
+    ),
+    (
+        r#"{"context":"C","input":"1 2"}"#,
+        "it has no `messages`",
+        "a column `input`",
+    ),
+    (
+        r#"{"messages":[{"role":"user","parts":[{"text":"Hi"}]}]}"#,
+        "message 1 has no `content`: what it says is under `parts`",
+        "messages with `parts`",
+    ),
+    (
+        r#"{"messages":[{"role":"user","text":"Hi"}]}"#,
+        "is under `text`",
+        "",
+    ),
+    (
+        r#"{"messages":[{"role":"user","content":42}]}"#,
+        "the content of message 1 is no text",
+        "",
+    ),
+    (
+        r#"{"messages":[{"role":"user","content":{}}]}"#,
+        "the content of message 1 is an object",
+        "",
+    ),
+    (
+        r#"{"messages":[{"role":"user"}]}"#,
+        "message 1 has no `content`",
+        "",
+    ),
+    (
+        r#"{"messages":[{"role":"user","content":[{"text":"Hi"}]}],"inferenceConfig":{}}"#,
+        "part 1 of message 1 has no `type`",
+        "Bedrock",
+    ),
+    (
+        r#"{"messages":[{"role":"assistant","content":"","tool_calls":[{"type":"custom","custom":{"name":"f"}}]}]}"#,
+        "call 1 of message 1 has no `function` with a `name`",
+        "",
+    ),
+    (
+        r#"{"messages":[],"tools":[{"type":"custom","name":"f"}]}"#,
+        "tool 1 is a custom one",
+        "",
+    ),
+    (
+        r#"{"model":"m","input":[{"type":"custom_tool_call","name":"f","input":"x"}]}"#,
+        "item 1 of `input` is a `custom_tool_call`",
+        "",
+    ),
+    (
+        r#"{"question":"Q","chosen":"A","rejected":"B"}"#,
+        "`chosen` is a text, and there is no `prompt`",
+        "name the question `prompt`",
+    ),
+    (
+        r#"{"chosen":"\n\nHuman: Q\n\nAssistant: A","rejected":"\n\nHuman: Q\n\nAssistant: B"}"#,
+        "`chosen` is a text",
+        "HH-RLHF",
+    ),
+    (
+        r#"{"contents":[{"role":"user","parts":[{"text":"Hi"}]}]}"#,
+        "",
+        "a request of Gemini",
+    ),
+    (
+        r#"{"segments":[{"label":true,"text":"x"}]}"#,
+        "",
+        "segments of axolotl",
+    ),
+    (r#"{"query":"Q","answers":"[]","tools":"[]"}"#, "", "xLAM"),
+    (
+        r#"{"message_tree_id":"1","role":"prompter","text":"x"}"#,
+        "",
+        "OASST",
+    ),
+    (
+        r#"{"conversation":[{"role":"user","content":"Hi"}]}"#,
+        "",
+        "WildChat",
+    ),
+    (
+        r#"{"inputs":{"messages":[[{"lc":1,"type":"constructor","kwargs":{"content":"Hi"}}]]},"run_type":"llm"}"#,
+        "message 1 is not an object",
+        "LangChain",
+    ),
+    (
+        r#"{"url":"/v1/embeddings","body":{"model":"m","input":"Hi"}}"#,
+        "a request for embeddings",
+        "",
+    ),
+    (
+        r#"{"custom_id":"1","response":{"body":{"choices":[]}}}"#,
+        "",
+        "answers of a batch",
+    ),
+    (r#"{"run_type":"llm","inputs":{"x":1}}"#, "", "LangSmith"),
+    (
+        r#"{"messages":[{"type":"human","data":{"content":"Hi"}}]}"#,
+        "message 1 has no `role`",
+        "LangChain",
     ),
 ];
 
@@ -232,8 +426,25 @@ fn message(message: &Value) -> String {
 #[test]
 fn thirty_forms_of_conversations_are_read() {
     assert!(FORMS.len() >= 30);
-    for (text, expected) in FORMS {
+    for (text, expected) in FORMS.iter().chain(OTHER_FORMS) {
         assert_eq!(summary(text), *expected, "{text}");
+    }
+}
+
+#[test]
+fn what_is_refused_says_which_shape_it_looks_like() {
+    for (text, message, hint) in REFUSED {
+        let problems = read(Path::new("x.jsonl"), text).unwrap_err();
+        let problem = problems[0].to_string();
+        assert!(
+            problem.starts_with("x.jsonl:1:1: ") && problem.contains(message),
+            "{text}: {problem}"
+        );
+        let looks = problem.contains("it looks like ");
+        assert!(
+            problem.contains(hint) && looks != hint.is_empty(),
+            "{text}: {problem}"
+        );
     }
 }
 
@@ -342,6 +553,34 @@ fn every_command_takes_a_log() {
         "t.response.json",
     ]);
     has(&ran.stdout(), &["read back"]);
+    let ran = folder.rolecall(&["show", "t.jinja", "log.jsonl"]);
+    assert_eq!(ran.code(), 2, "{}", ran.stderr());
+    has(&ran.stdout(), &["t log/29-chosen\n", "<|tool|>f␊"]);
+    folder.write("one.jsonl", FORMS[0].0);
+    let ran = folder.rolecall(&["show", "t.jinja", "one.jsonl"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    assert!(
+        ran.stdout().starts_with("rendered\n<|user|>Hi"),
+        "{}",
+        ran.stdout()
+    );
+    for (file, name, command) in [
+        ("log.jsonl.gz", "gzip", "gunzip --keep log.jsonl.gz"),
+        (
+            "log.csv",
+            "CSV",
+            "pandas.read_csv('log.csv').to_json('log.jsonl'",
+        ),
+        ("log.yaml", "YAML", "yaml.safe_load(open('log.yaml'))"),
+    ] {
+        folder.write(file, "x");
+        let ran = folder.rolecall(&["check", "t.jinja", file]);
+        assert_eq!(ran.code(), 2);
+        has(
+            &ran.stderr(),
+            &[&format!("{file}: {name} is not read"), command],
+        );
+    }
     let ran = folder.rolecall(&["check", "t.jinja", "log.parquet"]);
     assert_eq!(ran.code(), 2);
     folder.write("log.parquet", "PAR1");

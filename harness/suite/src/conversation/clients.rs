@@ -6,7 +6,8 @@
 
 use serde_json::{Map, Value};
 
-use super::record::{Record, Wrong, call, content, image, object};
+use super::record::{Record, Wrong, call, content, image, is_nothing, object, text};
+use super::training;
 
 /// The parts of messages that are read as they are: those of OpenAI and of Hugging Face.
 const PARTS: [&str; 9] = [
@@ -26,7 +27,7 @@ pub(super) fn instructions(record: &mut Record) -> Result<Option<Value>, Wrong> 
     for key in ["system", "instructions"] {
         let text = match record.take(key) {
             Some(Value::String(text)) if !text.is_empty() => text.into(),
-            Some(Value::Array(blocks)) => content(blocks),
+            Some(Value::Array(blocks)) => joined(blocks, record)?,
             None | Some(Value::String(_)) => continue,
             Some(_) => return Err(format!("`{key}` is neither a text nor a list")),
         };
@@ -39,6 +40,25 @@ pub(super) fn instructions(record: &mut Record) -> Result<Option<Value>, Wrong> 
     Ok(None)
 }
 
+/// The content of blocks. Servers join those that are all texts, with nothing between them.
+fn joined(blocks: Vec<Value>, record: &mut Record) -> Result<Value, Wrong> {
+    if blocks.len() < 2 || !blocks.iter().all(|block| block["type"] == "text") {
+        return Ok(content(blocks));
+    }
+    let mut all = String::new();
+    for block in blocks {
+        if let Value::Object(mut block) = block {
+            all.extend(block["text"].as_str());
+            block.retain(|key, _| !matches!(key.as_str(), "type" | "text"));
+            record.leave(block, "of blocks of `system`");
+        }
+    }
+    record
+        .became
+        .insert("the texts of several blocks of instructions were joined");
+    Ok(all.into())
+}
+
 /// Messages as templates know them.
 pub(super) fn messages(list: Vec<Value>, record: &mut Record) -> Result<Vec<Value>, Wrong> {
     let mut all = Vec::with_capacity(list.len());
@@ -46,15 +66,87 @@ pub(super) fn messages(list: Vec<Value>, record: &mut Record) -> Result<Vec<Valu
         let Value::Object(mut message) = value else {
             return Err(format!("message {number} is not an object"));
         };
+        training::turn(&mut message, number, record)?;
         if !message.contains_key("role") {
             return Err(format!("message {number} has no `role`"));
         }
         rename(&mut message, record);
         call_of_old(&mut message, record);
+        calls(&mut message, number, record)?;
         images(&mut message, record);
+        check(&message, number)?;
         all.extend(apart(message, record));
     }
     Ok(all)
+}
+
+/// Checks that a message says something as templates know it: a text, parts, calls or reasoning.
+/// Null is a content that says nothing, unless a field of another shape says it.
+fn check(message: &Map<String, Value>, number: usize) -> Result<(), Wrong> {
+    let is = |key: &str| message.get(key).is_some_and(|value| !is_nothing(value));
+    let kind = match message.get("content") {
+        Some(Value::String(_)) => return Ok(()),
+        Some(Value::Array(parts)) => {
+            let is_known = |part: &Value| part.is_string() || part["type"].is_string();
+            let Some(at) = parts.iter().position(|part| !is_known(part)) else {
+                return Ok(());
+            };
+            let part = at + 1;
+            return Err(format!("part {part} of message {number} has no `type`"));
+        }
+        None | Some(Value::Null) => {
+            let mut elsewhere = ["value", "text", "parts"].iter().filter(|key| is(key));
+            let others = ["tool_calls", "reasoning_content", "reasoning", "audio"];
+            return match elsewhere.next() {
+                Some(key) => Err(format!(
+                    "message {number} has no `content`: what it says is under `{key}`"
+                )),
+                None if message.contains_key("content") || others.iter().any(|key| is(key)) => {
+                    Ok(())
+                }
+                None => Err(format!("message {number} has no `content`")),
+            };
+        }
+        Some(Value::Object(_)) => "an object",
+        Some(Value::Bool(_) | Value::Number(_)) => "no text",
+    };
+    Err(format!(
+        "the content of message {number} is {kind}, where a text or a list of parts is expected"
+    ))
+}
+
+/// Checks that each call has a name, where templates look for it. Inspect has the name in the place of
+/// the function.
+fn calls(
+    message: &mut Map<String, Value>,
+    number: usize,
+    record: &mut Record,
+) -> Result<(), Wrong> {
+    let Some(calls) = message
+        .get_mut("tool_calls")
+        .filter(|calls| !calls.is_null())
+    else {
+        return Ok(());
+    };
+    let Value::Array(calls) = calls else {
+        return Err(format!("`tool_calls` of message {number} is not a list"));
+    };
+    for (at, made) in (1..).zip(calls) {
+        if let (true, Value::Object(fields)) = (made["function"].is_string(), &mut *made) {
+            let mut take = |key| fields.shift_remove(key);
+            let (id, name, arguments) = (take("id"), take("function"), take("arguments"));
+            take("type");
+            record.leave(std::mem::take(fields), "of calls");
+            *made = call(id, name.unwrap_or_default(), arguments.unwrap_or_default());
+            record.became.insert("calls got a `function` with a name");
+        }
+        if !made["function"]["name"].is_string() && !made["name"].is_string() {
+            return Err(format!(
+                "call {at} of message {number} has no `function` with a `name`"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Gives fields of Ollama's messages the names that templates use.
@@ -82,8 +174,9 @@ fn rename(message: &mut Map<String, Value>, record: &mut Record) {
 
 /// The one call that a message could have before there were lists of them, and its result.
 fn call_of_old(message: &mut Map<String, Value>, record: &mut Record) {
-    if let Some(Value::Object(old)) = message.get_mut("function_call").map(Value::take) {
-        let [name, arguments] = ["name", "arguments"].map(|key| old.get(key).cloned());
+    if let Some(Value::Object(mut old)) = message.get_mut("function_call").map(Value::take) {
+        let [name, arguments] = ["name", "arguments"].map(|key| old.shift_remove(key));
+        record.leave(old, "of `function_call`");
         let new = call(
             None,
             name.unwrap_or_default(),
@@ -94,6 +187,15 @@ fn call_of_old(message: &mut Map<String, Value>, record: &mut Record) {
         record
             .became
             .insert("`function_call` became a call of a tool");
+    }
+    if let (true, Some(refusal)) = (
+        message.get("content").is_none_or(Value::is_null),
+        message.get_mut("refusal").filter(|text| text.is_string()),
+    ) {
+        let refusal = refusal.take();
+        message.insert("content".to_owned(), refusal);
+        message.shift_remove("refusal");
+        record.became.insert("`refusal` became the content");
     }
     if message["role"] == "function" {
         message["role"] = "tool".into();
@@ -137,35 +239,16 @@ fn apart(mut message: Map<String, Value>, record: &mut Record) -> Vec<Value> {
     let Some(parts) = parts.filter(|parts| parts.iter().any(is_other)) else {
         return vec![message.into()];
     };
-    let (mut results, mut calls, mut reasoning) = (Vec::new(), Vec::new(), Vec::new());
-    let mut kept = Vec::new();
-    for mut part in std::mem::take(parts) {
-        let kind = part["type"].as_str().unwrap_or_default().to_owned();
-        match kind.as_str() {
-            "tool_use" => calls.push(call(
-                part.get_mut("id").map(Value::take),
-                part["name"].take(),
-                part["input"].take(),
-            )),
-            "tool_result" => results.push(result(part)),
-            "thinking" => reasoning.extend(part["thinking"].as_str().map(str::to_owned)),
-            "image" if part.get("source").is_some() => kept.push(of_source(&part["source"])),
-            known if PARTS.contains(&known) => kept.push(part),
-            other => {
-                record.skipped.insert(format!("parts `{other}`"));
-            }
-        }
+    let parts = Parts::of(std::mem::take(parts), record);
+    let mut results = parts.results;
+    let is_only_results = parts.kept.is_empty() && parts.calls.is_empty() && !results.is_empty();
+    message.insert("content".to_owned(), content(parts.kept));
+    if !parts.reasoning.is_empty() {
+        let reasoning = parts.reasoning.join("\n");
+        message.insert("reasoning_content".to_owned(), reasoning.into());
     }
-    record
-        .became
-        .insert("parts of Anthropic's became calls, results, reasoning and images");
-    let is_only_results = kept.is_empty() && calls.is_empty() && !results.is_empty();
-    message.insert("content".to_owned(), content(kept));
-    if !reasoning.is_empty() {
-        message.insert("reasoning_content".to_owned(), reasoning.join("\n").into());
-    }
-    if !calls.is_empty() {
-        message.insert("tool_calls".to_owned(), calls.into());
+    if !parts.calls.is_empty() {
+        message.insert("tool_calls".to_owned(), parts.calls.into());
     }
     if !is_only_results {
         results.push(message.into());
@@ -173,21 +256,105 @@ fn apart(mut message: Map<String, Value>, record: &mut Record) -> Vec<Value> {
     results
 }
 
-/// A part with a result as a message of its own.
-fn result(mut part: Value) -> Value {
-    let said = match part["content"].take() {
-        Value::Array(mut parts) => {
-            for part in &mut parts {
-                if let (true, Some(source)) = (part["type"] == "image", part.get("source")) {
-                    *part = of_source(source);
+/// What the parts of a message are for templates.
+#[derive(Default)]
+struct Parts {
+    kept: Vec<Value>,
+    results: Vec<Value>,
+    calls: Vec<Value>,
+    reasoning: Vec<String>,
+}
+
+impl Parts {
+    fn of(list: Vec<Value>, record: &mut Record) -> Parts {
+        let mut all = Parts::default();
+        for part in list {
+            let kind = part["type"].as_str().unwrap_or_default().to_owned();
+            let is_sourced = part["source"].is_object();
+            let mut part = match part {
+                Value::Object(part) if !PARTS.contains(&kind.as_str()) || is_sourced => part,
+                known => {
+                    all.kept.push(known);
+                    continue;
                 }
+            };
+            let is_url = part.get("image_url").is_some_and(Value::is_string);
+            let mut take = |key: &str| part.shift_remove(key).unwrap_or_default();
+            take("type");
+            let is_anthropics = match kind.as_str() {
+                "input_text" | "output_text" => {
+                    all.kept.push(text(take("text")));
+                    false
+                }
+                "refusal" => {
+                    all.kept.push(text(take("refusal")));
+                    false
+                }
+                "input_image" if is_url => {
+                    all.kept.push(image(take("image_url")));
+                    false
+                }
+                "tool_use" => {
+                    let id = Some(take("id")).filter(|id| !id.is_null());
+                    all.calls.push(call(id, take("name"), take("input")));
+                    true
+                }
+                "tool_result" => {
+                    let said = match take("content") {
+                        Value::Array(parts) => content(Parts::of(parts, record).kept),
+                        Value::Null => "".into(),
+                        other => other,
+                    };
+                    let id = take("tool_use_id");
+                    all.results.push(result(id, said));
+                    true
+                }
+                "thinking" | "reasoning" => {
+                    all.reasoning
+                        .extend(take(&kind).as_str().map(str::to_owned));
+                    kind == "thinking"
+                }
+                "image" => {
+                    all.kept.push(image(address(&take("source"))));
+                    true
+                }
+                "document" if is_sourced => {
+                    all.kept.extend(document(take("source"), record));
+                    true
+                }
+                other => {
+                    record.skipped.insert(format!("parts `{other}`"));
+                    continue;
+                }
+            };
+            if is_anthropics {
+                record
+                    .became
+                    .insert("parts of Anthropic's became calls, results, reasoning and images");
             }
-            content(parts)
+            record.leave(part, &format!("of parts `{kind}`"));
         }
-        Value::Null => "".into(),
-        other => other,
-    };
-    let id = part["tool_use_id"].take();
+        all
+    }
+}
+
+/// The parts of a document of Anthropic's: its text, its own parts, or a file.
+fn document(mut source: Value, record: &mut Record) -> Vec<Value> {
+    match source["type"].as_str() {
+        Some("text") => vec![text(source["data"].take())],
+        Some("content") => match source["content"].take() {
+            Value::Array(parts) => Parts::of(parts, record).kept,
+            said => vec![text(said)],
+        },
+        _ => {
+            let file = object([("file_data", address(&source))]);
+            vec![object([("type", "file".into()), ("file", file.into())]).into()]
+        }
+    }
+}
+
+/// The result of a call as a message.
+pub(super) fn result(id: Value, said: Value) -> Value {
     object([
         ("role", "tool".into()),
         ("tool_call_id", id),
@@ -196,21 +363,31 @@ fn result(mut part: Value) -> Value {
     .into()
 }
 
-/// An image of Anthropic's.
-fn of_source(source: &Value) -> Value {
+/// Where an image or a file of Anthropic's is, or what it has.
+fn address(source: &Value) -> Value {
     let text = |key: &str| source[key].as_str().unwrap_or_default();
-    match source.get("url") {
-        Some(url) => image(url.clone()),
-        None => image(format!(
-            "data:{};base64,{}",
-            text("media_type"),
-            text("data")
-        )),
-    }
+    source
+        .get("url")
+        .cloned()
+        .unwrap_or_else(|| format!("data:{};base64,{}", text("media_type"), text("data")).into())
 }
 
-/// Tools as templates know them: Anthropic's have their schema under another name, those of the
-/// Responses API and the old `functions` lie flat.
+/// The fields of a function that templates know. The schema has other names elsewhere: Anthropic's,
+/// that of MCP, and Gemini's.
+const FUNCTION: [(&str, &str); 9] = [
+    ("name", "name"),
+    ("description", "description"),
+    ("parameters", "parameters"),
+    ("input_schema", "parameters"),
+    ("inputSchema", "parameters"),
+    ("parametersJsonSchema", "parameters"),
+    ("strict", "strict"),
+    ("return", "return"),
+    ("returns", "returns"),
+];
+
+/// Tools as templates know them. Those of Anthropic, of MCP, of the Responses API and of the old
+/// `functions` lie flat, and Gemini's are in lists.
 pub(super) fn tools(record: &mut Record) -> Result<(), Wrong> {
     let mut all = None;
     for key in ["tools", "functions"] {
@@ -225,28 +402,74 @@ pub(super) fn tools(record: &mut Record) -> Result<(), Wrong> {
         return Ok(());
     };
     let mut read = Vec::new();
-    for mut tool in all {
-        let kind = tool["type"].as_str().unwrap_or("function").to_owned();
-        // What a server does itself no template sees.
-        if !matches!(kind.as_str(), "function" | "custom") {
-            record.skipped.insert(format!("tools `{kind}`"));
+    for (number, mut tool) in (1..).zip(all) {
+        let declared = ["function_declarations", "functionDeclarations"];
+        let declared = declared.into_iter().find(|key| tool[*key].is_array());
+        if let Some(Value::Array(declared)) = declared.map(|key| tool[key].take()) {
+            for mut one in declared {
+                lower_types(&mut one);
+                read.push(flat(one, number, record)?);
+            }
+            record
+                .became
+                .insert("`function_declarations` became functions");
             continue;
         }
-        if tool.get("name").is_some() && tool.get("function").is_none() {
-            let fields = tool.as_object_mut().map(std::mem::take).unwrap_or_default();
-            let fields = fields.into_iter().filter(|(key, _)| key != "type");
-            let fields = fields.map(|(key, value)| match key.as_str() {
-                "input_schema" => ("parameters".to_owned(), value),
-                _ => (key, value),
-            });
-            let function: Map<String, Value> = fields.collect();
-            tool = object([("type", "function".into()), ("function", function.into())]).into();
-            record.became.insert("flat tools became functions");
+        let kind = tool["type"].as_str().unwrap_or("function").to_owned();
+        match kind.as_str() {
+            "function" if tool["function"].is_object() => read.push(tool),
+            "function" => read.push(flat(tool, number, record)?),
+            "custom" if tool["input_schema"].is_object() => {
+                read.push(flat(tool, number, record)?);
+            }
+            "custom" => {
+                return Err(format!(
+                    "tool {number} is a custom one, which takes a text: templates know only functions \
+                     with a schema"
+                ));
+            }
+            // What a server does itself no template sees.
+            _ => {
+                record.skipped.insert(format!("tools `{kind}`"));
+            }
         }
-        read.push(tool);
     }
     record.fields.insert("tools".to_owned(), read.into());
     Ok(())
+}
+
+/// A flat tool as a function.
+fn flat(mut tool: Value, number: usize, record: &mut Record) -> Result<Value, Wrong> {
+    if !tool["name"].is_string() {
+        return Err(format!("tool {number} has no `function` and no `name`"));
+    }
+    let mut fields = tool.as_object_mut().map(std::mem::take).unwrap_or_default();
+    fields.shift_remove("type");
+    let mut function = Map::new();
+    for (key, name) in FUNCTION {
+        if let Some(value) = fields.shift_remove(key) {
+            function.insert(name.to_owned(), value);
+        }
+    }
+    record.leave(fields, "of tools");
+    record.became.insert("flat tools became functions");
+    Ok(object([("type", "function".into()), ("function", function.into())]).into())
+}
+
+/// Writes the types of a schema of Gemini's as JSON Schema does: in small letters.
+fn lower_types(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match value {
+                    Value::String(kind) if key == "type" => *kind = kind.to_lowercase(),
+                    value => lower_types(value),
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(lower_types),
+        _ => {}
+    }
 }
 
 /// The fields that say how to render, and the variables of templates.

@@ -7,6 +7,8 @@ mod clients;
 mod responses;
 mod training;
 
+mod shapes;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +18,7 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use record::{Read, Record, Wrong};
+use record::{Read, Record, is_nothing};
 use rolecall_core::file::read_text_of;
 use rolecall_core::json;
 use rolecall_core::naming::is_portable;
@@ -30,12 +32,6 @@ pub const MOST_LOG: u64 = 256 << 20;
 
 /// The most values in a log. Each takes more memory than it takes bytes.
 pub const MOST_LOG_VALUES: usize = 8_000_000;
-
-/// The keys under which logs and batch files keep a request.
-const WRAPPERS: [&str; 5] = ["body", "request", "params", "kwargs", "input"];
-
-/// The keys by which a conversation is recognised.
-const KEYS: [&str; 5] = ["messages", "input", "conversations", "chosen", "prompt"];
 
 /// What a conversation may look like, for messages.
 const SHAPES: &str = "a conversation is a list of messages, a request of OpenAI's, Anthropic's or \
@@ -70,16 +66,17 @@ pub(crate) fn text_of(path: &Path) -> Option<Result<String, Problem>> {
     if !path.is_file() {
         return None;
     }
-    let extension = path.extension().unwrap_or_default();
-    if extension == "parquet" {
-        let new = path.with_extension("jsonl");
-        let problem = Problem::new(path, "Parquet is not read").help(format!(
-            "make JSON Lines of it: python -c \"import pandas; \
-             pandas.read_parquet('{}').to_json('{}', orient='records', lines=True)\"",
-            path.display(),
-            new.display()
+    if let Some((extension, name, command)) = converted(path) {
+        let new = path.with_extension(match *extension {
+            "gz" | "zst" => "",
+            _ => "jsonl",
+        });
+        let [old, new] = [path, &new].map(|path| path.display().to_string());
+        let command = command.replace("OLD", &old).replace("NEW", &new);
+        let problem = Problem::new(path, format!("{name} is not read"));
+        return Some(Err(
+            problem.help(format!("make JSON Lines of it: {command}"))
         ));
-        return Some(Err(problem));
     }
     match read_text_of(path, MOST_LOG) {
         Err(problem) => is_log(path).then_some(Err(problem)),
@@ -87,11 +84,51 @@ pub(crate) fn text_of(path: &Path) -> Option<Result<String, Problem>> {
     }
 }
 
+/// The files with conversations that have to be converted first: how their names end, what they are, and
+/// the command that makes the file `NEW` of the file `OLD`.
+const CONVERTED: [(&str, &str, &str); 8] = [
+    (
+        "parquet",
+        "Parquet",
+        "python -c \"import pandas; pandas.read_parquet('OLD').to_json('NEW', orient='records', \
+         lines=True)\"",
+    ),
+    ("gz", "gzip", "gunzip --keep OLD"),
+    ("zst", "Zstandard", "zstd --decompress OLD"),
+    (
+        "csv",
+        "CSV",
+        "python -c \"import pandas; pandas.read_csv('OLD').to_json('NEW', orient='records', \
+         lines=True)\"",
+    ),
+    (
+        "tsv",
+        "TSV",
+        "python -c \"import pandas; pandas.read_table('OLD').to_json('NEW', orient='records', \
+         lines=True)\"",
+    ),
+    ("yaml", "YAML", YAML),
+    ("yml", "YAML", YAML),
+    (
+        "arrow",
+        "Arrow",
+        "python -c \"import datasets; datasets.Dataset.from_file('OLD').to_json('NEW')\"",
+    ),
+];
+
+const YAML: &str = "python -c \"import json, yaml; json.dump(yaml.safe_load(open('OLD')), \
+                    open('NEW', 'w'), default=str)\"";
+
+/// The row of a file that has to be converted first.
+fn converted(path: &Path) -> Option<&'static (&'static str, &'static str, &'static str)> {
+    let extension = path.extension()?;
+    CONVERTED.iter().find(|(known, ..)| extension == *known)
+}
+
 /// Whether the name of a file says that it has conversations: no template and no case file is JSON Lines.
 pub fn is_log(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();
-    let mut known = ["jsonl", "ndjson", "parquet"].into_iter();
-    known.any(|known| extension == known)
+    extension == "jsonl" || extension == "ndjson" || converted(path).is_some()
 }
 
 /// Whether a text is that of a case file, perhaps of a broken one.
@@ -191,7 +228,10 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 fn is_message(text: &str) -> bool {
     let value: Result<Value, _> = serde_json::from_str(text);
-    value.is_ok_and(|value| value.get("role").is_some() && value.get("messages").is_none())
+    value.is_ok_and(|value| {
+        let says = |key: &str| value.get(key).is_some();
+        (says("role") && !says("messages")) || (says("from") && says("value"))
+    })
 }
 
 /// Reads the records of a text, from its beginning to its end.
@@ -207,8 +247,8 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     /// Reads a record, which is a part of the text.
-    fn add(&mut self, record: &str) {
-        let offset = record.as_ptr() as usize - self.text.as_ptr() as usize;
+    fn add(&mut self, text: &str) {
+        let offset = text.as_ptr() as usize - self.text.as_ptr() as usize;
         let between = self.text.cut(self.at.0..offset);
         let mut place = self.at.1;
         match between.rsplit_once('\n') {
@@ -225,7 +265,7 @@ impl Reader<'_> {
             1 => place.line.to_string(),
             count => format!("{}-{count}", place.line),
         };
-        let value: Value = match serde_json::from_str(record) {
+        let value: Value = match serde_json::from_str(text) {
             Ok(value) => value,
             Err(error) => {
                 let column = place.column + error.column().max(1) - 1;
@@ -246,84 +286,17 @@ impl Reader<'_> {
             return;
         }
         let mut record = Record::default();
-        match conversations(value, &mut record) {
+        match shapes::read(value, &mut record) {
             Ok(read) => self.found.take(read, &name, record),
             Err(wrong) => {
-                let problem = Problem::new(self.path, wrong).at(place).help(SHAPES);
+                // The value is used up.
+                let value = serde_json::from_str(text).unwrap_or_default();
+                let help = shapes::hint(&value, record.has_shape);
+                let help = help.unwrap_or_else(|| SHAPES.to_owned());
+                let problem = Problem::new(self.path, wrong).at(place).help(help);
                 self.found.problems.push(problem);
             }
         }
-    }
-}
-
-/// The conversations of a value.
-fn conversations(value: Value, record: &mut Record) -> Result<Read, Wrong> {
-    let mut object = match value {
-        Value::Array(messages) => Map::from_iter([("messages".to_owned(), messages.into())]),
-        Value::Object(object) => object,
-        _ => return Err("neither a list nor an object".to_owned()),
-    };
-    let is_record = |object: &Map<String, Value>| {
-        let mut known = KEYS.iter().filter_map(|key| object.get(*key));
-        known.any(|value| !value.is_object() && !value.is_null())
-    };
-    while !is_record(&object) {
-        let mut wrappers = WRAPPERS.iter();
-        let inner = wrappers.find_map(|key| match object.get_mut(*key)?.take() {
-            Value::Object(inner) => Some(inner),
-            _ => None,
-        });
-        object = inner.ok_or("it has no `messages`, and nothing else that is read as such")?;
-    }
-    *record = Record::of(object);
-    // The user names the model. Whatever has none is no request, but a file for training.
-    let is_request = record.take("model").is_some();
-    clients::tools(record)?;
-    clients::settings(record)?;
-    let mut all = match training::conversations(record)? {
-        Some(all) => all,
-        None if record.has("messages") => {
-            let list = record.take_list("messages")?.unwrap_or_default();
-            vec![("", clients::messages(list, record)?)]
-        }
-        None => match record.take("input") {
-            Some(input) => vec![("", responses::messages(input, record)?)],
-            None => vec![("", prompt(record)?)],
-        },
-    };
-    if let Some(first) = clients::instructions(record)? {
-        for (_, messages) in &mut all {
-            messages.insert(0, first.clone());
-        }
-    }
-    let is_answered = |(_, messages): &(_, Vec<Value>)| {
-        messages
-            .last()
-            .is_some_and(|last| last["role"] == "assistant")
-    };
-    if !is_request && all.iter().all(is_answered) {
-        let asks = record.fields.entry("add_generation_prompt");
-        asks.or_insert(false.into());
-    }
-    Ok(all)
-}
-
-/// The messages of a prompt alone: those of a file for training, or the question of a request to
-/// Ollama's `/api/generate`.
-fn prompt(record: &mut Record) -> Result<Vec<Value>, Wrong> {
-    match record.take("prompt") {
-        Some(Value::Array(list)) => clients::messages(list, record),
-        Some(Value::String(text)) if record.has("options") || record.has("system") => {
-            let mut message = record::object([("role", "user".into()), ("content", text.into())]);
-            if let Some(images) = record.take("images") {
-                message.insert("images".to_owned(), images);
-            }
-            clients::messages(vec![message.into()], record)
-        }
-        _ => Err(
-            "`prompt` is a text without a `completion`, and no template sees such a prompt"
-                .to_owned(),
-        ),
     }
 }
 
@@ -333,7 +306,8 @@ impl Conversations {
         for words in record.became {
             *self.became.entry(words).or_default() += read.len();
         }
-        let unread = record.rest.keys().map(|key| format!("`{key}`"));
+        let unread = record.rest.iter().filter(|(_, value)| !is_nothing(value));
+        let unread = unread.map(|(key, _)| format!("`{key}`"));
         for name in unread.chain(record.skipped) {
             *self.unread.entry(name).or_default() += read.len();
         }
@@ -472,17 +446,17 @@ mod tests {
             let twice = format!("{text}\n\n{text}\n");
             assert_eq!(fields(&twice), [hi.clone(), hi.clone()], "{twice}");
         }
-        let list = r#"[{"messages": []}, [{"role": "user"}]]"#;
+        let list = r#"[{"messages": []}, [{"role": "user", "content": ""}]]"#;
         assert_eq!(fields(list).len(), 2);
         let all = fields(
-            r#"{"messages": [], "tools": [{"type": "function"}], "documents": null,
+            r#"{"messages": [], "tools": [{"type": "function", "function": {}}], "documents": null,
                 "add_generation_prompt": false, "chat_template_kwargs": {"enable_thinking": false},
                 "reasoning_effort": "low", "tool_choice": null}"#,
         );
         assert_eq!(
             all,
             [json!({
-                "messages": [], "tools": [{"type": "function"}], "add_generation_prompt": false,
+                "messages": [], "tools": [{"type": "function", "function": {}}], "add_generation_prompt": false,
                 "variables": {"enable_thinking": false, "reasoning_effort": "low"}
             })]
         );

@@ -19,8 +19,12 @@ pub(super) struct Record {
     pub(super) fields: Map<String, Value>,
     /// What became of fields that a case has under another name, in words.
     pub(super) became: BTreeSet<&'static str>,
-    /// What in the messages is not read, in words.
+    /// What within the fields, or beside the request, is not read, in words.
     pub(super) skipped: BTreeSet<String>,
+    /// Whether it has a shape that is read.
+    pub(super) has_shape: bool,
+    /// Whether it is a request: it names a model.
+    pub(super) is_request: bool,
 }
 
 impl Record {
@@ -29,6 +33,14 @@ impl Record {
             rest,
             ..Record::default()
         }
+    }
+
+    pub(super) fn is_text(&self, key: &str) -> bool {
+        self.rest.get(key).is_some_and(Value::is_string)
+    }
+
+    pub(super) fn is_list(&self, key: &str) -> bool {
+        self.rest.get(key).is_some_and(Value::is_array)
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
@@ -59,6 +71,25 @@ impl Record {
         }
     }
 
+    /// Takes the fields of a field, unless there are others of these names.
+    pub(super) fn lift(&mut self, key: &str) {
+        if !self.rest.get(key).is_some_and(Value::is_object) {
+            return;
+        }
+        if let Some(Value::Object(fields)) = self.rest.shift_remove(key) {
+            for (name, value) in fields {
+                self.rest.entry(name).or_insert(value);
+            }
+        }
+    }
+
+    /// Counts what is left of an object as not read. `place` says where the object is.
+    pub(super) fn leave(&mut self, object: Map<String, Value>, place: &str) {
+        let left = object.iter().filter(|(_, value)| !is_nothing(value));
+        let left = left.map(|(key, _)| format!("`{key}` {place}"));
+        self.skipped.extend(left);
+    }
+
     /// Sets a variable of templates.
     pub(super) fn set_variable(&mut self, name: &str, value: Value) {
         let variables = self.fields.entry("variables");
@@ -66,6 +97,16 @@ impl Record {
         if let Some(variables) = variables.as_object_mut() {
             variables.insert(name.to_owned(), value);
         }
+    }
+}
+
+/// Whether a value says nothing: null, or a list or an object without elements.
+pub(super) fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(list) => list.is_empty(),
+        Value::Object(object) => object.is_empty(),
+        _ => false,
     }
 }
 
@@ -90,6 +131,11 @@ pub(super) fn call(id: Option<Value>, name: Value, arguments: Value) -> Value {
 pub(super) fn image(url: impl Into<Value>) -> Value {
     let url = object([("url", url.into())]);
     object([("type", "image_url".into()), ("image_url", url.into())]).into()
+}
+
+/// A part with a text.
+pub(super) fn text(text: Value) -> Value {
+    object([("type", "text".into()), ("text", text)]).into()
 }
 
 /// The content of these parts: a single text is a text.

@@ -1,0 +1,245 @@
+//! The shapes of records: by which keys each is known, what reads it, and how one that is not read can
+//! be converted.
+
+use serde_json::{Map, Value};
+
+use super::record::{Read, Record, Wrong, object};
+use super::{clients, responses, training};
+
+/// A shape of records that are read.
+struct Shape {
+    /// The keys of such a record. None of their values is null.
+    keys: &'static [&'static str],
+    /// What else such a record has.
+    fits: fn(&Record) -> bool,
+    read: fn(&mut Record) -> Result<Read, Wrong>,
+}
+
+/// The shapes that are read. The first one that fits is the shape of a record.
+const SHAPES: [Shape; 8] = [
+    Shape {
+        keys: &["chosen", "rejected"],
+        fits: |_| true,
+        read: |record| {
+            training::answered(record, &[("chosen", "-chosen"), ("rejected", "-rejected")])
+        },
+    },
+    // OpenAI's, whose `input` has the messages before both answers.
+    Shape {
+        keys: &["preferred_output", "non_preferred_output"],
+        fits: |_| true,
+        read: |record| {
+            let answers = [
+                ("preferred_output", "-chosen"),
+                ("non_preferred_output", "-rejected"),
+            ];
+            training::answered(record, &answers)
+        },
+    },
+    Shape {
+        keys: &["prompt", "completion"],
+        fits: |_| true,
+        read: |record| training::answered(record, &[("completion", "")]),
+    },
+    Shape {
+        keys: &["prompt", "response"],
+        fits: |record| record.is_text("prompt") && record.is_text("response"),
+        read: |record| training::answered(record, &[("response", "")]),
+    },
+    Shape {
+        keys: &["messages"],
+        fits: |record| record.is_text("messages") || record.is_list("messages"),
+        read: |record| listed("messages", record),
+    },
+    Shape {
+        keys: &["conversations"],
+        fits: |record| record.is_text("conversations") || record.is_list("conversations"),
+        read: |record| listed("conversations", record),
+    },
+    Shape {
+        keys: &["input"],
+        fits: |record| record.is_list("input") || is_request(record),
+        read: |record| {
+            let input = record.take("input").unwrap_or_default();
+            Ok(vec![("", responses::messages(input, record)?)])
+        },
+    },
+    Shape {
+        keys: &["prompt"],
+        fits: |record| {
+            let is_ollamas = [
+                "system",
+                "options",
+                "raw",
+                "template",
+                "keep_alive",
+                "suffix",
+            ];
+            let is_ollamas = is_ollamas.iter().any(|key| record.has(key));
+            record.is_list("prompt") || (record.is_text("prompt") && is_ollamas)
+        },
+        read: prompt,
+    },
+];
+
+/// The keys under which logs and batch files keep a request.
+const WRAPPERS: [&str; 7] = [
+    "body",
+    "request",
+    "request_body",
+    "params",
+    "kwargs",
+    "input",
+    "inputs",
+];
+
+/// The keys whose fields belong to the request beside them.
+const FURTHER: [&str; 2] = ["optional_params", "extra_body"];
+
+/// The keys that a request to OpenAI's Responses API may have beside a text as `input`. Other data
+/// with a column of this name has other columns, too.
+const BESIDE_INPUT: [&str; 14] = [
+    "input",
+    "tools",
+    "tool_choice",
+    "reasoning",
+    "chat_template_kwargs",
+    "add_generation_prompt",
+    "max_output_tokens",
+    "temperature",
+    "top_p",
+    "stream",
+    "store",
+    "metadata",
+    "text",
+    "user",
+];
+
+/// The shapes that are not read, one a line, those with the most special keys first: how deep in a record
+/// an object with these keys may be, the keys, what it is, and how to convert it. If the depth is 0, no
+/// record of a shape that is read looks so.
+const UNREAD: &str = include_str!("unread.txt");
+
+/// The conversations of a value.
+pub(super) fn read(value: Value, record: &mut Record) -> Result<Read, Wrong> {
+    *record = Record::of(match value {
+        Value::Array(messages) => object([("messages", messages.into())]),
+        Value::Object(object) => object,
+        _ => return Err("neither a list nor an object".to_owned()),
+    });
+    let shape = loop {
+        // The user names the model. Whatever has none is no request, but a file for training.
+        record.is_request |= record.take("model").is_some();
+        FURTHER.iter().for_each(|key| record.lift(key));
+        if record.has("preferred_output") {
+            record.lift("input");
+        }
+        let fits =
+            |shape: &&Shape| shape.keys.iter().all(|key| record.has(key)) && (shape.fits)(record);
+        match SHAPES.iter().find(fits) {
+            Some(shape) => break shape,
+            None => unwrap(record)?,
+        }
+    };
+    record.has_shape = true;
+    clients::tools(record)?;
+    clients::settings(record)?;
+    let mut all = (shape.read)(record)?;
+    if let Some(first) = clients::instructions(record)? {
+        for (_, messages) in &mut all {
+            messages.insert(0, first.clone());
+        }
+    }
+    let is_answered = |(_, messages): &(_, Vec<Value>)| {
+        let last = messages.last();
+        last.is_some_and(|last| last["role"] == "assistant")
+    };
+    if !record.is_request && all.iter().all(is_answered) {
+        let asks = record.fields.entry("add_generation_prompt");
+        asks.or_insert(false.into());
+    }
+    Ok(all)
+}
+
+/// Goes on with the request within a record, which may be JSON in a text. What stands beside it is not
+/// read.
+fn unwrap(record: &mut Record) -> Result<(), Wrong> {
+    let found = WRAPPERS.into_iter().find_map(|key| {
+        let inner: Map<String, Value> = match record.rest.get_mut(key)? {
+            Value::Object(inner) => std::mem::take(inner),
+            Value::String(text) => serde_json::from_str(text).ok()?,
+            _ => return None,
+        };
+        record.rest.shift_remove(key);
+        Some((key, inner))
+    });
+    let (key, inner) =
+        found.ok_or("it has no `messages`, and nothing else that is read as such")?;
+    let beside = std::mem::replace(&mut record.rest, inner);
+    let url = beside.get("url").and_then(Value::as_str);
+    if url.is_some_and(|url| url.ends_with("/embeddings")) {
+        return Err("a request for embeddings, which no template sees".to_owned());
+    }
+    record.leave(beside, &format!("beside `{key}`"));
+    Ok(())
+}
+
+/// Whether a text under `input` is what a client asks: nothing says otherwise.
+fn is_request(record: &Record) -> bool {
+    let keys = || record.rest.keys().map(String::as_str);
+    let is_data = keys().any(|key| matches!(key, "instruction" | "context"));
+    let is_asked = record.is_request || record.has("instructions");
+    record.is_text("input")
+        && !is_data
+        && (is_asked || keys().all(|key| BESIDE_INPUT.contains(&key)))
+}
+
+/// The messages of a list.
+fn listed(key: &str, record: &mut Record) -> Result<Read, Wrong> {
+    let list = record.take_list(key)?.unwrap_or_default();
+    Ok(vec![("", clients::messages(list, record)?)])
+}
+
+/// The messages of a prompt alone: those of a file for training, or the question of a request to
+/// Ollama's `/api/generate`.
+fn prompt(record: &mut Record) -> Result<Read, Wrong> {
+    if record.is_list("prompt") {
+        return listed("prompt", record);
+    }
+    let text = record.take("prompt").unwrap_or_default();
+    let mut message = object([("role", "user".into()), ("content", text)]);
+    if let Some(images) = record.take("images") {
+        message.insert("images".to_owned(), images);
+    }
+    Ok(vec![("", clients::messages(vec![message.into()], record)?)])
+}
+
+/// What a record that cannot be read looks like, and how to convert it. `has_shape` is whether it has a
+/// shape that is read.
+pub(super) fn hint(record: &Value, has_shape: bool) -> Option<String> {
+    UNREAD.lines().find_map(|line| {
+        let mut columns = line.splitn(4, " | ");
+        let depth: u8 = columns.next()?.parse().ok()?;
+        let keys: Vec<&str> = columns.next()?.split(", ").collect();
+        let (name, how) = (columns.next()?, columns.next()?);
+        let is_it = (depth > 0 || !has_shape) && has(record, &keys, depth);
+        is_it.then(|| format!("it looks like {name}: {how}"))
+    })
+}
+
+/// Whether an object in a value has some keys, or the first element of a list in it. What messages say
+/// is not looked at.
+fn has(value: &Value, keys: &[&str], depth: u8) -> bool {
+    match value {
+        Value::Object(object) => {
+            keys.iter()
+                .all(|key| object.get(*key).is_some_and(|value| !value.is_null()))
+                || (depth > 0
+                    && object.iter().any(|(key, value)| {
+                        !matches!(key.as_str(), "content" | "tools") && has(value, keys, depth - 1)
+                    }))
+        }
+        Value::Array(list) => list.first().is_some_and(|first| has(first, keys, depth)),
+        _ => false,
+    }
+}
