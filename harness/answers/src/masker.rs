@@ -5,13 +5,10 @@
 //! says which bytes come from the turn's message, so that a changed history or an end token in somebody's
 //! text misleads nobody.
 
-use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::cell::OnceCell;
 use std::ops::Range;
-use std::sync::Arc;
 
 use rayon::prelude::*;
-use rolecall_core::provenance::Span;
 use rolecall_core::{CONTENT, Case, Cut, Observer, Outcome, Provenance};
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
@@ -22,7 +19,7 @@ use crate::control_tokens::{beginnings, control_token_places};
 use crate::mask::{Learned, Mask, MaskedTurn, NoMask};
 use crate::traced::Traced;
 use crate::turn_ends::TurnEnds;
-use crate::written::{THINKING, variables};
+use crate::written::{Asked, THINKING, Thinking};
 
 /// Finds the masks of a template's prompts.
 pub struct Masker<'p, 't> {
@@ -34,9 +31,6 @@ pub struct Masker<'p, 't> {
     /// The settings of thinking that the template reads.
     settings: Vec<Thinking>,
 }
-
-/// A variable of thinking, and its value.
-type Thinking = (&'static str, bool);
 
 /// The ways in which the template asks for a turn: the case's own first, then those under other
 /// settings of thinking.
@@ -54,21 +48,6 @@ struct Openings<'a> {
     /// What opens the turn, at the end of each prompt, found out on first use.
     known: OnceCell<Vec<String>>,
 }
-
-/// A case whose beginnings are rendered.
-struct Asked<'c> {
-    case: &'c Case,
-    front: Front,
-    /// The whole conversation under each setting of thinking that was asked for. The beginnings of one
-    /// conversation share its messages.
-    prepared: RefCell<Vec<(Option<Thinking>, Arc<PreparedCase<'static>>)>>,
-    /// What will be asked for.
-    ahead: RefCell<Ahead>,
-}
-
-/// The outcomes of beginnings, by the number of their messages, and whether they open the next turn. A
-/// prompt that the whole one does not begin with has its spans, too.
-type Ahead = HashMap<(usize, bool), (Outcome, Option<Vec<Span>>)>;
 
 /// For how many turns at a time all threads render prompts ahead.
 const TURNS_AHEAD: usize = 32;
@@ -271,12 +250,8 @@ impl<'p, 't> Masker<'p, 't> {
         setting: Option<Thinking>,
     ) -> Option<String> {
         let outcome = self.beginning(asked, messages, opens, setting, &mut ());
-        let outcome = outcome.unwrap_or_else(|| {
-            let (case, front) = (asked.with(messages, opens, setting), asked.front);
-            let input = PreparedCase::new(&case, front, &self.program.model.with(&case, front));
-            self.program.outcome(&input)
-        });
-        outcome.into_prompt().ok()
+        let alone = || asked.alone(self.program, messages, opens, setting);
+        outcome.unwrap_or_else(alone).into_prompt().ok()
     }
 
     /// The outcome of the first messages of a case, if they can be rendered as its beginning.
@@ -605,43 +580,6 @@ fn opening(prompt: &str, unasked: Option<&str>) -> Option<String> {
     // The turn before ends where this one begins.
     let last = control_token_places(prompt).next_back()?;
     Some(prompt.cut(last.start..).to_owned())
-}
-
-impl<'c> Asked<'c> {
-    fn new(case: &'c Case, front: Front) -> Asked<'c> {
-        Asked {
-            case,
-            front,
-            prepared: RefCell::default(),
-            ahead: RefCell::default(),
-        }
-    }
-
-    /// The whole conversation under a setting of thinking.
-    fn whole(
-        &self,
-        program: &FrontProgram<'_>,
-        setting: Option<Thinking>,
-    ) -> Arc<PreparedCase<'static>> {
-        let mut prepared = self.prepared.borrow_mut();
-        if let Some((_, whole)) = prepared.iter().find(|(known, _)| *known == setting) {
-            return Arc::clone(whole);
-        }
-        let case = Arc::new(self.with(&self.case.messages, false, setting));
-        let model = program.model.with(&case, self.front);
-        let whole = Arc::new(PreparedCase::of(&case, self.front, &model));
-        prepared.push((setting, Arc::clone(&whole)));
-        whole
-    }
-
-    fn with(&self, messages: &[Value], opens: bool, setting: Option<Thinking>) -> Case {
-        let (messages, tools) = (messages.to_vec(), self.case.tools.clone());
-        let variables = variables(self.case, setting);
-        let mut case = self.case.saying(messages, tools, variables);
-        case.add_generation_prompt = opens;
-        case.continue_final_message = None;
-        case
-    }
 }
 
 #[cfg(test)]

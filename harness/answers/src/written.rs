@@ -3,6 +3,11 @@
 //! A template writes an answer twice: its prompt opens the assistant's turn, and its history holds
 //! the finished turn. What the finished turn has after the prompt is what the model writes.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rolecall_core::provenance::Span;
 use rolecall_core::{Case, Outcome, Template};
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
@@ -21,6 +26,9 @@ pub(crate) const THINKING: [(&str, bool); 4] = [
     ("thinking", false),
     ("thinking", true),
 ];
+
+/// A variable of thinking, and its value.
+pub(crate) type Thinking = (&'static str, bool);
 
 /// An assistant's message of a case, as a template writes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,8 +77,11 @@ impl<'p, 't> Writer<'p, 't> {
         };
         writer.ends = TurnEnds::of(program.template, |messages, opens| {
             let case = Case::from_messages(messages.as_array().cloned().unwrap_or_default());
-            let prompt = writer.render(&case, &case.messages, opens, None);
-            prompt.into_prompt().ok()
+            let asked = Asked::new(&case, writer.front);
+            writer
+                .render(&asked, case.messages.len(), opens, None)
+                .into_prompt()
+                .ok()
         });
         let after_answers = writer.ends.after_answers();
         writer.end_tokens = EndTokens::new(program.template, after_answers);
@@ -83,12 +94,13 @@ impl<'p, 't> Writer<'p, 't> {
         let is_answer = |message: &Value| message.get("role").is_some_and(|it| it == "assistant");
         let messages = case.messages.iter().enumerate();
         let answers = messages.filter(move |(_, message)| is_answer(message));
-        answers.filter_map(|(index, message)| {
+        let asked = Asked::new(case, self.front);
+        answers.filter_map(move |(index, message)| {
             let meant = Meaning::of(message)?;
             Some(WrittenAnswer {
                 index,
                 meant,
-                outcome: self.written(case, index),
+                outcome: self.written(&asked, index),
             })
         })
     }
@@ -102,8 +114,8 @@ impl<'p, 't> Writer<'p, 't> {
         self.program.template.response_template.as_ref()
     }
 
-    fn written(&self, case: &Case, index: usize) -> Written {
-        match self.continued(case, index, None) {
+    fn written(&self, asked: &Asked<'_>, index: usize) -> Written {
+        match self.continued(asked, index, None) {
             Ok(Some((prompt, text))) => Written::Text {
                 prompt,
                 text,
@@ -114,7 +126,7 @@ impl<'p, 't> Writer<'p, 't> {
                 settings
                     .find_map(|(name, value)| {
                         let setting = Some((name, value));
-                        let (prompt, text) = self.continued(case, index, setting).ok()??;
+                        let (prompt, text) = self.continued(asked, index, setting).ok()??;
                         Some(Written::Text {
                             prompt,
                             text,
@@ -131,35 +143,96 @@ impl<'p, 't> Writer<'p, 't> {
     /// opening of a next turn. None if the finished turn does not continue the prompt.
     fn continued(
         &self,
-        case: &Case,
+        asked: &Asked<'_>,
         index: usize,
-        setting: Option<(&str, bool)>,
+        setting: Option<Thinking>,
     ) -> Result<Option<(String, String)>, Outcome> {
-        let (before, whole) = (&case.messages[..index], &case.messages[..=index]);
-        let prompt = text(self.render(case, before, true, setting))?;
-        let whole = text(self.render(case, whole, false, setting))?;
+        let prompt = text(self.render(asked, index, true, setting))?;
+        let whole = text(self.render(asked, index + 1, false, setting))?;
         let rest = whole.strip_prefix(prompt.as_str());
         let rest = rest.map(|rest| self.ends.without_opening(rest).to_owned());
         Ok(rest.map(|rest| (prompt, rest)))
     }
 
+    /// The outcome of the first messages of a case.
     fn render(
         &self,
-        case: &Case,
-        messages: &[Value],
-        add_generation_prompt: bool,
-        setting: Option<(&str, bool)>,
+        asked: &Asked<'_>,
+        count: usize,
+        opens: bool,
+        setting: Option<Thinking>,
     ) -> Outcome {
-        let variables = variables(case, setting);
-        let mut case = case.saying(messages.to_vec(), case.tools.clone(), variables);
-        case.add_generation_prompt = add_generation_prompt;
+        let whole = asked.whole(self.program, setting);
+        let outcome = (self.program).beginning(&whole, count, opens, &mut ());
+        outcome.unwrap_or_else(|| {
+            let messages = &asked.case.messages[..count];
+            asked.alone(self.program, messages, opens, setting)
+        })
+    }
+}
+
+/// A case whose beginnings are rendered.
+pub(crate) struct Asked<'c> {
+    pub(crate) case: &'c Case,
+    pub(crate) front: Front,
+    /// The whole conversation under each setting of thinking that was asked for. The beginnings of one
+    /// conversation share its messages.
+    prepared: RefCell<Vec<(Option<Thinking>, Arc<PreparedCase<'static>>)>>,
+    /// What will be asked for.
+    pub(crate) ahead: RefCell<Ahead>,
+}
+
+/// The outcomes of beginnings, by the number of their messages, and whether they open the next turn. A
+/// prompt that the whole one does not begin with has its spans, too.
+pub(crate) type Ahead = HashMap<(usize, bool), (Outcome, Option<Vec<Span>>)>;
+
+impl<'c> Asked<'c> {
+    pub(crate) fn new(case: &'c Case, front: Front) -> Asked<'c> {
+        Asked {
+            case,
+            front,
+            prepared: RefCell::default(),
+            ahead: RefCell::default(),
+        }
+    }
+
+    /// The whole conversation under a setting of thinking.
+    pub(crate) fn whole(
+        &self,
+        program: &FrontProgram<'_>,
+        setting: Option<Thinking>,
+    ) -> Arc<PreparedCase<'static>> {
+        let mut prepared = self.prepared.borrow_mut();
+        if let Some((_, whole)) = prepared.iter().find(|(known, _)| *known == setting) {
+            return Arc::clone(whole);
+        }
+        let case = Arc::new(self.with(&self.case.messages, false, setting));
+        let model = program.model.with(&case, self.front);
+        let whole = Arc::new(PreparedCase::of(&case, self.front, &model));
+        prepared.push((setting, Arc::clone(&whole)));
+        whole
+    }
+
+    pub(crate) fn with(&self, messages: &[Value], opens: bool, setting: Option<Thinking>) -> Case {
+        let (messages, tools) = (messages.to_vec(), self.case.tools.clone());
+        let variables = variables(self.case, setting);
+        let mut case = self.case.saying(messages, tools, variables);
+        case.add_generation_prompt = opens;
         case.continue_final_message = None;
-        let prepared = PreparedCase::new(
-            &case,
-            self.front,
-            &self.program.model.with(&case, self.front),
-        );
-        self.program.outcome(&prepared)
+        case
+    }
+
+    /// The outcome of some messages, rendered as a case of their own.
+    pub(crate) fn alone(
+        &self,
+        program: &FrontProgram<'_>,
+        messages: &[Value],
+        opens: bool,
+        setting: Option<Thinking>,
+    ) -> Outcome {
+        let case = self.with(messages, opens, setting);
+        let model = program.model.with(&case, self.front);
+        program.outcome(&PreparedCase::new(&case, self.front, &model))
     }
 }
 

@@ -6,6 +6,9 @@
 
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
+use std::cell::Cell;
+use std::collections::HashSet;
+
 use memchr::memmem;
 use rolecall_answers::control_tokens::control_tokens_in;
 use rolecall_core::guard;
@@ -136,9 +139,9 @@ impl Judged<'_> {
                     self.add("arguments-are-json", what, in_message(at, text));
                 }
             }
-            let following = messages.iter().skip(at + 1);
-            let results = following.take_while(|next| next["role"] == "tool");
-            let (asked, given) = (calls_of(message).count(), results.count());
+            let asked = calls_of(message).count();
+            let following = messages.iter().skip(at + 1).take(asked);
+            let given = following.take_while(|next| next["role"] == "tool").count();
             let is_over = at + 1 < messages.len();
             if message["role"] == "assistant" && is_over && asked > given {
                 let name = calls_of(message)
@@ -168,7 +171,8 @@ impl Judged<'_> {
     /// Whether the texts of messages are in the prompt, and no text has control tokens.
     fn texts(&mut self, prompt: &str) {
         let messages = &self.case.messages;
-        let lost = messages.iter().map(|message| lost(prompt, message));
+        let prompt = Searched::new(prompt);
+        let lost = messages.iter().map(|message| prompt.lost(message));
         let lost: Vec<Option<&str>> = lost.collect();
         let said = messages.iter().zip(&lost).enumerate();
         let said = said.filter(|(_, (message, _))| message["role"] != "system");
@@ -233,13 +237,12 @@ impl Judged<'_> {
 
     /// Whether calls and tools are in the prompt, and arguments are encoded once.
     fn tools(&mut self, prompt: &str) {
+        let searched = Searched::new(prompt);
+        let encoded = keys_between(prompt, "{\\\"", "\\\"");
         for (at, message) in self.case.messages.iter().enumerate() {
             for call in calls_of(message) {
                 let function = &call["function"];
-                if let Some(name) = function["name"]
-                    .as_str()
-                    .filter(|name| !prompt.contains(name))
-                {
+                if let Some(name) = function["name"].as_str().filter(|name| !searched.has(name)) {
                     self.add(
                         "tool-calls-kept",
                         "a call is not in the prompt",
@@ -251,7 +254,8 @@ impl Judged<'_> {
                 let key = read
                     .as_ref()
                     .and_then(Value::as_object)
-                    .and_then(|all| all.keys().next());
+                    .and_then(|all| all.keys().next())
+                    .filter(|key| encoded.contains(key.as_str()));
                 let twice = key.map(|key| format!("{{\\\"{key}\\\""));
                 if let Some(twice) = twice.filter(|twice| self.only_in(prompt, twice)) {
                     let what = "the arguments of a call are JSON in JSON";
@@ -261,7 +265,7 @@ impl Judged<'_> {
         }
         let tools = self.case.tools.iter().flatten();
         let names = tools.filter_map(|tool| tool["function"].get("name")?.as_str());
-        let gone: Vec<&str> = names.filter(|name| !prompt.contains(name)).collect();
+        let gone: Vec<&str> = names.filter(|name| !searched.has(name)).collect();
         if let [first, ..] = gone.as_slice() {
             let detail = format!("{} of them, such as `{first}`", gone.len());
             self.add("tools-kept", "a tool is not in the prompt", detail);
@@ -336,10 +340,13 @@ impl Judged<'_> {
                 case.tools.iter().flatten().collect(),
             ),
         ];
+        let printed = [("{'", "': "), ("map[", ":")].map(|(a, z)| keys_between(prompt, a, z));
         for (rule, name, objects) in kinds {
-            let mut keys = objects
-                .iter()
-                .filter_map(|one| one.as_object()?.keys().next());
+            let keys = objects.iter();
+            let keys = keys.filter_map(|one| one.as_object()?.keys().next());
+            let is_printed = |key: &&String| printed.iter().any(|all| all.contains(key.as_str()));
+            let mut tried = HashSet::new();
+            let mut keys = keys.filter(is_printed).filter(|key| tried.insert(*key));
             let marks = |key: &String| [format!("{{'{key}': "), format!("map[{key}:")];
             let is_python = |key: &String| prompt.contains(&format!("({key}="));
             let mark = keys.find_map(|key| {
@@ -442,12 +449,6 @@ fn texts_of(message: &Value) -> Vec<&str> {
     }
 }
 
-/// The first text of a message that is not in a prompt.
-fn lost<'m>(prompt: &str, message: &'m Value) -> Option<&'m str> {
-    let mut texts = texts_of(message).into_iter();
-    texts.find(|text| !is_in(prompt, after_thoughts(message, text)))
-}
-
 /// What an answer says after its reasoning, which templates take out of earlier answers.
 fn after_thoughts<'t>(message: &Value, text: &'t str) -> &'t str {
     let is_answer = message["role"] == "assistant";
@@ -455,24 +456,63 @@ fn after_thoughts<'t>(message: &Value, text: &'t str) -> &'t str {
     rest.map_or(text, |(_, rest)| rest)
 }
 
-/// Whether a text is in a prompt: as it is, or all its words in their order, as in JSON or with other
-/// white space.
-fn is_in(prompt: &str, text: &str) -> bool {
-    let text = text.trim();
-    if memmem::find(prompt.as_bytes(), text.as_bytes()).is_some() {
-        return true;
+/// A prompt in which texts are looked for. Most come in the order of the prompt, so each is looked for
+/// after the last one that was found, and only then from the start: a long conversation takes no more
+/// time for each text than a short one.
+struct Searched<'p> {
+    prompt: &'p str,
+    /// Where the last text ends.
+    last: Cell<usize>,
+}
+
+impl<'p> Searched<'p> {
+    fn new(prompt: &'p str) -> Searched<'p> {
+        let last = Cell::new(0);
+        Searched { prompt, last }
     }
-    let words = text.split(|c: char| !c.is_alphanumeric());
-    let mut words = words.filter(|word| !word.is_empty()).peekable();
-    let mut rest = prompt.as_bytes();
-    words.peek().is_some()
-        && words.all(|word| match memmem::find(rest, word.as_bytes()) {
-            Some(at) => {
-                rest = rest.get(at + word.len()..).unwrap_or_default();
-                true
-            }
-            None => false,
-        })
+
+    /// The first text of a message that is not there.
+    fn lost<'m>(&self, message: &'m Value) -> Option<&'m str> {
+        let mut texts = texts_of(message).into_iter();
+        texts.find(|text| !self.says(after_thoughts(message, text)))
+    }
+
+    /// Whether a text is there as it is.
+    fn has(&self, text: &str) -> bool {
+        let (all, text) = (self.prompt.as_bytes(), text.as_bytes());
+        let last = self.last.get();
+        let later = memmem::find(all.get(last..).unwrap_or_default(), text).map(|at| last + at);
+        let found = later.or_else(|| memmem::find(all, text));
+        self.last.set(found.map_or(last, |at| at + text.len()));
+        found.is_some()
+    }
+
+    /// Whether a text is there: as it is, or all its words in their order, as in JSON or with other
+    /// white space.
+    fn says(&self, text: &str) -> bool {
+        let text = text.trim();
+        if self.has(text) {
+            return true;
+        }
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        let mut words = words.filter(|word| !word.is_empty()).peekable();
+        let mut rest = self.prompt.as_bytes();
+        words.peek().is_some()
+            && words.all(|word| match memmem::find(rest, word.as_bytes()) {
+                Some(at) => {
+                    rest = rest.get(at + word.len()..).unwrap_or_default();
+                    true
+                }
+                None => false,
+            })
+    }
+}
+
+/// The texts in a prompt between these two marks.
+fn keys_between<'p>(prompt: &'p str, start: &str, end: &str) -> HashSet<&'p str> {
+    let starts = prompt.split(start).skip(1);
+    let keys = starts.filter_map(|rest| Some(rest.split_once(end)?.0));
+    keys.collect()
 }
 
 /// Every text of a conversation, with its tools and documents.

@@ -30,7 +30,7 @@ pub(super) static NO_HIDDEN_TRIGGERS: Contract = Contract {
                 Some(line) => format!("{} (line {line})", trigger.what),
                 None => trigger.what.clone(),
             };
-            let evidence = Evidence::differ(what, &trigger.usual.seen, &trigger.seen.seen);
+            let evidence = Evidence::differ(what, &trigger.usual, &trigger.seen);
             tally.broken(evidence.in_line(trigger.line));
         }
         tally.judgement()

@@ -450,11 +450,11 @@ impl Search<'_, '_> {
                 format!("{whose} is compared with the number {number}, which {does}")
             }
         };
-        self.add(what, line, usual, seen);
+        self.add(what, line, &usual, &seen);
         is_tried
     }
 
-    fn add(&mut self, what: String, line: Option<usize>, usual: Examined, seen: Examined) {
+    fn add(&mut self, what: String, line: Option<usize>, usual: &Examined, seen: &Examined) {
         let known = &mut self.findings.triggers;
         let is_known = known
             .iter()
@@ -463,8 +463,8 @@ impl Search<'_, '_> {
             known.push(Trigger {
                 what,
                 line,
-                usual,
-                seen,
+                usual: Rc::clone(&usual.seen),
+                seen: Rc::clone(&seen.seen),
             });
         }
     }
@@ -589,15 +589,15 @@ impl Search<'_, '_> {
                     continue;
                 }
                 let seen = self.examine(&other);
-                let usual = examined.get_or_insert_with(|| self.examine(&case)).clone();
-                let path = path_of(&usual, &case, path);
-                if effect(&usual, &seen, &path, false) == Some(Effect::Elsewhere)
-                    && !has_same_words(&usual, &seen, &path)
+                let usual = &*examined.get_or_insert_with(|| self.examine(&case));
+                let path = path_of(usual, &case, path);
+                if effect(usual, &seen, &path, false) == Some(Effect::Elsewhere)
+                    && !has_same_words(usual, &seen, &path)
                 {
                     let (of, _) = speaker(&case, &path);
                     let whose = whose(&of, Subject::Content);
                     let what = format!("{whose} that is {kind} changes the prompt outside of it");
-                    return self.add(what, None, usual, seen);
+                    return self.add(what, None, usual, &seen);
                 }
             }
         }
@@ -636,7 +636,7 @@ impl Search<'_, '_> {
             }
             let seen = self.examine(&case);
             let what = format!("a conversation of {count} messages");
-            self.demand_no_words(&what, usual, seen);
+            self.demand_no_words(&what, usual, &seen);
         }
     }
 
@@ -661,15 +661,15 @@ impl Search<'_, '_> {
             {
                 let line = Some(self.prober.line(*at));
                 let what = "the day or the hour changes the words of the prompt".to_owned();
-                self.add(what, line, usual.clone(), seen);
+                self.add(what, line, &usual, &seen);
             }
         }
     }
 
     /// Demands that a prompt has no words of the template but the usual ones.
-    fn demand_no_words(&mut self, what: &str, usual: &Examined, seen: Examined) {
+    fn demand_no_words(&mut self, what: &str, usual: &Examined, seen: &Examined) {
         let usual_words = own_words(usual);
-        let seen_words = own_words(&seen);
+        let seen_words = own_words(seen);
         let is_new = |word: &String| !usual_words.iter().any(|(known, _)| known == word);
         let mut new = seen_words.iter().filter(|(word, _)| is_new(word));
         let Some((word, at)) = new.next() else {
@@ -679,7 +679,7 @@ impl Search<'_, '_> {
         let mut all: Vec<&str> = vec![word];
         all.extend(new.map(|(word, _)| word.as_str()).take(5));
         let what = format!("{what} brings words into the prompt: {}", all.join(", "));
-        self.add(what, Some(line), usual.clone(), seen);
+        self.add(what, Some(line), usual, seen);
     }
 }
 

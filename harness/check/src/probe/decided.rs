@@ -1,9 +1,11 @@
 //! What content decides in a template.
 
+use std::rc::Rc;
+
 use rolecall_core::named;
 use serde::Serialize;
 
-use super::outcome::Examined;
+use super::outcome::ProbeOutcome;
 
 named! {
     /// The kind of a literal.
@@ -71,7 +73,8 @@ pub(crate) struct Trigger {
     pub(crate) what: String,
     /// The line of the template where it is decided, from 1, if that is known.
     pub(crate) line: Option<usize>,
-    /// A conversation without it.
-    pub(crate) usual: Examined,
-    pub(crate) seen: Examined,
+    /// A conversation without it. What its render looked at is not kept: that is as much as the template
+    /// has conditions, for each of them.
+    pub(crate) usual: Rc<ProbeOutcome>,
+    pub(crate) seen: Rc<ProbeOutcome>,
 }
