@@ -107,7 +107,8 @@ pub enum TemplateErrorKind {
     /// The reference refuses it, too, with an exception of this kind, because it does not know a word
     /// of it: a key, a parser or the version of the language. Another version of the reference may.
     Unknown(Kind),
-    /// The reference can use it, but a pattern needs something that this crate does not have.
+    /// The reference can use it, but a pattern needs something that this crate does not have, or there
+    /// are more than 200 fields.
     Unsupported,
 }
 

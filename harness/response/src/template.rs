@@ -63,6 +63,10 @@ pub(crate) struct Delimiter {
     pub(crate) may_grow: bool,
 }
 
+/// The most fields of a response template. Each character of an answer may begin any of them, so more
+/// would make each answer slow.
+const MOST_FIELDS: usize = 200;
+
 const TEMPLATE_KEYS: [&str; 5] = [
     "version",
     "defaults",
@@ -128,6 +132,14 @@ impl ResponseTemplate {
                 ));
             }
         };
+        if specs.len() > MOST_FIELDS {
+            let count = specs.len();
+            return Err(TemplateError {
+                path: "fields".to_owned(),
+                kind: TemplateErrorKind::Unsupported,
+                message: format!("{count} fields, where at most {MOST_FIELDS} are expected"),
+            });
+        }
         let fields = specs
             .iter()
             .map(|(name, spec)| Field::read(&name.to_string(), spec));

@@ -200,3 +200,19 @@ fn an_inspection_of_a_hostile_template_ends() {
         assert!(took.as_secs() < 60, "{took:?}");
     }
 }
+
+#[test]
+fn a_response_template_with_very_many_fields_is_refused_at_once() {
+    let with = |count: usize| {
+        let fields = (0..count).map(|at| (format!("f{at}"), json!({"open": format!("<{at}>")})));
+        let fields: serde_json::Map<String, Value> = fields.collect();
+        ResponseTemplate::from_json(&json!({"start_anchor": "a", "fields": fields}))
+    };
+    assert!(with(200).is_ok());
+    let error = with(201).expect_err("too many fields");
+    assert_eq!(error.kind, TemplateErrorKind::Unsupported);
+    assert_eq!(
+        error.to_string(),
+        "fields: 201 fields, where at most 200 are expected"
+    );
+}

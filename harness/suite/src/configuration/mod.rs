@@ -31,6 +31,9 @@ pub const FILE: &str = "rolecall.toml";
 /// The most templates of a suite of one's own.
 pub const MOST_TEMPLATES: usize = 10_000;
 
+/// The most patterns of a list. Every built-in case is compared with all of them.
+const MOST_PATTERNS: usize = 1_000;
+
 /// The JSON Schema of the file, by which editors check it.
 pub const SCHEMA: &str = include_str!("suite.schema.json");
 
@@ -483,6 +486,11 @@ impl ConfigurationReader<'_> {
 
     fn patterns(&mut self, list: &Node<'_>) -> Vec<CasePattern> {
         let mut patterns = Vec::new();
+        if let Some(first) = list.items().get(MOST_PATTERNS) {
+            let message = format!("more than {MOST_PATTERNS} patterns");
+            self.document.problem(first.range.start, message, None);
+            return patterns;
+        }
         for item in list.items() {
             let (text, at) = (item.text().unwrap_or_default(), item.range.start);
             match Wildcard::new(text) {
