@@ -17,6 +17,11 @@ use rolecall_suite::suite::Pair;
 /// together. Of a template with very many places, each gets fewer.
 const MOST_RENDERS: usize = 60_000;
 
+/// The most bytes of source that the mutants of a template have together. Each mutant is compiled whole
+/// and rendered, so without a limit the time would grow with the square of a template's size. Of larger
+/// templates mutants from all places are tried, as many as fit.
+const MOST_SOURCE: usize = 64 << 20;
+
 #[derive(Debug)]
 pub struct TemplateMutants<'s> {
     pub template: &'s Template,
@@ -24,6 +29,8 @@ pub struct TemplateMutants<'s> {
     pub cases: usize,
     /// Its mutants, in the order of their places. Those that do not compile are not among them.
     pub mutants: Vec<Mutant>,
+    /// How many mutants were not made, because the template has too many.
+    pub left_out: usize,
     /// Conversations that the search has made: each tells mutants apart that no case notices.
     pub conversations: Vec<Case>,
     /// How many conversations the search tried at each place with such mutants.
@@ -83,6 +90,11 @@ impl<'s> TemplateMutants<'s> {
         let mutations = engine.mutations(template).ok_or_else(unknown)?;
         let sites = program.without_front().sites().unwrap_or_default();
         let (originals, has_marks) = originals(&program, pairs);
+        let all = mutations.len();
+        let most = MOST_SOURCE / template.source.len().max(1);
+        let every = all.div_ceil(most.max(1)).max(1);
+        let mutations: Vec<Mutation> = mutations.into_iter().step_by(every).collect();
+        let left_out = all - mutations.len();
         let mutants = mutations.into_par_iter().filter_map(|mutation| {
             let mutant = mutated(template, &mutation)?;
             let mutant = FrontProgram::load(engine, &mutant);
@@ -122,6 +134,7 @@ impl<'s> TemplateMutants<'s> {
             template,
             mutants: mutants.collect(),
             cases: originals.len(),
+            left_out,
             conversations: Vec::new(),
             tries: effort.tries,
         };
@@ -464,6 +477,25 @@ mod tests {
         assert_eq!(made.noticed(), 0);
         assert!(made.is_at_least(0));
         assert_eq!(made.alike(), made.mutants.len());
+    }
+
+    #[test]
+    fn of_a_large_template_some_mutants_in_all_places_are_tried() {
+        let conditions = "{% if messages[0].role == 'tool' %}x{% endif %}".repeat(6);
+        let all = examined(&conditions, &["user"], 0, |mutants| {
+            assert_eq!(mutants.left_out, 0);
+            mutants.mutants.len()
+        });
+        let source = format!("{conditions}{}", "x".repeat(MOST_SOURCE / 8));
+        examined(&source, &["user"], 0, |mutants| {
+            let tried = mutants.mutants.len();
+            assert!(
+                tried <= 8 && tried + mutants.left_out >= all,
+                "{tried} of {all}"
+            );
+            let places = mutants.mutants.iter().map(|one| one.mutation.span().start);
+            assert!(places.max() > Some(conditions.len() / 2));
+        });
     }
 
     #[test]

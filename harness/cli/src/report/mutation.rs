@@ -51,6 +51,7 @@ fn write_one(
         noticed => mutants.noticed(),
         all => mutants.mutants.len() - mutants.alike(),
         alike => mutants.alike(),
+        left_out => mutants.left_out,
         cases => mutants.cases,
         tries => mutants.tries,
         mutants => shown?,
@@ -137,6 +138,9 @@ document! {
         noticed: usize = mutants.noticed(),
         /// How many mutants no conversation tells apart, as far as the search tried.
         alike: usize = mutants.alike(),
+        /// How many mutants were not made, because those of a large template take too long. Absent if
+        /// all were made.
+        left_out?: Option<usize> = (mutants.left_out > 0).then_some(mutants.left_out),
         /// How many conversations the search tried at each place with mutants that no case notices.
         tries: usize = mutants.tries,
         /// Conversations that would notice mutants which no case notices, as a case file has them.
