@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rolecall_core::provenance::Span;
-use rolecall_core::{Case, Outcome, Template};
+use rolecall_core::{Case, Limit, Outcome, Template};
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
@@ -57,6 +57,10 @@ pub enum Written {
     Refused(Outcome),
 }
 
+/// The most bytes of prompts that the answers of one conversation have together. Each answer has the
+/// conversation before it in its prompt, so they grow with the square of its length.
+const MOST_PROMPTS: usize = 256 << 20;
+
 /// Writes the answers of cases with one template.
 pub struct Writer<'p, 't> {
     program: &'p FrontProgram<'t>,
@@ -95,12 +99,22 @@ impl<'p, 't> Writer<'p, 't> {
         let messages = case.messages.iter().enumerate();
         let answers = messages.filter(move |(_, message)| is_answer(message));
         let asked = Asked::new(case, self.front);
+        let mut written = 0;
         answers.filter_map(move |(index, message)| {
             let meant = Meaning::of(message)?;
+            let outcome = if written > MOST_PROMPTS {
+                let limit = Limit::Output;
+                Written::Refused(Outcome::Exceeded { limit })
+            } else {
+                self.written(&asked, index)
+            };
+            if let Written::Text { prompt, .. } = &outcome {
+                written += prompt.len();
+            }
             Some(WrittenAnswer {
                 index,
                 meant,
-                outcome: self.written(&asked, index),
+                outcome,
             })
         })
     }

@@ -552,3 +552,32 @@ fn shown(text: &str) -> String {
     let more = if start == text.trim() { "" } else { "…" };
     format!("`{start}{more}`")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_found_in_any_order() {
+        let prompt = Searched::new("<a>one</a><b>two</b><a>three\nfour</a>");
+        for (text, expected) in [
+            ("one", true),
+            ("three", true),
+            ("two", true),
+            ("two", true),
+            ("<a>", true),
+            ("five", false),
+            ("", true),
+        ] {
+            assert_eq!(prompt.has(text), expected, "{text}");
+        }
+        // Words in their order, with other signs between them.
+        assert!(prompt.says("two, three") && !prompt.says("four, one"));
+    }
+
+    #[test]
+    fn keys_are_found_as_a_language_prints_them() {
+        let printed = keys_between("{'a': 1} and {'b c': {'é': 2}} {'d", "{'", "': ");
+        assert_eq!(printed, HashSet::from(["a", "b c", "é"]));
+    }
+}
