@@ -1,11 +1,12 @@
 //! Looking for fixes of templates, and applying them to their files.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use crate::report::fixes::{ByHand, Fate, TemplateFixes};
 use rolecall_check::card::Card;
 use rolecall_check::contract::Contract;
-use rolecall_check::fix::{Fixer, Fixes};
+use rolecall_check::fix::{Fixer, Fixes, Work};
 use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::file::{read_text, write_whole};
 use rolecall_core::guard;
@@ -23,9 +24,12 @@ use crate::{home, stdin};
 pub(crate) struct Search<'s> {
     runner: &'s Runner<'s>,
     tokenizers: &'s Tokenizers,
-    /// The conversations whose prompts a fix must not change: those of the built-in suite.
-    conversations: Suite,
+    /// The conversations whose prompts a fix must not change: those of the built-in suite. Most
+    /// searches end before they need them.
+    conversations: OnceLock<Result<Suite, Failure>>,
     unsafe_too: bool,
+    most_work: Option<Work>,
+    step: &'s (dyn Fn() + Sync),
 }
 
 impl<'s> Search<'s> {
@@ -34,14 +38,22 @@ impl<'s> Search<'s> {
         runner: &'s Runner<'s>,
         tokenizers: &'s Tokenizers,
         unsafe_too: bool,
-    ) -> Result<Search<'s>, Failure> {
-        let builtin = home::builtin()?;
-        Ok(Search {
+        most_work: Option<Work>,
+        step: &'s (dyn Fn() + Sync),
+    ) -> Search<'s> {
+        Search {
             runner,
             tokenizers,
-            conversations: Suite::load(&[], &[builtin.conversations()], &[builtin.tools()]),
+            conversations: OnceLock::new(),
             unsafe_too,
-        })
+            most_work,
+            step,
+        }
+    }
+
+    /// Ends the search. It is an error if the built-in suite could not be loaded.
+    pub(crate) fn end(self) -> Result<(), Failure> {
+        self.conversations.into_inner().transpose().map(drop)
     }
 
     /// The fixes of a template's broken contracts, of those that are chosen. The card is its whole
@@ -57,9 +69,18 @@ impl<'s> Search<'s> {
         };
         let fixer = Fixer {
             engine,
-            cases: &self.conversations.cases,
+            cases: &|| {
+                let loaded = self.conversations.get_or_init(|| {
+                    let builtin = home::builtin()?;
+                    let (cases, tools) = (builtin.conversations(), builtin.tools());
+                    Ok(Suite::load(&[], &[cases], &[tools]))
+                });
+                loaded.as_ref().map_or(&[], |suite| &suite.cases)
+            },
             tokenizer: self.tokenizers.of(template),
             unsafe_too: self.unsafe_too,
+            most_work: self.most_work,
+            step: self.step,
         };
         let part = format!("the search for fixes of {}", template.name);
         let search = || guard::contained(&part, || fixer.fixes(template, card, is_chosen));

@@ -298,7 +298,10 @@ fn no_text_takes_more_than_its_share() {
 fn many_small_things_take_no_longer_than_their_number() {
     let world = World::new();
     base(&world);
-    for (count, message) in [(1_000, "980 more patterns"), (5_000, "more than 1000 patterns")] {
+    for (count, message) in [
+        (1_000, "980 more patterns"),
+        (5_000, "more than 1000 patterns"),
+    ] {
         let patterns: Vec<String> = (0..count).map(|n| format!("\"x{n}/y\"")).collect();
         world.write(
             "work/rolecall.toml",

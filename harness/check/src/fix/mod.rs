@@ -21,6 +21,7 @@ mod proof;
 
 mod trial;
 
+use std::cell::{Cell, OnceCell};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -30,7 +31,6 @@ use crate::contract::{self, Contract};
 use crate::tokenizer::Tokenizer;
 use rolecall_core::diff::Diff;
 use rolecall_core::{Case, Dialect, Engine, Template};
-use rolecall_front::program::FrontProgram;
 
 use asked::{Conversations, conversations};
 use proof::Outcomes;
@@ -69,13 +69,42 @@ impl Fix {
 /// What fixes are looked for with.
 pub struct Fixer<'f> {
     pub engine: &'f dyn Engine,
-    /// The conversations whose prompts have to stay.
-    pub cases: &'f [Case],
+    /// Loads the conversations whose prompts have to stay. Only a change that cures a finding needs
+    /// them.
+    pub cases: &'f (dyn Fn() -> &'f [Case] + Sync),
     /// The model's tokenizer, if it is known.
     pub tokenizer: Option<&'f Tokenizer>,
     /// Whether the fixes that are not safe are applied, too.
     pub unsafe_too: bool,
+    /// The most work that the search for the fixes of one template may take. Without it, the search
+    /// takes as much as it needs.
+    pub most_work: Option<Work>,
+    /// Called after each finding that a fix was looked for.
+    pub step: &'f (dyn Fn() + Sync),
 }
+
+/// The work of a search for fixes, in bytes of templates that are compiled and rendered. It is counted
+/// and not measured, so that the result is the same on every machine. How long it takes follows from
+/// the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Work(u64);
+
+impl Work {
+    /// So much takes about a second of a processor of 2024 at most, in an optimised build.
+    pub const SECOND: Work = Work(256 << 20);
+}
+
+/// What a render costs besides the bytes of its template, in such bytes.
+const RENDER: usize = 4 << 10;
+
+/// A card takes as long as so many renders of a conversation of the suite.
+const CARD: usize = 1_500;
+
+/// The judgement by one contract takes as long as so many.
+const CONTRACT: usize = 350;
+
+/// A first look at a change takes as long as so many.
+const LOOK: usize = 25;
 
 /// The fixes of a template, in the order in which they are applied, and the template with all that
 /// were applied.
@@ -86,6 +115,8 @@ pub struct Fixes {
     pub found: Vec<Fix>,
     /// The source after all that are applied.
     pub source: String,
+    /// The contracts that the search was not done with when its work was used up.
+    pub untried: Vec<&'static str>,
 }
 
 /// The most fixes of a template that are applied one after the other.
@@ -98,11 +129,15 @@ const MOST_TRIED: usize = 12;
 struct Patient<'p> {
     template: Template,
     card: Card,
-    conversations: &'p Conversations,
-    /// What the template makes of the usual conversations, and of the others.
-    outcomes: [Outcomes; 2],
+    /// The conversations, loaded for the first change that cures a finding.
+    conversations: OnceCell<Conversations>,
+    /// The template before all fixes, with its card: what the conversations are for.
+    first: (&'p Template, &'p Card),
+    /// What the template makes of the usual conversations, and of the others, found out on first use.
+    outcomes: [OnceCell<Outcomes>; 2],
     examiner: Examiner,
     writer: Writer,
+    left: Cell<Work>,
 }
 
 /// A change that was tried: it fixes the contract and breaks no other one.
@@ -127,33 +162,34 @@ impl Fixer<'_> {
         is_chosen: impl Fn(&Contract) -> bool,
     ) -> Fixes {
         let mut fixes = Fixes {
-            found: Vec::new(),
             source: template.source.clone(),
+            ..Fixes::default()
         };
         // Go templates have no recipes.
         if template.dialect != Dialect::Jinja || card.syntax_error.is_some() {
             return fixes;
         }
         let mut template = template.clone();
-        let is_worth_it = ids(card)
-            .filter(|contract| is_chosen(contract))
-            .any(|contract| !candidates(contract.id, &Source::new(&template.source)).is_empty());
-        if !is_worth_it {
+        let has_recipe = |contract: &Contract, template: &Template| {
+            let source = Source::new(&template.source);
+            is_chosen(contract) && !candidates(contract.id, &source).is_empty()
+        };
+        if !ids(card).any(|contract| has_recipe(contract, &template)) {
             return fixes;
         }
         for (name, token) in &card.assumed {
             template = template.with_special_token(name, token);
         }
-        let conversations = conversations(self.cases, &template, card);
+        let first = template.clone();
         let mut patient = Patient {
-            outcomes: conversations
-                .parts()
-                .map(|asked| Outcomes::of(self.engine, &template, asked)),
+            outcomes: [OnceCell::new(), OnceCell::new()],
             template,
             card: card.clone(),
-            conversations: &conversations,
+            conversations: OnceCell::new(),
+            first: (&first, card),
             examiner: Examiner::default(),
             writer: Writer::new(self.engine),
+            left: Cell::new(self.most_work.unwrap_or(Work(u64::MAX))),
         };
         // The findings by state: how many fixes were applied before.
         let mut left: BTreeMap<&'static str, (usize, Option<Fix>)> = BTreeMap::new();
@@ -170,8 +206,14 @@ impl Fixer<'_> {
                 if is_tried || !is_broken || !is_chosen(contract) || state == MOST_APPLIED {
                     continue;
                 }
-                let Some((mut fix, card, outcomes)) = self.fix(&patient, contract) else {
-                    left.insert(contract.id, (state, None));
+                let found = self.fix(&patient, contract);
+                if !left.contains_key(contract.id) {
+                    (self.step)();
+                }
+                let Some((mut fix, card, outcomes)) = found else {
+                    if !patient.is_spent() {
+                        left.insert(contract.id, (state, None));
+                    }
                     continue;
                 };
                 if !fix.is_safe() && !self.unsafe_too {
@@ -183,7 +225,7 @@ impl Fixer<'_> {
                 fixes.source.clone_from(&fix.after);
                 patient.template.source.clone_from(&fix.after);
                 patient.card = card;
-                patient.outcomes = outcomes;
+                patient.outcomes = outcomes.map(OnceCell::from);
                 fixes.found.push(fix);
             }
             if fixes.found.len() == before {
@@ -192,10 +234,12 @@ impl Fixer<'_> {
         }
         let state = fixes.found.len();
         for contract in ids(&patient.card) {
-            if let Some((tried, Some(fix))) = left.remove(contract.id)
-                && tried == state
-            {
-                fixes.found.push(fix);
+            match left.remove(contract.id) {
+                Some((tried, fix)) if tried == state => fixes.found.extend(fix),
+                _ if patient.is_spent() && has_recipe(contract, &patient.template) => {
+                    fixes.untried.push(contract.id);
+                }
+                _ => {}
             }
         }
         fixes
@@ -210,13 +254,14 @@ impl Fixer<'_> {
     ) -> Option<(Fix, Card, [Outcomes; 2])> {
         let text = patient.template.source.clone();
         let source = Source::new(&text);
+        let trial = &Trial::new(self.engine, &patient.template, &patient.card, contract);
         let (mut safe, mut other) = (Vec::new(), None);
         for candidate in candidates(contract.id, &source) {
             let is_needless = candidate.is_one_of_many && !safe.is_empty();
             if is_needless {
                 break;
             }
-            let Some(tried) = self.tried(patient, contract, candidate, &source) else {
+            let Some(tried) = self.tried(patient, trial, candidate, &source) else {
                 continue;
             };
             if tried.proof.is_clean() {
@@ -225,7 +270,7 @@ impl Fixer<'_> {
             }
             // One of many ways that changes other prompts is the wrong one.
             if !tried.candidate.is_one_of_many {
-                safe.extend(self.safe_part(patient, contract, &tried.candidate, &source));
+                safe.extend(self.safe_part(patient, trial, &tried.candidate, &source));
                 other = other.or(Some(tried));
             }
         }
@@ -235,16 +280,16 @@ impl Fixer<'_> {
         });
         let mut unsafe_one = None;
         for tried in safe {
-            let tried = self.smallest(patient, contract, &source, tried);
-            let proven = self.proven(patient, contract, tried);
+            let tried = self.smallest(patient, trial, &source, tried);
+            let proven = self.proven(patient, trial, tried)?;
             if proven.0.proof.is_clean() {
                 return Some(proven);
             }
             unsafe_one = unsafe_one.or(Some(proven));
         }
         unsafe_one.or_else(|| {
-            let other = self.smallest(patient, contract, &source, other?);
-            Some(self.proven(patient, contract, other))
+            let other = self.smallest(patient, trial, &source, other?);
+            self.proven(patient, trial, other)
         })
     }
 
@@ -252,7 +297,7 @@ impl Fixer<'_> {
     fn safe_part(
         &self,
         patient: &Patient<'_>,
-        contract: &'static Contract,
+        trial: &Trial<'_>,
         candidate: &Candidate,
         source: &Source<'_>,
     ) -> Option<Tried> {
@@ -265,23 +310,22 @@ impl Fixer<'_> {
         let alone = (0..count).map(|one| candidate.with(|at| at == one));
         let mut parts = without.chain(alone);
         parts.find_map(|part| {
-            let tried = self.tried(patient, contract, part, source);
+            let tried = self.tried(patient, trial, part, source);
             tried.filter(|tried| tried.proof.is_clean())
         })
     }
 
     /// Tries a candidate in the usual conversations. None if it does not fix the contract, or
-    /// breaks another one.
+    /// breaks another one, or if there is not enough work left to tell.
     fn tried(
         &self,
         patient: &Patient<'_>,
-        contract: &'static Contract,
+        trial: &Trial<'_>,
         candidate: Candidate,
         source: &Source<'_>,
     ) -> Option<Tried> {
         let changed = patient.changed(candidate.source(source));
-        let trial = Trial::new(self.engine, &patient.template, &patient.card, contract);
-        if !trial.is_touched(&changed) {
+        if !patient.can_render(LOOK) || !trial.is_touched(&changed) {
             return None;
         }
         let examine = |choice: &ContractChoice| {
@@ -290,24 +334,20 @@ impl Fixer<'_> {
         };
         // Most changes fix nothing, and one contract takes a small part of a card's time.
         let only = ContractChoice {
-            select: vec![contract],
+            select: vec![trial.contract],
             ..ContractChoice::default()
         };
-        if !trial.is_fixed(&examine(&only)) {
+        if !patient.can_render(CONTRACT) || !trial.is_fixed(&examine(&only)) {
+            return None;
+        }
+        if !patient.can_render(CARD) {
             return None;
         }
         let card = examine(&ContractChoice::default());
         if !trial.is_fixed(&card) {
             return None;
         }
-        let [usual, _] = patient.conversations.parts();
-        let outcomes = Outcomes::of(self.engine, &changed, usual);
-        let proof = Proof::of(
-            &FrontProgram::load(self.engine, &patient.template),
-            usual,
-            [&patient.outcomes[0], &outcomes],
-            (contract.id, &patient.writer),
-        );
+        let (outcomes, proof) = self.compared(patient, trial, &changed, 0)?;
         Some(Tried {
             candidate,
             source: changed.source,
@@ -321,53 +361,80 @@ impl Fixer<'_> {
     fn smallest(
         &self,
         patient: &Patient<'_>,
-        contract: &'static Contract,
+        trial: &Trial<'_>,
         source: &Source<'_>,
         tried: Tried,
     ) -> Tried {
         let candidate = &tried.candidate;
-        let [usual, _] = patient.conversations.parts();
+        let [usual, _] = self.conversations(patient).parts();
         let mut kept: Vec<bool> = vec![true; candidate.len()];
         for one in (0..kept.len()).rev() {
+            let Some(old) = patient.outcomes[0]
+                .get()
+                .filter(|_| patient.can_render(LOOK))
+            else {
+                return tried;
+            };
             kept[one] = false;
             let changed = patient.changed(candidate.with(|at| kept[at]).source(source));
-            let old = &patient.outcomes[0];
             kept[one] = !tried.outcomes.is_kept_by(self.engine, &changed, usual, old);
         }
         if kept.iter().all(|is_kept| *is_kept) {
             return tried;
         }
         let smaller = candidate.with(|at| kept[at]);
-        let smaller = self.tried(patient, contract, smaller, source);
+        let smaller = self.tried(patient, trial, smaller, source);
         smaller
             .filter(|smaller| smaller.proof == tried.proof)
             .unwrap_or(tried)
     }
 
-    /// Proves a change in all conversations.
+    /// Proves a change in all conversations. None if there is not enough work left.
     fn proven(
         &self,
         patient: &Patient<'_>,
-        contract: &'static Contract,
+        trial: &Trial<'_>,
         tried: Tried,
-    ) -> (Fix, Card, [Outcomes; 2]) {
+    ) -> Option<(Fix, Card, [Outcomes; 2])> {
         let changed = patient.changed(tried.source);
-        let [_, others] = patient.conversations.parts();
-        let outcomes = Outcomes::of(self.engine, &changed, others);
-        let proof = Proof::of(
-            &FrontProgram::load(self.engine, &patient.template),
-            others,
-            [&patient.outcomes[1], &outcomes],
-            (contract.id, &patient.writer),
-        );
+        let (outcomes, proof) = self.compared(patient, trial, &changed, 1)?;
+        let [_, others] = self.conversations(patient).parts();
         let fix = Fix {
-            contract,
+            contract: trial.contract,
             before: patient.template.source.clone(),
             after: changed.source,
             proof: tried.proof.and(proof, others),
             is_applied: false,
         };
-        (fix, tried.card, [tried.outcomes, outcomes])
+        Some((fix, tried.card, [tried.outcomes, outcomes]))
+    }
+
+    /// What a changed template makes of a part of the conversations, and what that proves. None if
+    /// there is not enough work left.
+    fn compared(
+        &self,
+        patient: &Patient<'_>,
+        trial: &Trial<'_>,
+        changed: &Template,
+        part: usize,
+    ) -> Option<(Outcomes, Proof)> {
+        let asked = self.conversations(patient).parts()[part];
+        let (cell, template) = (&patient.outcomes[part], &patient.template);
+        let times = 1 + usize::from(cell.get().is_none());
+        if !patient.can_render(times * asked.len()) {
+            return None;
+        }
+        let old = cell.get_or_init(|| Outcomes::of(self.engine, template, asked));
+        let new = Outcomes::of(self.engine, changed, asked);
+        let defect = (trial.contract.id, &patient.writer);
+        let proof = Proof::of(&trial.old, asked, [old, &new], defect);
+        Some((new, proof))
+    }
+
+    fn conversations<'p>(&self, patient: &'p Patient<'_>) -> &'p Conversations {
+        let (template, card) = patient.first;
+        let load = || conversations((self.cases)(), template, card);
+        patient.conversations.get_or_init(load)
     }
 }
 
@@ -377,6 +444,19 @@ impl Patient<'_> {
             source,
             ..self.template.clone()
         }
+    }
+
+    /// Whether enough work is left for so many renders, which are counted then. After the first refusal
+    /// nothing is left.
+    fn can_render(&self, renders: usize) -> bool {
+        let cost = renders * (RENDER + self.template.source.len());
+        let left = self.left.get().0.checked_sub(cost as u64);
+        self.left.set(Work(left.unwrap_or_default()));
+        left.is_some()
+    }
+
+    fn is_spent(&self) -> bool {
+        self.left.get() == Work(0)
     }
 }
 

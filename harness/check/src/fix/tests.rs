@@ -43,9 +43,11 @@ fn fixed_with(source: &str, unsafe_too: bool, is_chosen: impl Fn(&Contract) -> b
     let cases = cases();
     let fixer = Fixer {
         engine: &engine,
-        cases: &cases,
+        cases: &|| &cases,
         tokenizer: None,
         unsafe_too,
+        most_work: None,
+        step: &|| {},
     };
     let search = |source: &str| {
         let template = Template::from_source("t", Dialect::Jinja, source);
@@ -474,15 +476,54 @@ fn a_refusal_is_no_fixed_prompt() {
 }
 
 #[test]
+fn a_search_with_little_work_says_what_it_was_not_done_with() {
+    let source = "{% if tools is not none %}Tools: {{ tools | tojson }}{% endif %}\
+        {% for m in messages %}<{{ m.role }}>{{ m.content }}</s>{% endfor %}";
+    let engine = JinjaEngine::new();
+    let template = Template::from_source("t", Dialect::Jinja, source);
+    let card = examine(&engine, &template);
+    let cases = cases();
+    let found = |most_work| {
+        let fixer = Fixer {
+            engine: &engine,
+            cases: &|| &cases,
+            tokenizer: None,
+            unsafe_too: false,
+            most_work,
+            step: &|| {},
+        };
+        let fixes = fixer.fixes(&template, &card, |contract| contract.id == "no-tools-alike");
+        let found: Vec<&str> = fixes.found.iter().map(|fix| fix.contract.id).collect();
+        (found, fixes.untried)
+    };
+    let id = "no-tools-alike";
+    assert_eq!(found(None), (vec![id], vec![]));
+    assert_eq!(found(Some(Work::SECOND)), (vec![id], vec![]));
+    assert_eq!(found(Some(Work(1 << 20))), (vec![], vec![id]));
+    // Conversations are loaded for a change that cures the finding only.
+    let fixer = Fixer {
+        engine: &engine,
+        cases: &|| panic!("nothing has to be proven"),
+        tokenizer: None,
+        unsafe_too: false,
+        most_work: Some(Work(1 << 20)),
+        step: &|| {},
+    };
+    assert_eq!(fixer.fixes(&template, &card, |_| true).found.len(), 0);
+}
+
+#[test]
 fn what_has_no_recipe_is_left_alone() {
     let go = Template::from_source("t", Dialect::Go, "{{ .Prompt }}");
     let engine = rolecall_go::GoEngine::new();
     let card = examine(&engine, &go);
     let fixer = Fixer {
         engine: &engine,
-        cases: &cases(),
+        cases: &|| &[],
         tokenizer: None,
         unsafe_too: true,
+        most_work: None,
+        step: &|| {},
     };
     let found = fixer.fixes(&go, &card, |_| true);
     assert!(found.found.is_empty() && found.source == "{{ .Prompt }}");

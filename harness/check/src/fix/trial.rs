@@ -13,9 +13,9 @@ use super::asked::case_of;
 
 /// A change of a template on its way to a fix.
 pub(super) struct Trial<'t> {
-    old: FrontProgram<'t>,
+    pub(super) old: FrontProgram<'t>,
     card: &'t Card,
-    contract: &'static Contract,
+    pub(super) contract: &'static Contract,
 }
 
 impl<'t> Trial<'t> {

@@ -28,6 +28,7 @@ use rolecall_check::card::Card;
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::contract::{self, Judgement, Severity};
 use rolecall_check::downloads::Downloads;
+use rolecall_check::fix::Work;
 use rolecall_check::known_defects::{self, KnownDefects};
 use rolecall_check::reach::Reach;
 use rolecall_check::tokenizer::Tokenizers;
@@ -174,8 +175,10 @@ impl Check<'_> {
         self.judge(&mut checked, checks_base)?;
         self.write(&checked, out)?;
         if let Some(whole) = whole.filter(|_| !is_json) {
+            // Whoever waits for patches can read the findings.
+            out.flush()?;
             for found in self.find_fixes(&checked, &whole)? {
-                fixes::write(out, &found, arguments.all)?;
+                fixes::write(out, &found, arguments.all, true)?;
             }
         }
         if arguments.format == Format::Human {
@@ -440,7 +443,7 @@ impl Check<'_> {
         let is_read = self.arguments.format == Format::Human && !screen::is_quiet();
         for found in &checked.fixes {
             if is_read {
-                fixes::write(out, found, self.arguments.all)?;
+                fixes::write(out, found, self.arguments.all, false)?;
             } else if let Some(sentence) = found.sentence() {
                 // A file that was changed is more than a message that the user does without.
                 writeln!(clean::messages(), "{sentence}")?;
@@ -465,28 +468,24 @@ impl Check<'_> {
     fn find_fixes(&self, checked: &Checked, cards: &[Card]) -> Result<Vec<TemplateFixes>, Failure> {
         let mut narrowed = cards.to_vec();
         self.narrow(&mut narrowed, &checked.suite);
-        let mut search = None;
         let mut all = Vec::new();
-        let progress = Progress::new(cards.len(), "looking for fixes", "templates");
+        let chosen: Vec<Vec<&str>> = narrowed.iter().map(|card| self.to_fix(card)).collect();
+        let count = chosen.iter().map(Vec::len).sum();
+        let progress = Progress::new(count, "looking for fixes", "findings");
         let step = progress.slow_step();
-        for (card, narrowed) in cards.iter().zip(&narrowed) {
-            step();
-            let chosen = self.to_fix(narrowed);
+        // Whoever asks for fixes waits for all of them.
+        let most_work = (!self.arguments.fix).then_some(Work::SECOND);
+        let unsafe_too = self.arguments.unsafe_fixes;
+        let tokenizers = &checked.tokenizers;
+        let search = fixing::Search::new(&self.runner, tokenizers, unsafe_too, most_work, &step);
+        for (card, chosen) in cards.iter().zip(&chosen) {
             let mut templates = checked.suite.templates.iter();
             let template = templates.find(|one| one.name.as_str() == card.template);
             let Some(template) = template.filter(|_| !chosen.is_empty()) else {
                 continue;
             };
-            if search.is_none() {
-                let unsafe_too = self.arguments.unsafe_fixes;
-                let new = fixing::Search::new(&self.runner, &checked.tokenizers, unsafe_too)?;
-                search = Some(new);
-            }
-            let Some(search) = &search else {
-                continue;
-            };
             let fixes = search.fixes(template, card, |contract| chosen.contains(&contract.id));
-            if !fixes.found.is_empty() {
+            if !fixes.found.is_empty() || !fixes.untried.is_empty() {
                 all.push(TemplateFixes {
                     template: card.template.clone(),
                     file: template.path.display().to_string(),
@@ -500,6 +499,7 @@ impl Check<'_> {
             }
         }
         progress.clear();
+        search.end()?;
         Ok(all)
     }
 

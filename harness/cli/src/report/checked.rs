@@ -34,10 +34,25 @@ document! {
         #[cfg_attr(feature = "schema", schemars(default))]
         fixes?: Option<Vec<FixDocument<'c>>> =
             fixes.map(|fixes| fixes.iter().flat_map(TemplateFixes::documents).collect()),
+        /// The findings for which the search for fixes ended early: it takes at most about a second
+        /// for a template, counted in work and not in time. `--fix` has no such limit.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(default))]
+        untried: Vec<UntriedDocument<'c>> = fixes.unwrap_or_default().iter()
+            .filter(|of| !of.fixes.untried.is_empty()).map(UntriedDocument::of).collect(),
         /// What is wrong with the user's own conversations, for each template.
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         #[cfg_attr(feature = "schema", schemars(default))]
         conversations: &'c [JudgedConversations] = conversations,
+    }
+
+    /// Findings of a template for which the search for fixes ended early.
+    #[cfg_attr(feature = "schema", schemars(rename = "Untried"))]
+    struct UntriedDocument<'c> from (of: &'c TemplateFixes) {
+        /// The template's name, as on its card.
+        template: &'c str = &of.template,
+        /// The contracts that it breaks.
+        contracts: &'c [&'static str] = &of.fixes.untried,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The patches of `check --fix`: what each changes in the template, and the proof.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::io::{self, Write};
 
 use minijinja::{Value, context};
@@ -17,6 +18,10 @@ use rolecall_core::diff::Diff;
 use rolecall_core::patch;
 
 const MOST_NAMES: usize = 3;
+
+/// The most lines of patches on a screen, if nobody asked for patches: the findings before them stay
+/// there.
+const MOST_LINES: usize = 12;
 
 /// The fixes of a template, and what becomes of them.
 #[derive(Debug)]
@@ -83,12 +88,21 @@ impl TemplateFixes {
 }
 
 /// Writes the fixes of a template, and how to apply them. Lines are cut on a narrow screen, unless
-/// everything is wanted or the patch is to be applied by hand.
-pub fn write(out: &mut dyn Write, of: &TemplateFixes, is_all: bool) -> io::Result<()> {
+/// everything is wanted or the patch is to be applied by hand. Long patches are only counted there if
+/// they are `unasked`.
+pub fn write(
+    out: &mut dyn Write,
+    of: &TemplateFixes,
+    is_all: bool,
+    unasked: bool,
+) -> io::Result<()> {
     let fixes = &of.fixes.found;
-    if fixes.is_empty() {
-        return Ok(());
-    }
+    let most = if unasked && !is_all && screen::limit().is_some() {
+        MOST_LINES
+    } else {
+        usize::MAX
+    };
+    let left = Cell::new(most);
     let width = screen::limit().filter(|_| !is_all && !matches!(of.fate, Fate::ByHand(_)));
     let fix = |fix: &Fix| -> io::Result<Value> {
         let (verb, style) = match (of.is_applied(fix), fix.is_safe()) {
@@ -96,11 +110,16 @@ pub fn write(out: &mut dyn Write, of: &TemplateFixes, is_all: bool) -> io::Resul
             (false, true) => ("a safe fix for", "good"),
             (false, false) => ("an unsafe fix for", "note"),
         };
+        let patch = written(|out| write_patch(out, &of.file, fix, width))?;
+        let lines = patch.lines().count();
+        let rest = left.get().checked_sub(lines);
+        left.set(rest.unwrap_or_else(|| left.get()));
         Ok(context! {
             verb,
             style,
             id => fix.contract.id,
-            patch => written(|out| write_patch(out, &of.file, fix, width))?,
+            patch => if rest.is_some() { patch } else { String::new() },
+            hidden => if rest.is_some() { 0 } else { lines },
             same => fix.proof.same,
             refused => fix.proof.refused,
             failing => fix.proof.failing,
@@ -128,7 +147,8 @@ pub fn write(out: &mut dyn Write, of: &TemplateFixes, is_all: bool) -> io::Resul
         fixes => shown?,
         file => &of.file,
         typed => &of.typed,
-        is_cut => width.is_some(),
+        is_cut => !fixes.is_empty() && (width.is_some() || most < usize::MAX),
+        untried => &of.fixes.untried,
         offered => if of.fate == Fate::Offered { safe } else { 0 },
         has_unsafe => is_left.next().is_some() && of.fate != Fate::Shown,
         ..by_hand
