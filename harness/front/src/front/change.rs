@@ -492,6 +492,10 @@ mod tests {
             (SgLang, "", "the shape of a request", json!({"variables": {"tools": []}}), "", json!(null)),
             (SgLang, "", "roles in small letters", message(json!({"role": "System", "content": "x"})),
                 "/messages/1/role", json!("system")),
+            (Vllm, "", "parts become a text", message(json!({"role": "user", "content": [
+                {"type": "text", "text": ""}, {"type": "text", "text": "x"}]})), "/messages/1/content", json!("x")),
+            (Vllm, PARTS, "parts become a text", message(json!({"role": "tool", "content": [
+                {"type": "text", "text": ""}, {"type": "text", "text": "x"}]})), "/messages/1/content", json!("\nx")),
             (SgLang, "", "other fields are lost", message(json!({"role": "assistant", "content": "x", "reasoning": "R", "name": "n"})),
                 "/messages/1", json!({"role": "assistant", "content": "x", "name": "n"})),
             (SgLang, "", "other fields are lost", message(json!({"role": "user", "content": "x", "name": "n"})),
@@ -535,6 +539,10 @@ mod tests {
         "{% for m in messages if m.role != 'system' %}{{ m.content }}{% endfor %}";
     const LOOPS: &str =
         "{% for m in messages %}{% for part in m.content %}{{ part.text }}{% endfor %}{% endfor %}";
+
+    const REFUSES_NOTHING: &str = "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% elif m.content %}\
+        {% for part in m.content %}{{ part.text }}{% endfor %}{% else %}{{ raise_exception('none') }}\
+        {% endif %}{% endfor %}";
 
     #[rustfmt::skip]
     fn of_mlx_lm() -> Vec<Row> {
@@ -588,6 +596,8 @@ mod tests {
             (LlamaServer, "{{ messages[0].content }}{# You have access to the following functions in JSONSchema format #}",
                 "StepFun's texts are trimmed", user(&json!(" x\n")), "/messages/1/content", json!("x")),
             (LlamaServer, THOUGHTS, "parts become a text", user(&texts), "/messages/1/content", json!("a\nb")),
+            // A template that refuses an empty list of parts takes no parts for the server.
+            (LlamaServer, REFUSES_NOTHING, "parts become a text", user(&texts), "/messages/1/content", json!("a\nb")),
             (LlamaServer, LOOPS, "texts become parts", json!({}), "/messages/0/content", json!([{"type": "text", "text": "Hi"}])),
             (LlamaServer, THOUGHTS, "developer becomes system", message(json!({"role": "developer", "content": "x"})), "/messages/1/role", json!("system")),
             (LlamaServer, NO_SYSTEM, "the system's text joins the next message", json!({"messages": system}), "/messages/0/content", json!("s\nx")),

@@ -237,7 +237,7 @@ const CHANGES: &[Change] = &[
     Change {
         name: "parts become a text",
         sentence: "The texts of a content are joined by line breaks: in a tool's result, and wherever \
-                   the template does not loop over contents.",
+                   the template does not loop over contents, which empty texts do not reach.",
         source: Source(MESSAGES, "419"),
         kind: ChangeKind::Intended,
         make: |request| {
@@ -247,7 +247,11 @@ const CHANGES: &[Change] = &[
                 let Some(parts) = parts(message) else {
                     return Ok(());
                 };
-                let texts: Vec<&str> = parts.iter().filter_map(text_of).collect();
+                let mut texts: Vec<&str> = parts.iter().filter_map(text_of).collect();
+                if !lists {
+                    // Only a part that stays an object counts without a text (line 402).
+                    texts.retain(|text| !text.is_empty());
+                }
                 if !lists || (is_tool && texts.len() == parts.len()) {
                     let joined = texts.join("\n");
                     message.insert(CONTENT.to_owned(), joined.into());
