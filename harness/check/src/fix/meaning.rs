@@ -67,6 +67,9 @@ pub(super) fn is_better(
             });
             let is_cut = case.continue_final_message.is_some();
             (is_cut || is_lost)
+                && found.iter().all(|(at, text)| {
+                    is_written_as_first(case, *at, [old.as_str(), new.as_str()], text, given)
+                })
                 && is_led_as_alone(new, text, &given(&alone(case, *first)))
                 && is_only_added(old, new, &found, is_cut)
         }
@@ -113,6 +116,41 @@ fn alone(case: &Case, last: usize) -> Case {
         fields.shift_remove("tool_calls");
     }
     case
+}
+
+/// Whether a system text that was lost is written as the template writes the first one, if it has signs of its
+/// own: no model knows another header. Between two texts there may be a line.
+fn is_written_as_first(
+    case: &Case,
+    at: usize,
+    [old, new]: [&str; 2],
+    text: &str,
+    given: &dyn Fn(&Case) -> Outcome,
+) -> bool {
+    let message = &case.messages[at];
+    if message["role"] != "system" && message["role"] != "developer" {
+        return true;
+    }
+    let same = old
+        .chars()
+        .zip(new.chars())
+        .take_while(|(one, other)| one == other);
+    let same: usize = same.map(|(sign, _)| sign.len_utf8()).sum();
+    let Some(signs) = new.find(text).and_then(|place| new.get(same..place)) else {
+        return true;
+    };
+    let mut first = case.clone();
+    first.messages = vec![message.clone(), json!({"role": "user", "content": "?"})];
+    let is_known = |prompt: &str| {
+        let mut places = prompt.match_indices(text);
+        places.any(|(place, _)| {
+            prompt
+                .get(..place)
+                .is_some_and(|before| before.ends_with(signs))
+        })
+    };
+    signs.trim().is_empty()
+        || matches!(given(&first), Outcome::Rendered { text } if is_known(&text))
 }
 
 /// Whether a text in a prompt comes after the same signs as where it is alone, so that it is not

@@ -151,6 +151,27 @@ fn a_text_beside_a_call_comes_back_where_answers_begin() {
     }
 }
 
+/// The first system message is under the header HEAD, and later ones are lost.
+const LATER: &str = "{% if messages[0].role == 'system' %}<|start|>HEAD<|message|>{{ messages[0].content }}<|end|>\
+    {% endif %}{% for m in messages %}{% if m.role == 'user' %}<|start|>user<|message|>{{ m.content }}<|end|>\
+    {% elif m.role == 'assistant' %}<|start|>assistant<|message|>{{ m.content }}<|end|>{% endif %}{% endfor %}\
+    {% if add_generation_prompt %}<|start|>assistant{% endif %}";
+
+#[test]
+fn a_later_system_message_has_the_header_of_the_first() {
+    for (head, is_safe) in [("system", true), ("developer", false), ("système", false)] {
+        let source = LATER.replace("HEAD", head);
+        let found = fixed_with(&source, false, |one| one.id == "messages-kept");
+        let is_applied = found.found.iter().any(|fix| fix.is_applied);
+        assert_eq!(is_applied, is_safe, "{head}: {:#?}", found.found);
+        assert!(
+            is_safe || !found.source.contains("system<|message|>"),
+            "{}",
+            found.source
+        );
+    }
+}
+
 #[test]
 fn what_is_added_is_the_lost_text_and_no_turn() {
     for (wrong, is_safe) in [
