@@ -16,7 +16,7 @@ use crate::roundtrip::{self, Roundtrip};
 use crate::served::Served;
 use crate::tokenizer::Tokenizer;
 use rolecall_front::front::Front;
-use rolecall_io::source::unset_tokens;
+use rolecall_io::settings::unset_tokens;
 use rolecall_io::syntax_error::SyntaxError;
 
 /// What there is to know about a template.
@@ -130,7 +130,7 @@ impl Examiner {
         tokenizer: Option<&Tokenizer>,
         choice: &ContractChoice,
     ) -> Card {
-        let assumed = assumed(template);
+        let assumed = assumed_by_card(template);
         let template = &*with_tokens(template, &assumed);
         let prober = Prober::new(engine, template, &self.inputs).with_tokenizer(tokenizer);
         let explored = prober.contained("capabilities", || capability::explore(&prober));
@@ -207,7 +207,7 @@ pub fn served(engine: &dyn Engine, template: &Template, fronts: &[Front]) -> Ser
 /// Renders every probe with a template: those in the catalogue, and those that contracts build
 /// themselves. A probe that evidence shows is returned as the evidence has it.
 pub fn probes(engine: &dyn Engine, template: &Template) -> BTreeMap<&'static str, Render> {
-    let template = &*with_tokens(template, &assumed(template));
+    let template = &*as_examined(template);
     let inputs = ProbeInputs::default();
     let prober = Prober::new(engine, template, &inputs);
     let mut capabilities = capability::explore(&prober);
@@ -226,7 +226,22 @@ pub fn probes(engine: &dyn Engine, template: &Template) -> BTreeMap<&'static str
     by_name
 }
 
-/// A template as its card takes it: with default values for tokens that nothing sets.
+/// A template as its card takes it.
+pub fn as_examined(template: &Template) -> Cow<'_, Template> {
+    with_tokens(template, &assumed_by_card(template))
+}
+
+/// The default values that a card takes: none in a suite of one's own, so that the prompts there and
+/// the card are made with the same tokens.
+fn assumed_by_card(template: &Template) -> BTreeMap<&'static str, &'static str> {
+    if template.has_all_tokens {
+        BTreeMap::new()
+    } else {
+        assumed(template)
+    }
+}
+
+/// A template with default values for tokens that nothing sets.
 pub fn with_assumed_tokens(template: &Template) -> Cow<'_, Template> {
     with_tokens(template, &assumed(template))
 }

@@ -158,10 +158,16 @@ impl KnownDefects {
         self.known.iter().map(|one| one.contracts.len()).sum()
     }
 
-    /// Marks each defect as known if it is no worse than in the file. Returns a note for each known
-    /// defect that is no longer broken, and for each template of which only the name is known.
-    pub fn apply(&self, path: &Path, cards: &mut [Card], templates: &[Template]) -> Vec<Note> {
-        let mut notes = Vec::new();
+    /// Marks each defect as known if it is no worse than in the file. Returns a problem for each known
+    /// defect that is no longer one, and a note for each contract that no longer applies and for each
+    /// template of which only the name is known.
+    pub fn apply(
+        &self,
+        path: &Path,
+        cards: &mut [Card],
+        templates: &[Template],
+    ) -> (Vec<Problem>, Vec<Note>) {
+        let (mut stale, mut notes) = (Vec::new(), Vec::new());
         for card in cards.iter_mut().filter(|card| card.syntax_error.is_none()) {
             let Some(template) = template_of(card, templates) else {
                 continue;
@@ -186,13 +192,19 @@ impl KnownDefects {
                     let (template, id) = (&card.template, finding.contract.id);
                     let message =
                         format!("`{id}` is in the baseline for {template} but no longer broken");
-                    notes.push(Note::new(path, message));
+                    // What does not apply here may be broken elsewhere, for example with a tokenizer.
+                    if finding.judgement == Judgement::Holds {
+                        let help = "write the file again: `rolecall check --write-baseline`";
+                        stale.push(Problem::new(path, message).help(help));
+                    } else {
+                        notes.push(Note::new(path, message));
+                    }
                 } else if finding.severity() >= *was && finding.deliberate.is_none() {
                     finding.deliberate = Some(format!("It is in {}.", path.display()));
                 }
             }
         }
-        notes
+        (stale, notes)
     }
 }
 
@@ -264,15 +276,16 @@ mod tests {
         std::fs::write(&path, known.text()).unwrap();
         let known = KnownDefects::read(&path).unwrap();
         let mut cards = vec![card(&leaks[0])];
-        assert_eq!(known.apply(&path, &mut cards, &leaks), []);
+        assert_eq!(known.apply(&path, &mut cards, &leaks), (vec![], vec![]));
         assert_eq!(cards[0].unexplained().count(), 0);
         // Another defect is new, and a defect that is gone is reported.
         let other = LEAKS.replace("{{ tools }}", "{{ tools | tojson }}{{ messages | length }}");
         let others = [template(&file, &other)];
         let mut cards = vec![card(&others[0])];
-        let notes = known.apply(&path, &mut cards, &others);
-        assert!(notes.iter().any(|note| {
-            note.message
+        let (stale, _) = known.apply(&path, &mut cards, &others);
+        assert!(stale.iter().any(|problem| {
+            problem
+                .message
                 .starts_with("`no-repr-leak` is in the baseline for t")
         }));
         assert!(cards[0].unexplained().count() > 0);
@@ -294,7 +307,7 @@ mod tests {
         assert_eq!(known.known[0].path, "../a/t.jinja");
         let left = |template: Template| {
             let mut cards = vec![card(&template)];
-            let notes = known.apply(&path, &mut cards, std::slice::from_ref(&template));
+            let (_, notes) = known.apply(&path, &mut cards, std::slice::from_ref(&template));
             (cards[0].unexplained().count() > 0, notes.len())
         };
         let changed = format!("{LEAKS}\n");

@@ -518,7 +518,8 @@ pub(crate) struct AcceptArguments {
     /// asking it now, if it is installed
     #[arg(long)]
     pub(crate) verified: bool,
-    /// Accept also that the engine crashed or exceeded a limit, which no reference confirms
+    /// Accept also what is no result of a template: that the engine crashed or exceeded a limit, which
+    /// no reference confirms, or that the template cannot be read
     #[arg(long, value_name = "OUTCOME", value_delimiter = ',')]
     pub(crate) also: Vec<AlsoAccepted>,
     /// Print the changes, and write nothing
@@ -553,6 +554,8 @@ pub(crate) enum AlsoAccepted {
     Crashed,
     /// A limit was exceeded
     Exceeded,
+    /// The template cannot be read
+    Unreadable,
 }
 
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use crate::report::diagnostic::died;
 use crate::servers::{Credentials, Server, ServerName};
 use rolecall_core::file::is_there;
 use rolecall_core::invocation;
-use rolecall_core::problem::{shown, shown_path, with_did_you_mean};
+use rolecall_core::problem::{misspelt, shown, shown_path, with_did_you_mean};
 use rolecall_core::{Engine, TemplateReader};
 use rolecall_front::engines::Engines;
 use rolecall_front::plain_minijinja::Minijinja;
@@ -259,6 +259,11 @@ pub(crate) fn configured<'e>(
     for (dialect, name) in &configuration.engines {
         // The engines of this program and the user's own references need no word.
         if engines.by_name(name).is_none() && Reference::by_name(name).is_none() {
+            let known = engines.all().into_iter().map(Engine::name);
+            let known = known.chain(Reference::ALL.iter().map(|reference| reference.name));
+            if misspelt(name_now(name), known).is_some() && !is_there(&layout.root().join(name)) {
+                return Err(unknown(engines, name));
+            }
             let command = trust::of_line(configuration, dialect.name(), name);
             trust::require(layout.root(), &command)?;
         }

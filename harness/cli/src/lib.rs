@@ -173,6 +173,13 @@ fn meant(error: &clap::Error) -> Option<String> {
     if let Some((_, now)) = RENAMED.iter().find(|(old, _)| old == word) {
         return Some(format!("`{word}` is now `{now}`"));
     }
+    if ["--accept", "--bless", "--update", "-u"].contains(&word.as_str()) {
+        let commands = ["accept", "review"].map(invocation::command);
+        return Some(format!(
+            "to accept new results: {}",
+            shown(&commands.join(", or "))
+        ));
+    }
     let is_command = kind == ContextKind::InvalidSubcommand;
     (is_command && inputs::is_place(word)).then(|| {
         let command = invocation::command(&format!("check {}", invocation::word(word)));

@@ -8,13 +8,14 @@ use serde_json::Value;
 
 use crate::matrix::measurement;
 use rolecall_check::known_defects;
-use rolecall_core::file::{is_draft, is_there, read_text, write_below};
+use rolecall_core::file::{MOST_CASES, is_draft, is_there, read_text, read_text_of, write_below};
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::invocation::{self, Site};
 use rolecall_core::problem::{Problem, did_you_mean};
 use rolecall_core::transcript;
 use rolecall_front::engines::Engines;
 use rolecall_front::front::Front;
+use rolecall_io::settings::{ReadNames, Unread};
 use rolecall_io::template_file::{dialect_of, sidecar};
 use rolecall_suite::accepting::families_of;
 use rolecall_suite::card_rule::CardRule;
@@ -30,6 +31,7 @@ use rolecall_suite::response_file::{Inspected, inspect_template};
 use rolecall_suite::schema::FILES;
 use rolecall_suite::snapshot::{FamilyFile, Snapshots, Survey, contents};
 use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::untested::used_files;
 
 /// All problems of the suite as a whole, sorted by path. [`Suite::problems`] has the problems of
 /// single files.
@@ -61,11 +63,12 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     if let Some(own) = layout.configuration() {
         own_tools(own, suite, &mut findings);
         unnamed(own, suite, &mut findings);
-        unread_variables(own, suite, &mut findings);
+        unread_settings(own, suite, &mut findings);
     } else {
         sidecars(suite, &mut findings);
         tools(&layout.tools(), suite, &mut findings);
         strays(layout, suite, &mut findings);
+        fronts(layout, &mut findings);
         schemas(layout, suite, &mut findings);
     }
     findings.sort_by(|a, b| a.path.cmp(&b.path));
@@ -166,7 +169,7 @@ pub fn unnoticed(layout: &Layout, suite: &Suite, snapshots: &Snapshots) -> Vec<P
     if let Some(own) = layout.configuration() {
         unnamed(own, suite, &mut found);
         let mut unread = Vec::new();
-        unread_variables(own, suite, &mut unread);
+        unread_settings(own, suite, &mut unread);
         // A conversation of somebody's log may set what this template does not know.
         unread.retain(|problem| problem.help.is_some());
         found.extend(unread);
@@ -176,8 +179,23 @@ pub fn unnoticed(layout: &Layout, suite: &Suite, snapshots: &Snapshots) -> Vec<P
             cards(snapshots, suite, &mut found);
         }
         strays(layout, suite, &mut found);
+        fronts(layout, &mut found);
     }
     found
+}
+
+/// Records of served fronts that are gone. The repository has them all, and another suite that has some.
+fn fronts(layout: &Layout, findings: &mut Vec<Problem>) {
+    let files = Reference::SERVED.iter();
+    let files = files.map(|one| front_records::file(layout, Front::named(one.name)));
+    let (there, gone): (Vec<_>, Vec<_>) = files.partition(|path| is_there(path));
+    if is_repository(layout) || !there.is_empty() {
+        let message = "missing: what the application makes of the suite";
+        findings.extend(
+            gone.iter()
+                .map(|path| Problem::new(path, message).help(update())),
+        );
+    }
 }
 
 /// Template files besides those of a suite of one's own that the suite does not name, so that
@@ -188,17 +206,7 @@ fn unnamed(own: &Configuration, suite: &Suite, findings: &mut Vec<Problem>) {
         .templates
         .iter()
         .filter_map(|one| one.local.as_ref().ok());
-    let bases = own.templates.iter().filter_map(|one| one.base.as_ref());
-    let read = suite.templates.iter().flat_map(|template| {
-        let named = template.named.iter().map(|(_, named)| &named.path);
-        named.chain([&template.path])
-    });
-    let wrong = suite.problems.iter().map(|problem| &problem.path);
-    let read = read.chain(wrong).chain(bases.map(|base| &base.source));
-    let read: HashSet<PathBuf> = read
-        .chain(local.clone())
-        .filter_map(|path| path.canonicalize().ok())
-        .collect();
+    let read = used_files(own, suite);
     let folders_of_files = local.filter_map(|path| path.parent());
     let folders: BTreeSet<PathBuf> = folders_of_files
         .chain([root])
@@ -219,87 +227,70 @@ fn unnamed(own: &Configuration, suite: &Suite, findings: &mut Vec<Problem>) {
             let is_hidden = path
                 .file_name()
                 .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-            let is_template = dialect_of(&path).is_some() && path.is_file() && !is_hidden;
+            let has_dialect = dialect_of(&path).is_some();
+            let is_template = has_dialect || looks_like_template(&path);
+            let is_template = is_template && path.is_file() && !is_hidden;
             let is_read = path.canonicalize().is_ok_and(|path| read.contains(&path));
             if !is_template || is_read {
                 continue;
             }
             let shown = path.strip_prefix(&root).map(|below| own.root().join(below));
             let message = "rolecall.toml does not name this template, so nothing tests it";
-            findings.push(
-                Problem::new(shown.unwrap_or(path), message)
-                    .help("name it under [templates], or move it into a folder of its own"),
-            );
+            let help = if has_dialect {
+                "name it under [templates], or move it into a folder of its own"
+            } else {
+                "name it <name>.jinja or <name>.gotmpl, or move it into a folder of its own"
+            };
+            findings.push(Problem::new(shown.unwrap_or(path), message).help(help));
         }
     }
 }
 
-/// Variables that a suite of one's own sets, and that no template reads. The help is the name that was
-/// probably meant.
-fn unread_variables(own: &Configuration, suite: &Suite, findings: &mut Vec<Problem>) {
-    let engines = Engines::default();
-    let read: HashMap<&TemplateName, Option<BTreeSet<String>>> = suite
-        .templates
+/// Whether a file is probably a template whose name is not that of one.
+fn looks_like_template(path: &Path) -> bool {
+    let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+    let is_possible = ["", "template", "tmpl", "tpl", "txt"]
         .iter()
-        .filter(|template| template.dialect == Dialect::Jinja)
-        .map(|template| (&template.name, variables(&engines, template)))
-        .collect();
-    // What the templates with these names read together. None if nobody can tell.
-    let of = |names: &[&TemplateName]| {
-        let mut all = BTreeSet::new();
-        for name in names {
-            all.extend(read.get(name)?.as_ref()?.iter().cloned());
-        }
-        (!names.is_empty()).then_some(all)
-    };
-    let mut complain = |problem: Problem, name: &str, read: &BTreeSet<String>| {
-        if !read.contains(name) {
-            findings.push(Problem {
-                help: did_you_mean(name, read.iter().map(String::as_str)),
-                ..problem
-            });
-        }
-    };
-    let templates = suite.templates.iter();
+        .any(|one| ending == *one);
+    let text = || read_text_of(path, MOST_CASES).unwrap_or_default();
+    is_possible && path.is_file() && {
+        let text = text();
+        text.contains("{{") && text.to_lowercase().contains("messages")
+    }
+}
+
+/// Special tokens and variables that a suite of one's own sets, and that no template reads. The help is
+/// the name that was probably meant. What is probably misspelt in `rolecall.toml` is the suite's own
+/// problem already.
+fn unread_settings(own: &Configuration, suite: &Suite, findings: &mut Vec<Problem>) {
     for configured in &own.templates {
-        let names = templates.clone().map(|template| &template.name);
-        let names: Vec<_> = names.filter(|name| configured.is_of(name)).collect();
-        let Some(read) = of(&names) else { continue };
-        for variable in configured.variables() {
-            let message = format!(
-                "`{}` does not read the variable `{variable}`",
-                configured.name
-            );
-            let problem = Problem::new(&own.path, message).at(configured.position);
-            complain(problem, variable, &read);
-        }
+        let templates = suite.templates.iter();
+        let templates = templates.filter(|template| configured.is_of(&template.name));
+        let unread = configured.unread(&own.path, templates).into_iter();
+        findings.extend(unread.filter(|problem| problem.help.is_none()));
     }
     let is_own = |case: &&Case| own.own.iter().any(|path| case.path.starts_with(path));
-    for case in suite.written_cases().filter(is_own) {
-        let names = templates.clone().filter(|one| suite.has_pair(one, case));
-        let names = names.filter(|one| one.dialect == Dialect::Jinja);
-        let names: Vec<_> = names.map(|template| &template.name).collect();
-        let Some(read) = of(&names) else { continue };
-        for variable in case.variables.keys() {
-            let message = format!(
-                "case `{}`: no template reads the variable `{variable}`",
-                case.id.name()
-            );
-            complain(Problem::new(&case.path, message), variable, &read);
+    let cases = suite.written_cases().filter(is_own);
+    // Most cases have the same templates.
+    let mut known: HashMap<Vec<&TemplateName>, Option<ReadNames>> = HashMap::new();
+    for case in cases.filter(|case| !case.variables.is_empty()) {
+        let templates = suite.templates.iter().filter(|template| {
+            template.dialect == Dialect::Jinja && suite.has_pair(template, case)
+        });
+        let names = templates.clone().map(|template| &template.name).collect();
+        let read = known.entry(names);
+        let Some(read) = read.or_insert_with(|| ReadNames::of(templates)) else {
+            continue;
+        };
+        let variables: Vec<&str> = case.variables.keys().map(String::as_str).collect();
+        for Unread { what, meant } in read.unread(&[], &variables).into_iter().flatten() {
+            let message = format!("case `{}`: no template reads {what}", case.id.name());
+            findings.push(Problem {
+                help: meant,
+                ..Problem::new(&case.path, message)
+            });
         }
     }
-}
-
-/// The variables that a template reads, and the others of its model. None if one of them cannot be
-/// compiled.
-fn variables(engines: &Engines, template: &Template) -> Option<BTreeSet<String>> {
-    let engine = engines.for_dialect(template.dialect)?;
-    let others = template.named.iter().map(|(_, named)| named);
-    let mut all = BTreeSet::new();
-    for one in others.chain([template]) {
-        all.extend(engine.compile(one).ok()?.variables());
-    }
-    Some(all)
 }
 
 /// Whether the report cards of a suite are accepted as prompts are.

@@ -2,11 +2,13 @@
 //! for all of them.
 
 use std::ffi::OsString;
+use std::iter::repeat;
 use std::path::{Path, PathBuf};
 
 use rolecall_core::file::is_there;
 use rolecall_core::problem::{Note, Problem, closest, meant, shown_path};
 use rolecall_core::{Template, Variable};
+use rolecall_io::settings::{self, Unread};
 use rolecall_io::source;
 use rolecall_suite::suite::Suite;
 
@@ -145,8 +147,28 @@ pub(crate) fn near(path: &Path) -> Option<String> {
     }
 }
 
-/// Sets special tokens and variables on all templates.
+/// Sets special tokens and variables on all templates. It is a problem if none of them reads one, and
+/// another name was probably meant.
 pub(crate) fn set_all(arguments: &SetArguments, suite: &mut Suite) {
+    let tokens = arguments.special_tokens.iter();
+    let tokens: Vec<&str> = tokens.map(|(name, _)| name.as_str()).collect();
+    let variables = arguments.variables.iter();
+    let variables: Vec<&str> = variables.map(|(name, _)| name.as_str()).collect();
+    let unread = settings::unread(&suite.templates, &tokens, &variables).into_iter();
+    let options = tokens
+        .iter()
+        .map(|_| "--special-token")
+        .chain(repeat("--variable"));
+    for (unread, option) in unread.zip(options) {
+        if let Some(Unread {
+            what,
+            meant: Some(meant),
+        }) = unread
+        {
+            let problem = Problem::new(option, format!("no template reads {what}"));
+            suite.problems.push(problem.help(meant));
+        }
+    }
     for template in &mut suite.templates {
         set(arguments, template);
     }

@@ -126,8 +126,13 @@ pub fn syntax_problem(path: &Path, text: &str, error: &serde_json::Error) -> Pro
     let offset = before.sum::<usize>() + error.column().saturating_sub(1);
     let message = format!("not JSON: {}", words(error));
     let problem = Problem::new(path, message).at(Position::of(text, offset));
+    let (before, after) = text.split_at(text.floor_char_boundary(offset.min(text.len())));
     if text.starts_with('\u{FEFF}') {
         problem.help("the file begins with a byte order mark: save it without one")
+    } else if after.starts_with(['/', '#']) {
+        problem.help("JSON has no comments: delete it")
+    } else if after.starts_with(['}', ']']) && before.trim_end().ends_with(',') {
+        problem.help("delete the comma before it: JSON has none after the last entry")
     } else {
         problem
     }

@@ -31,6 +31,8 @@ pub struct Problem {
 pub struct Note {
     /// The file or folder.
     pub path: PathBuf,
+    /// Where in the file, when the note has a place.
+    pub position: Option<Location>,
     /// The text of the note, without the place.
     pub message: String,
 }
@@ -84,8 +86,16 @@ impl Note {
     pub fn new(path: impl Into<PathBuf>, message: impl Into<String>) -> Note {
         Note {
             path: path.into(),
+            position: None,
             message: message.into(),
         }
+    }
+
+    /// Says where in the file it is.
+    #[must_use]
+    pub fn at(mut self, place: impl Into<Location>) -> Note {
+        self.position = Some(place.into());
+        self
     }
 }
 
@@ -126,7 +136,11 @@ impl fmt::Display for Location {
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", shown_path(&self.path), shown(&self.message))
+        f.write_str(&shown_path(&self.path))?;
+        if let Some(place) = self.position {
+            write!(f, "{place}")?;
+        }
+        write!(f, ": {}", shown(&self.message))
     }
 }
 
@@ -172,6 +186,23 @@ pub fn shown_path(path: &Path) -> String {
 
 /// The candidate that is closest to a misspelt word, if one is close.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest(word, candidates, |letters| letters.div_ceil(3))
+}
+
+/// The candidate that was probably meant by a word that may also be a name of its own: they differ in
+/// capitals, or in one of four letters at most. None if the word is a candidate itself.
+pub fn misspelt<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let meant = nearest(&word.to_lowercase(), candidates, |letters| letters / 4);
+    meant.filter(|meant| *meant != word)
+}
+
+/// The candidate with the fewest changes to a word. `most` says how many there may be for a candidate
+/// with so many letters.
+fn nearest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+    most: impl Fn(usize) -> usize,
+) -> Option<&'a str> {
     /// No name is longer, and comparing takes time and memory by the length.
     const LONGEST: usize = 200;
     if word.len() > LONGEST {
@@ -179,8 +210,9 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     }
     candidates
         .into_iter()
+        .filter(|candidate| candidate.len() <= LONGEST)
         .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.chars().count().div_ceil(3))
+        .filter(|(distance, candidate)| *distance <= most(candidate.chars().count()))
         .min()
         .map(|(_, candidate)| candidate)
 }
@@ -248,6 +280,25 @@ mod tests {
             problem.to_string().chars().count(),
             "x: …".len() - 2 + MOST_SHOWN
         );
+    }
+
+    #[test]
+    fn a_word_of_its_own_has_to_be_nearer() {
+        let known = ["role", "content", "name", "assistant"];
+        for (word, meant) in [
+            ("contnt", Some("content")),
+            ("asistant", Some("assistant")),
+            ("assitsant", Some("assistant")),
+            ("Role", Some("role")),
+            ("rôle", Some("role")),
+            ("role", None),
+            ("note", None),
+            ("date", None),
+            ("", None),
+            ("助手", None),
+        ] {
+            assert_eq!(misspelt(word, known), meant, "{word}");
+        }
     }
 
     #[test]

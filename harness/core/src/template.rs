@@ -45,6 +45,10 @@ pub struct Template {
     pub family: Option<String>,
     /// The special tokens, such as `bos_token`, as the tokenizer passes them.
     pub special_tokens: Map<String, Value>,
+    /// Whether nobody sets more tokens than these: its card takes none for granted then. So it is in a
+    /// suite of one's own, where the card is beside the prompts.
+    #[serde(default)]
+    pub has_all_tokens: bool,
     /// The model's files that say how to cut text into tokens: `tokenizer.json` and the files next
     /// to it, or a GGUF file. Empty if the model has none or is unknown.
     pub vocabulary: Vec<PathBuf>,
@@ -156,6 +160,7 @@ impl Template {
             origin: None,
             family: None,
             special_tokens: Map::new(),
+            has_all_tokens: false,
             vocabulary: Vec::new(),
             variables: Vec::new(),
             front: None,

@@ -3,6 +3,7 @@
 #![cfg_attr(not(test), deny(clippy::string_slice))]
 
 pub mod outcome_json;
+pub mod settings;
 pub mod template_file;
 
 pub mod source;

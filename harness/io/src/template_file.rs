@@ -8,6 +8,7 @@ use rolecall_core::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::settings::{self, Unread};
 use rolecall_core::document::{self, Document};
 use rolecall_core::file::{MOST_CASES, read_text_if_there};
 use rolecall_core::json::{Field, Node};
@@ -86,28 +87,25 @@ pub(crate) fn read_template_in(
     let source = text_within(bound, path, MOST_CASES)
         .map_err(|problem| problems.push(problem))
         .ok();
-    let sidecar = read_sidecar(bound, &sidecar(path), dialect)
+    let template = Template::from_source(name, dialect, source.as_deref().unwrap_or_default());
+    let sidecar = read_sidecar(bound, &sidecar(path), &template)
         .map_err(|found| problems.extend(found))
         .ok();
     match (source, sidecar) {
-        (Some(source), Some(sidecar)) => Ok(Template {
+        (Some(_), Some(sidecar)) => Ok(Template {
             name: TemplateName::new(&shown(name)),
             path: path.to_path_buf(),
-            part: TemplatePart::Whole,
-            dialect,
-            source,
             about: sidecar.about,
             origin: sidecar.origin,
             family: sidecar.family,
             special_tokens: sidecar.special_tokens,
-            vocabulary: Vec::new(),
             variables: sidecar.variables,
             front: sidecar.front.map(|front| front.name().to_owned()),
-            named: Vec::new(),
             broken: sidecar.broken,
             unreached: sidecar.unreached,
             setup: sidecar.setup,
             response_template: sidecar.response_template,
+            ..template
         }),
         _ => Err(problems),
     }
@@ -149,7 +147,7 @@ static RULES: LazyLock<Value> = LazyLock::new(|| document::schema(SIDECAR_SCHEMA
 fn read_sidecar(
     bound: Option<&Root>,
     path: &Path,
-    dialect: Dialect,
+    template: &Template,
 ) -> Result<SidecarContent, Vec<Problem>> {
     let text = match bound {
         Some(root) => root.text(path),
@@ -169,6 +167,11 @@ fn read_sidecar(
         if let Some(variables) = root.get("variables") {
             document.check_twice(variables, "`variables`");
         }
+        report_misspelt(
+            document,
+            template,
+            [fields("special_tokens"), fields("variables")],
+        );
         SidecarContent {
             about: root.text_of("about"),
             origin: root.text_of("origin"),
@@ -177,7 +180,7 @@ fn read_sidecar(
             variables: variables(document, fields("variables")),
             front: root
                 .get("front")
-                .and_then(|value| front(document, value, dialect)),
+                .and_then(|value| front(document, value, template.dialect)),
             broken: fields("broken")
                 .iter()
                 .map(|field| (field.name.to_string(), document.reason_for(field)))
@@ -197,6 +200,30 @@ fn read_sidecar(
             response_template: root.get("response_template").map(Node::value),
         }
     })
+}
+
+/// Reports special tokens and variables that a template does not read, where another name was probably
+/// meant.
+fn report_misspelt(
+    document: &mut Document<'_>,
+    template: &Template,
+    [tokens, variables]: [&[Field<'_>]; 2],
+) {
+    let [names, own] = [tokens, variables].map(|fields| {
+        let names = fields.iter().map(|field| &*field.name);
+        names.collect::<Vec<&str>>()
+    });
+    let unread = settings::unread([template], &names, &own);
+    for (field, unread) in tokens.iter().chain(variables).zip(unread) {
+        if let Some(Unread {
+            what,
+            meant: Some(meant),
+        }) = unread
+        {
+            let message = format!("the template does not read {what}");
+            document.problem(field.range.start, message, Some(meant));
+        }
+    }
 }
 
 /// Special tokens as sidecars and `rolecall.toml` have them.

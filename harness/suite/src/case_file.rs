@@ -13,9 +13,9 @@ use walkdir::WalkDir;
 
 use rolecall_core::document::{self, Document};
 use rolecall_core::file::{MOST_CASES, is_there, read_text, read_text_of};
-use rolecall_core::json::{self, Node, NodeKind};
+use rolecall_core::json::{self, Field, Node, NodeKind};
 use rolecall_core::naming::is_portable;
-use rolecall_core::problem::{Position, Problem, did_you_mean};
+use rolecall_core::problem::{Note, Position, Problem, did_you_mean, meant, misspelt};
 use rolecall_core::root::{Root, text_within};
 
 /// The JSON Schema of a case file.
@@ -32,6 +32,8 @@ pub struct Family {
     pub tool_files: Vec<PathBuf>,
     /// Everything that is wrong with the file.
     pub problems: Vec<Problem>,
+    /// Roles and keys of messages that are probably misspelt.
+    pub notes: Vec<Note>,
 }
 
 /// Reads one case file. Tool names are looked up in `tool_folders`; the first folder that
@@ -141,6 +143,44 @@ struct CaseFileReader<'r> {
     found: Family,
 }
 
+/// A key or a role in the messages of a case.
+struct Word {
+    kind: &'static str,
+    text: String,
+}
+
+impl Word {
+    fn key(text: &str) -> Word {
+        let text = text.to_owned();
+        Word { kind: "key", text }
+    }
+
+    fn role(text: &str) -> Word {
+        let text = text.to_owned();
+        Word { kind: "role", text }
+    }
+
+    /// Where the word first is in a value.
+    fn place_in(&self, value: &Node<'_>) -> Option<usize> {
+        let of_field = |field: &Field<'_>| {
+            let is_role = field.name == "role" && field.value.text() == Some(&self.text);
+            match self.kind {
+                "key" if field.name == self.text => Some(field.range.start),
+                "role" if is_role => Some(field.value.range.start),
+                _ => self.place_in(&field.value),
+            }
+        };
+        let in_fields = value.fields().iter().find_map(of_field);
+        in_fields.or_else(|| value.items().iter().find_map(|item| self.place_in(item)))
+    }
+}
+
+/// The elements of a list under a key.
+fn elements<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+    let list = value[key].as_array();
+    list.map(Vec::as_slice).unwrap_or_default()
+}
+
 /// What is wrong with a value, and perhaps what to do about it.
 type Wrong = (String, Option<String>);
 
@@ -148,15 +188,18 @@ impl CaseFileReader<'_> {
     /// The family of a file in which nothing is wrong.
     fn sound_file(mut self, text: &str) -> Option<Family> {
         let file: PlainFile = json::read(self.path, text, "").ok()?;
+        self.found.about = Some(file.about);
         let mut seen = HashSet::new();
         for (name, case) in file.cases {
             if !CaseId::allows(&name) || !seen.insert(name.clone()) {
                 return None;
             }
             let case = self.case(&name, case)?;
+            if !self.misspelt(&case).is_empty() {
+                return None;
+            }
             self.found.cases.push(case);
         }
-        self.found.about = Some(file.about);
         let is_sound = !self.found.cases.is_empty() && self.found.problems.is_empty();
         is_sound.then_some(self.found)
     }
@@ -194,7 +237,10 @@ impl CaseFileReader<'_> {
                 let written = text.get(field.value.range.clone()).unwrap_or_default();
                 let plain = serde_json::from_str(written).ok();
                 let case = plain.and_then(|plain| self.case(name, plain));
-                self.found.cases.extend(case);
+                if let Some(case) = case {
+                    self.note_misspelt(document, &case, &field.value);
+                    self.found.cases.push(case);
+                }
             }
         }
     }
@@ -266,6 +312,57 @@ impl CaseFileReader<'_> {
         })
     }
 
+    /// The roles and keys of a case's messages that are nearly known ones, with what is nearly meant. Not
+    /// those that its `about`, or that of the family, mentions and so says that they are meant.
+    fn misspelt(&self, case: &Case) -> Vec<(Word, String)> {
+        let mut words: Vec<(Word, &str)> = Vec::new();
+        let mut add = |of: &Value, known| {
+            let keys = of.as_object().into_iter().flat_map(Map::keys);
+            words.extend(keys.map(|key| (Word::key(key), known)));
+        };
+        for message in &case.messages {
+            add(message, KEYS);
+            for part in elements(message, CONTENT) {
+                add(part, PART_KEYS);
+            }
+            for call in elements(message, "tool_calls") {
+                add(call, CALL_KEYS);
+                add(&call["function"], CALL_KEYS);
+            }
+        }
+        let roles = case.messages.iter().filter_map(|one| one["role"].as_str());
+        words.extend(roles.map(|role| (Word::role(role), ROLES)));
+        let abouts = [&case.about, &self.found.about];
+        let is_meant = |word: &Word| {
+            let mut abouts = abouts.into_iter().flatten();
+            abouts.any(|about| about.contains(word.text.trim()))
+        };
+        let found = words.into_iter().filter_map(|(word, known)| {
+            let near = misspelt(&word.text, known.split(' '))?.to_owned();
+            (!is_meant(&word)).then_some((word, near))
+        });
+        found.collect()
+    }
+
+    /// Notes what is misspelt in a case.
+    fn note_misspelt(&mut self, document: &Document<'_>, case: &Case, value: &Node<'_>) {
+        for (word, near) in self.misspelt(case) {
+            let message = format!(
+                "the {} `{}`: {} If not, mention it in the `about` of the case",
+                word.kind,
+                word.text,
+                meant(near)
+            );
+            let place = value.get("messages").and_then(|all| word.place_in(all));
+            let place = document.position(place.unwrap_or(value.range.start));
+            let notes = &mut self.found.notes;
+            let is_known = notes.iter().any(|note| note.message == message);
+            if !is_known && notes.len() < MOST_NOTES {
+                notes.push(Note::new(self.path, message).at(place));
+            }
+        }
+    }
+
     /// The tool in the file of a name.
     fn named_tool(&mut self, name: &str) -> Result<Value, Wrong> {
         let unusable = || (format!("tool file `{name}` cannot be used"), None);
@@ -303,8 +400,8 @@ impl CaseFileReader<'_> {
 }
 
 /// Files in a folder of cases that nobody reads and that were probably meant to be read: JSON with
-/// another ending than `.json`, and JSON in folders below. `others` are all files and folders with
-/// cases: what one of them reads is read.
+/// another ending than `.json`, JSON in folders below, and what looks like cases. `others` are all files
+/// and folders with cases: what one of them reads is read.
 pub(crate) fn unread(folder: &Path, others: &[PathBuf]) -> Vec<Problem> {
     let is_read = |path: &Path| {
         let real = path.canonicalize().ok();
@@ -324,7 +421,7 @@ pub(crate) fn unread(folder: &Path, others: &[PathBuf]) -> Vec<Problem> {
         let path = entry.path();
         let ending = path.extension().unwrap_or_default().to_string_lossy();
         let is_json = ENDINGS.contains(&ending.to_ascii_lowercase().as_str());
-        if !is_json || entry.depth() == 1 && ending == "json" {
+        if !is_json && !has_messages(path) || entry.depth() == 1 && ending == "json" {
             continue;
         }
         let help = if entry.depth() == 1 {
@@ -337,6 +434,72 @@ pub(crate) fn unread(folder: &Path, others: &[PathBuf]) -> Vec<Problem> {
     }
     problems
 }
+
+/// Case files beside a suite's `rolecall.toml` that nobody reads.
+pub(crate) fn unread_beside(configuration: &Path, others: &[PathBuf]) -> Vec<Problem> {
+    let root = configuration.parent().unwrap_or(Path::new(""));
+    let others = others.iter().filter_map(|path| path.canonicalize().ok());
+    let others: Vec<PathBuf> = others.collect();
+    let is_case_file = |path: &Path| {
+        let text = read_text_of(path, MOST_CASES).unwrap_or_default();
+        let file = serde_json::from_str::<Value>(&text).unwrap_or_default();
+        let cases = file.get("cases").and_then(Value::as_object);
+        cases.is_some_and(|cases| cases.values().any(|case| case.get("messages").is_some()))
+    };
+    let entries = std::fs::read_dir(Path::new(".").join(root))
+        .into_iter()
+        .flatten();
+    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    names.sort();
+    let unread = names
+        .into_iter()
+        .map(|name| root.join(name))
+        .filter(|path| {
+            let is_json = path
+                .extension()
+                .is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+            let mut above = path.canonicalize().into_iter();
+            let is_read = above.any(|path| {
+                path.ancestors()
+                    .take(2)
+                    .any(|one| others.iter().any(|other| one == other))
+            });
+            is_json && path.is_file() && !is_read && is_case_file(path)
+        });
+    let help = "move it into the folder of cases, or name it in `own` of rolecall.toml";
+    unread
+        .map(|path| Problem::new(path, "nobody reads this case file").help(help))
+        .collect()
+}
+
+/// Whether a file of another kind looks like cases. Pages and programs may show some.
+fn has_messages(path: &Path) -> bool {
+    const OTHERS: [&str; 7] = ["html", "js", "md", "py", "rs", "sh", "ts"];
+    let is_other = |ending: &std::ffi::OsStr| OTHERS.iter().any(|other| ending == *other);
+    if path.extension().is_some_and(is_other) {
+        return false;
+    }
+    let text = read_text_of(path, MOST_CASES).unwrap_or_default();
+    text.contains("messages") && text.contains("role")
+}
+
+/// The roles that templates and applications know.
+const ROLES: &str = "assistant developer document function ipython model observation system tool \
+    tool_results user";
+
+/// The keys of messages that templates and applications know.
+const KEYS: &str = "audio content function_call id images name reasoning reasoning_content \
+    refusal role thinking tool_call_id tool_calls tool_name tool_responses";
+
+/// The keys of calls, and of the function in a call.
+const CALL_KEYS: &str = "arguments function id index name type";
+
+/// The keys of the parts of a content.
+const PART_KEYS: &str = "audio file image image_url input_audio path text thinking type url video \
+    video_url";
+
+/// The most notes about one file.
+const MOST_NOTES: usize = 20;
 
 /// The folder of tools in a folder of cases.
 const TOOLS: &str = "tools";

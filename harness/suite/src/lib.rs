@@ -23,6 +23,8 @@ pub mod suite;
 
 pub mod pair_mark;
 
+pub mod untested;
+
 pub mod selection;
 
 pub mod shard;

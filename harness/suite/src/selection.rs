@@ -160,7 +160,7 @@ fn explain(suite: &Suite, filter: &Filter) -> SelectionError {
         ("case", help)
     } else {
         let is_case = ids.iter().any(|id| filter.template.is_match(id));
-        let help = match did_you_mean(template, names) {
+        let help = match of_cases(suite, template).or_else(|| did_you_mean(template, names)) {
             _ if is_there(Path::new(&filter.text)) => {
                 format!(
                     "paths are named with `--templates {}`",
@@ -184,6 +184,19 @@ fn explain(suite: &Suite, filter: &Filter) -> SelectionError {
         what,
         help,
     }
+}
+
+/// How to name a family or a case, if a text is the name of one.
+fn of_cases(suite: &Suite, text: &str) -> Option<String> {
+    let ids = || suite.cases.iter().map(|case| &case.id);
+    let (what, pattern) = if ids().any(|id| id.family() == text) {
+        ("a family of cases".to_owned(), format!("*:{text}/*"))
+    } else {
+        let id = ids().find(|id| id.name() == text)?;
+        (format!("a case of `{}`", id.family()), format!("*:{id}"))
+    };
+    let pattern = invocation::word(&pattern);
+    Some(format!("this is {what}: write `{pattern}`"))
 }
 
 #[cfg(test)]
@@ -259,6 +272,14 @@ mod tests {
         assert_eq!(
             error("qwen4"),
             "filter `qwen4` matches no template\n  did you mean `qwen3`?"
+        );
+        assert_eq!(
+            error("tools"),
+            "filter `tools` matches no template\n  this is a family of cases: write `'*:tools/*'`"
+        );
+        assert_eq!(
+            error("two"),
+            "filter `two` matches no template\n  this is a case of `bad-roles`: write `'*:bad-roles/two'`"
         );
         assert_eq!(
             error("tools/one"),

@@ -246,6 +246,8 @@ impl Suite {
             self.load_cases(path, &tools_of(layout, path), bound.as_ref(), is_asked_for);
         }
         self.find_unread(&configuration.own);
+        let beside = case_file::unread_beside(&configuration.path, &configuration.own);
+        self.problems.extend(beside);
         // A family has one file of snapshots, so its name has to be unique.
         let mut reported = HashSet::new();
         for case in self.cases.split_off(count) {
@@ -292,6 +294,9 @@ impl Suite {
                     Err(problem) => found.problems.push(problem),
                 }
             }
+            for template in &mut applied {
+                template.has_all_tokens = true;
+            }
             source::renew_notes(&mut found.notes, &applied);
             self.templates.append(&mut applied);
             for problem in &mut found.problems {
@@ -301,6 +306,21 @@ impl Suite {
             }
             self.problems.append(&mut found.problems);
             self.notes.append(&mut found.notes);
+        }
+        self.find_misspelt(configuration);
+    }
+
+    /// Reports special tokens and variables that a suite's file sets for these templates, where another
+    /// name was probably meant.
+    fn find_misspelt(&mut self, configuration: &Configuration) {
+        for configured in &configuration.templates {
+            let own = self
+                .templates
+                .iter()
+                .filter(|template| template.has_all_tokens && configured.is_of(&template.name));
+            let unread = configured.unread(&configuration.path, own).into_iter();
+            let misspelt = unread.filter(|problem| problem.help.is_some());
+            self.problems.extend(misspelt);
         }
     }
 
@@ -320,6 +340,7 @@ impl Suite {
             }
         }
         source::renew_notes(&mut self.notes, &self.templates);
+        self.find_misspelt(configuration);
     }
 
     /// Whether a template is rendered with a case. The case has to be for the template's dialect. A
@@ -538,6 +559,7 @@ impl Suite {
             }
             self.cases.extend(family.cases);
             self.problems.extend(family.problems);
+            self.notes.extend(family.notes);
             self.used_tools
                 .extend(family.tool_files.iter().map(canonical));
         }

@@ -3,32 +3,49 @@
 //! A sidecar has to explain every contract that its template breaks, under `broken`; notes need no
 //! explanation. An explanation of a contract that holds fails, too.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use libtest_mimic::Trial;
 use rolecall_cli::report::card::plain;
 use rolecall_cli::report::checked_texts;
 use rolecall_core::naming;
 use rolecall_front::engines::Engines;
-use rolecall_io::template_file::read_template;
+use rolecall_io::template_file::{dialect_of, read_template};
 use rolecall_suite::card_rule::CardRule;
 use rolecall_suite::checked_text::CheckedText;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::snapshot::{CARDS, Snapshots};
 
+use crate::pairs::{LAYOUT, SUITE};
 use crate::report::Report;
 use crate::review;
 
+/// One test for each template file, named after the template: `qwen3-think::card`.
+pub(crate) fn tests() -> Vec<Trial> {
+    let entries = std::fs::read_dir(LAYOUT.templates()).into_iter().flatten();
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> = paths.filter(|path| dialect_of(path).is_some()).collect();
+    paths.sort();
+    let test = |path: PathBuf| {
+        // A template that cannot be read has no name.
+        let known = SUITE.templates.iter().find(|known| known.path == path);
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let name = known.map_or(&*stem, |known| known.name.as_str());
+        Trial::test(format!("{name}::card"), move || Ok(card(&path)?))
+    };
+    paths.into_iter().map(test).collect()
+}
+
 /// Compares the report card of a template.
-pub(crate) fn card(path: &Path) -> datatest_stable::Result<()> {
+fn card(path: &Path) -> Result<(), Report> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let path = root.join(path);
-    let template = read_template(&path).map_err(|problems| {
+    let template = read_template(path).map_err(|problems| {
         let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
         Report(problems.join("\n"))
     })?;
     // Its name becomes that of a file.
     if let Some(problem) = naming::problem(&template) {
-        return Err(Box::new(Report(problem.to_string())));
+        return Err(Report(problem.to_string()));
     }
     let engines = Engines::default();
     let engine = engines
@@ -43,7 +60,7 @@ pub(crate) fn card(path: &Path) -> datatest_stable::Result<()> {
     let name = template.name.as_str();
     let checked = CheckedText::of(CardRule::Accepted, &snapshots, &card, text);
     if !checked.change.is_same() || review::pending(&folder, name).is_some() {
-        review::leave(&folder, name, &path, &checked.text);
+        review::leave(&folder, name, path, &checked.text);
     }
     if !checked.change.is_same() {
         let mut report = Vec::new();
@@ -57,6 +74,6 @@ pub(crate) fn card(path: &Path) -> datatest_stable::Result<()> {
     if wrong.is_empty() {
         Ok(())
     } else {
-        Err(Box::new(Report(wrong.join("\n"))))
+        Err(Report(wrong.join("\n")))
     }
 }

@@ -3,8 +3,8 @@
 //! what its application made of the suite.
 //!
 //! The tests find families and templates when they start, so a new case file or template needs no
-//! line here. `qwen3-think::tool-calls` is the test of a template and a family; `card::…` and
-//! `case_file::…` are of single files. What differs becomes a pending snapshot for `cargo insta
+//! line here. `qwen3-think::tool-calls` is the test of a template and a family, `qwen3-think::card` that
+//! of its report card, and `case_file::…` that of a case file. What differs becomes a pending snapshot for `cargo insta
 //! review`, except in CI. `rolecall review` needs no pending snapshots.
 
 #![allow(clippy::disallowed_methods)] // Tests read what they wrote.
@@ -22,12 +22,10 @@ use libtest_mimic::Arguments;
 
 /// The tests that are of a single file each.
 mod files {
-    use super::cards::card;
     use super::case_files::case_file;
 
     datatest_stable::harness! {
         { test = case_file, root = "cases/conversations", pattern = r"\.json$" },
-        { test = card, root = "cases/templates", pattern = r"\.(jinja2?|j2|gotmpl)$" },
     }
 
     pub(super) fn run() -> std::process::ExitCode {
@@ -38,6 +36,7 @@ mod files {
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut tests = pairs::tests();
+    tests.extend(cards::tests());
     tests.extend(fronts::tests());
     // Whoever names one test wants it alone.
     let named = arguments.filter.as_ref().filter(|_| arguments.exact);

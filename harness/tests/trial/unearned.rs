@@ -479,19 +479,20 @@ pub(super) const UNEARNED: &[(&str, &[Line])] = &[
                  [cases]\nbuiltin = []\nown = [\"cases\"]\n",
             ),
             CASES,
-            ACCEPT,
             Run(
-                &["run"],
+                &["accept"],
                 says(
-                    1,
+                    2,
                     &[
-                        "`mine` does not read the variable `enable_thinkng`",
+                        "rolecall.toml:3:48: `mine` does not read the variable `enable_thinkng`",
                         "did you mean `enable_thinking`?",
                     ],
                 ),
             ),
-            Run(&["lint"], says(1, &["did you mean `enable_thinking`?"])),
+            Run(&["run"], says(2, &["did you mean `enable_thinking`?"])),
+            Run(&["lint"], says(2, &["did you mean `enable_thinking`?"])),
             Edit("rolecall.toml", "enable_thinkng", "enable_thinking"),
+            ACCEPT,
             PASSES,
             Edit(
                 "cases/own.json",
@@ -513,6 +514,230 @@ pub(super) const UNEARNED: &[(&str, &[Line])] = &[
             Run(
                 &["lint"],
                 says(1, &["no template reads the variable `seed`"]),
+            ),
+        ],
+    ),
+    (
+        "a special token that no template reads",
+        &[
+            File("mine.jinja", "{{ bos_token }}{{ messages[-1].content }}"),
+            File(
+                "rolecall.toml",
+                "contracts = \"off\"\n[templates]\nmine = { source = \"mine.jinja\", special_tokens = { bos_tokn = \"é\" } }\n\
+                 [cases]\nbuiltin = []\nown = [\"cases\"]\n",
+            ),
+            CASES,
+            Run(
+                &["accept"],
+                says(
+                    2,
+                    &[
+                        "rolecall.toml:3:53: `mine` does not read the special token `bos_tokn`",
+                        "did you mean `bos_token`?",
+                    ],
+                ),
+            ),
+            Run(&["run"], says(2, &["did you mean `bos_token`?"])),
+            Run(&["lint"], says(2, &["did you mean `bos_token`?"])),
+            Run(&["check", "mine"], says(2, &["did you mean `bos_token`?"])),
+            Run(
+                &["check", "mine.jinja", "--special-token", "bos=<s>"],
+                says(
+                    2,
+                    &["--special-token: no template reads the special token `bos`"],
+                ),
+            ),
+            // Every tokenizer has an end, which a template need not read.
+            Edit("rolecall.toml", "bos_tokn =", "eos_token ="),
+            Run(
+                &["accept"],
+                says(
+                    0,
+                    &["the template names `bos_token`, but nothing here sets a value"],
+                ),
+            ),
+            Run(
+                &["run"],
+                says(0, &["`special_tokens` in rolecall.toml does"]),
+            ),
+            Run(
+                &["check", "mine"],
+                Seen {
+                    has_not: &["examined with"],
+                    ..says(0, &["nothing here sets a value"])
+                },
+            ),
+            Edit("rolecall.toml", "eos_token = \"é\"", "bos_token = \"\""),
+            Run(
+                &["run"],
+                Seen {
+                    has_not: &["nothing here sets a value"],
+                    ..says(0, &[])
+                },
+            ),
+            Edit("rolecall.toml", "bos_token =", "bos_token = \"\", seed ="),
+            Run(
+                &["lint"],
+                says(1, &["`mine` does not read the special token `seed`"]),
+            ),
+            File("mine.json", "{\"special_tokens\": {\"EOS_token\": \"\"}}"),
+            Run(
+                &["check", "mine.jinja"],
+                says(
+                    2,
+                    &["mine.json:1:21: the template does not read the special token `EOS_token`"],
+                ),
+            ),
+        ],
+    ),
+    (
+        "a role and a key that are misspelt",
+        &[
+            File("mine.jinja", super::GOOD),
+            File(
+                "rolecall.toml",
+                "contracts = \"off\"\n[templates]\nmine = \"mine.jinja\"\n[cases]\nbuiltin = [\"bad-roles\"]\nown = [\"cases\"]\n",
+            ),
+            File(
+                "cases/own.json",
+                "{\"about\": \"Ours.\", \"cases\": {\"one\": {\"about\": \"One.\", \"messages\": [\n\
+                 {\"role\": \"asistant\", \"contnt\": \"é\"},\n{\"role\": \"asistant\", \"content\": \"b\"}]}}}",
+            ),
+            Run(
+                &["accept"],
+                Seen {
+                    has_not: &["own.json:3", "bad-roles.json"],
+                    ..says(
+                        0,
+                        &[
+                            "own.json:2:10: the role `asistant`: did you mean `assistant`?",
+                            "own.json:2:22: the key `contnt`: did you mean `content`?",
+                        ],
+                    )
+                },
+            ),
+            Run(&["run"], says(0, &["did you mean `assistant`?"])),
+            Run(&["lint"], says(0, &["did you mean `assistant`?"])),
+            Edit(
+                "cases/own.json",
+                "One.",
+                "With contnt, and the role asistant.",
+            ),
+            ACCEPT,
+            Run(
+                &["run"],
+                Seen {
+                    has_not: &["did you mean"],
+                    ..says(0, &[])
+                },
+            ),
+        ],
+    ),
+    (
+        "files that look like cases or templates",
+        &[
+            File("mine.jinja", super::GOOD),
+            File(
+                "rolecall.toml",
+                "contracts = \"off\"\n[templates]\nmine = \"mine.jinja\"\n[cases]\nbuiltin = []\nown = [\"cases\"]\n",
+            ),
+            CASES,
+            ACCEPT,
+            File(
+                "cases/more.yaml",
+                "cases:\n  x:\n    messages: [{role: user}]\n",
+            ),
+            Run(
+                &["run"],
+                says(2, &["cases/more.yaml: nobody reads this file"]),
+            ),
+            Delete("cases/more.yaml"),
+            File(
+                "cases/README.md",
+                "A case has `messages`, each with a `role`.",
+            ),
+            File("more.json", "{\"cases\": {\"é\": {\"messages\": []}}}"),
+            Run(
+                &["run"],
+                says(2, &["more.json: nobody reads this case file"]),
+            ),
+            Run(
+                &["lint"],
+                says(2, &["more.json: nobody reads this case file"]),
+            ),
+            Delete("more.json"),
+            File("x.tmpl", "{{ range .Messages }}{{ .Content }}{{ end }}"),
+            Run(
+                &["run"],
+                says(1, &["x.tmpl: rolecall.toml does not name this template"]),
+            ),
+            Delete("x.tmpl"),
+            File("notes.txt", "Nothing about messages."),
+            File("a/x.jinja", super::GOOD),
+            File("b/rolecall.toml", "[templates]\nx = \"x.jinja\"\n"),
+            File("b/x.jinja", super::GOOD),
+            Run(
+                &["run"],
+                Seen {
+                    has_not: &["b/x.jinja"],
+                    ..says(
+                        0,
+                        &[
+                            "b/rolecall.toml: a suite of its own",
+                            "does not name these templates, so nothing tests them: a/x.jinja",
+                        ],
+                    )
+                },
+            ),
+        ],
+    ),
+    (
+        "a template that can no longer be read",
+        &[
+            File("mine.jinja", super::GOOD),
+            File("other.jinja", super::GOOD),
+            File(
+                "rolecall.toml",
+                "contracts = \"off\"\n[templates]\nmine = \"mine.jinja\"\nother = \"other.jinja\"\n\
+                 [cases]\nbuiltin = []\nown = [\"cases\"]\n",
+            ),
+            CASES,
+            ACCEPT,
+            File("mine.jinja", "é{% for m in messages %}"),
+            Run(
+                &["accept"],
+                says(
+                    1,
+                    &["mine.jinja:1:", "2 pairs left: the template cannot be read"],
+                ),
+            ),
+            Run(&["run"], says(1, &[])),
+            Run(&["accept", "--also", "unreadable"], says(0, &["2 changed"])),
+            PASSES,
+            // It was accepted that it cannot be read.
+            File("mine.jinja", "é{% for m in messages"),
+            ACCEPT,
+        ],
+    ),
+    (
+        "a run of what failed",
+        &[
+            File(
+                "mine.jinja",
+                "{% if messages[0].content == 'one' %}a{% endif %}",
+            ),
+            File(
+                "rolecall.toml",
+                "contracts = \"off\"\n[templates]\nmine = \"mine.jinja\"\n[cases]\nbuiltin = []\nown = [\"cases\"]\n",
+            ),
+            CASES,
+            ACCEPT,
+            Edit("mine.jinja", "}a{", "}b{"),
+            Run(&["run"], says(1, &[])),
+            Edit("mine.jinja", "}b{", "}a{"),
+            Run(
+                &["run", "--last-failed"],
+                says(0, &["rolecall.toml, without 1 pair that did not fail"]),
             ),
         ],
     ),

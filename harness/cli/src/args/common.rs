@@ -201,7 +201,7 @@ impl ShardArguments {
         if pairs.is_empty() {
             let all = counted(all, "pair", "pairs");
             return Err(Failure::Request(format!(
-                "part {shard} is empty: there is only {all}\n  cut the run into fewer parts"
+                "part {shard} is empty: the run has only {all}\n  cut the run into fewer parts"
             )));
         }
         Ok(pairs)

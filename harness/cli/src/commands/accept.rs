@@ -1,6 +1,6 @@
 //! The command `accept`: makes current results the expected ones.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -8,11 +8,14 @@ use crate::report::accepting::{self as report, AcceptedCounts, AcceptedPairs};
 use crate::report::checked_texts;
 use crate::report::diagnostic::Diagnostic;
 use crate::report::difference::{self, Extent};
+use crate::report::syntax_error;
 use crate::{cards, engines, home, inputs, lint, references, roundtrip};
 use rolecall_core::file::{is_there, read_text, remove_below, write_below};
 use rolecall_core::problem::Problem;
-use rolecall_core::{OutcomeKind, TemplateName};
+use rolecall_core::transcript;
+use rolecall_core::{Outcome, OutcomeKind, Stage, Template, TemplateName};
 use rolecall_io::protocol::ProtocolEngine;
+use rolecall_io::syntax_error::SyntaxError;
 use rolecall_suite::accepting::{AcceptedFile, Changes, is_open, remove_pending, untidy};
 use rolecall_suite::checked_text::{CheckedText, TextKind};
 use rolecall_suite::conclusion::FaultGroups;
@@ -25,7 +28,7 @@ use rolecall_suite::reference::Reference;
 use rolecall_suite::roundtrip::SuiteReadings;
 use rolecall_suite::run::{Acceptance, Compared, Expected};
 use rolecall_suite::selection::select;
-use rolecall_suite::snapshot::Snapshots;
+use rolecall_suite::snapshot::{SnapshotStatus, Snapshots};
 use rolecall_suite::suite::{Pair, Suite, templates_of};
 use rolecall_suite::verdict::Verdict;
 
@@ -108,6 +111,11 @@ impl<'s> AcceptedSuite<'s> {
         asked: &ReferenceResults<'_>,
         out: &mut dyn Write,
     ) -> Result<Status, Failure> {
+        for template in choice.unreadable.values() {
+            let engine = self.session.engines.for_dialect(template.dialect);
+            let error = engine.and_then(|engine| SyntaxError::find(engine, template));
+            error.map_or(Ok(()), |error| syntax_error::write(out, &error))?;
+        }
         choice.write_groups(arguments.all, out)?;
         let mut checked = self.texts(out)?;
         // The card of a template whose prompts nobody confirms is not confirmed either.
@@ -315,6 +323,8 @@ fn confirmed(readings: SuiteReadings, out: &mut dyn Write) -> Result<Vec<Checked
 pub(super) struct Choice<'s> {
     pub(super) accepting: Changes<'s>,
     groups: FaultGroups<'s>,
+    /// Templates that cannot be read, and could when their results were accepted.
+    unreadable: BTreeMap<&'s TemplateName, &'s Template>,
     pub(super) counts: AcceptedCounts,
     /// Templates with pairs that are not accepted.
     left: HashSet<String>,
@@ -334,7 +344,10 @@ impl<'s> Choice<'s> {
     ) {
         let is_confirmed = is_confirmed(compared);
         let pair = &compared.rendered.pair;
-        let left = if !is_confirmed && !is_result(compared, also) {
+        let left = if is_newly_unreadable(compared) && !also.contains(&AlsoAccepted::Unreadable) {
+            self.unreadable.insert(&pair.template.name, pair.template);
+            &mut self.counts.unreadable
+        } else if !is_confirmed && !is_result(compared, also) {
             &mut self.counts.broken
         } else if is_confirmed || !is_verified {
             self.accepting.add(compared);
@@ -595,6 +608,16 @@ fn is_result(compared: &Compared<'_>, also: &[AlsoAccepted]) -> bool {
         OutcomeKind::Exceeded => also.contains(&AlsoAccepted::Exceeded),
         OutcomeKind::NotAsked => false,
     }
+}
+
+/// Whether a template cannot be read, and this was not accepted before.
+fn is_newly_unreadable(compared: &Compared<'_>) -> bool {
+    let is_of_parsing = |outcome: &Outcome| matches!(outcome, Outcome::Failed { stage, .. } if *stage == Stage::Parse);
+    let before = match &compared.comparison {
+        Some(SnapshotStatus::Changed(before)) => transcript::decode(before).ok(),
+        _ => None,
+    };
+    is_of_parsing(&compared.rendered.outcome) && !before.as_ref().is_some_and(is_of_parsing)
 }
 
 /// Whether the reference confirms a result, or a divergence explains the difference.

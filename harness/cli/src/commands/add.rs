@@ -7,6 +7,7 @@ use crate::report::{adding as report, clean, problems};
 use rolecall_core::CaseId;
 use rolecall_core::file::{is_there, read_text, write_below};
 use rolecall_suite::adding::with_case;
+use rolecall_suite::case_file::read_family;
 use rolecall_suite::conversation::{Conversation, Conversations, case_name};
 use rolecall_suite::layout::Layout;
 use rolecall_suite::private;
@@ -57,6 +58,7 @@ pub(super) fn execute(arguments: &AddArguments, out: &mut dyn Write) -> Result<S
         return Ok(Status::of(true, !is_withheld));
     };
     write_below(&root, &path, &text)?;
+    problems::write_notes(&mut clean::messages(), &read_family(&path, &[]).notes)?;
     let family = path.file_stem().unwrap_or_default().to_string_lossy();
     for (name, _) in &new {
         report::write_added(out, &path, &family, name)?;

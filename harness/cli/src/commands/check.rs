@@ -259,7 +259,8 @@ impl Check<'_> {
     fn judge(&self, checked: &mut Checked, checks_base: bool) -> Result<(), Failure> {
         let cards = &mut checked.cards;
         let mut stale = unused_reasons(self.arguments, &checked.suite, cards)?;
-        let notes = self.narrow(cards, &checked.suite);
+        let (of_baseline, notes) = self.narrow(cards, &checked.suite);
+        stale.extend(of_baseline);
         if !self.arguments.select.is_empty() {
             tell_unjudged(cards);
         }
@@ -547,16 +548,16 @@ impl Check<'_> {
         problems
     }
 
-    /// Keeps the contracts that the user chose, and marks the known findings. Returns what there is
-    /// to say about those.
-    fn narrow(&self, cards: &mut [Card], suite: &Suite) -> Vec<Note> {
+    /// Keeps the contracts that the user chose, and marks the known findings. Returns what is wrong with
+    /// the list of those, and what there is to say about it.
+    fn narrow(&self, cards: &mut [Card], suite: &Suite) -> (Vec<Problem>, Vec<Note>) {
         let choice = choice(self.arguments);
         for card in &mut *cards {
             card.narrow(&choice);
         }
         match (&self.arguments.baseline, &self.known) {
             (Some(path), Some(known)) => known.apply(path, cards, &suite.templates),
-            _ => Vec::new(),
+            _ => (Vec::new(), Vec::new()),
         }
     }
 

@@ -13,6 +13,7 @@ use rolecall_response::Level;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::proof::Proof;
 use rolecall_suite::response_file::{Inspected, inspect_file, inspect_template};
+use rolecall_suite::untested;
 
 use super::cover;
 use crate::args::{LintArguments, SetArguments};
@@ -39,6 +40,7 @@ pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
         report::lint::write_fixed(out, &lint::fix(&layout)?)?;
     }
     let mut suite = inputs::load_own(&layout)?;
+    problems::write_notes(&mut clean::messages(), &untested::below(&layout, &suite))?;
     let mut findings = lint::lint(&layout, &suite);
     let cards = cards::wrong(&layout, &suite, &Session::default())?;
     findings.extend(cards.unused);

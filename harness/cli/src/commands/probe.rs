@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use crate::{home, inputs, report};
-use rolecall_check::card::with_assumed_tokens;
+use rolecall_check::card::as_examined;
 use rolecall_core::invocation;
 use rolecall_core::problem::{closest, meant};
 use rolecall_core::{Case, CaseId, Template};
@@ -51,7 +51,7 @@ pub(super) fn show(
     };
     if arguments.trace || arguments.decisions {
         let pair = Pair {
-            template: &with_assumed_tokens(template),
+            template: &as_examined(template),
             case: &Case {
                 id: CaseId::new(FAMILY.trim_end_matches('/'), name),
                 ..Case::clone(&render.asked)

@@ -34,6 +34,7 @@ use rolecall_suite::repetition::{Repeated, Repetition};
 use rolecall_suite::run::{Acceptance, Compared, Expected, Runner};
 use rolecall_suite::selection::select;
 use rolecall_suite::suite::{Pair, Suite, templates_of};
+use rolecall_suite::untested;
 use rolecall_suite::verdict::Truth;
 
 use super::cover;
@@ -102,7 +103,9 @@ impl<'r> Run<'r> {
         let is_sound = input.is_empty();
         let mut last_failed = LastFailed::of(self.inputs.layout.as_ref(), self.arguments);
         let pairs = self.pairs()?;
+        let count = pairs.len();
         let pairs = LastFailed::chosen(last_failed.as_ref(), self.arguments, pairs);
+        let left = count - pairs.len();
         let around = self.inputs.around.as_ref().map(Suite::load_layout);
         let mut home = Home::of(self.inputs, around.as_ref(), &pairs)?;
         let pairs = match (home.as_mut(), arguments_front(self.arguments)) {
@@ -156,7 +159,7 @@ impl<'r> Run<'r> {
             groups: &groups,
             input: &input,
             unread: &unread(&runner, &results.conclusion),
-            origin: &origin(self.arguments, self.inputs),
+            origin: &origin(self.arguments, self.inputs, left),
             reference_names: reference_names.as_deref(),
             is_recorded: is_recorded_truth(&truth),
             engine: self.arguments.rendering.engine.as_deref(),
@@ -457,9 +460,11 @@ fn add_new(input: &mut Vec<Problem>, found: Vec<Problem>) -> Result<(), Failure>
 }
 
 /// Where templates and cases come from, and which part of them is run, in words. Says what a part
-/// leaves out.
-fn origin(arguments: &RunArguments, inputs: &Inputs) -> String {
+/// leaves out. `left` counts the pairs that `--last-failed` leaves out.
+fn origin(arguments: &RunArguments, inputs: &Inputs, left: usize) -> String {
+    let pairs = counted(left, "pair that did not fail", "pairs that did not fail");
     match arguments.shard.part() {
+        _ if left > 0 => format!("{}, without {pairs} in the last run", inputs.origin),
         Some(part) => {
             tell(
                 "what is gone from the suite, report cards and bases are looked at when `run \
@@ -595,6 +600,8 @@ impl<'s> RunResults<'s> {
         if home.belonging.is_some() || pairs.len() != home.suite.pairs().count() {
             return Ok(());
         }
+        let notes = untested::below(home.layout, home.suite);
+        report::problems::write_notes(&mut clean::messages(), &notes)?;
         let problems = &mut self.conclusion.problems;
         problems.extend(lint::unnoticed(
             home.layout,

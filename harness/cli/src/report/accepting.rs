@@ -67,6 +67,8 @@ pub struct AcceptedCounts {
     pub unknown: usize,
     /// Pairs that are not accepted, because the engine crashed, exceeded a limit or was not asked.
     pub broken: usize,
+    /// Pairs that are not accepted, because their template cannot be read.
+    pub unreadable: usize,
 }
 
 impl AcceptedCounts {
@@ -109,7 +111,7 @@ impl AcceptedCounts {
 
     /// Whether some pairs differ from their snapshots and were not accepted.
     pub fn has_left(&self) -> bool {
-        self.refuted + self.unknown + self.broken > 0
+        self.refuted + self.unknown + self.broken + self.unreadable > 0
     }
 }
 

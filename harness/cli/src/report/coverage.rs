@@ -205,15 +205,13 @@ pub fn notes(coverage: &TemplateCoverage<'_>) -> Vec<Note> {
         .filter(|gap| !gap.place.site.is_unreachable)
         .map(|gap| {
             let position = lines.position(&template.source, gap.place.site.span.start);
-            Note {
-                path: place(template, Some(position.line)).into(),
-                message: format!(
-                    "the {} in column {} is {}",
-                    gap.place.site.kind.name(),
-                    position.column,
-                    gap.missing
-                ),
-            }
+            let message = format!(
+                "the {} in column {} is {}",
+                gap.place.site.kind.name(),
+                position.column,
+                gap.missing
+            );
+            Note::new(place(template, Some(position.line)), message)
         });
     gaps.collect()
 }

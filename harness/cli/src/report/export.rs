@@ -26,7 +26,8 @@ pub fn write(out: &mut dyn Write, export: &Export, folder: &Path) -> io::Result<
         more => export.left_out.len().saturating_sub(MOST_NAMED),
         folder => folder.display().to_string(),
         counts => counts.to_vec(),
-        files,
+        // With the list of the files.
+        files => files + 1,
         megabytes => format!("{:.1}", megabytes(bytes)),
     })
 }

@@ -10,7 +10,7 @@ use super::text::{text, written};
 use rolecall_core::diff::Diff;
 use rolecall_core::problem::shown;
 use rolecall_core::transcript;
-use rolecall_io::source::unset_tokens;
+use rolecall_io::settings::unset_tokens;
 use rolecall_suite::comparison::{KeptCase, Relation};
 use rolecall_suite::twins::{Explanations, TwinComparison, is_same};
 

@@ -53,7 +53,7 @@ pub use folder::{MOST_FOLDERS, MOST_LEVELS, MOST_TEMPLATES};
 pub use gguf::without_tensors;
 pub use gguf::{base_of_gguf, is_gguf, read_vocabulary};
 pub use ollama::ModelName;
-pub use remarks::{renew_notes, unset_tokens};
+pub use remarks::renew_notes;
 
 use file::FileKind;
 

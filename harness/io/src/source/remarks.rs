@@ -2,6 +2,7 @@
 
 use rolecall_core::Template;
 
+use crate::settings::unset_tokens;
 use rolecall_core::problem::Note;
 
 /// A note if a template begins with a byte order mark. transformers and Ollama both treat it as
@@ -15,39 +16,22 @@ pub(super) fn byte_order_mark(template: &Template) -> Option<Note> {
     })
 }
 
-/// The special tokens that a template names and nothing sets.
-pub fn unset_tokens(template: &Template) -> Vec<&'static str> {
-    const NAMES: [&str; 7] = [
-        "bos_token",
-        "eos_token",
-        "unk_token",
-        "sep_token",
-        "pad_token",
-        "cls_token",
-        "mask_token",
-    ];
-    NAMES
-        .into_iter()
-        .filter(|name| template.source.contains(name))
-        .filter(|name| !template.special_tokens.contains_key(*name))
-        .collect()
-}
-
-/// The end of a note on special tokens that nothing sets.
+/// What a note on special tokens that nothing sets has in it.
 const UNSET: &str = ", but nothing here sets a value";
 
-/// Brings notes on special tokens up to date, where somebody has set the tokens since the templates
-/// were read.
+/// Brings notes on special tokens up to date, where somebody has set tokens since the templates were
+/// read, or has said that nobody sets more.
 pub fn renew_notes(notes: &mut Vec<Note>, templates: &[Template]) {
-    let notes_before = std::mem::take(notes);
-    notes.extend(notes_before.into_iter().filter_map(|note| {
-        let mut templates = templates.iter();
-        let is_it = |template: &&Template| template.path == note.path;
-        let template = templates
-            .find(is_it)
-            .filter(|_| note.message.ends_with(UNSET));
-        template.map_or(Some(note.clone()), missing_tokens)
-    }));
+    let is_of = |note: &Note, template: &Template| {
+        note.path == template.path && note.message.contains(UNSET)
+    };
+    let open = templates.iter().filter(|template| {
+        template.has_all_tokens || notes.iter().any(|note| is_of(note, template))
+    });
+    let mut open: Vec<Note> = open.filter_map(missing_tokens).collect();
+    open.dedup();
+    notes.retain(|note| !templates.iter().any(|template| is_of(note, template)));
+    notes.append(&mut open);
 }
 
 /// A note on the special tokens that the template names and nothing sets.
@@ -55,7 +39,12 @@ pub(super) fn missing_tokens(template: &Template) -> Option<Note> {
     let missing = unset_tokens(template).into_iter();
     let missing: Vec<_> = missing.map(|name| format!("`{name}`")).collect();
     (!missing.is_empty()).then(|| {
-        let message = format!("the template names {}{UNSET}", missing.join(" and "));
+        let how = if template.has_all_tokens {
+            ": `special_tokens` in rolecall.toml does, with \"\" if the model has none"
+        } else {
+            ""
+        };
+        let message = format!("the template names {}{UNSET}{how}", missing.join(" and "));
         Note::new(&template.path, message)
     })
 }

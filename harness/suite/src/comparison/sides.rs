@@ -14,7 +14,7 @@ use super::source_edit::{Blame, SourceEdits};
 use crate::run::{MOST_OF_DIFFERENCE, Runner};
 use crate::saved_run::SavedRun;
 use crate::suite::Pair;
-use rolecall_io::source::unset_tokens;
+use rolecall_io::settings::unset_tokens;
 
 /// The cases of a template of A and of a template of B, to compare.
 pub type Sides<'s> = [Vec<Pair<'s>>; 2];

@@ -35,7 +35,7 @@ impl Fault {
     /// What it means, in a sentence.
     pub fn about(self) -> &'static str {
         match self {
-            Fault::Changed => "another result was accepted",
+            Fault::Changed => "a different result was accepted before",
             Fault::New => "no result was accepted yet",
             Fault::Unreadable => "the accepted result cannot be read",
             Fault::Differs => "the reference gives another result",

@@ -21,6 +21,7 @@ use rolecall_core::problem::{Position, Problem, did_you_mean};
 use rolecall_core::root::Root;
 use rolecall_core::wildcard::{InvalidWildcard, Wildcard};
 use rolecall_front::front::Front;
+use rolecall_io::settings::{self, Unread};
 use rolecall_io::template_file::{special_tokens, variables};
 
 use crate::card_rule::CardRule;
@@ -90,6 +91,8 @@ pub struct ConfiguredTemplate {
     pub position: Position,
     special_tokens: Map<String, Value>,
     variables: Vec<(String, Variable)>,
+    /// Where in the file its special tokens and its variables are, in their order.
+    settings: Vec<Position>,
     front: Option<(Front, Position)>,
     family: Option<String>,
     broken: Vec<Exception>,
@@ -214,9 +217,27 @@ impl ConfiguredTemplate {
         reasons.map(|reason| (reason.place.as_str(), reason.position))
     }
 
-    /// The names of the variables that it sets.
-    pub fn variables(&self) -> impl Iterator<Item = &str> {
-        self.variables.iter().map(|(name, _)| name.as_str())
+    /// The special tokens and variables that it sets, and that none of its templates reads. Those for
+    /// which another name was probably meant have a help.
+    pub fn unread<'t>(
+        &self,
+        file: &Path,
+        templates: impl IntoIterator<Item = &'t Template>,
+    ) -> Vec<Problem> {
+        let tokens: Vec<&str> = self.special_tokens.keys().map(String::as_str).collect();
+        let variables = self.variables.iter().map(|(name, _)| name.as_str());
+        let variables: Vec<&str> = variables.collect();
+        let unread = settings::unread(templates, &tokens, &variables);
+        let unread = unread.into_iter().zip(&self.settings);
+        let unread = unread.filter_map(|(unread, position)| {
+            let Unread { what, meant } = unread?;
+            let message = format!("`{}` does not read {what}", self.name);
+            Some(Problem {
+                help: meant,
+                ..Problem::new(file, message).at(*position)
+            })
+        });
+        unread.collect()
     }
 
     /// Applies the configuration to a template from its source: name, tokens, variables and the
@@ -380,7 +401,11 @@ impl ConfigurationReader<'_> {
             _ => table.get("source")?,
         };
         let (text, at) = (source.text()?, source.range.start);
+        let settings = ["special_tokens", "variables"].map(|key| entries(table, key));
+        let settings = settings.into_iter().flatten();
+        let settings = settings.map(|field| self.document.position(field.range.start));
         let mut configured = ConfiguredTemplate {
+            settings: settings.collect(),
             name,
             source: text.to_owned(),
             local: Ok(self.held(text, at)),

@@ -351,7 +351,7 @@ impl Conversations {
         }
         let message = parts.join("; ");
         let path = path.to_path_buf();
-        (!message.is_empty()).then_some(Note { path, message })
+        (!message.is_empty()).then(|| Note::new(path, message))
     }
 }
 
