@@ -10,7 +10,7 @@ use rolecall_answers::reading::read_all;
 use rolecall_check::card::{Card, examine, examine_with, served};
 use rolecall_check::contract::{INTERNAL_ERROR, Severity};
 use rolecall_check::fingerprint::{Answer, Fingerprint};
-use rolecall_check::fix::Fixer;
+use rolecall_check::fix::{Fixer, Work};
 use rolecall_check::side_by_side::compare_probes;
 use rolecall_check::tokenizer::{Segmenter, Tokenizer, TokenizerParts};
 use rolecall_cli::report::card::{CardDetail, write as write_card};
@@ -305,7 +305,15 @@ proptest! {
         served(engine, &template, &[Front::Vllm, Front::Ollama]);
         let judged = runner.judge_conversations(&template, &all).unwrap();
         prop_assert!(judged.causes.iter().all(|one| one.rule != INTERNAL_ERROR.id), "{:?}", judged.causes);
-        Fixer { engine, cases: &cases, tokenizer: None, unsafe_too: true }.fixes(&template, &card, |_| true);
+        Fixer {
+            engine,
+            cases: &|| cases.as_slice(),
+            tokenizer: None,
+            unsafe_too: true,
+            most_work: Some(Work::SECOND),
+            step: &|| {},
+        }
+        .fixes(&template, &card, |_| true);
         // diff
         let sides = ["a", "b"].map(str::to_owned);
         let mut comparison = Comparison::new(SideKind::Templates, sides);

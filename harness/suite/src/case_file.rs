@@ -338,8 +338,13 @@ impl CaseFileReader<'_> {
             abouts.any(|about| about.contains(word.text.trim()))
         };
         let found = words.into_iter().filter_map(|(word, known)| {
-            let near = misspelt(&word.text, known.split(' '))?.to_owned();
-            (!is_meant(&word)).then_some((word, near))
+            let mut known = known.split(' ');
+            // Nearly all words are known, and to compare letters takes long.
+            if known.clone().any(|one| one == word.text) || is_meant(&word) {
+                return None;
+            }
+            let near = misspelt(&word.text, &mut known)?.to_owned();
+            Some((word, near))
         });
         found.collect()
     }

@@ -174,7 +174,10 @@ fn no_result_of_any_command_replaces_its_input() {
                 // Its own result it replaces.
                 let again = folder.rolecall(&[&called[..], &[&option, fresh]].concat());
                 let said = again.stderr();
-                assert!(!said.contains("would replace it") && !said.contains("does not write over"), "{called:?} {option}\n{said}");
+                assert!(
+                    !said.contains("would replace it") && !said.contains("does not write over"),
+                    "{called:?} {option}\n{said}"
+                );
             }
             let input = match command {
                 _ if is_marking => "log.jsonl",

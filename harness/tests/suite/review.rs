@@ -1,4 +1,5 @@
-//! Pending snapshots, as `rolecall review` and `cargo insta review` show them.
+//! What insta does: it asserts each file of snapshots, and leaves pending ones for `rolecall review` and
+//! `cargo insta review`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -15,16 +16,20 @@ fn keep_quiet() {
     QUIET.call_once(guard::keep_quiet);
 }
 
-/// Compares a text with a folder's snapshot of that name, as insta does: leaves a pending snapshot
-/// if they differ, and removes one if they do not.
+/// What a test says that found nothing, where insta did.
+pub(crate) const OTHERWISE: &str = "insta does not find this text in the accepted file";
+
+/// Asserts with insta that a folder's snapshot of that name is a text, and returns whether it is. So
+/// `cargo insta test --unreferenced` knows which files are used. insta leaves a pending snapshot if they
+/// differ, and removes one if they do not.
 ///
-/// The result of insta's own comparison is ignored: insta trims texts, and the tests compare byte
-/// by byte.
-pub(crate) fn leave(folder: &Path, name: &str, input: &Path, text: &str) {
+/// insta trims texts, but a transcript shows every byte, and its end. The tests compare byte by byte
+/// besides, because they say what differs.
+pub(crate) fn assert(folder: &Path, name: &str, input: &Path, text: &str) -> bool {
     let file = folder.join(format!("{name}.snap"));
-    // insta would wait for a pipe, or read what a link leads to.
+    // insta would wait for a pipe, or read what a link leads to. The tests report such a file.
     if is_there(&file) && (file.is_symlink() || !file.is_file()) {
-        return;
+        return true;
     }
     let mut settings = insta::Settings::new();
     settings.set_snapshot_path(folder);
@@ -33,7 +38,7 @@ pub(crate) fn leave(folder: &Path, name: &str, input: &Path, text: &str) {
     settings.set_input_file(input);
     // insta panics where they differ.
     keep_quiet();
-    let _ = guard::catch(|| settings.bind(|| insta::assert_snapshot!(name, text)));
+    guard::catch(|| settings.bind(|| insta::assert_snapshot!(name, text))).is_ok()
 }
 
 /// The file that waits for review next to a snapshot, and its bytes, if there is one.
