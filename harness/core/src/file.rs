@@ -736,8 +736,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             for number in 0..8 {
-                let path = |name: &str| folder.path().join(format!("{name}{number}"));
+                let folder = folder.path();
                 scope.spawn(move || {
+                    let path = |name: &str| folder.join(format!("{name}{number}"));
                     for _ in 0..20 {
                         fs::write(path("in"), "old").unwrap();
                         fs::write(path("out"), "old").unwrap();

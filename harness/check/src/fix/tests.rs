@@ -2,6 +2,7 @@
 
 use crate::card::examine;
 use rolecall_core::{CaseId, Outcome};
+use rolecall_front::program::FrontProgram;
 use rolecall_jinja::JinjaEngine;
 use serde_json::{Value, json};
 
