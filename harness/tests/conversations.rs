@@ -347,7 +347,7 @@ const BROKEN: &[(&str, &str)] = &[
     (r#"{"text":"raw"}"#, "it has no `messages`"),
     (
         r#"{"prompt":"raw"}"#,
-        "`prompt` is a text without a `completion`",
+        "it looks like a prompt that is a text without a `completion`",
     ),
     (r#"{"messages":{"role":"user"}}"#, "it has no `messages`"),
     (

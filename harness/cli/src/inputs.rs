@@ -420,7 +420,7 @@ pub(crate) fn load(arguments: &SourceArguments) -> Result<Inputs, Failure> {
 }
 
 /// Loads as [`load`] does, and of a suite only what the filters may match. If one of them matches
-/// nothing, or something is wrong, this loads everything, so that messages can name it.
+/// nothing, this loads everything, so that messages can name it.
 pub(crate) fn load_filtered(
     arguments: &SourceArguments,
     filters: &[Filter],
@@ -465,8 +465,8 @@ pub(crate) fn find(
     })
 }
 
-/// What `load` finds in a part of the suite, if every filter matches something there and nothing is
-/// wrong; otherwise what it finds in the whole suite.
+/// What `load` finds in a part of the suite, if every filter matches something there, or nothing can
+/// because there is no template; otherwise what it finds in the whole suite.
 fn narrow_or_whole(
     layout: &Layout,
     filters: &[Filter],
@@ -474,7 +474,9 @@ fn narrow_or_whole(
 ) -> Result<Inputs, Failure> {
     if !filters.is_empty() {
         let part = load(&narrowed(layout, filters))?;
-        if part.suite.problems.is_empty() && select(&part.suite, filters).is_ok() {
+        // A hub that did not have a template is not asked for it again.
+        let has_none = part.suite.templates.is_empty() && !part.suite.problems.is_empty();
+        if has_none || select(&part.suite, filters).is_ok() {
             let whole = |_| layout.clone();
             return Ok(Inputs {
                 layout: part.layout.map(whole),

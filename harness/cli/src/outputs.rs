@@ -99,7 +99,11 @@ impl Named {
             hold_kind(name, path)?;
             if name == "generate --write" && path.is_dir() {
                 let entries = path.read_dir().into_iter().flatten().flatten();
-                files.extend(entries.map(|entry| entry.path()));
+                let is_generated = |path: &PathBuf| {
+                    let name = path.file_name().unwrap_or_default().to_string_lossy();
+                    name.starts_with("generated-") && name.ends_with(".json")
+                };
+                files.extend(entries.map(|entry| entry.path()).filter(is_generated));
             } else if name != MARKS {
                 replaceable(path)?;
                 files.push(path.clone());

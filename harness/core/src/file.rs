@@ -716,7 +716,7 @@ mod tests {
         for name in ["read", "linked"] {
             let problem = write_whole(&path(name), "new").unwrap_err();
             assert!(
-                problem.message.contains("does not write over it"),
+                problem.message.contains("does not write over this file"),
                 "{problem}"
             );
             assert_eq!(fs::read_to_string(path(name)).unwrap(), "old");

@@ -251,8 +251,8 @@ mod tests {
             (&["qwen3-think:plain/single-turn"][..], 30),
             (&["qwen*:{plain,tool-calls}/*"], 100),
             (&["command-r:plain/*", "chatml:turns/*"], 100),
-            (&["{chatml,firefunction-v2}:*role*"], 1_000),
-            (&["chatml"], 1_000),
+            (&["{chatml,firefunction-v2}:*role*"], 2_000),
+            (&["chatml"], 2_000),
         ] {
             let filters: Vec<Filter> = texts.iter().map(|text| text.parse().unwrap()).collect();
             let part = Suite::load_layout(&narrowed(&layout, &filters));

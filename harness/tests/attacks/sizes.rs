@@ -313,6 +313,7 @@ fn many_small_things_take_no_longer_than_their_number() {
         world.rolecall(&["run"]).is_well(&[2]).says(&[message]);
     }
 
+    base(&world);
     let messages = "MESSAGE user hi\n".repeat(200_000);
     world.write(
         "work/m/Modelfile",

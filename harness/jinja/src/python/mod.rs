@@ -5,6 +5,9 @@ pub(crate) mod casing;
 pub(crate) mod characters;
 pub(crate) mod numbers;
 
+// Arguments of calls.
+pub(crate) mod arguments;
+
 // Objects that Python has and minijinja has not.
 pub(crate) mod generator;
 pub(crate) mod groups;
@@ -18,8 +21,7 @@ pub(crate) mod markup;
 // How a list is sorted.
 pub(crate) mod sorting;
 
-// Arguments of calls, and iteration.
-pub(crate) mod arguments;
+// Iteration.
 pub(crate) mod iteration;
 
 // Texts, filled up and cut.

@@ -525,7 +525,7 @@ mod tests {
         );
         assert_eq!(jinja("<|end|>\n", "<|end|>"), one(4, 5, "plain/1"));
         assert_eq!(jinja("<|end|>", "<|fin|>"), one(4, 5, "plain/1"));
-        assert_eq!(jinja("|>\n\n{{ m", "|> \n{{ m"), one(2, 5, "plain/1"));
+        assert_eq!(jinja("|>\n\n{{ m", "|>\n{{ m"), one(2, 5, "plain/1"));
         // A filter changes other words in each conversation.
         assert_eq!(
             jinja("m.content }}", "m.content | upper }}"),

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value};
 
 use super::record::{Record, Wrong, call, content, image, is_nothing, object, text};
-use super::training;
+use super::sharegpt;
 
 /// The parts of messages that are read as they are: those of OpenAI and of Hugging Face.
 const PARTS: [&str; 9] = [
@@ -66,7 +66,7 @@ pub(super) fn messages(list: Vec<Value>, record: &mut Record) -> Result<Vec<Valu
         let Value::Object(mut message) = value else {
             return Err(format!("message {number} is not an object"));
         };
-        training::turn(&mut message, number, record)?;
+        sharegpt::turn(&mut message, number, record)?;
         if !message.contains_key("role") {
             return Err(format!("message {number} has no `role`"));
         }

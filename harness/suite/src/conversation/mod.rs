@@ -2,6 +2,7 @@
 //! with one of them on each line.
 
 mod record;
+mod sharegpt;
 
 mod clients;
 mod responses;
