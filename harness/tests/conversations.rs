@@ -476,6 +476,7 @@ fn folder() -> Folder {
 }
 
 #[test]
+#[allow(clippy::too_many_lines)] // a command after the other
 fn every_command_takes_a_log() {
     let folder = folder();
     let last = format!("log.jsonl:{}:", FORMS.len() + BROKEN.len());

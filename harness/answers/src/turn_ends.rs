@@ -41,7 +41,7 @@ fn end_token(shared: &str, prompt: &str, special: &[String]) -> Option<Range<usi
     }
     openers.retain(|opener| !special.iter().any(|end| end == opener));
     let mut tokens = control_token_places(shared);
-    let last = tokens.rfind(|token| !openers.contains(&&shared.cut(token.clone())));
+    let last = tokens.rfind(|token| !openers.contains(&shared.cut(token.clone())));
     last.or_else(|| control_token_places(shared).next())
 }
 

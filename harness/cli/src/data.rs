@@ -6,6 +6,7 @@ use std::io;
 
 use crate::report::format::Format;
 use crate::report::log_line::LogLine;
+use rolecall_core::Cut;
 use rolecall_core::environment;
 use rolecall_core::invisible::is_obeyed;
 
@@ -93,7 +94,7 @@ impl Guard {
             if !is_command && !is_obeyed(c) {
                 continue;
             }
-            out.push_str(&text[taken..at]);
+            out.push_str(text.cut(taken..at));
             // Writing to a string cannot fail.
             let _ = match self.data {
                 Data::Json => {
@@ -109,7 +110,7 @@ impl Guard {
         if taken == 0 && text.len() == bytes.len() {
             return Ok(Cow::Borrowed(bytes));
         }
-        out.push_str(&text[taken..]);
+        out.push_str(text.cut(taken..));
         Ok(Cow::Owned(out.into_bytes()))
     }
 }

@@ -215,7 +215,7 @@ pub fn main() -> ExitCode {
 pub fn run(started: Started) -> u8 {
     // The words of a panic may be those of a template.
     std::panic::set_hook(Box::new(|info| {
-        complain(&format!("internal error, please report: {info}"))
+        complain(&format!("internal error, please report: {info}"));
     }));
     guard::keep_quiet();
     start_readers();
@@ -248,7 +248,9 @@ pub fn run(started: Started) -> u8 {
     }
     let ended = execute(&arguments, &named);
     let internal_errors = guard::take_internal_errors();
-    internal_errors.iter().for_each(|one| complain(one));
+    for one in &internal_errors {
+        complain(one);
+    }
     let have_died = engines::complain_of_deaths() || !internal_errors.is_empty();
     match ended {
         Ok(Status::Fine) if have_died => Status::Nonconforming.code(),

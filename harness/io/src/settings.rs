@@ -121,7 +121,8 @@ mod tests {
         Template::from_source("t", Dialect::Jinja, source)
     }
 
-    /// What is meant by the first of these tokens. None if it needs no reader.
+    /// What is meant by the first of these tokens, which may be nothing. None if it needs no reader.
+    #[allow(clippy::option_option)]
     fn meant(source: &str, tokens: &[&str]) -> Option<Option<String>> {
         let template = template(source);
         let read = ReadNames::of([&template]).unwrap();

@@ -505,8 +505,8 @@ fn a_search_with_little_work_says_what_it_was_not_done_with() {
     let template = Template::from_source("t", Dialect::Jinja, source);
     let card = examine(&engine, &template);
     let cases = cases();
-    let found = |most_work| {
-        let fixer = Fixer {
+    let within = |most_work| {
+        let search = Fixer {
             engine: &engine,
             cases: &|| &cases,
             tokenizer: None,
@@ -514,14 +514,14 @@ fn a_search_with_little_work_says_what_it_was_not_done_with() {
             most_work,
             step: &|| {},
         };
-        let fixes = fixer.fixes(&template, &card, |contract| contract.id == "no-tools-alike");
+        let fixes = search.fixes(&template, &card, |contract| contract.id == "no-tools-alike");
         let found: Vec<&str> = fixes.found.iter().map(|fix| fix.contract.id).collect();
         (found, fixes.untried)
     };
     let id = "no-tools-alike";
-    assert_eq!(found(None), (vec![id], vec![]));
-    assert_eq!(found(Some(Work::SECOND)), (vec![id], vec![]));
-    assert_eq!(found(Some(Work(1 << 20))), (vec![], vec![id]));
+    assert_eq!(within(None), (vec![id], vec![]));
+    assert_eq!(within(Some(Work::SECOND)), (vec![id], vec![]));
+    assert_eq!(within(Some(Work(1 << 20))), (vec![], vec![id]));
     // Conversations are loaded for a change that cures the finding only.
     let fixer = Fixer {
         engine: &engine,

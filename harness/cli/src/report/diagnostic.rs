@@ -286,7 +286,7 @@ impl<'c> Diagnostic<'c> {
         let fault = |what| Diagnostic::new("read back", Path::new(""), what);
         let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
         for (template, why) in &tally.unverified {
-            let why = why.to_string();
+            let why = why.clone();
             match reasons.iter_mut().find(|(known, _)| *known == why) {
                 Some((_, templates)) => templates.push(template.as_str()),
                 None => reasons.push((why, vec![template.as_str()])),

@@ -67,12 +67,11 @@ pub fn write_run(
         let status = match (failing.get(&pair.key()), uncompared.get(&pair.key())) {
             (Some((one, at)), _) => {
                 let what = one.what.first().map_or("", String::as_str);
-                match at {
-                    0 => failure(one.rule, what, &one.evidence(MOST_LINES).join("\n")),
-                    _ => {
-                        let message = format!("as in {}: {what}", one.subject);
-                        context! { element => "failure", kind => one.rule, message }
-                    }
+                if *at == 0 {
+                    failure(one.rule, what, &one.evidence(MOST_LINES).join("\n"))
+                } else {
+                    let message = format!("as in {}: {what}", one.subject);
+                    context! { element => "failure", kind => one.rule, message }
                 }
             }
             (None, Some(one)) => not_compared(one),

@@ -176,6 +176,7 @@ struct Scope<'s> {
 
 /// A name that a scope uses.
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own, as in Jinja2's analysis
 struct Known {
     /// Its variable. None if the scope reads the name from the context.
     slot: Option<usize>,

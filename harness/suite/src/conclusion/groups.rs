@@ -24,6 +24,7 @@ use crate::verdict::Verdict;
 
 /// Pairs that are not as expected, all for the same reason.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools)] // reports ask for each of them
 pub struct FaultGroup<'s> {
     /// The pairs, in the order of the run. The first one is the example: that with the most ordinary
     /// and the shortest conversation.

@@ -144,8 +144,8 @@ fn source(spans: &[Span], at: usize, is_gone: bool) -> Option<usize> {
     let written = of_byte(at).filter(|_| !is_gone);
     let before = || of_byte(at.checked_sub(1)?);
     let last = || {
-        let before = spans.iter().rev().filter(|span| span.prompt.end <= at);
-        before.filter_map(literal).next()
+        let mut before = spans.iter().rev().filter(|span| span.prompt.end <= at);
+        before.find_map(literal)
     };
     let any = || last().or_else(|| spans.iter().find_map(literal));
     let near = || {

@@ -27,7 +27,7 @@ pub(super) fn instructions(record: &mut Record) -> Result<Option<Value>, Wrong> 
     for key in ["system", "instructions"] {
         let text = match record.take(key) {
             Some(Value::String(text)) if !text.is_empty() => text.into(),
-            Some(Value::Array(blocks)) => joined(blocks, record)?,
+            Some(Value::Array(blocks)) => joined(blocks, record),
             None | Some(Value::String(_)) => continue,
             Some(_) => return Err(format!("`{key}` is neither a text nor a list")),
         };
@@ -41,22 +41,22 @@ pub(super) fn instructions(record: &mut Record) -> Result<Option<Value>, Wrong> 
 }
 
 /// The content of blocks. Servers join those that are all texts, with nothing between them.
-fn joined(blocks: Vec<Value>, record: &mut Record) -> Result<Value, Wrong> {
+fn joined(blocks: Vec<Value>, record: &mut Record) -> Value {
     if blocks.len() < 2 || !blocks.iter().all(|block| block["type"] == "text") {
-        return Ok(content(blocks));
+        return content(blocks);
     }
     let mut all = String::new();
     for block in blocks {
         if let Value::Object(mut block) = block {
             all.extend(block["text"].as_str());
             block.retain(|key, _| !matches!(key.as_str(), "type" | "text"));
-            record.leave(block, "of blocks of `system`");
+            record.leave(&block, "of blocks of `system`");
         }
     }
     record
         .became
         .insert("the texts of several blocks of instructions were joined");
-    Ok(all.into())
+    all.into()
 }
 
 /// Messages as templates know them.
@@ -136,7 +136,7 @@ fn calls(
             let mut take = |key| fields.shift_remove(key);
             let (id, name, arguments) = (take("id"), take("function"), take("arguments"));
             take("type");
-            record.leave(std::mem::take(fields), "of calls");
+            record.leave(&std::mem::take(fields), "of calls");
             *made = call(id, name.unwrap_or_default(), arguments.unwrap_or_default());
             record.became.insert("calls got a `function` with a name");
         }
@@ -176,7 +176,7 @@ fn rename(message: &mut Map<String, Value>, record: &mut Record) {
 fn call_of_old(message: &mut Map<String, Value>, record: &mut Record) {
     if let Some(Value::Object(mut old)) = message.get_mut("function_call").map(Value::take) {
         let [name, arguments] = ["name", "arguments"].map(|key| old.shift_remove(key));
-        record.leave(old, "of `function_call`");
+        record.leave(&old, "of `function_call`");
         let new = call(
             None,
             name.unwrap_or_default(),
@@ -332,7 +332,7 @@ impl Parts {
                     .became
                     .insert("parts of Anthropic's became calls, results, reasoning and images");
             }
-            record.leave(part, &format!("of parts `{kind}`"));
+            record.leave(&part, &format!("of parts `{kind}`"));
         }
         all
     }
@@ -451,7 +451,7 @@ fn flat(mut tool: Value, number: usize, record: &mut Record) -> Result<Value, Wr
             function.insert(name.to_owned(), value);
         }
     }
-    record.leave(fields, "of tools");
+    record.leave(&fields, "of tools");
     record.became.insert("flat tools became functions");
     Ok(object([("type", "function".into()), ("function", function.into())]).into())
 }

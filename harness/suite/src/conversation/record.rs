@@ -84,7 +84,7 @@ impl Record {
     }
 
     /// Counts what is left of an object as not read. `place` says where the object is.
-    pub(super) fn leave(&mut self, object: Map<String, Value>, place: &str) {
+    pub(super) fn leave(&mut self, object: &Map<String, Value>, place: &str) {
         let left = object.iter().filter(|(_, value)| !is_nothing(value));
         let left = left.map(|(key, _)| format!("`{key}` {place}"));
         self.skipped.extend(left);

@@ -16,7 +16,7 @@ pub(super) fn messages(input: Value, record: &mut Record) -> Result<Vec<Value>, 
             record.set_variable("reasoning_effort", effort);
             record.became.insert("`reasoning.effort` became a variable");
         }
-        record.leave(settings, "of `reasoning`");
+        record.leave(&settings, "of `reasoning`");
     }
     record.became.insert("`input` became messages");
     let items = match input {
@@ -56,7 +56,7 @@ pub(super) fn messages(input: Value, record: &mut Record) -> Result<Vec<Value>, 
                 ));
             }
             "reasoning" => {
-                let texts = ["content", "summary"].map(|key| thoughts(take(key)));
+                let texts = ["content", "summary"].map(|key| thoughts(take(key).as_ref()));
                 reasoning = texts.into_iter().find(|text| !text.is_empty());
             }
             "custom_tool_call" | "custom_tool_call_output" => {
@@ -70,7 +70,7 @@ pub(super) fn messages(input: Value, record: &mut Record) -> Result<Vec<Value>, 
                 continue;
             }
         }
-        record.leave(item, &format!("of items `{kind}`"));
+        record.leave(&item, &format!("of items `{kind}`"));
     }
     clients::messages(all, record)
 }
@@ -100,12 +100,8 @@ fn reason(message: &mut Map<String, Value>, reasoning: &mut Option<String>) {
 }
 
 /// The text of an item of reasoning: of its content, or of what sums it up.
-fn thoughts(parts: Option<Value>) -> String {
-    let parts = parts
-        .as_ref()
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
+fn thoughts(parts: Option<&Value>) -> String {
+    let parts = parts.and_then(Value::as_array).into_iter().flatten();
     let texts = parts.filter_map(|part| part["text"].as_str());
     texts.collect::<Vec<_>>().join("\n")
 }

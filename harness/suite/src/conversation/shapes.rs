@@ -130,7 +130,9 @@ pub(super) fn read(value: Value, record: &mut Record) -> Result<Read, Wrong> {
     let shape = loop {
         // The user names the model. Whatever has none is no request, but a file for training.
         record.is_request |= record.take("model").is_some();
-        FURTHER.iter().for_each(|key| record.lift(key));
+        for key in FURTHER {
+            record.lift(key);
+        }
         if record.has("preferred_output") {
             record.lift("input");
         }
@@ -180,7 +182,7 @@ fn unwrap(record: &mut Record) -> Result<(), Wrong> {
     if url.is_some_and(|url| url.ends_with("/embeddings")) {
         return Err("a request for embeddings, which no template sees".to_owned());
     }
-    record.leave(beside, &format!("beside `{key}`"));
+    record.leave(&beside, &format!("beside `{key}`"));
     Ok(())
 }
 

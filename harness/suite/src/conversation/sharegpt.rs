@@ -1,4 +1,4 @@
-//! Turns as ShareGPT has them, with `from` and `value`.
+//! Turns as `ShareGPT` has them, with `from` and `value`.
 
 use serde_json::{Map, Value};
 
@@ -67,7 +67,7 @@ fn calls(value: &Value, record: &mut Record) -> Option<Vec<Value>> {
         let name = made.shift_remove("name")?;
         let arguments = made.shift_remove("arguments");
         let id = made.shift_remove("id");
-        record.leave(made, "of calls");
+        record.leave(&made, "of calls");
         let arguments = arguments.unwrap_or_else(|| Map::new().into());
         Some(call(id, name, arguments))
     };
