@@ -4,8 +4,9 @@
     scripts/setup-references
     .references/python-transformers/bin/python scripts/record-language.py
 
-Rewrites cases/constructs/jinja.json: one conversation, and rows with a template each. The templates
-stay; the rest is the result of transformers for the conversation. To add a row, add
+Rewrites cases/constructs/jinja.json and harness/jinja/tests/scopes.json: one conversation, and rows with a
+template each. The first table is for every engine, and measured; the second is about scopes and the order of
+errors, and for our own engine. The templates stay; the rest is the result of transformers for the conversation. To add a row, add
 {"template": "…"} and run this. The message of `failed` is Python's own; tests compare only that the
 template fails. A row has to give the same result every time: no address in memory, no random
 choice. The clock stands still.
@@ -29,7 +30,7 @@ from jinja2.runtime import LoopContext
 from transformers.utils import chat_template_utils
 
 ROOT = pathlib.Path(__file__).parent.parent
-TABLE = ROOT / "cases/constructs/jinja.json"
+TABLES = [ROOT / "cases/constructs/jinja.json", ROOT / "harness/jinja/tests/scopes.json"]
 NAMES = ROOT / "harness/tests/data/language-names.json"
 CASE = {"now": "2026-01-02T03:04:05Z", "messages": [{"role": "user", "content": "hey"}]}
 CONTEXT = {
@@ -98,9 +99,10 @@ def names():
 
 def main():
     chat_template_utils.datetime = FrozenClock
-    rows = [row(kept["template"]) for kept in json.loads(TABLE.read_text("utf-8"))["rows"]]
-    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-    TABLE.write_text(f'{{"case": {json.dumps(CASE)},\n"rows": [\n{lines}\n]}}\n', "utf-8")
+    for table in TABLES:
+        rows = [row(kept["template"]) for kept in json.loads(table.read_text("utf-8"))["rows"]]
+        lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        table.write_text(f'{{"case": {json.dumps(CASE)},\n"rows": [\n{lines}\n]}}\n', "utf-8")
     lines = ",\n".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in names().items())
     NAMES.write_text(f"{{\n{lines}\n}}\n", "utf-8")
 

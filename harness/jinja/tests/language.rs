@@ -90,14 +90,20 @@ const UNNAMED: &[&str] = &[
 type Row = [String; 3];
 
 fn rows() -> Vec<Row> {
-    let table: Value =
-        serde_json::from_str(include_str!("../../../cases/constructs/jinja.json")).unwrap();
+    let tables = [
+        include_str!("../../../cases/constructs/jinja.json"),
+        include_str!("scopes.json"),
+    ];
     let row = |row: &Value| {
         let text = row.get("text").or_else(|| row.get("message"));
         [&row["template"], &row["outcome"], text.unwrap()]
             .map(|part| part.as_str().unwrap().to_owned())
     };
-    table["rows"].as_array().unwrap().iter().map(row).collect()
+    let rows_of = |table: &str| -> Vec<Row> {
+        let table: Value = serde_json::from_str(table).unwrap();
+        table["rows"].as_array().unwrap().iter().map(row).collect()
+    };
+    tables.iter().flat_map(|table| rows_of(table)).collect()
 }
 
 #[test]

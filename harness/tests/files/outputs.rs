@@ -22,7 +22,7 @@ const CALLS: [(&str, &str); 33] = [
     ("mutate", "t.jinja --cases log.jsonl --tries 0"),
     (
         "generate",
-        "t.jinja --cases log.jsonl --tries 9 --overwrite",
+        "t.jinja --cases log.jsonl --tries 300 --overwrite",
     ),
     ("mask", "t.jinja --cases log.jsonl"),
     ("explain", "tools-kept"),
