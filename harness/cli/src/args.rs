@@ -779,6 +779,9 @@ pub(crate) struct FingerprintArguments {
     /// How long to wait between two requests, such as 2s
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = humantime::parse_duration)]
     pub(crate) pause: Duration,
+    /// How many tokens the server may generate for a request, for servers that want more than one
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(crate) max_tokens: u16,
     /// Send the requests without asking first
     #[arg(long)]
     pub(crate) yes: bool,

@@ -47,6 +47,16 @@ const MOST_CHANGES: usize = 3;
 /// How many explanations the search for a combination goes on with.
 const BEAM: usize = 8;
 
+/// Kinds of conversations, of which a server may take some only, or change some only: with tools, with
+/// variables, with parts of texts, with other messages than questions, with a system message.
+const KINDS: [fn(&Case) -> bool; 5] = [
+    |case| case.tools.is_some(),
+    |case| !case.variables.is_empty(),
+    |case| case.messages.iter().any(|one| one[CONTENT].is_array()),
+    |case| case.messages.iter().any(|one| one["role"] != "user"),
+    |case| case.messages.iter().any(|one| one["role"] == "system"),
+];
+
 /// Tokens that are in prompts of a server, and in none of a way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Surplus {
@@ -63,6 +73,8 @@ pub enum Answer {
     Counted(u64),
     /// It refuses the conversation, with these words.
     Refused(String),
+    /// It fails, with these words: its status is 500 or above.
+    Failed(String),
 }
 
 /// The ways that have the same count for each question.
@@ -251,7 +263,8 @@ impl<'t> Fingerprint<'t> {
         };
         let is_known = self.classes.iter().zip(&mistakes).all(is_excluded);
         if counted >= LEAST && (is_known || 2 * least > counted) {
-            return None;
+            let is_new = |question: &usize| self.is_of_new_kind(&self.questions[*question].case);
+            return open.into_iter().find(is_new);
         }
         let weights: Vec<f64> = mistakes
             .iter()
@@ -271,23 +284,26 @@ impl<'t> Fingerprint<'t> {
         Some(best.2)
     }
 
+    /// Whether a conversation is of a kind that the server has not counted yet, or is not of one that all others
+    /// are of: an explanation that was found late may hold for them alone.
+    fn is_of_new_kind(&self, case: &Case) -> bool {
+        KINDS.iter().any(|is_of| {
+            let mut counted = self.counted();
+            counted.all(|(question, _)| is_of(&self.questions[question].case) != is_of(case))
+        })
+    }
+
     /// Whether the server takes conversations like this one, as far as its refusals tell: with tools, with
     /// variables, with parts of texts, with other messages than questions.
     fn is_taken(&self, case: &Case) -> bool {
-        let kinds: [fn(&Case) -> bool; 4] = [
-            |case| case.tools.is_some(),
-            |case| !case.variables.is_empty(),
-            |case| case.messages.iter().any(|one| one[CONTENT].is_array()),
-            |case| case.messages.iter().any(|one| one["role"] != "user"),
-        ];
-        kinds.iter().filter(|is_of| is_of(case)).all(|is_of| {
+        KINDS.iter().filter(|is_of| is_of(case)).all(|is_of| {
             let answers = self.answers.iter();
             let like = answers.filter(|(question, _)| is_of(&self.questions[*question].case));
             let (mut refused, mut counted) = (0, 0);
             for (_, answer) in like {
                 match answer {
                     Answer::Counted(_) => counted += 1,
-                    Answer::Refused(_) => refused += 1,
+                    Answer::Refused(_) | Answer::Failed(_) => refused += 1,
                 }
             }
             counted > 0 || refused < MOST_REFUSALS
@@ -312,7 +328,7 @@ impl<'t> Fingerprint<'t> {
         let answers = self.answers.iter().enumerate();
         let wrong = answers.filter(|(_, (question, answer))| match answer {
             Answer::Counted(count) => counts[*question] != Some(*count),
-            Answer::Refused(_) => false,
+            Answer::Refused(_) | Answer::Failed(_) => false,
         });
         wrong.map(|(index, _)| index).collect()
     }
@@ -322,7 +338,7 @@ impl<'t> Fingerprint<'t> {
         let answers = self.answers.iter();
         answers.filter_map(|(question, answer)| match answer {
             Answer::Counted(count) => Some((*question, *count)),
-            Answer::Refused(_) => None,
+            Answer::Refused(_) | Answer::Failed(_) => None,
         })
     }
 

@@ -28,6 +28,7 @@ pub(super) fn questions(programs: &[FrontProgram<'_>]) -> Vec<Question> {
         let mut case = probe.case(InputStyle::PLAIN);
         case.add_generation_prompt = true;
         case.now = now;
+        read(&mut case);
         Question {
             name: probe.name.to_owned(),
             case,
@@ -68,6 +69,26 @@ pub(super) fn questions(programs: &[FrontProgram<'_>]) -> Vec<Question> {
         is_new
     });
     all
+}
+
+/// Makes of a conversation what all servers make of a request: arguments of calls, which clients send as JSON
+/// texts, are objects, and an empty list of tools is none. So no question is about this.
+fn read(case: &mut Case) {
+    case.tools.take_if(|tools| tools.is_empty());
+    for message in &mut case.messages {
+        let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
+        for call in calls.into_iter().flatten() {
+            let Some(arguments) = call.pointer_mut("/function/arguments") else {
+                continue;
+            };
+            let read = arguments
+                .as_str()
+                .and_then(|text| serde_json::from_str(text).ok());
+            if let Some(read @ Value::Object(_)) = read {
+                *arguments = read;
+            }
+        }
+    }
 }
 
 pub(super) fn cases(questions: &[Question]) -> Vec<&Case> {

@@ -91,7 +91,7 @@ pub struct Work(u64);
 
 impl Work {
     /// So much takes about a second of a processor of 2024 at most, in an optimised build.
-    pub const SECOND: Work = Work(256 << 20);
+    pub const SECOND: Work = Work(160 << 20);
 }
 
 /// What a render costs besides the bytes of its template, in such bytes.

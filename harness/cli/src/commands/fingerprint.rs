@@ -23,7 +23,8 @@ pub(super) fn execute(
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
     let limits = arguments.limits.chosen().program;
-    let server = CountingServer::new(&arguments.server, &limits).map_err(Failure::Request)?;
+    let server = CountingServer::new(&arguments.server, &limits, arguments.max_tokens);
+    let server = server.map_err(Failure::Request)?;
     let templates = templates(arguments)?;
     let tokenizer = tokenizer(&templates)?;
     let session = Session::new(&arguments.limits, None);
@@ -55,7 +56,7 @@ pub(super) fn execute(
         again: asked.again,
     };
     report::write(out, &found, arguments.format)?;
-    Ok(Status::of(true, found.is_expected()))
+    Ok(Status::of(!found.is_undecided(), found.is_expected()))
 }
 
 /// The tokenizer of the first template that has one.
@@ -127,9 +128,12 @@ fn agree(
     let requests = most(arguments, fingerprint);
     let names: Vec<&str> = questions.iter().map(|one| one.name.as_str()).collect();
     let generated = if server.generates() {
-        " and generates one token (`max_tokens: 1`)"
+        format!(
+            " and generates at most {}",
+            counted(usize::from(arguments.max_tokens), "token", "tokens")
+        )
     } else {
-        " and generates nothing"
+        " and generates nothing".to_owned()
     };
     let key = if server.has_key() {
         ", with the key in ROLECALL_API_KEY"
@@ -214,7 +218,7 @@ fn ask(
     {
         Some((question, _)) => asked.again = send(&mut asked, fingerprint, *question),
         None => {
-            if let Some((_, Answer::Refused(words))) = answers.next_back() {
+            if let Some((_, Answer::Refused(words) | Answer::Failed(words))) = answers.next_back() {
                 asked.stopped = Some(format!("it refuses every conversation: {words}"));
             }
         }

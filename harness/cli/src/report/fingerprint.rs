@@ -32,7 +32,12 @@ pub struct Found<'f> {
 impl Found<'_> {
     /// Whether the server makes exactly the expected prompts.
     pub fn is_expected(&self) -> bool {
-        self.verdict() == "expected" && self.stopped.is_none()
+        self.verdict() == "expected"
+    }
+
+    /// Whether too little was asked for a verdict.
+    pub fn is_undecided(&self) -> bool {
+        self.verdict() == "undecided"
     }
 
     fn verdict(&self) -> &'static str {
@@ -41,6 +46,10 @@ impl Found<'_> {
             "unsteady"
         } else if conclusion.is_constant {
             "constant"
+        } else if conclusion.is_expected && self.stopped.is_some() {
+            "undecided"
+        } else if conclusion.is_expected && self.fails() {
+            "failing"
         } else if conclusion.is_expected {
             "expected"
         } else if conclusion.best.contradicted.is_empty() {
@@ -50,12 +59,18 @@ impl Found<'_> {
         }
     }
 
+    /// Whether the server has failed on a conversation, of which the expected way makes a prompt.
+    fn fails(&self) -> bool {
+        let mut answers = self.fingerprint.answers().iter();
+        answers.any(|(_, answer)| matches!(answer, Answer::Failed(_)))
+    }
+
     /// The question to which the server has given two answers, with the counts.
     fn unsteady(&self) -> Option<(usize, u64, u64)> {
         let mut answers = self.fingerprint.answers().iter();
         let first = answers.find_map(|(question, answer)| match answer {
             Answer::Counted(count) => Some((*question, *count)),
-            Answer::Refused(_) => None,
+            Answer::Refused(_) | Answer::Failed(_) => None,
         });
         match (first?, self.again.as_ref()?) {
             ((question, first), Answer::Counted(again)) if first != *again => {
@@ -89,7 +104,7 @@ document! {
         let answers = found.fingerprint.answers();
         let counts = answers.iter().filter_map(|(_, answer)| match answer {
             Answer::Counted(count) => Some(*count),
-            Answer::Refused(_) => None,
+            Answer::Refused(_) | Answer::Failed(_) => None,
         });
         let counts: Vec<u64> = counts.collect();
     } {
@@ -99,8 +114,9 @@ document! {
         server: &'f str = &found.server,
         /// The name of the model in the requests.
         model: &'f str = &found.model,
-        /// `expected` if the server makes the expected prompts, `another` if something else explains
-        /// all of its counts, `unexplained` if nothing does; `constant` or `unsteady` if its counts say
+        /// `expected` if the server makes the expected prompts, `failing` if it fails on some conversations
+        /// besides, `undecided` if it does so far and was asked too little, `another` if something else
+        /// explains all of its counts, `unexplained` if nothing does; `constant` or `unsteady` if its counts say
         /// nothing, because all are the same, or because one conversation has two.
         verdict: &'static str = found.verdict(),
         /// How many requests were sent.
@@ -166,12 +182,12 @@ document! {
         /// How many tokens the server has counted. Absent if it has refused the conversation.
         counted?: Option<u64> = match answered {
             Answer::Counted(count) => Some(*count),
-            Answer::Refused(_) => None,
+            Answer::Refused(_) | Answer::Failed(_) => None,
         },
         /// The server's words, if it has refused the conversation.
         refused?: Option<&'f str> = match answered {
             Answer::Counted(_) => None,
-            Answer::Refused(words) => Some(words),
+            Answer::Refused(words) | Answer::Failed(words) => Some(words),
         },
         /// How many tokens the expected way makes. Absent if it makes no prompt.
         expected?: Option<u64> = found.conclusion.expected.counts[*question],
@@ -247,7 +263,7 @@ impl<'f> UnexplainedJson<'f> {
             conversation.shift_remove("now");
             match answer {
                 Answer::Counted(count) => Some((*count, *question, conversation)),
-                Answer::Refused(_) => None,
+                Answer::Refused(_) | Answer::Failed(_) => None,
             }
         });
         let (counted, question, conversation) = wrong

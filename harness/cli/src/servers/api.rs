@@ -192,6 +192,16 @@ impl Api {
         self.once(path, Some(body), self.limits.time)
     }
 
+    /// Sends a request once. Returns the status of the answer, too.
+    pub(super) fn ask_for_status(
+        &self,
+        path: &str,
+        body: &Value,
+    ) -> Result<(u16, ApiAnswer), ApiError> {
+        let (status, text) = self.text(path, Some(body), self.limits.time)?;
+        Ok((status, meaning(path, status, &text, self.credentials)?))
+    }
+
     /// Sends a request once, and reads an answer that comes in events: their data as a list. An
     /// answer of another kind is a refusal.
     pub(super) fn ask_for_events(&self, path: &str, body: &Value) -> Result<ApiAnswer, ApiError> {

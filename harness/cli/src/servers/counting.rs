@@ -20,19 +20,28 @@ const MODELS: &str = "/v1/models";
 pub struct CountingServer {
     api: Api,
     path: &'static str,
+    max_tokens: u16,
 }
 
 impl CountingServer {
-    /// The server at `URL`, or `vllm=URL` and `sglang=URL` for their paths that only render. Nothing is sent yet. The error says
-    /// what is wrong with the text.
-    pub fn new(text: &str, limits: &ProtocolLimits) -> Result<CountingServer, String> {
+    /// The server at `URL`, or `vllm=URL` and `sglang=URL` for their paths that only render. It generates at
+    /// most so many tokens for each request. Nothing is sent yet. The error says what is wrong with the text.
+    pub fn new(
+        text: &str,
+        limits: &ProtocolLimits,
+        max_tokens: u16,
+    ) -> Result<CountingServer, String> {
         let (path, address) = match text.split_once('=') {
             Some(("vllm", address)) => (RENDER, address),
             Some(("sglang", address)) => (TOKENIZE, address),
             _ => (CHAT, text),
         };
         let api = Api::new(address, limits, Credentials::FromEnvironment)?;
-        Ok(CountingServer { api, path })
+        Ok(CountingServer {
+            api,
+            path,
+            max_tokens,
+        })
     }
 
     /// Its address, without a password.
@@ -76,10 +85,11 @@ impl CountingServer {
     pub fn count(&self, model: &str, case: &Case) -> Result<Answer, String> {
         let mut body = chat::conversation(case, &case.messages, case.variables.clone());
         body["model"] = model.into();
-        body["max_tokens"] = 1.into();
-        let answer = match self.api.ask_once(self.path, &body) {
-            Ok(ApiAnswer::Json(answer)) => answer,
-            Ok(ApiAnswer::Refused(words)) => return Ok(Answer::Refused(words)),
+        body["max_tokens"] = self.max_tokens.into();
+        let answer = match self.api.ask_for_status(self.path, &body) {
+            Ok((_, ApiAnswer::Json(answer))) => answer,
+            Ok((500.., ApiAnswer::Refused(words))) => return Ok(Answer::Failed(words)),
+            Ok((_, ApiAnswer::Refused(words))) => return Ok(Answer::Refused(words)),
             Err(error) => return Err(error.to_string()),
         };
         let count = match self.path {
