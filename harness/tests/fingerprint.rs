@@ -196,17 +196,30 @@ fn a_server_whose_counts_say_nothing_is_named_so() {
         6.. => json_reply(429, &json!({"error": "slow down"})),
         _ => counted(prompt(body).map_or(1, |prompt| prompt.len())),
     });
-    for (server, words) in [
-        (&unsteady, "tokens for the same conversation"),
-        (&constant, "counts the same for each conversation"),
+    let failing = server(|body, _| match body["tools"].as_array() {
+        Some(_) => json_reply(500, &json!({"error": "no parser"})),
+        None => counted(prompt(body).map_or(1, |prompt| prompt.len())),
+    });
+    for (server, code, words) in [
+        (&unsteady, 1, "tokens for the same conversation"),
+        (&constant, 1, "counts the same for each conversation"),
         (
             &limited,
-            "stopped after 7 requests: the server is not ready: slow down",
+            2,
+            "stopped after 7 requests: the server is not ready: slow down http",
         ),
+        (&failing, 1, "and fails on some conversations"),
     ] {
         let ran = ask(&folder, server, &["--yes"]);
-        assert_eq!(ran.code(), 1, "{}{}", ran.stdout(), ran.stderr());
-        assert!(ran.stdout().contains(words), "{}", ran.stdout());
+        assert_eq!(ran.code(), code, "{}{}", ran.stdout(), ran.stderr());
+        let out = ran
+            .stdout()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        assert!(out.contains(words), "{out}");
+        let is_limited = out.contains("was asked too little for a verdict");
+        assert_eq!(is_limited, code == 2, "{out}");
     }
 }
 

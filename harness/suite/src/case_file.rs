@@ -102,6 +102,33 @@ struct PlainCase {
     dialects: Option<Vec<String>>,
 }
 
+impl PlainCase {
+    /// A case that follows the schema. serde reads no numbers exactly out of another value.
+    fn of(case: &Node<'_>) -> PlainCase {
+        let list = |key| Some(case.get(key)?.items().iter().map(Node::value).collect());
+        let texts = |list: &Node<'_>| {
+            let texts = list.items().iter().filter_map(Node::text);
+            texts.map(str::to_owned).collect()
+        };
+        let is_true = |value: &Node<'_>| matches!(value.kind, NodeKind::Boolean(true));
+        let variables = case.get("variables").map(Node::value);
+        PlainCase {
+            about: case.text_of("about"),
+            messages: list("messages").unwrap_or_default(),
+            tools: list("tools"),
+            documents: list("documents"),
+            add_generation_prompt: case.get("add_generation_prompt").map(is_true),
+            continue_final_message: case.get("continue_final_message").map(Node::value),
+            variables: variables.and_then(|variables| match variables {
+                Value::Object(variables) => Some(variables),
+                _ => None,
+            }),
+            now: case.text_of("now"),
+            dialects: case.get("dialects").map(texts),
+        }
+    }
+}
+
 /// The entries of an object in their order.
 fn entries<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<(String, PlainCase)>, D::Error> {
     struct Entries;
@@ -234,9 +261,7 @@ impl CaseFileReader<'_> {
             self.check(document, &field.value);
             // One bad case leaves the others.
             if document.is_sound(&field.range) {
-                // What is nested more deeply than serde_json reads is a value all the same.
-                let plain = serde_json::from_value(field.value.value()).ok();
-                let case = plain.and_then(|plain| self.case(name, plain));
+                let case = self.case(name, PlainCase::of(&field.value));
                 if let Some(case) = case {
                     self.note_misspelt(document, &case, &field.value);
                     self.found.cases.push(case);
