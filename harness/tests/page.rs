@@ -183,7 +183,7 @@ fn a_page_starts_with_the_verdict_and_its_causes() {
     );
     assert!(words("facts").contains(" UTC."), "{found}");
     assert!(
-        words("cause").contains("changed strict plain/user"),
+        words("cause").contains("changed by line 1 of the template strict plain/user"),
         "{found}"
     );
     assert!(words("diff").contains("+ Hi␡U+00A0␃"), "{found}");

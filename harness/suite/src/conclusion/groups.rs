@@ -303,7 +303,8 @@ impl<'s> FaultGroups<'s> {
             }
         }
         groups.iter_mut().for_each(FaultGroup::finish);
-        groups.sort_by_key(|group| Reverse(group.pairs.len()));
+        // Of causes of the same size, the one with the plainest example comes first.
+        groups.sort_by_key(|group| (Reverse(group.pairs.len()), group.rank));
         // A record that is older than its template says nothing about it.
         groups.sort_by_key(|group| group.fault == Fault::Unverified);
         if is_for_decisions {
