@@ -31,9 +31,14 @@ NO_TEMPLATE = "rolecall"
 #: How many pairs one command accepts. Systems limit the length of a command.
 PAIRS_AT_ONCE = 500
 
-#: How many failures show a difference of their own. A run shows one for all pairs that differ in the
-#: same way, and it takes a further run to see another.
-OWN_DIFFERENCES = 20
+#: How a failure begins that is explained at another pair.
+AS_IN = "as in "
+
+#: The category of tests that fail as another one does.
+ALIKE = "failed alike"
+
+#: How many tests of a cause the summary names.
+MOST_NAMES = 8
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -116,7 +121,11 @@ class SuiteError(Exception):
 
 
 class PairFailure(Exception):
-    """A pair is not as expected."""
+    """A pair is not as expected. ``cause`` names the pair that shows it, if that is another one."""
+
+    def __init__(self, failure: str, cause: str | None = None) -> None:
+        super().__init__(failure)
+        self.cause = cause
 
 
 class PairResult:
@@ -127,11 +136,15 @@ class PairResult:
         self.name = name
         self.failure: str | None = None
         self.skipped: str | None = None
+        #: The pair that shows the cause of the failure.
+        self.example = f"{template} {name}"
         for child in element if element is not None else ():
             words = [child.get("message") or "", (child.text or "").rstrip()]
             text = "\n".join(word for word in words if word)
             if child.tag in ("failure", "error"):
                 self.failure = text or child.get("type") or "it fails"
+                if words[0].startswith(AS_IN):
+                    self.example = words[0][len(AS_IN) :].partition(": ")[0]
             elif child.tag == "skipped":
                 self.skipped = text or "it is skipped"
 
@@ -162,8 +175,6 @@ def run_suite(path: Path, *filters: str) -> list[PairResult]:
 class SuiteFile(pytest.File):
     """A ``rolecall.toml``."""
 
-    #: How many differences are still to be shown for one pair alone.
-    left = OWN_DIFFERENCES
     #: How many results there are.
     count = 0
 
@@ -174,6 +185,8 @@ class SuiteFile(pytest.File):
         except SuiteError as error:
             raise self.CollectError(str(error)) from None
         self.count = len(results)
+        #: The pair that shows each cause, by the pair that a run of the whole suite chose for it.
+        self.shown: dict[str, str] = {}
         of_templates: dict[str, list[PairResult]] = {}
         for result in results:
             of_templates.setdefault(result.template, []).append(result)
@@ -219,22 +232,30 @@ class PairItem(DifferenceItem):
         """Fail if the pair is not as expected."""
         if self.result.skipped is not None:
             pytest.skip(self.result.skipped)
-        if self.result.failure is not None:
-            raise PairFailure(self.own_failure())
-
-    def own_failure(self) -> str | None:
-        """Return the failure of this pair, as a run of this pair alone shows it."""
         file = self.getparent(SuiteFile)
-        if file is None or file.left == 0 or self.result.template == NO_TEMPLATE:
-            return self.result.failure
-        file.left -= 1
+        if self.result.failure is None or file is None:
+            return
+        name, example = (f"{self.result.template} {self.result.name}", self.result.example)
+        if example not in file.shown:
+            chosen = (one.result for one in self.session.items if isinstance(one, PairItem))
+            is_chosen = any(example == f"{one.template} {one.name}" for one in chosen)
+            file.shown[example] = example if is_chosen else name
+        if example == name:
+            raise PairFailure(self.result.failure)
+        # A run that ends with the first failure may not reach the pair that shows the cause.
+        if file.shown[example] == name or self.config.getoption("maxfail"):
+            raise PairFailure(self.own_failure())
+        raise PairFailure(self.result.failure, file.shown[example])
+
+    def own_failure(self) -> str:
+        """Return the failure of this pair, as a run of this pair alone shows it."""
         try:
             alone = run_suite(self.path, pair_filter(self.result))
         except SuiteError:
-            return self.result.failure
+            alone = []
         names = (self.result.template, self.result.name)
         failures = [one.failure for one in alone if (one.template, one.name) == names]
-        return next(filter(None, failures), self.result.failure)
+        return next(filter(None, failures), self.result.failure or "")
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Name the pair."""
@@ -287,8 +308,36 @@ def accept(path: Path, items: list[PairItem]) -> list[str]:
     return said
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Note at which other pair a failure is explained."""
+    outcome: Any = yield
+    if call.excinfo is not None and isinstance(call.excinfo.value, PairFailure):
+        outcome.get_result().rolecall_cause = call.excinfo.value.cause
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """Keep tests that fail as another one does out of the list of failures."""
+    is_alike = report.failed and getattr(report, "rolecall_cause", None)
+    return (ALIKE, "F", "FAILED") if is_alike else None
+
+
+def write_causes(terminalreporter: Any) -> None:
+    """Write which tests fail as another one does, in a line for each cause."""
+    by_cause: dict[str, list[Any]] = {}
+    for report in terminalreporter.stats.get(ALIKE, []):
+        by_cause.setdefault(report.rolecall_cause, []).append(report)
+    if by_cause:
+        terminalreporter.section("rolecall: tests that fail alike")
+    for cause, reports in by_cause.items():
+        names = [report.nodeid.split("::", 1)[-1] for report in reports[:MOST_NAMES]]
+        names += [f"{len(reports) - len(names)} more"] if len(reports) > len(names) else []
+        terminalreporter.write_line(f"{len(reports)} as {cause}: {', '.join(names)}")
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Say what was accepted."""
+    """Say which failures have the same cause, and what was accepted."""
+    write_causes(terminalreporter)
     said = config.stash.get(SAID, [])
     if said:
         terminalreporter.section("rolecall accept")
