@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -16,6 +17,9 @@ OLD = "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}"
 NEW = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
 OPENING = "{% if add_generation_prompt %}<assistant>{% endif %}"
 
+#: What the last line calls failed tests.
+KINDS = ("failed", "failed alike")
+
 
 def run_pytest(
     folder: pathlib.Path, *arguments: str, has_cache: bool = False
@@ -23,6 +27,12 @@ def run_pytest(
     plugins = () if has_cache else ("-p", "no:cacheprovider")
     words = [sys.executable, "-m", "pytest", *plugins, *arguments]
     return subprocess.run(words, capture_output=True, text=True, cwd=folder)
+
+
+def failures(ran: subprocess.CompletedProcess[str]) -> list[int]:
+    """The counts of failed tests in the last line: with a difference of their own, and alike."""
+    last = ran.stdout.strip().splitlines()[-1]
+    return [sum(map(int, re.findall(rf"(\d+) {kind}\b(?! alike)", last))) for kind in KINDS]
 
 
 def command(folder: pathlib.Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -217,11 +227,22 @@ def test_what_failed_last_runs_again(suite: pathlib.Path) -> None:
     (suite / "mine.jinja").write_text(NEW + OPENING)
     both = ("--rolecall", "test_engine.py", "rolecall.toml", "-q")
     first = run_pytest(suite, *both, "-k", "single-turn or with-system", has_cache=True)
-    failed = int(first.stdout.strip().splitlines()[-1].split()[0])
+    failed = failures(first)
     again = run_pytest(suite, *both, "--last-failed", has_cache=True)
     again_last = again.stdout.strip().splitlines()[-1]
-    assert failed > 2 and again_last.startswith(f"{failed} failed"), again_last
+    assert sum(failed) > 2 and failures(again) == failed, again_last
     assert "passed" not in again_last, again_last
+
+
+def test_pairs_that_differ_in_one_way_are_one_failure(suite: pathlib.Path) -> None:
+    (suite / "mine.jinja").write_text(NEW + OPENING)
+    ran = run_pytest(suite, "--rolecall", "-q")
+    own, alike = failures(ran)
+    assert ran.returncode == 1 and own < 10 and alike > 500, ran.stdout[-500:]
+    # The dots of all tests, a difference for each cause, and the pairs that have it.
+    assert len(ran.stdout.splitlines()) < 250, len(ran.stdout.splitlines())
+    assert "tests that fail alike" in ran.stdout
+    assert re.search(r"^\d+ as mine plain/single-turn: .* more$", ran.stdout, re.MULTILINE)
 
 
 def test_run_compares_an_engine_without_a_protocol() -> None:
