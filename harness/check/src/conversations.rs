@@ -31,7 +31,7 @@ pub const RULES: [(&str, &str); 3] = [
     ),
     (
         "internal-error",
-        "Rolecall examines the conversation without a failure of its own",
+        "Rolecall examines the conversation without an internal error",
     ),
 ];
 

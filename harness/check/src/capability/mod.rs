@@ -100,13 +100,13 @@ pub(crate) fn under_setting(prober: &Prober<'_>, usual: &Capabilities) -> Capabi
     }
 }
 
-/// The capabilities of a template of which nothing is known because of a panic.
+/// The capabilities of a template whose questions ended in a panic: none is known.
 pub(crate) fn lost() -> Capabilities {
     let why = "an internal error happened here".to_owned();
     unknown(Support::Unknown { why: why.clone() }, why)
 }
 
-/// The capabilities of a template of which at most the outcome of a single question is known.
+/// The capabilities of a template that was asked one question at most.
 fn unknown(question: Support, why: String) -> Capabilities {
     let unknown = Support::Unknown { why: why.clone() };
     let support = |_, _: &[&str]| unknown.clone();

@@ -13,7 +13,7 @@ use super::severity::Severity;
 /// sidecar and no baseline explains it, and no option leaves it out.
 pub static INTERNAL_ERROR: Contract = Contract {
     id: "internal-error",
-    meaning: "Rolecall examines the template without a failure of its own",
+    meaning: "Rolecall examines the template without an internal error",
     guards_against: "a report card that lacks something because of a defect of Rolecall",
     severity: Severity::Error,
     dialects: &Dialect::ALL,

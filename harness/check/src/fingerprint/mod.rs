@@ -47,7 +47,7 @@ const MOST_CHANGES: usize = 3;
 /// How many explanations the search for a combination goes on with.
 const BEAM: usize = 8;
 
-/// Kinds of conversations, of which a server may take some only, or change some only: with tools, with
+/// Kinds of conversations. A server may take or change only some kinds: those with tools, with
 /// variables, with parts of texts, with other messages than questions, with a system message.
 const KINDS: [fn(&Case) -> bool; 5] = [
     |case| case.tools.is_some(),

@@ -59,7 +59,7 @@ impl Found<'_> {
         }
     }
 
-    /// Whether the server has failed on a conversation, of which the expected way makes a prompt.
+    /// Whether the server has failed on a conversation that the template renders.
     fn fails(&self) -> bool {
         let mut answers = self.fingerprint.answers().iter();
         answers.any(|(_, answer)| matches!(answer, Answer::Failed(_)))
