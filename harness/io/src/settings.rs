@@ -8,7 +8,7 @@ use rolecall_core::{Dialect, Template};
 use rolecall_front::engines::Engines;
 
 /// The special tokens that every tokenizer can have (transformers 5.24.0, `SPECIAL_TOKENS_ATTRIBUTES`).
-const TOKENS: [&str; 7] = [
+pub(crate) const STANDARD_TOKENS: [&str; 7] = [
     "bos_token",
     "eos_token",
     "unk_token",
@@ -60,13 +60,13 @@ impl ReadNames {
         let read = || self.0.iter().map(String::as_str).take(MOST);
         let token = |name: &str| {
             // What is set, too, was not meant.
-            let open = TOKENS.into_iter().chain(read());
+            let open = STANDARD_TOKENS.into_iter().chain(read());
             let open = open.filter(|one| !tokens.contains(one));
             let whole = open
                 .clone()
                 .find(|one| one.strip_suffix("_token") == Some(name));
             let meant = whole.or_else(|| misspelt(name, open));
-            (!TOKENS.contains(&name)).then(|| Unread {
+            (!STANDARD_TOKENS.contains(&name)).then(|| Unread {
                 what: format!("the special token `{name}`"),
                 meant: meant.map(problem::meant),
             })
@@ -92,7 +92,7 @@ pub fn unread<'t>(
     variables: &[&str],
 ) -> Vec<Option<Unread>> {
     // To compile templates takes time.
-    if variables.is_empty() && tokens.iter().all(|name| TOKENS.contains(name)) {
+    if variables.is_empty() && tokens.iter().all(|name| STANDARD_TOKENS.contains(name)) {
         return Vec::new();
     }
     let read = ReadNames::of(templates);
@@ -101,7 +101,7 @@ pub fn unread<'t>(
 
 /// The special tokens that a template reads and nothing sets, of those that every tokenizer can have.
 pub fn unset_tokens(template: &Template) -> Vec<&'static str> {
-    let open = TOKENS
+    let open = STANDARD_TOKENS
         .into_iter()
         .filter(|name| template.source.contains(name))
         .filter(|name| !template.special_tokens.contains_key(*name));

@@ -19,19 +19,10 @@
 use rolecall_core::json::{Field, Node, NodeKind};
 use serde_json::{Map, Value};
 
+use crate::settings::STANDARD_TOKENS;
 use crate::source::content::SourceContent;
 use crate::source::object::{JsonFile, string};
 use rolecall_core::problem::{Location, Note, Problem};
-
-const STANDARD: [&str; 7] = [
-    "bos_token",
-    "eos_token",
-    "unk_token",
-    "sep_token",
-    "pad_token",
-    "cls_token",
-    "mask_token",
-];
 
 /// What the files say about special tokens.
 #[derive(Debug, Default)]
@@ -85,7 +76,7 @@ impl SpecialTokens {
             if !key.ends_with("_token") {
                 continue;
             }
-            let is_standard = STANDARD.contains(&key);
+            let is_standard = STANDARD_TOKENS.contains(&key);
             match TokenValue::of(&property.value) {
                 TokenValue::Text(text) if !is_standard => {
                     own.insert(key.to_owned(), text.into());
@@ -125,7 +116,7 @@ impl SpecialTokens {
     pub(super) fn meet_map(&mut self, document: &JsonFile<'_>, map: &Node<'_>) {
         let mut other = SpecialTokens::default();
         other.add_map(document, map);
-        for key in STANDARD {
+        for key in STANDARD_TOKENS {
             let (Some(own), Some(theirs)) = (self.keyed.get(key), other.keyed.get(key)) else {
                 continue;
             };
@@ -182,7 +173,7 @@ impl SpecialTokens {
         tokens.retain(|_, token| !token.is_null());
         tokens.extend(self.own.unwrap_or_default());
         let mut settled = Map::new();
-        for key in STANDARD {
+        for key in STANDARD_TOKENS {
             if let Some(token) = tokens.shift_remove(key) {
                 settled.insert(key.to_owned(), token);
             }
