@@ -476,6 +476,10 @@ fn narrow_or_whole(
         let part = load(&narrowed(layout, filters))?;
         // A hub that did not have a template is not asked for it again.
         let has_none = part.suite.templates.is_empty() && !part.suite.problems.is_empty();
+        if !has_none {
+            let refusal = filters.iter().find_map(|one| one.path_refusal(&part.suite));
+            refusal.map_or(Ok(()), Err)?;
+        }
         if has_none || select(&part.suite, filters).is_ok() {
             let whole = |_| layout.clone();
             return Ok(Inputs {

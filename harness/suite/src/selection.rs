@@ -93,6 +93,22 @@ impl Filter {
         self.case.is_some()
     }
 
+    /// Why the filter matches none of a suite's templates, if it is a path: files are named with an
+    /// option, whatever else the suite has.
+    pub fn path_refusal(&self, suite: &Suite) -> Option<SelectionError> {
+        let mut templates = suite.templates.iter();
+        let is_path = !templates.any(|template| self.template.is_match(template.name.as_str()))
+            && is_there(Path::new(&self.text));
+        is_path.then(|| SelectionError::MatchesNothing {
+            filter: self.text.clone(),
+            what: "template",
+            help: format!(
+                "paths are named with `--templates {}`",
+                invocation::word(&self.text)
+            ),
+        })
+    }
+
     /// Whether the filter matches a pair. The plain name of a case also matches its copies
     /// for other fronts.
     pub fn matches(&self, pair: &Pair<'_>) -> bool {
@@ -144,6 +160,9 @@ pub fn select<'s>(suite: &'s Suite, filters: &[Filter]) -> Result<Vec<Pair<'s>>,
 }
 
 fn explain(suite: &Suite, filter: &Filter) -> SelectionError {
+    if let Some(refusal) = filter.path_refusal(suite) {
+        return refusal;
+    }
     let names: Vec<&str> = suite
         .templates
         .iter()
@@ -161,12 +180,6 @@ fn explain(suite: &Suite, filter: &Filter) -> SelectionError {
     } else {
         let is_case = ids.iter().any(|id| filter.template.is_match(id));
         let help = match of_cases(suite, template).or_else(|| did_you_mean(template, names)) {
-            _ if is_there(Path::new(&filter.text)) => {
-                format!(
-                    "paths are named with `--templates {}`",
-                    invocation::word(&filter.text)
-                )
-            }
             Some(question) => question,
             None if is_case => {
                 let filter = invocation::word(&format!("*:{template}"));

@@ -114,7 +114,10 @@ impl Suite {
             suite.adopt(configuration);
         }
         let logs = suite.load_named_cases(cases, |path| tools_of(layout, path));
-        if cases.is_empty() {
+        // If filters match no template, nobody renders the cases.
+        let is_needless =
+            layout.is_narrowed() && suite.templates.is_empty() && suite.problems.is_empty();
+        if cases.is_empty() && !is_needless {
             suite.load_cases_of(layout);
         }
         suite.settle_names();
