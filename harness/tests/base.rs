@@ -18,7 +18,7 @@ fn fork(part: &str, instead: &str) -> Folder {
 
 /// The document of `check --format json`, and the exit code.
 fn compared(folder: &Folder, arguments: &[&str]) -> (serde_json::Value, i32) {
-    let ran = folder.rolecall(&[&["check", "--format", "json"], arguments].concat());
+    let ran = folder.rolecall(&[&["check", "--format", "json", "-q"], arguments].concat());
     let document = serde_json::from_str(&ran.stdout());
     (
         document.unwrap_or_else(|_| panic!("{}", ran.stderr())),

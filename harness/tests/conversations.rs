@@ -747,7 +747,7 @@ fn each_fault_of_a_log_has_its_cause_and_its_smallest_example() {
         };
         let log = format!("{sound}\n{larger}\n{conversation}\n");
         folder.write("log.jsonl", &log);
-        let ran = folder.rolecall(&["check", "t.jinja", "log.jsonl", "--format", "json"]);
+        let ran = folder.rolecall(&["check", "t.jinja", "log.jsonl", "--format", "json", "-q"]);
         let found: Value = serde_json::from_str(&ran.stdout()).unwrap();
         let causes = found["conversations"][0]["causes"].as_array().unwrap();
         let cause = causes.iter().find(|cause| cause["rule"] == rule);
@@ -761,7 +761,7 @@ fn each_fault_of_a_log_has_its_cause_and_its_smallest_example() {
         assert_eq!(cause.get("anew").is_some(), rule == "history-stable");
         // A template that does none of this.
         folder.write("t.jinja", TEMPLATE);
-        let ran = folder.rolecall(&["check", "t.jinja", "log.jsonl", "--format", "json"]);
+        let ran = folder.rolecall(&["check", "t.jinja", "log.jsonl", "--format", "json", "-q"]);
         let found: Value = serde_json::from_str(&ran.stdout()).unwrap();
         let causes = found["conversations"][0]["causes"].as_array().unwrap();
         let is_own = template == TEMPLATE;

@@ -28,7 +28,6 @@ pub(crate) struct Search<'s> {
     /// searches end before they need them.
     conversations: OnceLock<Result<Suite, Failure>>,
     unsafe_too: bool,
-    most_work: Option<Work>,
     step: &'s (dyn Fn() + Sync),
 }
 
@@ -38,7 +37,6 @@ impl<'s> Search<'s> {
         runner: &'s Runner<'s>,
         tokenizers: &'s Tokenizers,
         unsafe_too: bool,
-        most_work: Option<Work>,
         step: &'s (dyn Fn() + Sync),
     ) -> Search<'s> {
         Search {
@@ -46,7 +44,6 @@ impl<'s> Search<'s> {
             tokenizers,
             conversations: OnceLock::new(),
             unsafe_too,
-            most_work,
             step,
         }
     }
@@ -57,11 +54,12 @@ impl<'s> Search<'s> {
     }
 
     /// The fixes of a template's broken contracts, of those that are chosen. The card is its whole
-    /// one.
+    /// one. The search ends after the most work, if there is a limit.
     pub(crate) fn fixes(
         &self,
         template: &Template,
         card: &Card,
+        most_work: Option<Work>,
         is_chosen: impl Fn(&Contract) -> bool + Send,
     ) -> Fixes {
         let Some(engine) = self.runner.engine(template.dialect) else {
@@ -79,7 +77,7 @@ impl<'s> Search<'s> {
             },
             tokenizer: self.tokenizers.of(template),
             unsafe_too: self.unsafe_too,
-            most_work: self.most_work,
+            most_work,
             step: self.step,
         };
         let part = format!("the search for fixes of {}", template.name);

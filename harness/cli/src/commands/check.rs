@@ -26,7 +26,7 @@ use crate::report::screen;
 use crate::report::served;
 use rolecall_check::card::Card;
 use rolecall_check::choice::ContractChoice;
-use rolecall_check::contract::{self, Judgement, Severity};
+use rolecall_check::contract::{self, Contract, Judgement, Severity};
 use rolecall_check::downloads::Downloads;
 use rolecall_check::fix::Work;
 use rolecall_check::known_defects::{self, KnownDefects};
@@ -474,18 +474,26 @@ impl Check<'_> {
         let count = chosen.iter().map(Vec::len).sum();
         let progress = Progress::new(count, "looking for fixes", "findings");
         let step = progress.slow_step();
-        // Whoever asks for fixes waits for all of them.
-        let most_work = (!self.arguments.fix).then_some(Work::SECOND);
+        let is_asked = self.arguments.all || self.arguments.format == Format::Json;
         let unsafe_too = self.arguments.unsafe_fixes;
         let tokenizers = &checked.tokenizers;
-        let search = fixing::Search::new(&self.runner, tokenizers, unsafe_too, most_work, &step);
+        let search = fixing::Search::new(&self.runner, tokenizers, unsafe_too, &step);
         for (card, chosen) in cards.iter().zip(&chosen) {
             let mut templates = checked.suite.templates.iter();
             let template = templates.find(|one| one.name.as_str() == card.template);
             let Some(template) = template.filter(|_| !chosen.is_empty()) else {
                 continue;
             };
-            let fixes = search.fixes(template, card, |contract| chosen.contains(&contract.id));
+            // Whoever asks for fixes waits for all of them. If only servers without a front are
+            // concerned, nobody waits for what nobody asked for.
+            let is_searched = is_asked || card.unexplained().next().is_some();
+            let most_work = match is_searched {
+                _ if self.arguments.fix => None,
+                true => Some(Work::SECOND),
+                false => Some(Work::NONE),
+            };
+            let is_chosen = |contract: &Contract| chosen.contains(&contract.id);
+            let fixes = search.fixes(template, card, most_work, is_chosen);
             if !fixes.found.is_empty() || !fixes.untried.is_empty() {
                 all.push(TemplateFixes {
                     template: card.template.clone(),
@@ -495,6 +503,7 @@ impl Check<'_> {
                         _ => invocation::word(&template.path.to_string_lossy()),
                     },
                     fixes,
+                    is_searched,
                     fate: fixing::fate_of_shown(template, self.arguments.dry_run),
                 });
             }

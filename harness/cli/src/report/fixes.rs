@@ -33,6 +33,8 @@ pub struct TemplateFixes {
     /// The words after `rolecall check` that name the template.
     pub typed: String,
     pub fixes: Fixes,
+    /// Whether fixes were looked for, and not only what they could be looked for.
+    pub is_searched: bool,
     pub fate: Fate,
 }
 
@@ -149,6 +151,7 @@ pub fn write(
         typed => &of.typed,
         is_cut => !fixes.is_empty() && (width.is_some() || most < usize::MAX),
         untried => &of.fixes.untried,
+        is_searched => of.is_searched,
         offered => if of.fate == Fate::Offered { safe } else { 0 },
         has_unsafe => is_left.next().is_some() && of.fate != Fate::Shown,
         ..by_hand
