@@ -137,10 +137,6 @@ fn the_readme_of_a_crate_is_its_documentation() {
     let mut examples = 0;
     for one in published() {
         let name = one.name();
-        // C programs read the header.
-        if name == "rolecall-c" {
-            continue;
-        }
         let lib = harness().join(&one.folder).join("src/lib.rs");
         let lib = fs::read_to_string(lib).expect("a library");
         assert!(
@@ -186,37 +182,20 @@ fn a_crate_keeps_its_promise_or_gives_none() {
         let promises = checked.contains(name);
         let words = one.words();
         assert_eq!(words.contains(PROMISE), promises, "{name}");
-        assert_eq!(
-            words.contains(NO_PROMISE),
-            !promises && name != "rolecall-c",
-            "{name}"
-        );
+        assert_eq!(words.contains(NO_PROMISE), !promises, "{name}");
         if promises {
             assert!(one.has_example(), "{name} has no example");
         }
-        if name != "rolecall-c" {
-            let expected = if promises {
-                version.to_owned()
-            } else {
-                format!("={version}")
-            };
-            assert_eq!(
-                needed[name]["version"].as_str(),
-                Some(expected.as_str()),
-                "{name}"
-            );
-        }
+        let expected = if promises {
+            version.to_owned()
+        } else {
+            format!("={version}")
+        };
+        assert_eq!(
+            needed[name]["version"].as_str(),
+            Some(expected.as_str()),
+            "{name}"
+        );
     }
     assert!(checked.is_subset(&names), "{checked:?}");
-}
-
-/// A release is one version, also on npm.
-#[test]
-fn the_package_for_node_has_the_version_of_the_crates() {
-    let workspace = table("../Cargo.toml");
-    let version = workspace["workspace"]["package"]["version"].as_str();
-    let package =
-        fs::read_to_string(harness().join("bindings/node/package.json")).expect("a package");
-    let package: serde_json::Value = serde_json::from_str(&package).expect("an object");
-    assert_eq!(package["version"].as_str(), version);
 }

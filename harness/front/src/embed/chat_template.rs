@@ -26,17 +26,8 @@ impl ChatTemplate {
     /// - `setup`: what an Ollama server knows about the model: `model`, `family`, `parser`,
     ///   `system`, `messages`
     pub fn compile(source: &str, options: &str) -> Result<ChatTemplate, Answer> {
-        ChatTemplate::compile_within(source, options, |limits| limits)
-    }
-
-    /// Like [`ChatTemplate::compile`], with other limits in the place of those of the options.
-    pub fn compile_within(
-        source: &str,
-        options: &str,
-        limits: impl FnOnce(Limits) -> Limits,
-    ) -> Result<ChatTemplate, Answer> {
-        let (template, of_options) = options::read(source, options).map_err(Answer::invalid)?;
-        ChatTemplate::of(template, &limits(of_options))
+        let (template, limits) = options::read(source, options).map_err(Answer::invalid)?;
+        ChatTemplate::of(template, &limits)
     }
 
     /// Compiles a template that was read already.

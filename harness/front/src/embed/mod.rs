@@ -1,5 +1,6 @@
 //! Templates and conversations go in as JSON texts, prompts come out: the ground for bindings of
-//! Rolecall's chat template engines to other languages. The packages for Python, Node and C use it.
+//! Rolecall's chat template engines to other languages. The package for Python uses its compiled
+//! templates.
 //!
 //! ```rust
 //! use rolecall_front::embed::{AnswerKind, ChatTemplate};

@@ -57,8 +57,6 @@ pub(crate) fn global(name: &str) -> Option<Value> {
 
 static GLOBALS: LazyLock<Vec<(&'static str, Value)>> = LazyLock::new(made_globals);
 
-/// Not inlined, because the list of what valgrind takes for leaks names it.
-#[inline(never)]
 fn made_globals() -> Vec<(&'static str, Value)> {
     let functions = [
         (
