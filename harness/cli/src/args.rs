@@ -190,8 +190,6 @@ pub(crate) enum Command {
         #[arg(value_enum)]
         shell: Shell,
     },
-    /// Print the manual page
-    Man,
     /// Watch over the engines of another process; its words come on standard input
     #[command(hide = true)]
     WatchGroups,
@@ -242,7 +240,7 @@ impl Command {
             | Command::Show(ShowArguments { raw: true, .. })
             | Command::MockModel(_) => return Some(Data::Bytes),
             Command::Serve { .. } | Command::Infer(_) => return Some(Data::Json),
-            Command::Completions { .. } | Command::Man => return Some(Data::Own),
+            Command::Completions { .. } => return Some(Data::Own),
             #[cfg(feature = "tokens")]
             Command::TokenizerWorker => return Some(Data::Own),
             Command::Run(arguments) => arguments.format,

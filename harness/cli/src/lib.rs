@@ -152,7 +152,8 @@ fn answer(error: &clap::Error) -> u8 {
 }
 
 /// The names that commands and options had, and those that they have now.
-const RENAMED: [(&str, &str); 5] = [
+const RENAMED: [(&str, &str); 6] = [
+    ("man", "help COMMAND"),
     ("parity", "diff --twins"),
     ("puppet", "mock-model"),
     ("read-back", "roundtrip"),

@@ -17,7 +17,6 @@ fn a_full_device_is_an_error() {
         &["--version"],
         &["help", "run"],
         &["run", "--help"],
-        &["man"],
         &["completions", "bash"],
         &["list", "cases"],
         &["explain", "tools-kept"],

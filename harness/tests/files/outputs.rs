@@ -49,7 +49,6 @@ const CALLS: [(&str, &str); 33] = [
     ("reference verify", "chat:plain/user"),
     ("trust", "--list"),
     ("completions", "bash"),
-    ("man", ""),
     ("help", ""),
 ];
 

@@ -3,6 +3,7 @@
 mod accept;
 mod add;
 mod check;
+mod completions;
 mod cover;
 mod diff_twins;
 mod export;
@@ -10,7 +11,6 @@ mod generate;
 mod infer;
 mod init;
 mod list;
-mod manual;
 mod mock_model;
 mod mutate;
 mod probe_engine;
@@ -71,8 +71,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::List(arguments) => list::execute(arguments, out),
         Command::Explain { names } => Ok(explanation::write(out, names).map(|()| Status::Fine)?),
         Command::Lint(arguments) => lint::execute(arguments, out),
-        Command::Completions { shell } => manual::completions(*shell, out),
-        Command::Man => manual::page(out),
+        Command::Completions { shell } => completions::execute(*shell, out),
         #[cfg(feature = "fetch")]
         Command::Fingerprint(arguments) => fingerprint::execute(arguments, out),
         #[cfg(not(feature = "fetch"))]
