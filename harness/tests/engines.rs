@@ -72,31 +72,6 @@ fn a_program_is_judged_by_its_own_dialect() {
     }
 }
 
-#[test]
-fn an_engine_that_was_spoilt_by_what_it_was_asked_is_reported() {
-    let folder = Folder::new();
-    let spoilt = r#"start
-while ask; do
-  case $line in
-    *'"request":"load"'*) echo "{\"id\": $id, \"ok\": true}" ;;
-    *) text "answer$spoilt"; spoilt=! ;;
-  esac
-done"#;
-    let run = |script: &str| {
-        let engine = command(&folder, script);
-        let against = ["--against", "rolecall-jinja", "--jobs", "1"];
-        let ran = folder.rolecall(&[&["run", "--engine", &engine][..], &against].concat());
-        assert_eq!(ran.code(), 1);
-        ran.stdout().replace("\n  ", " ")
-    };
-    let out = run(spoilt);
-    let words = "3 pairs answered differently in a fresh process: chat:plain/system, strict:plain/user, \
-                 strict:plain/system; of 4 pairs that differ, 4 were asked again";
-    assert!(out.contains(words), "{out}");
-    let out = run("serve");
-    assert!(!out.contains("in a fresh process"), "{out}");
-}
-
 /// Refuses templates in its own words, except for one.
 const REFUSES: &str = r#"start
 while ask; do

@@ -73,7 +73,6 @@ pub mod checked_base;
 
 pub mod conclusion;
 
-pub mod repetition;
 
 pub mod accepting;
 

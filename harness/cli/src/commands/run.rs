@@ -9,9 +9,7 @@ use crate::report::diagnostic::Diagnostic;
 use crate::report::format::Format;
 use crate::report::progress::Progress;
 use crate::report::run_report::RunReport;
-use crate::report::{
-    clean, counted, failures, github, grid, html, jsonl, junit, markdown, repetition, sarif,
-};
+use crate::report::{clean, counted, failures, github, grid, html, jsonl, junit, markdown, sarif};
 use crate::{cards, home, likeness, lint, page, report, roundtrip};
 use rolecall_check::known_defects;
 use rolecall_core::file::is_there;
@@ -30,7 +28,6 @@ use rolecall_suite::front_records::FrontRecords;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::pair_mark::{self, PairNames};
 use rolecall_suite::reference::Reference;
-use rolecall_suite::repetition::{Repeated, Repetition};
 use rolecall_suite::run::{Acceptance, Compared, Expected, Runner};
 use rolecall_suite::selection::select;
 use rolecall_suite::suite::{Pair, Suite, templates_of};
@@ -149,11 +146,6 @@ impl<'r> Run<'r> {
         let is_unread =
             |text: &CheckedText| broken.iter().any(|name| name.as_str() == text.template);
         results.conclusion.cards.retain(|text| !is_unread(text));
-        if let Some(program) = self.program() {
-            let differing = std::mem::take(&mut results.differing);
-            let again = differing.ask(&self.session.engines, program, self.session.jobs)?;
-            results.repeated = Some(again);
-        }
         let report = RunReport {
             conclusion: &results.conclusion,
             groups: &groups,
@@ -201,9 +193,6 @@ impl<'r> Run<'r> {
         match failures.common_refusal().filter(|_| is_other) {
             Some(words) => failures::write_common_refusal(reported, words)?,
             None => failures::write(reported, failures, |dialect| runner.engine(dialect))?,
-        }
-        if let Some(again) = &results.repeated {
-            repetition::write(reported, again)?;
         }
         if arguments.format != Format::Human {
             tell(&format!("suite: {}", report.origin));
@@ -529,10 +518,6 @@ fn is_others(arguments: &RunArguments, engines: &Engines, chosen: &[ChosenEngine
 struct RunResults<'s> {
     conclusion: Conclusion<'s>,
     groups: FaultGroups<'s>,
-    /// The pairs of an external program that differ from the reference.
-    differing: Repetition<'s>,
-    /// What the program answered when it was asked about them again.
-    repeated: Option<Repeated>,
     /// Only for a few templates, or if the user asks for it.
     grid: Option<grid::Grid<'s>>,
 }
@@ -561,7 +546,6 @@ impl<'s> RunResults<'s> {
     fn add(&mut self, compared: &Compared<'s>, divergences: &Divergences) {
         self.conclusion.add(compared, divergences);
         self.groups.add(compared);
-        self.differing.add(compared);
         if let Some(grid) = &mut self.grid {
             grid.add(compared);
         }

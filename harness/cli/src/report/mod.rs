@@ -54,7 +54,6 @@ pub mod lint;
 pub mod listing;
 pub mod probe;
 pub mod render_summary;
-pub mod repetition;
 pub mod reviewing;
 pub mod roundtrip;
 pub mod roundtrip_recorded;

@@ -55,14 +55,6 @@ impl ProtocolEngine {
         })
     }
 
-    /// The same program, with a new process for each pair.
-    #[must_use]
-    pub fn anew(&self) -> ProtocolEngine {
-        ProtocolEngine {
-            pool: Arc::new(self.pool.anew()),
-        }
-    }
-
     /// Whether the program reads answers with response templates.
     pub fn reads_answers(&self) -> bool {
         self.pool.greeting.reads(ReadingKind::ResponseTemplate)

@@ -21,8 +21,6 @@ pub(crate) struct ProcessPool {
     /// The dialect of the templates that it renders.
     pub(crate) dialect: Dialect,
     idle: Mutex<Vec<Session>>,
-    /// Whether each pair gets a process of its own.
-    is_new_for_each: bool,
     /// Whether the program has answered anything besides `start`.
     has_answered: AtomicBool,
     /// The result of the smallest request, if it was needed.
@@ -69,39 +67,18 @@ impl ProcessPool {
     ) -> Result<ProcessPool, String> {
         let (session, greeting) = Session::start(&command, &limits)?;
         let dialect = greeting.dialect()?;
-        let mut pool = ProcessPool::empty(command, limits, greeting, dialect);
-        pool.idle = Mutex::new(vec![session]);
-        Ok(pool)
-    }
-
-    /// The same program, with a new process for each pair.
-    pub(crate) fn anew(&self) -> ProcessPool {
-        let (command, limits) = (self.command.clone(), self.limits.clone());
-        let mut pool = ProcessPool::empty(command, limits, self.greeting.clone(), self.dialect);
-        pool.is_new_for_each = true;
-        pool.deaths = self.deaths.clone();
-        pool
-    }
-
-    fn empty(
-        command: Vec<String>,
-        limits: ProtocolLimits,
-        greeting: Greeting,
-        dialect: Dialect,
-    ) -> ProcessPool {
-        ProcessPool {
+        Ok(ProcessPool {
             command,
             limits,
             greeting,
             dialect,
-            idle: Mutex::default(),
-            is_new_for_each: false,
+            idle: Mutex::new(vec![session]),
             has_answered: AtomicBool::new(false),
             smallest: OnceLock::new(),
             given_up: OnceLock::new(),
             compiled: AtomicUsize::new(0),
             deaths: DeathCount::default(),
-        }
+        })
     }
 
     /// A number that no other template of this program has.
@@ -205,9 +182,6 @@ impl ProcessPool {
     }
 
     fn put_back(&self, session: Session) {
-        if self.is_new_for_each {
-            return;
-        }
         self.idle
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
