@@ -126,6 +126,10 @@ fn the_old_name_of_a_command_or_an_option_says_the_new_one() {
     let folder = Folder::empty();
     for (arguments, now) in [
         (&["parity"][..], "`parity` is now `diff --twins`"),
+        (
+            &["roundtrip", "--recorded", "a"],
+            "`--recorded` is now `roundtrip --cases FILE`",
+        ),
         (&["man"], "`man` is now `help COMMAND`"),
         (&["puppet", "a"], "`puppet` is now `mock-model`"),
         (&["read-back"], "`read-back` is now `roundtrip`"),

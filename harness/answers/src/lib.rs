@@ -41,7 +41,6 @@ pub mod cause;
 pub mod reduction;
 
 pub mod draft;
-pub mod recorded;
 
 pub mod recipient;
 

@@ -704,14 +704,6 @@ pub(crate) struct RoundtripArguments {
     /// of its own
     #[arg(long, requires = "engine")]
     pub(crate) response_templates: bool,
-    /// Instead of the suite's answers, read those of this folder or YAML file, and compare with what is
-    /// recorded of them: fixtures-unified-v2 of Dynamo
-    #[arg(long, value_name = "PATH")]
-    pub(crate) recorded: Option<PathBuf>,
-    /// Write the answers that come back into this folder, in the form of fixtures-unified-v2 of
-    /// Dynamo: a folder for each template, with texts, pieces and the expected parts
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["engine", "recorded", "all"])]
-    pub(crate) write_recorded: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) set: SetArguments,
     #[command(flatten)]

@@ -152,13 +152,15 @@ fn answer(error: &clap::Error) -> u8 {
 }
 
 /// The names that commands and options had, and those that they have now.
-const RENAMED: [(&str, &str); 6] = [
+const RENAMED: [(&str, &str); 8] = [
     ("man", "help COMMAND"),
     ("parity", "diff --twins"),
     ("puppet", "mock-model"),
     ("read-back", "roundtrip"),
     ("--prove", "lint FILE --templates TEMPLATE"),
     ("--read-back", "--roundtrip"),
+    ("--recorded", "roundtrip --cases FILE"),
+    ("--write-recorded", "roundtrip --all"),
 ];
 
 /// What a user probably meant: a command by its old name, or a template in the place of a command.

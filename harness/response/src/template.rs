@@ -170,11 +170,6 @@ impl ResponseTemplate {
         })
     }
 
-    /// The names of the fields, in their order.
-    pub fn field_names(&self) -> impl Iterator<Item = &str> {
-        self.parts.fields.iter().map(|field| field.name.as_str())
-    }
-
     /// The part of a prompt that belongs to the answer: what is after the last anchor.
     pub(crate) fn after_anchor<'t>(
         &self,

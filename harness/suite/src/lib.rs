@@ -61,7 +61,6 @@ pub mod roundtrip;
 
 pub mod proof;
 
-pub mod recorded_answers;
 
 pub mod saved_run;
 

@@ -2,25 +2,20 @@
 //! lets another program read them.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
 
-use crate::report::{counted, roundtrip as report, roundtrip_recorded as report_recorded};
+use crate::report::{counted, roundtrip as report};
 use rayon::prelude::*;
 use rolecall_answers::reader::{DeclaredReader, OwnReader};
 use rolecall_answers::reading::{MessageReading, read_all_with};
-use rolecall_answers::recorded::RecordedAnswer;
-use rolecall_core::problem::{Problem, shown_path};
+use rolecall_core::problem::Problem;
 use rolecall_core::{AnswerReader, Dialect, Engine, Template, TemplateReader};
 use rolecall_io::protocol::{ProgramParsers, ProtocolEngine};
 use rolecall_io::template_file::place;
-use rolecall_response::{ResponseTemplate, TRANSFORMERS};
-use rolecall_suite::recorded_answers::{read_families, write_family};
+use rolecall_response::TRANSFORMERS;
 use rolecall_suite::reference::Identity;
-use rolecall_suite::response_file::{read_file, unusable};
+use rolecall_suite::response_file::unusable;
 use rolecall_suite::suite::Suite;
-use serde_json::Value;
 
 use crate::args::RoundtripArguments;
 use crate::engines::ChosenEngine;
@@ -32,9 +27,6 @@ pub(super) fn execute(
     arguments: &RoundtripArguments,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    if let Some(recorded) = &arguments.recorded {
-        return read_recorded(arguments, recorded, out);
-    }
     let (paths, logs) = conversations::among(&arguments.paths);
     let cases = [arguments.cases.clone(), logs].concat();
     let mut suite = inputs::load_templates_and_cases(&paths, &cases, &arguments.set)?;
@@ -61,43 +53,12 @@ pub(super) fn execute(
         let readings = readers.par_iter().map(|one| read(one).unwrap_or_default());
         readings.collect()
     });
-    let is_server = readers.iter().any(|one| one.reader().is_server());
-    match &arguments.write_recorded {
-        Some(folder) if !is_server => write_recorded(folder, &readers, &readings, &suite, out)?,
-        _ => {
-            for (one, readings) in readers.iter().zip(&readings) {
-                report::write(out, &one.title(), readings, arguments.all)?;
-            }
-        }
+    for (one, readings) in readers.iter().zip(&readings) {
+        report::write(out, &one.title(), readings, arguments.all)?;
     }
     // A program that crashed or was given up is no success.
     let is_answered = readings.iter().flatten().all(MessageReading::is_answered);
     Ok(Status::of(suite.problems.is_empty(), is_answered))
-}
-
-/// Writes the answers that come back as files that other parsers can be tested with.
-fn write_recorded(
-    folder: &Path,
-    readers: &[Read<'_>],
-    readings: &[Vec<MessageReading>],
-    suite: &Suite,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
-    let cases: BTreeMap<_, _> = suite.cases.iter().map(|case| (&case.id, case)).collect();
-    for (Read { template, .. }, readings) in readers.iter().zip(readings) {
-        let compiled = template.response_template.as_ref();
-        let Some(compiled) = compiled.and_then(|json| ResponseTemplate::from_json(json).ok())
-        else {
-            continue;
-        };
-        let answers = readings.iter().filter_map(|reading| {
-            RecordedAnswer::of(reading, cases.get(&reading.id.case)?, &compiled)
-        });
-        let answers: Vec<RecordedAnswer> = answers.collect();
-        let path = write_family(folder, template.name.as_str(), &answers)?;
-        report_recorded::write_written(out, &path, answers.len(), readings.len())?;
-    }
-    Ok(())
 }
 
 /// A template, and who reads its answers.
@@ -272,47 +233,4 @@ fn readable<'s>(
         return Err(Failure::Problems(unusable));
     }
     Ok(readable)
-}
-
-/// Reads the answers that somebody else recorded.
-fn read_recorded(
-    arguments: &RoundtripArguments,
-    recorded: &Path,
-    out: &mut dyn Write,
-) -> Result<Status, Failure> {
-    let mut readers: Vec<(String, Value)> = Vec::new();
-    if let Some(path) = &arguments.with {
-        readers.push((shown_path(path), read_file(path)?));
-    } else if !arguments.paths.is_empty() {
-        let suite = inputs::load_templates(&arguments.paths, &arguments.set)?;
-        if !suite.problems.is_empty() {
-            return Err(Failure::Problems(suite.problems));
-        }
-        let templates = suite.templates.into_iter();
-        let with_one = templates.filter_map(|template| {
-            let response_template = template.response_template?;
-            Some((template.name.to_string(), response_template))
-        });
-        readers.extend(with_one);
-    }
-    if readers.is_empty() {
-        return Err(Failure::Request(
-            "no response template to read with: --with FILE names one, or a template that has one"
-                .to_owned(),
-        ));
-    }
-    let families = read_families(recorded).map_err(Failure::Problems)?;
-    for (name, response_template) in readers {
-        let template = ResponseTemplate::from_json(&response_template).map_err(|error| {
-            Failure::Request(format!(
-                "`response_template` of {name} cannot be used: {error}"
-            ))
-        })?;
-        for family in &families {
-            let answers = family.answers.iter();
-            let readings: Vec<_> = answers.map(|answer| answer.read(&template)).collect();
-            report_recorded::write(out, family, &name, &readings, arguments.all)?;
-        }
-    }
-    Ok(Status::Fine)
 }

@@ -56,7 +56,6 @@ pub mod probe;
 pub mod render_summary;
 pub mod reviewing;
 pub mod roundtrip;
-pub mod roundtrip_recorded;
 pub mod roundtrip_servers;
 pub mod summary;
 pub mod trial;

@@ -32,15 +32,6 @@ use trial::Bench;
 pub use finding::{Evidence, Finding, Inspection, Level, Reading, ReadingMode, Rule};
 
 impl ResponseTemplate {
-    /// A short text that opens a region of a field, as a prompt writes it whose answer begins inside of
-    /// the region. It is empty for the field without an opener. None if no such text is found.
-    pub fn text_that_opens(&self, field: &str) -> Option<String> {
-        let regions = answer::regions(&Bench::new(self));
-        let mut regions = regions.into_iter();
-        let region = regions.find(|region| self.parts.fields[region.field].name == field);
-        region.map(|region| region.open)
-    }
-
     /// The tags of the delimiters: the literal part of each, without what may vary, in the order of
     /// the fields.
     pub fn delimiter_literals(&self) -> Vec<String> {
@@ -299,15 +290,6 @@ mod tests {
             matches!(outcome, Err(ParseError::LimitExceeded { .. })),
             "{outcome:?}"
         );
-    }
-
-    #[test]
-    fn a_field_is_opened_by_its_opener() {
-        let template = template(&calls(r"(?:<all>|\n)<c>", "</c>"));
-        let opening = |field| template.text_that_opens(field);
-        assert_eq!(opening("tool_calls").as_deref(), Some("<all><c>"));
-        assert_eq!(opening("content").as_deref(), Some(""));
-        assert_eq!(opening("other"), None);
     }
 
     #[test]
