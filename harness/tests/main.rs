@@ -63,5 +63,4 @@ mod sources;
 mod tidy;
 mod trace;
 mod trial;
-mod twins;
 mod workflows;

@@ -29,18 +29,13 @@ fn wordy() -> Folder {
     );
     folder.write(
         "cases/templates/a-template-with-a-name-of-some-length.json",
-        r#"{"about": "A template of which there is so much to say that no line of any terminal is wide enough for it.", "family": "twins"}"#,
+        r#"{"about": "A template of which there is so much to say that no line of any terminal is wide enough for it."}"#,
     );
     folder.write(
         "cases/templates/port.gotmpl",
         &format!("{long}{{{{ range .Messages }}}}{{{{ .Content }}}}{{{{ end }}}} {long}!\n"),
     );
-    folder.write("cases/templates/port.json", r#"{"family": "twins"}"#);
     folder.accept_all();
-    folder.write(
-        "snapshots/twins.json",
-        r#"[{"family": "twins", "case": "plain/system", "reason": "One of them has a reason that takes some words to tell, more than a line."}]"#,
-    );
     let changed = format!("{long}{{{{ messages[0].content }}}}! {long}\n");
     folder.write(
         "cases/templates/a-template-with-a-name-of-some-length.jinja",
@@ -81,7 +76,7 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
         &["list", "fronts"],
         &["list", "divergences"],
         &["explain", "text-part-is-text", "refusal-words"],
-        &["diff", "--twins"],
+        &["diff", name, "port"],
         &["lint"],
         &["cover"],
         &["mask", name],
@@ -125,7 +120,8 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
 fn the_old_name_of_a_command_or_an_option_says_the_new_one() {
     let folder = Folder::empty();
     for (arguments, now) in [
-        (&["parity"][..], "`parity` is now `diff --twins`"),
+        (&["parity"][..], "`parity` is now `diff A B`"),
+        (&["diff", "--twins"], "`--twins` is now `diff A B`"),
         (
             &["roundtrip", "--recorded", "a"],
             "`--recorded` is now `roundtrip --cases FILE`",

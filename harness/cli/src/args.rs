@@ -572,18 +572,12 @@ pub(crate) enum AlsoAccepted {
 pub(crate) struct DiffArguments {
     /// A and B: templates, as `check` accepts them, or names of the suite's templates;
     /// REVISION:PATH is a path in a revision of a Git repository. Or two files of `run` or `render
-    /// --format jsonl`. Then globs over cases, such as 'tools/*'. With --engines or --fronts:
-    /// filters. With --twins: a family, by default all
-    #[arg(value_name = "A B [CASE_GLOB…] | FILTER… | FAMILY", add = ArgValueCompleter::new(completion::templates_or_paths))]
+    /// --format jsonl`. Then globs over cases, such as 'tools/*'. With --engines or --fronts: filters
+    #[arg(value_name = "A B [CASE_GLOB…] | FILTER…", add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) operands: Vec<String>,
     /// Two engines, separated by a comma; if a command line has a comma, give the option twice
     #[arg(long, value_name = "A,B", conflicts_with_all = ["engine", "fronts"], add = ArgValueCompleter::new(completion::engine_pairs))]
     pub(crate) engines: Vec<String>,
-    /// Compare the suite's twins: templates that share a `family` in their sidecars, such as a Jinja
-    /// template and its port to Ollama. Differences that `snapshots/twins.json` explains are no
-    /// faults. If no two of the --templates share a family, all are twins
-    #[arg(long, conflicts_with_all = ["engines", "fronts", "name", "html", "format", "watch"])]
-    pub(crate) twins: bool,
     /// Two fronts, separated by a comma
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = front, add = ArgValueCompleter::new(completion::fronts), conflicts_with = "name")]
     pub(crate) fronts: Vec<Front>,

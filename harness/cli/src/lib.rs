@@ -152,14 +152,15 @@ fn answer(error: &clap::Error) -> u8 {
 }
 
 /// The names that commands and options had, and those that they have now.
-const RENAMED: [(&str, &str); 8] = [
+const RENAMED: [(&str, &str); 9] = [
     ("man", "help COMMAND"),
-    ("parity", "diff --twins"),
+    ("parity", "diff A B"),
     ("puppet", "mock-model"),
     ("read-back", "roundtrip"),
     ("--prove", "lint FILE --templates TEMPLATE"),
     ("--read-back", "--roundtrip"),
     ("--recorded", "roundtrip --cases FILE"),
+    ("--twins", "diff A B"),
     ("--write-recorded", "roundtrip --all"),
 ];
 

@@ -49,7 +49,7 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     snapshots(layout, suite, &accepted, &mut findings);
     self::records(layout, suite, &accepted, &records, &mut findings);
     self::divergences(suite, &accepted, &records, &divergences, &mut findings);
-    twins(suite, &mut findings);
+    families(suite, &mut findings);
     findings.extend(known_defects::unknown_contracts(&suite.templates));
     findings.extend(measurement::problems(layout));
     findings.extend(crate::matrix::roundtrip::problems(layout));
@@ -149,7 +149,7 @@ fn orphan(path: &PathBuf) -> Problem {
 
 fn stray(path: &PathBuf) -> Problem {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let known = ["divergences.json", "twins.json", "reference.json"];
+    let known = ["divergences.json", "reference.json"];
     let help = did_you_mean(&name.to_lowercase(), known);
     Problem::new(path, "nobody reads this file")
         .help(help.unwrap_or_else(|| "delete it, or move it elsewhere".to_owned()))
@@ -496,7 +496,7 @@ fn sidecars(suite: &Suite, findings: &mut Vec<Problem>) {
 }
 
 /// Templates that are alone in their family.
-fn twins(suite: &Suite, findings: &mut Vec<Problem>) {
+fn families(suite: &Suite, findings: &mut Vec<Problem>) {
     for template in &suite.templates {
         if let Some(family) = &template.family
             && !suite
@@ -507,7 +507,7 @@ fn twins(suite: &Suite, findings: &mut Vec<Problem>) {
             let message = format!("no other template is of the family `{family}`");
             findings.push(
                 Problem::new(sidecar(&template.path), message)
-                    .help("twins name the same `family` in their sidecars"),
+                    .help("a template and its ports name the same `family` in their sidecars"),
             );
         }
     }

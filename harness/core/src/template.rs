@@ -41,7 +41,7 @@ pub struct Template {
     pub about: Option<String>,
     /// Where it came from, and its licence.
     pub origin: Option<String>,
-    /// The name that it shares with its twins: templates that should give the same prompts.
+    /// The name that it shares with its ports, which should give the same prompts.
     pub family: Option<String>,
     /// The special tokens, such as `bos_token`, as the tokenizer passes them.
     pub special_tokens: Map<String, Value>,

@@ -1,7 +1,7 @@
 //! Known exceptions: what is not as it should be, with the reason.
 //!
-//! `snapshots/divergences.json`, `snapshots/twins.json` and `differs` in `rolecall.toml` list them. An
-//! exception that no longer applies fails, just as one that nobody has listed.
+//! `snapshots/divergences.json` and `differs` in `rolecall.toml` list them. An exception that no longer
+//! applies fails, just as one that nobody has listed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct Exceptions {
 
 #[derive(Debug, Clone)]
 pub struct Exception {
-    /// What it belongs to: an engine, or a family of twins. Empty for differences from a base.
+    /// What it belongs to: an engine. Empty for differences from a base.
     pub of: String,
     /// What it is about, as it is written: a contract, or a pattern over names.
     pub place: String,
@@ -56,7 +56,7 @@ impl Exceptions {
         Ok(Exceptions { path, entries })
     }
 
-    /// The first one of an engine or a family that is about a name.
+    /// The first one of an engine that is about a name.
     pub fn find(&self, of: &str, name: &str) -> Option<&Exception> {
         let mut entries = self.entries.iter();
         entries.find(|entry| entry.of == of && entry.covers(name))

@@ -262,11 +262,6 @@ impl Layout {
         self.cases().join("tools")
     }
 
-    /// The explained differences between twins.
-    pub fn twins(&self) -> PathBuf {
-        self.snapshots().join("twins.json")
-    }
-
     /// The known differences from the references.
     pub fn divergences(&self) -> PathBuf {
         self.snapshots().join("divergences.json")

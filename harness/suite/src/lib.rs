@@ -61,7 +61,6 @@ pub mod roundtrip;
 
 pub mod proof;
 
-
 pub mod saved_run;
 
 pub mod replay;
@@ -72,10 +71,7 @@ pub mod checked_base;
 
 pub mod conclusion;
 
-
 pub mod accepting;
-
-pub mod twins;
 
 pub mod recording;
 

@@ -139,14 +139,6 @@ fn an_engine_that_dies_passes_nothing() {
                 "a.jinja",
             ],
             &["diff", "--engine", "./adapter", "a.jinja", "b.jinja"],
-            &[
-                "diff",
-                "--twins",
-                "--engine",
-                "./adapter",
-                "--templates",
-                "a.jinja",
-            ],
             &["check", "--engine", "./adapter", "a.jinja"],
             &["run", "--engine", "./adapter"],
         ] {

@@ -117,7 +117,6 @@ fn suites_with_strange_files() {
         "snapshots/reference.json",
         "snapshots/own.snap.new",
         "snapshots/divergences.json",
-        "snapshots/twins.json",
     ];
     let mut count = 0;
     let mut wrong = Vec::new();

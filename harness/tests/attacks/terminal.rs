@@ -273,7 +273,6 @@ const PLACES: [Place; 17] = [
             &["check", "t.jinja"],
             &["check", "u.jinja"],
             &["list", "templates", "--templates", "."],
-            &["diff", "--twins", "--templates", "."],
         ],
     ),
     (
@@ -457,7 +456,6 @@ const PLACES: [Place; 17] = [
             world.write("work/cases/conversations/c.json", format!("{{\"about\": {text}, \"cases\": {{\"y\": {{\"about\": {text}, \"messages\": [{{\"role\": \"user\", \"content\": {text}}}]}}}}}}"));
             world.write("work/cases/templates/t.jinja", "{{ messages[0].content }}");
             world.write("work/snapshots/divergences.json", format!("{{\"divergences\": [{{\"engine\": {text}, \"template\": {text}, \"case\": {text}, \"reason\": {text}, \"observed\": {text}}}]}}"));
-            world.write("work/snapshots/twins.json", format!("[{{{text}: {text}}}]"));
             world.write(
                 "work/snapshots/c.snap",
                 format!("---\n{text}\n---\n=== y, t: {text}␃\nreference {text}\n\n=== {text}, t: rendered\n=== y\n"),

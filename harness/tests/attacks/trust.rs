@@ -7,12 +7,11 @@ use super::World;
 use crate::extent::sample;
 
 /// Commands that are about templates or the suite, and start no engine of a file.
-const WITHOUT_ENGINES: [&[&str]; 14] = [
+const WITHOUT_ENGINES: [&[&str]; 13] = [
     &["check", "chat_template.jinja"],
     &["check"],
     &["check", "--format", "json"],
     &["diff", "chat_template.jinja", "other.jinja"],
-    &["diff", "--twins"],
     &["list", "templates"],
     &["list", "engines"],
     &["list", "cases"],

@@ -11,7 +11,6 @@ use rolecall_io::source;
 use rolecall_suite::divergence;
 use rolecall_suite::records::Records;
 use rolecall_suite::snapshot::{SnapshotStatus, Snapshots};
-use rolecall_suite::twins;
 use sha2::{Digest, Sha256};
 
 use crate::extent::sample;
@@ -223,9 +222,6 @@ fn records_and_lists() {
     });
     each(make, "snapshots/divergences.json", &[], |folder| {
         texts(&divergence::read(&layout(folder).divergences()).unwrap_err())
-    });
-    each(make, "snapshots/twins.json", &[], |folder| {
-        texts(&twins::read(&layout(folder).twins()).unwrap_err())
     });
 }
 
@@ -498,7 +494,7 @@ fn every_command_lives_through_a_suite_of_ruins() {
         put(&folder, &format!("snapshots/cards/bad-{n}.snap"), *state);
         put(&folder, &format!("snapshots/bad-{n}.snap"), *state);
     }
-    let commands: [(&[&str], i32); 13] = [
+    let commands: [(&[&str], i32); 12] = [
         (&["run"], 2),
         (&["run", "--format", "jsonl"], 2),
         (&["run", "--pairs", "--all"], 2),
@@ -509,7 +505,6 @@ fn every_command_lives_through_a_suite_of_ruins() {
         (&["list", "templates"], 2),
         (&["list", "cases", "--format", "json"], 2),
         (&["lint"], 2),
-        (&["diff", "--twins"], 2),
         (&["reference", "update"], 2),
         (&["reference", "verify"], 2),
     ];
@@ -590,9 +585,7 @@ fn what_is_damaged_fails_the_run_and_no_more_than_has_to() {
         ]
     );
 
-    for name in ["snapshots/divergences.json", "snapshots/twins.json"] {
-        put(&folder, name, Empty);
-    }
+    put(&folder, "snapshots/divergences.json", Empty);
     for command in [&["run"][..], &["list", "divergences"]] {
         let ran = folder.rolecall(command);
         assert_eq!(ended(&ran), 2);

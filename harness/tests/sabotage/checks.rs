@@ -18,7 +18,6 @@ use rolecall_suite::roundtrip::{self, read_each};
 use rolecall_suite::run::{Acceptance, Expected, Runner};
 use rolecall_suite::snapshot::{Snapshots, contents};
 use rolecall_suite::suite::{Pair, Suite};
-use rolecall_suite::twins;
 
 /// A check, which may notice a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,18 +34,15 @@ pub(crate) enum Check {
     /// The parsed answers are as accepted, and as the reference reads it: `cargo test`, `rolecall
     /// run`.
     Readings,
-    /// The twins agree, or their differences are explained: `cargo test`, `rolecall diff --twins`.
-    Twins,
 }
 
 impl Check {
-    pub(crate) const ALL: [Check; 6] = [
+    pub(crate) const ALL: [Check; 5] = [
         Check::Files,
         Check::Pairs,
         Check::Lint,
         Check::Cards,
         Check::Readings,
-        Check::Twins,
     ];
 }
 
@@ -102,10 +98,8 @@ impl<'e> Checks<'e> {
         if self.has_other_pairs(layout, suite, &others) {
             return Some(Check::Pairs);
         }
-        if self.has_other_readings(layout, suite) {
-            return Some(Check::Readings);
-        }
-        self.has_other_twins(layout).then_some(Check::Twins)
+        self.has_other_readings(layout, suite)
+            .then_some(Check::Readings)
     }
 
     /// Whether a sidecar explains why no case reaches a place, and there is no such place, or a case
@@ -173,18 +167,5 @@ impl<'e> Checks<'e> {
         let all = roundtrip::hold(suite, &expectations, &readings);
         let are_held = all.checked.iter().all(CheckedText::is_as_expected);
         !are_held || !all.tally.passes() || !all.problems.is_empty()
-    }
-
-    /// The checks of the test `twins`.
-    fn has_other_twins(&self, layout: &Layout) -> bool {
-        let Ok(explanations) = twins::read(&layout.twins()) else {
-            return true;
-        };
-        let mut suite = Suite::load_layout(layout);
-        twins::prepare(&mut suite);
-        let families = twins::families(&suite);
-        let run = self.runner.render(&twins::pairs(&suite, &families));
-        let compared = twins::compare(&suite, &families, &run);
-        explanations.unexplained(&compared) > 0
     }
 }

@@ -27,7 +27,6 @@ pub(crate) enum Kind {
     /// What the references were asked with.
     Asked,
     Divergences,
-    Twins,
 }
 
 impl Kind {
@@ -43,7 +42,6 @@ impl Kind {
             () if is("cases/tools/", ".json") => Kind::Tool,
             () if is("cases/schema/", ".schema.json") => Kind::Schema,
             () if text == "snapshots/divergences.json" => Kind::Divergences,
-            () if text == "snapshots/twins.json" => Kind::Twins,
             () if text == "snapshots/reference.json" => Kind::Asked,
             () if is("snapshots/cards/", ".snap") => Kind::Card,
             () if is("snapshots/", ".snap") => Kind::Snapshot,
@@ -93,7 +91,7 @@ impl Kind {
     pub(crate) fn is_written_by_people(self) -> bool {
         matches!(
             self,
-            Kind::Sidecar | Kind::Case | Kind::Tool | Kind::Divergences | Kind::Twins
+            Kind::Sidecar | Kind::Case | Kind::Tool | Kind::Divergences
         )
     }
 
@@ -103,7 +101,6 @@ impl Kind {
             Kind::Sidecar => &["about", "origin", "unreached.*.*"],
             Kind::Case => &["about", "cases.*.about"],
             Kind::Divergences => &["*.reason", "*.issue"],
-            Kind::Twins => &["*.reason"],
             _ => &[],
         }
     }
@@ -112,7 +109,6 @@ impl Kind {
     pub(crate) fn globs(self) -> &'static [&'static str] {
         match self {
             Kind::Divergences => &["*.template", "*.case"],
-            Kind::Twins => &["*.cases.*"],
             _ => &[],
         }
     }
@@ -134,7 +130,6 @@ impl fmt::Display for Kind {
             Kind::RoundtripRecord => "roundtrip records",
             Kind::Asked => "what references were asked",
             Kind::Divergences => "divergences",
-            Kind::Twins => "twins",
         })
     }
 }

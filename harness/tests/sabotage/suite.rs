@@ -1,13 +1,12 @@
 //! A small, complete part of the suite in a folder of its own.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use rolecall_answers::{reader::OwnReader, reading::MessageReading};
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::transcript;
-use rolecall_core::wildcard::Wildcard;
 use rolecall_core::{Outcome, Stage, Template, TemplateName};
 use rolecall_front::engines::Engines;
 use rolecall_suite::accepting::{Changes, ReferenceTranscripts};
@@ -24,7 +23,7 @@ use serde_json::{Value, json};
 
 use crate::project::LAYOUT;
 
-/// Twins of both dialects.
+/// A template of each dialect.
 const TEMPLATES: [&str; 2] = ["phi3.jinja", "phi3-go.gotmpl"];
 
 /// A case for every outcome, and for every key that a case may have.
@@ -85,7 +84,6 @@ pub(crate) fn write(root: &Path) {
     let suite = Suite::load_layout(&to);
     assert_eq!(suite.problems, []);
     std::fs::create_dir_all(to.snapshots()).unwrap();
-    explanations(from, &to, &suite);
     for template in &suite.templates {
         copy(Snapshots::of(from).card(&template.name));
     }
@@ -150,30 +148,6 @@ fn roundtrip(suite: &Suite) -> Vec<(&Template, Vec<MessageReading>)> {
     let readings = read_each(suite, &templates, &engine, &OwnReader::default());
     assert!(readings.iter().any(|(_, readings)| !readings.is_empty()));
     readings
-}
-
-/// The explanations for the sample's twins.
-fn explanations(from: &Layout, to: &Layout, suite: &Suite) {
-    let families: BTreeSet<_> = suite
-        .templates
-        .iter()
-        .filter_map(|t| t.family.clone())
-        .collect();
-    let mut list = read(&from.twins());
-    let entries = list.as_array_mut().unwrap();
-    entries.retain(|entry| families.contains(entry["family"].as_str().unwrap()));
-    for entry in entries.iter_mut() {
-        entry["cases"].as_array_mut().unwrap().retain(|glob| {
-            let glob = Wildcard::new(glob.as_str().unwrap()).unwrap();
-            suite
-                .cases
-                .iter()
-                .any(|case| glob.is_match(&case.id.to_string()))
-        });
-    }
-    entries.retain(|entry| entry["cases"] != json!([]));
-    assert!(!entries.is_empty());
-    put(&to.twins(), &list);
 }
 
 /// The engines agree with the references everywhere. To have something to list, the sample pretends

@@ -22,7 +22,6 @@ use rolecall_suite::records::{AskedTemplates, Records};
 use rolecall_suite::run::{Rendered, Runner};
 use rolecall_suite::snapshot::{FamilyFile, PairText, SnapshotStatus, Snapshots, contents};
 use rolecall_suite::suite::Suite;
-use rolecall_suite::twins;
 use serde_json::{Value, json};
 
 use super::changes::Extent;
@@ -47,7 +46,6 @@ pub(crate) fn sabotage(layout: &Layout, extent: Extent) -> All {
         records: &records,
         extent,
         suite: &suite,
-        rendered: &rendered,
         engines: &engines,
         inputs: suite
             .cases
@@ -107,7 +105,6 @@ pub(crate) fn sabotage(layout: &Layout, extent: Extent) -> All {
             .map(|path| whole.tool(path))
             .collect(),
     );
-    add(Kind::Twins, whole.twins());
     all
 }
 
@@ -117,7 +114,6 @@ struct Whole<'w> {
     records: &'w Records,
     extent: Extent,
     suite: &'w Suite,
-    rendered: &'w [Rendered<'w>],
     engines: &'w Engines,
     inputs: HashMap<&'w CaseId, Fingerprint>,
 }
@@ -392,41 +388,5 @@ impl Whole<'_> {
                 Ok(read) => (input(&read) != input(&tool)).then_some(Check::Pairs),
             }
         })
-    }
-
-    /// Piece by piece, because each comparison takes time.
-    fn twins(&self) -> Vec<Figures> {
-        const PIECE: usize = 512;
-        let families = twins::families(self.suite);
-        let compared = twins::compare(self.suite, &families, self.rendered);
-        let names: Vec<String> = self
-            .suite
-            .cases
-            .iter()
-            .map(|case| case.id.to_string())
-            .collect();
-        let bytes = std::fs::read(self.layout.twins()).unwrap();
-        let starts: Vec<usize> = (0..bytes.len()).step_by(PIECE).collect();
-        let piece = |start: &usize| {
-            let places = *start..bytes.len().min(start + PIECE);
-            let folder = scratch::folder();
-            let path = folder.path().join("twins.json");
-            let noticed = |changed: &[u8]| {
-                std::fs::write(&path, changed).unwrap();
-                let explanations = twins::read(&path).ok();
-                let unexplained = explanations.map(|known| known.unexplained(&compared));
-                (unexplained != Some(0)).then_some(Check::Twins)
-            };
-            sabotage_text(
-                Kind::Twins,
-                &path,
-                &bytes,
-                places,
-                self.extent,
-                &names,
-                noticed,
-            )
-        };
-        starts.par_iter().map(piece).collect()
     }
 }

@@ -354,7 +354,6 @@ pub(super) const GREENS: &[(&str, &[Line])] = &[
                 says(2, &["here is a part of a suite (snapshots)"]),
             ),
             Run(&["check"], says(2, &["--builtin"])),
-            Run(&["diff", "--twins"], says(2, &["--builtin"])),
             Run(&["reference", "verify"], says(2, &["--builtin"])),
             Delete("snapshots"),
             Run(

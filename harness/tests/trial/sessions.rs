@@ -460,27 +460,6 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
         ],
     ),
     (
-        "twins that both fail have no prompt in common",
-        &[
-            File("a.jinja", "{{ nothing() }}"),
-            File("b.jinja", "{{ nothing() }}"),
-            Run(
-                &[
-                    "diff",
-                    "--twins",
-                    "--templates",
-                    "a.jinja",
-                    "--templates",
-                    "b.jinja",
-                ],
-                says(
-                    1,
-                    &["the same prompt in 0 of ", "no prompt from either in "],
-                ),
-            ),
-        ],
-    ),
-    (
         "conversations from outside are rendered, and become cases",
         &[
             TEMPLATE,

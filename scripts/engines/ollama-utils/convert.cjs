@@ -4,8 +4,8 @@
 //   .engines/bin/ollama-utils FROM INTO
 //
 // For each FROM/NAME.jinja that it converts, it writes INTO/NAME.jinja and INTO/NAME-ollama.gotmpl,
-// with sidecars that make them twins, and reports how it found the result. `rolecall diff --twins
-// --templates INTO` compares the twins.
+// with sidecars, and reports how it found the result. `rolecall diff INTO/NAME.jinja
+// INTO/NAME-ollama.gotmpl` compares both.
 "use strict";
 
 const fs = require("node:fs");
@@ -44,7 +44,7 @@ for (const file of templates.sort()) {
   console.log(`${name}: ${way}`);
   if (template === undefined) continue;
   const { special_tokens, variables } = sidecarOf(name);
-  const about = (what) => ({ about: what, origin: `${file}, given to ollama-utils`, family: name });
+  const about = (what) => ({ about: what, origin: `${file}, given to ollama-utils` });
   const write = (name, text) => fs.writeFileSync(path.join(into, name), text);
   const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
   write(file, source);

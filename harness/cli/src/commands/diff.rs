@@ -17,7 +17,6 @@ use rolecall_suite::saved_run::SavedRun;
 use rolecall_suite::selection::{Filter, select};
 use rolecall_suite::suite::{Pair, Suite};
 
-use super::diff_twins;
 use crate::args::DiffArguments;
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems};
@@ -30,9 +29,6 @@ use crate::{page, side};
 type CheckedComparison = (Comparison, bool);
 
 pub(super) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    if arguments.twins {
-        return diff_twins::execute(arguments, out);
-    }
     let session = Session::of(&arguments.rendering);
     let (comparison, is_sound) = if !arguments.engines.is_empty() {
         two_engines(&session, arguments)?

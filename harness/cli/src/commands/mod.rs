@@ -5,7 +5,6 @@ mod add;
 mod check;
 mod completions;
 mod cover;
-mod diff_twins;
 mod export;
 mod generate;
 mod infer;

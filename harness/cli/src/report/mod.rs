@@ -60,7 +60,6 @@ pub mod roundtrip_servers;
 pub mod summary;
 pub mod trial;
 pub mod trust;
-pub mod twins;
 
 pub mod coverage;
 pub mod fingerprint;

@@ -22,7 +22,7 @@ pub struct Survey {
 }
 
 /// The files in the folder itself that are read.
-const LISTS: [&str; 3] = ["divergences.json", "twins.json", "reference.json"];
+const LISTS: [&str; 2] = ["divergences.json", "reference.json"];
 
 /// The folder of measured engines.
 const ENGINES: &str = "engines";

@@ -172,10 +172,6 @@ fn cases() -> Vec<Vec<u8>> {
             .map(|text| of_kind(&CASE_KINDS, kind, &text))
             .collect()
     };
-    // The list of explanations is long; some of them are enough.
-    let explained: Vec<serde_json::Value> =
-        serde_json::from_slice(&fs::read(layout.twins()).unwrap()).unwrap();
-    let explained = serde_json::to_string_pretty(&explained[..5]).unwrap();
     let asked = fs::read_to_string(layout.snapshots().join("reference.json")).unwrap();
     // Some of its templates, as they would be written: no comma follows the last.
     let lines: Vec<&str> = asked.lines().collect();
@@ -185,7 +181,6 @@ fn cases() -> Vec<Vec<u8>> {
     let mut seeds = read("family.json", files(&layout.conversations()));
     seeds.extend(read("tool.json", files(&layout.tools())));
     seeds.extend(read("sidecar.json", files(&layout.templates())));
-    seeds.push(of_kind(&CASE_KINDS, "twins.json", explained.as_bytes()));
     seeds.extend(read("divergences.json", vec![layout.divergences()]));
     seeds.push(of_kind(
         &CASE_KINDS,

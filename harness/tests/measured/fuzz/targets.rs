@@ -26,7 +26,6 @@ use rolecall_suite::layout::Layout;
 use rolecall_suite::records::AskedTemplates;
 use rolecall_suite::snapshot::{FamilyFile, PairText, Snapshots};
 use rolecall_suite::suite::Suite;
-use rolecall_suite::twins;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -67,13 +66,12 @@ pub const TARGETS: [(&str, Target); 6] = [
 ];
 
 /// The files of the suite other than templates' sources. The first byte of an input chooses one.
-pub const CASE_KINDS: [&str; 6] = [
+pub const CASE_KINDS: [&str; 5] = [
     "family.json",
     "tool.json",
     "sidecar.json",
     "divergences.json",
     "reference.json",
-    "twins.json",
 ];
 
 /// The files of models. The first byte of an input chooses one. The second half of the input is the
@@ -185,7 +183,6 @@ pub fn cases(input: &[u8]) {
             read_template(&template).err().unwrap_or_default()
         }
         "divergences.json" => divergence::read(&path).err().unwrap_or_default(),
-        "twins.json" => twins::read(&path).err().unwrap_or_default(),
         _ => {
             let snapshots = Snapshots::of(&Layout::new(folder.path()));
             fs::create_dir(snapshots.root()).unwrap();
