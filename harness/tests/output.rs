@@ -126,6 +126,7 @@ fn the_old_name_of_a_command_or_an_option_says_the_new_one() {
             &["roundtrip", "--recorded", "a"],
             "`--recorded` is now `roundtrip --cases FILE`",
         ),
+        (&["trust"], "`trust` is now `--allow-engines`"),
         (&["man"], "`man` is now `help COMMAND`"),
         (&["puppet", "a"], "`puppet` is now `mock-model`"),
         (&["read-back"], "`read-back` is now `roundtrip`"),

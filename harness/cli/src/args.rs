@@ -56,8 +56,8 @@ pub(crate) struct OutputArguments {
     /// Write the result into a file, whole or not at all, instead of printing it
     #[arg(long, short, value_name = "FILE", value_hint = WRITTEN, global = true)]
     pub(crate) output: Option<PathBuf>,
-    /// Start what the folder's files name without asking `rolecall trust`, as in CI; the variable
-    /// `ROLECALL_ALLOW_ENGINES=1` does the same
+    /// Start the engines that the folder's files name: they are not started otherwise. In CI, the
+    /// variable `ROLECALL_ALLOW_ENGINES=1` does the same
     #[arg(long, global = true)]
     pub(crate) allow_engines: bool,
     /// Use the suite that comes with Rolecall, whatever is in this folder
@@ -172,18 +172,6 @@ pub(crate) enum Command {
     /// Ask transformers and Ollama themselves
     #[command(subcommand)]
     Reference(ReferenceCommand),
-    /// Allow the commands that a folder's files name: nothing is started before
-    Trust {
-        /// The folder of the suite
-        #[arg(default_value = ".")]
-        folder: PathBuf,
-        /// List every trusted folder and what it may start
-        #[arg(long)]
-        list: bool,
-        /// Take back a permission
-        #[arg(long, conflicts_with = "list")]
-        forget: bool,
-    },
     /// Print a script with which a shell completes commands, options and names
     Completions {
         /// The shell

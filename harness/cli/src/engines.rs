@@ -156,7 +156,7 @@ fn launcher(name: &str) -> Result<Option<PathBuf>, Failure> {
     }
     if is_executable(&program) {
         if !is_own_checkout(&layout) {
-            trust::require(layout.root(), &trust::of_program(&layout, &program))?;
+            trust::require(&trust::of_program(&layout, &program))?;
         }
         // The system searches `PATH` for a program without a folder.
         return Ok(Some(std::path::absolute(&program).unwrap_or(program)));
@@ -264,8 +264,7 @@ pub(crate) fn configured<'e>(
             if misspelt(name_now(name), known).is_some() && !is_there(&layout.root().join(name)) {
                 return Err(unknown(engines, name));
             }
-            let command = trust::of_line(configuration, dialect.name(), name);
-            trust::require(layout.root(), &command)?;
+            trust::require(&trust::of_line(configuration, dialect.name(), name))?;
         }
         let choice = open_with(false, engines, name, limits)?;
         let found = choice.engine().dialect();
@@ -317,8 +316,8 @@ fn installed(reference: &Reference) -> Result<PathBuf, Failure> {
     let found = reference.program(&home::references_folder(&layout)?);
     let installed = home::checkout_references(&layout).join(reference.name);
     if found.is_err() && layout.is_checkout() && installed.is_file() {
-        // It is there, and the user has not said yet that it may be started.
-        trust::require(layout.root(), &trust::of_program(&layout, &installed))?;
+        // It is there, and the user has not said that it may be started.
+        trust::require(&trust::of_program(&layout, &installed))?;
     }
     Ok(found?)
 }

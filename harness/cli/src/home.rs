@@ -59,23 +59,11 @@ pub(crate) fn tell_suite(layout: &Layout) {
 /// The suite around the current folder: a `rolecall.toml` or a checkout, the nearer one. Otherwise
 /// the built-in suite.
 pub(crate) fn layout() -> Result<Layout, Failure> {
-    layout_around(Path::new("."))
-}
-
-/// The suite around a folder, as [`layout`] finds it.
-pub(crate) fn layout_around(folder: &Path) -> Result<Layout, Failure> {
     if is_builtin_asked() {
         return builtin();
     }
     let Ok(here) = std::env::current_dir() else {
         return builtin();
-    };
-    let here = if folder == Path::new(".") {
-        here
-    } else {
-        folder.canonicalize().map_err(|error| {
-            Failure::Request(format!("{}: cannot be read: {error}", folder.display()))
-        })?
     };
     if let Some(file) = Layout::find_configuration(&here) {
         let configuration = Configuration::read(&near(&file)).map_err(Failure::Problems)?;

@@ -26,8 +26,6 @@ mod program;
 
 mod cache;
 
-mod command_files;
-
 mod surroundings;
 mod trust;
 
@@ -152,7 +150,7 @@ fn answer(error: &clap::Error) -> u8 {
 }
 
 /// The names that commands and options had, and those that they have now.
-const RENAMED: [(&str, &str); 9] = [
+const RENAMED: [(&str, &str); 10] = [
     ("man", "help COMMAND"),
     ("parity", "diff A B"),
     ("puppet", "mock-model"),
@@ -160,6 +158,7 @@ const RENAMED: [(&str, &str); 9] = [
     ("--prove", "lint FILE --templates TEMPLATE"),
     ("--read-back", "--roundtrip"),
     ("--recorded", "roundtrip --cases FILE"),
+    ("trust", "--allow-engines"),
     ("--twins", "diff A B"),
     ("--write-recorded", "roundtrip --all"),
 ];
@@ -227,7 +226,6 @@ pub fn run(started: Started) -> u8 {
     if let Ok(words) = program::again(&["watch-groups"]) {
         protocol::watch_with(words);
     }
-    protocol::check_before_start(trust::hold);
     let folder = std::env::current_dir().ok();
     let complete = CompleteEnv::with_factory(args::Arguments::command).var(completion::VARIABLE);
     match complete.try_complete(program::arguments(), folder.as_deref()) {

@@ -11,13 +11,13 @@ use rolecall_check::known_defects;
 use rolecall_core::Dialect;
 use rolecall_core::file::{Outputs, folder_of, replaceable};
 use rolecall_core::problem::Problem;
+use rolecall_io::protocol::ProtocolEngine;
 use rolecall_io::source;
 use rolecall_io::template_file::dialect_of;
 use rolecall_suite::configuration::{self, Configuration};
 use rolecall_suite::layout::Layout;
 
 use crate::args::WRITTEN;
-use crate::command_files::shlex_words;
 use crate::failure::Failure;
 
 /// What the arguments of a command name.
@@ -113,7 +113,8 @@ impl Named {
         // A file may be a part of an argument: `log.jsonl:17`, or a word of a command line.
         for text in &self.others {
             let before = text.rsplit_once(':').map(|(file, _)| file.to_owned());
-            let words = shlex_words(text).into_iter().chain(before);
+            let words = ProtocolEngine::words(text).unwrap_or_default();
+            let words = words.into_iter().chain(before);
             let words: Vec<PathBuf> = words.chain([text.clone()]).map(PathBuf::from).collect();
             outputs.hold(words.iter().map(PathBuf::as_path))?;
         }

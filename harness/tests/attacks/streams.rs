@@ -32,7 +32,6 @@ fn a_full_device_is_an_error() {
             "plain/single-turn",
         ],
         &["render", "--templates", "t.jinja", "*:plain/*"],
-        &["trust", "--list"],
     ] {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let mut command = world.command("work", arguments);

@@ -318,12 +318,7 @@ const PLACES: [Place; 17] = [
                 format!("[templates]\nt = \"t.jinja\"\n[engines]\njinja = {text}\n"),
             );
         },
-        &[
-            &["run"],
-            &["trust"],
-            &["trust", "--list"],
-            &["run", "--allow-engines"],
-        ],
+        &[&["run"], &["run", "--allow-engines"]],
     ),
     (
         "an engine's greeting",
@@ -550,7 +545,7 @@ fn a_log_has_no_raw_prompt_that_a_runner_obeys() {
 fn nothing_in_an_argument_is_obeyed() {
     let arguments = |text: &'static str| {
         let revisions = [format!("HEAD:{text}"), format!("{text}:x")];
-        let all: [&[&str]; 15] = [
+        let all: [&[&str]; 14] = [
             &[text],
             &["check", text],
             &["--", text],
@@ -565,7 +560,6 @@ fn nothing_in_an_argument_is_obeyed() {
             &["run", "--limits", text],
             &["list", text],
             &["init", text],
-            &["trust", text],
         ];
         all.map(|words| {
             words

@@ -1,4 +1,4 @@
-//! Folders that want to start something: nothing runs before the user has said so.
+//! Folders that want to start something: nothing runs unless the user says so.
 
 use std::fs;
 use std::os::unix::fs::chown;
@@ -7,7 +7,7 @@ use super::World;
 use crate::extent::sample;
 
 /// Commands that are about templates or the suite, and start no engine of a file.
-const WITHOUT_ENGINES: [&[&str]; 13] = [
+const WITHOUT_ENGINES: [&[&str]; 12] = [
     &["check", "chat_template.jinja"],
     &["check"],
     &["check", "--format", "json"],
@@ -20,7 +20,6 @@ const WITHOUT_ENGINES: [&[&str]; 13] = [
     &["export", "exported"],
     &["matrix"],
     &["show", "mine", "--probe"],
-    &["trust", "--list"],
 ];
 
 /// Commands that ask the engines of a suite.
@@ -87,7 +86,7 @@ fn no_command_of_a_file_runs_unasked() {
         let seen = world.rolecall(arguments);
         if asks_engines {
             seen.is_well(&[2])
-                .says(&["nothing was started", "rolecall trust", "--allow-engines"]);
+                .says(&["nothing was started", "--allow-engines"]);
         } else {
             seen.is_well(&[0, 1, 2]);
         }
@@ -103,106 +102,33 @@ fn no_command_of_a_file_runs_unasked() {
 }
 
 #[test]
-fn a_command_runs_after_the_user_has_said_so_and_not_after_it_was_changed() {
-    let world = World::new();
-    folder_with(&world, &world.touch("first"));
-    world
-        .rolecall(&["trust"])
-        .is_well(&[0])
-        .says(&["may start from now on", "marks/first"]);
-    let ran = world.rolecall(&["run"]);
-    assert_eq!(ran.marks(), ["first"]);
-    fs::remove_file(world.path("marks/first")).unwrap();
-
-    folder_with(&world, &world.touch("second"));
-    world
-        .rolecall(&["run"])
-        .is_well(&[2])
-        .says(&["new since you trusted", "marks/second"]);
-    // Another folder with the same words is another folder.
-    world.write(
-        "home/rolecall.toml",
-        fs::read(world.path("work/rolecall.toml")).unwrap(),
-    );
-    world.write("home/chat_template.jinja", "x");
-    world.rolecall_in("home", &["run"], b"").is_well(&[2]);
-
-    folder_with(&world, &world.touch("first"));
-    world.rolecall(&["trust", "--forget"]).is_well(&[0]);
-    world
-        .rolecall(&["run"])
-        .is_well(&[2])
-        .says(&["not trusted them yet"]);
-    assert_eq!(
-        world.rolecall(&["run", "--allow-engines"]).marks(),
-        ["first"]
-    );
+fn a_command_of_a_file_runs_only_where_the_user_allows_it() {
+    let mut world = World::new();
+    folder_with(&world, &world.touch("mark"));
+    // An earlier version kept what the user had allowed.
+    let folder = world.path("work").canonicalize().unwrap();
+    let kept = serde_json::json!({"folders": {folder.to_str().unwrap(): [world.touch("mark")]}});
+    world.write("home/.config/rolecall/trusted.json", kept.to_string());
+    let refused = |world: &World| {
+        world.rolecall(&["run"]).is_well(&[2]).says(&[
+            "nothing was started",
+            "marks/mark",
+            "--allow-engines",
+        ]);
+    };
+    refused(&world);
+    let ran = world.rolecall(&["run", "--allow-engines"]);
+    assert_eq!(ran.marks(), ["mark"]);
+    fs::remove_file(world.path("marks/mark")).unwrap();
+    // It was for that command alone.
+    refused(&world);
+    world.set("ROLECALL_ALLOW_ENGINES", "0");
+    refused(&world);
+    world.set("ROLECALL_ALLOW_ENGINES", "1");
+    assert_eq!(world.rolecall(&["run"]).marks(), ["mark"]);
 }
 
-/// Trust is in what a command starts, not only in its line: a program, what a wrapper starts, what a
-/// program loads, and what would be loaded in the place of something else.
-#[test]
-fn nothing_that_was_changed_since_runs() {
-    let changes = [
-        ("./run.sh", "run.sh"),
-        ("sh run.sh --fast", "run.sh"),
-        ("sh -c 'exec ./run.sh'", "run.sh"),
-        ("./run.sh", "lib/inner.sh"),
-        ("python3 adapter.py", "helper.py"),
-        ("python3 adapter.py", "json.py"),
-    ];
-    for (engine, file) in sample(changes.to_vec(), 4) {
-        let world = World::new();
-        folder_with(&world, engine);
-        world.write_program("work/run.sh", "#!/bin/sh\n. lib/inner.sh\n");
-        world.write("work/lib/inner.sh", world.touch("trusted"));
-        world.write("work/adapter.py", "import json\nfrom helper import start\n");
-        world.write("work/helper.py", "start = 1\n");
-        world.rolecall(&["trust"]).is_well(&[0]);
-        let ran = world.rolecall(&["run"]);
-        assert_eq!(
-            ran.marks().is_empty(),
-            engine.contains("python3"),
-            "{engine}"
-        );
-        let _ = fs::remove_file(world.path("marks/trusted"));
-
-        let mut change = world.touch("changed");
-        if engine.starts_with("python3") {
-            change = format!("import os\nos.system('{change}')");
-        }
-        world.write(&format!("work/{file}"), format!("#!/bin/sh\n{change}\n"));
-        let seen = world.rolecall(&["run"]);
-        seen.is_well(&[2]).says(&["nothing was started", file]);
-        world.rolecall(&["trust"]).is_well(&[0]).says(&[file]);
-        assert_eq!(world.rolecall(&["run"]).marks(), ["changed"], "{engine}");
-    }
-}
-
-/// A folder that takes the place of a trusted one is another folder, whatever is in it.
-#[test]
-fn another_folder_in_the_place_of_a_trusted_one_is_not_trusted() {
-    let world = World::new();
-    if fs::metadata(world.path("work")).unwrap().created().is_err() {
-        // This file system does not know when a folder was made.
-        return;
-    }
-    let build = || folder_with(&world, "make engine");
-    build();
-    world.rolecall(&["trust"]).is_well(&[0]);
-    fs::remove_dir_all(world.path("work")).unwrap();
-    build();
-    world.write(
-        "work/Makefile",
-        format!("engine:\n\t{}\n", world.touch("clone")),
-    );
-    world
-        .rolecall(&["run"])
-        .is_well(&[2])
-        .says(&["another one than the folder that you trusted"]);
-}
-
-/// A file of another user can be changed at any time: neither trust nor the option is enough.
+/// A file of another user can be changed at any time: the option is not enough.
 #[test]
 fn nothing_of_another_user_runs() {
     let world = World::new();
@@ -216,7 +142,6 @@ fn nothing_of_another_user_runs() {
         &["run"][..],
         &["run", "--allow-engines"],
         &["accept", "mine", "--allow-engines"],
-        &["trust"],
     ] {
         world
             .rolecall(arguments)
@@ -305,38 +230,6 @@ fn engines_do_not_inherit_secrets() {
     let environment = fs::read_to_string(&dump).unwrap();
     assert!(environment.contains("hf_secretToken"), "{environment}");
     assert!(!environment.contains("secret-aws"), "{environment}");
-}
-
-/// What the user's own configuration says is read, whatever its state.
-#[test]
-fn a_damaged_list_of_trusted_folders_trusts_nothing() {
-    for text in [
-        "",
-        "{",
-        "[]",
-        "{\"folders\": 1}",
-        "{\"folders\": {\"/\": [1]}}",
-        "\u{0}",
-    ] {
-        let world = World::new();
-        folder_with(&world, &world.touch("damaged"));
-        world.write("home/.config/rolecall/trusted.json", text);
-        for arguments in [
-            &["run"][..],
-            &["trust"],
-            &["trust", "--list"],
-            &["trust", "--forget"],
-        ] {
-            world
-                .rolecall(arguments)
-                .is_well(&[2])
-                .says(&["trusted.json"]);
-        }
-        assert_eq!(
-            fs::read(world.path("home/.config/rolecall/trusted.json")).unwrap(),
-            text.as_bytes()
-        );
-    }
 }
 
 /// A repository whose configuration names commands, and lacks what is asked for.

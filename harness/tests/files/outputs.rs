@@ -11,7 +11,7 @@ use crate::folder::{Folder, Ran, has};
 use super::{contents, ended, link};
 
 /// How a command is called in the folder of [`world`] so that it has a result.
-const CALLS: [(&str, &str); 32] = [
+const CALLS: [(&str, &str); 31] = [
     ("check", "t.jinja"),
     ("show", "chat plain/user --trace"),
     ("render", "t.jinja log.jsonl"),
@@ -47,7 +47,6 @@ const CALLS: [(&str, &str); 32] = [
     ("reference setup", ""),
     ("reference update", "chat:plain/user"),
     ("reference verify", "chat:plain/user"),
-    ("trust", "--list"),
     ("completions", "bash"),
     ("help", ""),
 ];

@@ -41,7 +41,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
             "reference",
         ],
     ),
-    ("This program", &["trust", "completions", "help"]),
+    ("This program", &["completions", "help"]),
 ];
 
 /// What the parser itself adds.

@@ -23,7 +23,6 @@ mod roundtrip_servers;
 mod serve;
 mod tokens;
 mod trace;
-mod trust;
 
 mod diff;
 mod lint;
@@ -79,8 +78,6 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Serve { engine, limits } => serve::execute(engine, limits, out),
         Command::ProbeEngine(arguments) => probe_engine::execute(arguments, out),
         Command::Reference(command) => reference::execute(command, out),
-        Command::Trust { list: true, .. } => trust::list(out),
-        Command::Trust { folder, forget, .. } => trust::execute(folder, *forget, out),
         #[cfg(feature = "tokens")]
         Command::TokenizerWorker => Ok(work(stdin().lock(), out).map(|()| Status::Fine)?),
         Command::WatchGroups => {

@@ -59,7 +59,6 @@ pub mod roundtrip;
 pub mod roundtrip_servers;
 pub mod summary;
 pub mod trial;
-pub mod trust;
 
 pub mod coverage;
 pub mod fingerprint;

@@ -58,7 +58,7 @@ pub use limits::ProtocolLimits;
 pub use message::read_answer;
 pub use parsers::ProgramParsers;
 pub use pool::DeathCount;
-pub use process::{Process, check_before_start};
+pub use process::Process;
 pub use secrets::GIVEN;
 pub use serve::serve;
 pub use trial::{Check, CheckResult, Trial};

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -209,17 +209,6 @@ impl LastWords {
     }
 }
 
-/// What has to hold when a program starts; the error says why it must not.
-type StartCheck = fn() -> Result<(), String>;
-
-static START_CHECK: OnceLock<StartCheck> = OnceLock::new();
-
-/// Sets what has to hold right before and right after each start of a program.
-pub fn check_before_start(check: StartCheck) {
-    // The first caller decides.
-    let _ = START_CHECK.set(check);
-}
-
 /// Starts a program as the leader of a group of its own, without the user's secrets.
 pub(super) fn start(
     command: &[String],
@@ -227,8 +216,6 @@ pub(super) fn start(
     stdin: Stdio,
 ) -> Result<(Child, ProcessGroup), String> {
     let (program, arguments) = command.split_first().ok_or("no program is named")?;
-    let check = START_CHECK.get().copied().unwrap_or(|| Ok(()));
-    check()?;
     let mut command = Command::new(program);
     ProcessGroup::lead(&mut command);
     for name in withheld() {
@@ -241,7 +228,7 @@ pub(super) fn start(
         .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| match error.kind() {
+    let child = command.spawn().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound if is_assignment(program) => format!(
             "there is no program `{program}`: no shell reads the command line; \
                      `env {program} …` sets a variable"
@@ -250,13 +237,6 @@ pub(super) fn start(
         _ => format!("`{program}` cannot be started: {error}"),
     })?;
     let group = ProcessGroup::of(&child);
-    // Somebody may have changed its file in between.
-    if let Err(reason) = check() {
-        group.end();
-        let _ = child.kill();
-        let _ = child.wait();
-        return Err(reason);
-    }
     Ok((child, group))
 }
 
