@@ -561,8 +561,17 @@ pub(super) const SESSIONS: &[(&str, &[Line])] = &[
                 &["check", "mine.jinja", "--fix"],
                 says(
                     1,
-                    &["fixed no-tools-alike", "fixed no-repr-leak", "1 error, "],
+                    &[
+                        "fixed no-tools-alike",
+                        "an unsafe fix for no-repr-leak",
+                        "2 errors, ",
+                    ],
                 ),
+            ),
+            // The tools were there before, in another form.
+            Run(
+                &["check", "mine.jinja", "--fix", "--unsafe-fixes"],
+                says(1, &["fixed no-repr-leak", "unsafe: ", "1 error, "]),
             ),
             Edit(
                 "mine.jinja",
