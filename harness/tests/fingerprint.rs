@@ -136,7 +136,7 @@ fn a_server_is_found_out_by_its_counts() {
                     messages.insert(0, system);
                 }
             },
-            "22 tokens more in each conversation without a system message",
+            "a hidden system text of 14 tokens in each conversation without a system message",
             1,
         ),
     ];
@@ -159,7 +159,7 @@ fn a_server_is_found_out_by_its_counts() {
         let names: Vec<&str> = names.map(|one| one["name"].as_str().unwrap()).collect();
         assert_eq!(names.join(", "), expected, "{found:#}");
         assert_eq!(found["found"]["contradicted_by"], json!([]));
-        // One question for the model, and those that are counted.
+        // One request for the model, and those that are counted.
         let asked = server.asked();
         assert_eq!(found["requests"], asked.len() - 1);
         assert!(asked.len() <= 41, "{}", asked.len());
@@ -220,6 +220,114 @@ fn a_server_whose_counts_say_nothing_is_named_so() {
         assert!(out.contains(words), "{out}");
         let is_limited = out.contains("was asked too little for a verdict");
         assert_eq!(is_limited, code == 2, "{out}");
+    }
+}
+
+#[test]
+fn too_few_requests_are_no_verdict() {
+    let folder = folder();
+    let ran = ask(&folder, &changing(|_| ()), &["--yes", "--requests", "5"]);
+    assert_eq!(ran.code(), 2, "{}", ran.stdout());
+    assert!(
+        ran.stdout().contains("was asked too little for a verdict"),
+        "{}",
+        ran.stdout()
+    );
+}
+
+#[test]
+fn a_server_is_asked_as_it_wants_to_be() {
+    let folder = folder();
+    let server = Server::new(|request: &Request, before| match request.path.as_str() {
+        "/v1/models" => json_reply(200, &json!({"data": [{"id": "own"}]})),
+        // It is busy once.
+        _ if before == 4 => json_reply(429, &json!({"error": "wait"})).with("Retry-After", "0"),
+        _ => {
+            let body: Value = serde_json::from_slice(&request.body).unwrap();
+            match (body.get("max_completion_tokens"), prompt(&body)) {
+                (None, _) => json_reply(400, &json!({"error": "use `max_completion_tokens`"})),
+                (Some(tokens), Some(prompt)) if *tokens == 16 => counted(prompt.len()),
+                _ => json_reply(400, &json!({"error": "not this"})),
+            }
+        }
+    });
+    let arguments = ["--yes", "--max-tokens", "16", "--format", "json"];
+    let ran = ask(&folder, &server, &arguments);
+    assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+    let found: Value = serde_json::from_str(&ran.stdout()).unwrap();
+    assert_eq!(found["requests"], server.asked().len() - 1);
+    // A server that is always busy ends the search, even if it says how long to wait.
+    let busy = Server::new(
+        |request: &Request, before| match (request.path.as_str(), before) {
+            ("/v1/models", _) => json_reply(200, &json!({"data": [{"id": "own"}]})),
+            (_, 5..) => json_reply(429, &json!({"error": "wait"})).with("Retry-After", "0"),
+            _ => {
+                let body = serde_json::from_slice(&request.body).unwrap();
+                counted(prompt(&body).map_or(1, |prompt| prompt.len()))
+            }
+        },
+    );
+    let ran = ask(&folder, &busy, &["--yes"]);
+    assert_eq!(ran.code(), 2, "{}{}", ran.stdout(), ran.stderr());
+    let words = "stopped after 7 requests: the server is not ready: wait";
+    assert!(ran.stdout().contains(words), "{}", ran.stdout());
+}
+
+#[test]
+fn a_page_of_status_500_is_a_failure() {
+    let folder = folder();
+    let server = server(|body, _| match body["tools"].as_array() {
+        Some(_) => Reply::new(500, "Internal Server Error"),
+        None => counted(prompt(body).map_or(1, |prompt| prompt.len())),
+    });
+    let ran = ask(&folder, &server, &["--yes", "--format", "json"]);
+    let found: Value = serde_json::from_str(&ran.stdout()).unwrap();
+    assert_eq!((ran.code(), &found["verdict"]), (1, &json!("failing")));
+}
+
+#[test]
+fn what_right_servers_do_is_expected_without_an_application() {
+    let folder = folder();
+    let joined = |body: &mut Value, between: &str| {
+        for message in body["messages"].as_array_mut().unwrap() {
+            if let Some(parts) = message["content"].as_array() {
+                let texts = parts.iter().map(|part| part["text"].as_str().unwrap());
+                message["content"] = texts.collect::<Vec<_>>().join(between).into();
+            }
+        }
+    };
+    let template = Template::from_source("model", Dialect::Jinja, SOURCE);
+    for between in [None, Some("\n"), Some("")] {
+        let template = template.clone();
+        let server = server(move |body, _| {
+            let mut body = body.clone();
+            if let Some(between) = between {
+                joined(&mut body, between);
+            }
+            let mut case = Case::from_messages(body["messages"].as_array().unwrap().clone());
+            case.tools = body.get("tools").and_then(Value::as_array).cloned();
+            let variables = body["chat_template_kwargs"].as_object();
+            case.variables = variables.cloned().unwrap_or_default();
+            let calls = case.messages.iter_mut();
+            let calls = calls.filter_map(|one| one.get_mut("tool_calls")?.as_array_mut());
+            for call in calls.flatten() {
+                let arguments = &mut call["function"]["arguments"];
+                if let Ok(read) = serde_json::from_str(arguments.as_str().unwrap_or_default()) {
+                    *arguments = read;
+                }
+            }
+            let engines = Engines::default();
+            let program =
+                FrontProgram::load(engines.for_dialect(Dialect::Jinja).unwrap(), &template);
+            let input = PreparedCase::new(&case, Front::Transformers, &program.model);
+            match program.outcome(&input).into_prompt() {
+                Ok(prompt) => counted(prompt.len()),
+                Err(_) => json_reply(400, &json!({"error": "not this"})),
+            }
+        });
+        let address = format!("{}/v1", server.address);
+        let ran = folder.rolecall(&["fingerprint", &address, "--templates", "model", "--yes"]);
+        assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
     }
 }
 

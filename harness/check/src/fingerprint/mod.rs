@@ -11,7 +11,6 @@ mod way;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::slice;
 
 use rayon::prelude::*;
 use rolecall_core::{CONTENT, Case, Engine, Template};
@@ -22,8 +21,8 @@ use crate::tokenizer::Tokenizer;
 
 pub use question::Question;
 use question::{cases, questions};
-use way::{Counter, plain, steps};
-pub use way::{Mistake, Step, Way};
+use way::{Counter, bases, steps};
+pub use way::{Mistake, Place, Step, Unknown, Way};
 
 /// The most tokens of a conversation that is sent, as the expected way counts them.
 const LONGEST: u64 = 1500;
@@ -41,30 +40,50 @@ const MOST_REFUSALS: usize = 2;
 /// How much less likely a way becomes with each request that contradicts it.
 const DOUBT: f64 = 0.25;
 
-/// The most changes that one explanation combines.
-const MOST_CHANGES: usize = 3;
-
-/// How many explanations the search for a combination goes on with.
+/// To so many combinations of two changes a third one is added.
 const BEAM: usize = 8;
 
-/// Kinds of conversations. A server may take or change only some kinds: those with tools, with
-/// variables, with parts of texts, with other messages than questions, with a system message.
-const KINDS: [fn(&Case) -> bool; 5] = [
+/// With so many counts the first search for a combination begins, if nothing known explains them. So there
+/// are requests left to test what it finds.
+const EARLY: usize = 10;
+
+/// With so many more counts the search begins again, if they contradict everything that was found.
+const AGAIN: usize = 4;
+
+/// With so many counts all combinations are compared first. Those that were asked first differ most.
+const SIEVE: usize = 6;
+
+/// So many combinations are compared at once.
+const PORTION: usize = 512;
+
+/// The most work of all searches together: see [`Counter::work`]. It takes about three seconds of a processor
+/// of 2024, in an optimised build.
+const MOST_WORK: usize = 480 << 20;
+
+/// After so many requests an earlier one is repeated. An even number of servers that take turns would all be
+/// asked the same if each of them got the same requests twice.
+const SPREAD: usize = 5;
+
+/// How many requests are repeated while others are sent.
+const MOST_REPEATED: usize = 3;
+
+/// Kinds of conversations. A server may take or change only some kinds: those with tools, with calls,
+/// with a variable that is on or off, with parts of texts, with other messages than questions, with a system
+/// message, with two messages of one role in a row that are no results, with many messages.
+const KINDS: [fn(&Case) -> bool; 9] = [
     |case| case.tools.is_some(),
-    |case| !case.variables.is_empty(),
+    |case| case.messages.iter().any(|one| one["tool_calls"].is_array()),
+    |case| case.variables.values().any(|value| *value == true),
+    |case| case.variables.values().any(|value| *value == false),
     |case| case.messages.iter().any(|one| one[CONTENT].is_array()),
     |case| case.messages.iter().any(|one| one["role"] != "user"),
     |case| case.messages.iter().any(|one| one["role"] == "system"),
+    |case| {
+        let mut neighbours = case.messages.windows(2);
+        neighbours.any(|both| both[0]["role"] == both[1]["role"] && both[0]["role"] != "tool")
+    },
+    |case| case.messages.len() > 8,
 ];
-
-/// Tokens that are in prompts of a server, and in none of a way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Surplus {
-    /// How many there are; fewer than none if tokens are missing.
-    pub tokens: i64,
-    /// Whether only conversations without a system message have them.
-    pub is_system: bool,
-}
 
 /// What a server says of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,17 +101,27 @@ struct Class {
     /// The simplest one is the first.
     ways: Vec<Way>,
     counts: Vec<Option<u64>>,
+    /// How many counts there were when it was found: they do not test it.
+    since: usize,
 }
 
 /// A server's counts so far, and the ways that may have made them.
 pub struct Fingerprint<'t> {
     counter: Counter<'t>,
+    /// The ways from which the search begins.
+    bases: Vec<Way>,
     /// The changes that may come to each template through each front.
     steps: HashMap<(usize, Front), Vec<Step>>,
     questions: Vec<Question>,
     /// The class of the expected way is the first.
     classes: Vec<Class>,
     answers: Vec<(usize, Answer)>,
+    /// The second answers to questions.
+    again: Vec<(usize, Answer)>,
+    /// How many counts there were when combinations were last looked for.
+    searched: usize,
+    /// The work that the searches may still take.
+    left: usize,
 }
 
 /// The explanation of a server's counts that contradicts the fewest of them.
@@ -100,25 +129,18 @@ pub struct Fingerprint<'t> {
 pub struct Explanation {
     /// The simplest way, and others with the same counts for all questions that were asked.
     pub ways: Vec<Way>,
-    pub surplus: Option<Surplus>,
     /// What it makes of each question.
     pub counts: Vec<Option<u64>>,
     /// The answers that contradict it: their indices.
     pub contradicted: Vec<usize>,
 }
 
-impl Explanation {
-    /// How many changes it needs.
-    fn cost(&self) -> usize {
-        self.ways[0].steps.len() + usize::from(self.surplus.is_some())
-    }
-}
-
 /// What a server's counts say.
 #[derive(Debug)]
 pub struct Conclusion {
     pub best: Explanation,
-    /// What the expected way makes of it.
+    /// What the expected way makes of it. Without a named application, it is the one that fits best of those
+    /// in which right servers differ.
     pub expected: Explanation,
     /// The simplest way that fits next, with the answers that contradict it.
     pub next: Option<Explanation>,
@@ -143,57 +165,44 @@ impl<'t> Fingerprint<'t> {
     ) -> Result<Fingerprint<'t>, String> {
         let programs = templates.iter();
         let programs = programs.map(|one| FrontProgram::load(engine, one));
-        let counter = Counter::new(programs.collect(), tokenizer);
-        let expected = Way {
-            template: 0,
-            front,
-            steps: Vec::new(),
-        };
+        let mut counter = Counter::new(programs.collect(), tokenizer);
+        let bases = bases(&counter.programs, front);
         let mut questions = questions(&counter.programs);
-        let counts = counter.counts(slice::from_ref(&expected), &cases(&questions));
+        let counts = counter.counts(&bases[..1], &cases(&questions));
         let mut counts = counts.iter().flatten();
         questions.retain(|_| {
             let count = counts.next().copied().flatten();
             count.is_some_and(|count| count <= LONGEST)
         });
-        let plain = plain(&counter.programs, expected);
-        let steps: HashMap<(usize, Front), Vec<Step>> = plain
+        let steps: HashMap<(usize, Front), Vec<Step>> = bases
             .par_iter()
+            .filter(|way| way.steps.is_empty())
             .map(|way| {
                 let program = &counter.programs[way.template];
                 let steps = steps(program, way.front, &questions);
                 ((way.template, way.front), steps)
             })
             .collect();
-        let changed = plain.iter().flat_map(|way| {
+        let changed = bases.iter().flat_map(|way| {
             let steps = steps[&(way.template, way.front)].iter();
-            steps.map(|step| Way {
-                steps: vec![*step],
-                ..way.clone()
-            })
+            steps.map(|step| way.with(*step))
         });
-        let ways: Vec<Way> = plain.iter().cloned().chain(changed).collect();
-        let all = counter.counts(&ways, &cases(&questions));
-        let mut classes: Vec<Class> = Vec::new();
-        let mut places = HashMap::new();
-        for (counts, way) in all.into_iter().zip(ways) {
-            let place = *places.entry(counts).or_insert_with_key(|counts| {
-                let counts = counts.clone();
-                classes.push(Class {
-                    ways: Vec::new(),
-                    counts,
-                });
-                classes.len() - 1
-            });
-            classes[place].ways.push(way);
-        }
-        let fingerprint = Fingerprint {
+        let ways: Vec<Way> = bases.iter().cloned().chain(changed).collect();
+        let mut fingerprint = Fingerprint {
             counter,
+            bases,
             steps,
             questions,
-            classes,
+            classes: Vec::new(),
             answers: Vec::new(),
+            again: Vec::new(),
+            searched: 0,
+            left: MOST_WORK,
         };
+        let all = fingerprint
+            .counter
+            .counts(&ways, &cases(&fingerprint.questions));
+        fingerprint.know(ways.into_iter().zip(all));
         fingerprint.counter.check()?;
         if fingerprint.questions.is_empty() {
             let name = &templates[0].name;
@@ -202,6 +211,27 @@ impl<'t> Fingerprint<'t> {
             ));
         }
         Ok(fingerprint)
+    }
+
+    /// Adds ways to the classes.
+    fn know(&mut self, ways: impl Iterator<Item = (Way, Vec<Option<u64>>)>) {
+        let since = self.counted().count();
+        let classes = self.classes.iter().enumerate();
+        let mut places: HashMap<Vec<Option<u64>>, usize> = classes
+            .map(|(place, class)| (class.counts.clone(), place))
+            .collect();
+        for (way, counts) in ways {
+            let place = *places.entry(counts).or_insert_with_key(|counts| {
+                let counts = counts.clone();
+                self.classes.push(Class {
+                    ways: Vec::new(),
+                    counts,
+                    since,
+                });
+                self.classes.len() - 1
+            });
+            self.classes[place].ways.push(way);
+        }
     }
 
     pub fn questions(&self) -> &[Question] {
@@ -213,6 +243,18 @@ impl<'t> Fingerprint<'t> {
         &self.answers
     }
 
+    /// The question to which the server has given two answers, with the counts.
+    pub fn unsteady(&self) -> Option<(usize, u64, u64)> {
+        self.again.iter().find_map(|(question, again)| {
+            let mut counted = self.counted();
+            let (_, first) = counted.find(|(asked, _)| asked == question)?;
+            match again {
+                Answer::Counted(again) if *again != first => Some((*question, first, *again)),
+                _ => None,
+            }
+        })
+    }
+
     /// The most tokens that so many questions have, by any of the known ways.
     pub fn most_tokens(&self, requests: usize) -> u64 {
         let mut most: Vec<u64> = (0..self.questions.len())
@@ -221,6 +263,8 @@ impl<'t> Fingerprint<'t> {
                 counts.flatten().max().unwrap_or_default()
             })
             .collect();
+        most.sort_unstable_by(|one, other| other.cmp(one));
+        most.extend_from_within(..MOST_REPEATED.min(most.len()));
         most.sort_unstable_by(|one, other| other.cmp(one));
         most.iter().take(requests).sum()
     }
@@ -232,23 +276,79 @@ impl<'t> Fingerprint<'t> {
 
     /// Adds the answer to a question.
     pub fn add(&mut self, question: usize, answer: Answer) {
-        self.answers.push((question, answer));
+        let answers = if self.is_asked(question) {
+            &mut self.again
+        } else {
+            &mut self.answers
+        };
+        answers.push((question, answer));
     }
 
-    /// The question that says most about the ways which are not excluded yet. None if enough is known, or
-    /// if nothing known explains the answers.
-    pub fn next(&self) -> Option<usize> {
+    fn is_asked(&self, question: usize) -> bool {
+        self.answers.iter().any(|(asked, _)| *asked == question)
+    }
+
+    /// The question that says most about the ways which are not excluded yet, or one that was asked before,
+    /// to see whether its count is the same. None if enough is known, or if nothing known explains the
+    /// answers.
+    pub fn next_question(&mut self) -> Option<usize> {
+        if self.unsteady().is_some() {
+            return None;
+        }
+        let sent = self.answers.len() + self.again.len();
+        let repeated = self.again.len();
+        if sent >= SPREAD * (repeated + 1)
+            && repeated < MOST_REPEATED
+            && let Some((question, _)) = self.counted().nth(repeated)
+        {
+            return Some(question);
+        }
+        self.search();
+        self.chosen()
+    }
+
+    /// Whether the answers do not test enough what explains them: `was_stopped` says that more would have been
+    /// asked.
+    pub fn is_open(&self, was_stopped: bool) -> bool {
+        let (_, lead) = self.lead();
+        let is_little = self.counted().count() < self.enough(lead);
+        (was_stopped || is_little) && self.chosen().is_some()
+    }
+
+    /// Whether the search for combinations has ended before it had tried all.
+    pub fn is_cut(&self) -> bool {
+        self.left == 0
+    }
+
+    /// The fewest answers that contradict a class, and the first such class.
+    fn lead(&self) -> (usize, usize) {
+        let classes = self.classes.iter().enumerate();
+        let mistakes =
+            classes.map(|(place, class)| (self.contradicted(&class.counts).len(), place));
+        mistakes.min().unwrap_or_default()
+    }
+
+    /// So many conversations have to be counted before a class is the explanation.
+    fn enough(&self, class: usize) -> usize {
+        LEAST.max(self.classes[class].since + ENOUGH)
+    }
+
+    /// The question that says most about the ways which are not excluded yet.
+    fn chosen(&self) -> Option<usize> {
         let mistakes: Vec<usize> = self
             .classes
             .iter()
             .map(|class| self.contradicted(&class.counts).len())
             .collect();
-        let least = *mistakes.iter().min()?;
-        let lead = mistakes.iter().position(|count| *count == least)?;
-        let is_asked = |question| self.answers.iter().any(|(asked, _)| *asked == question);
+        let (least, lead) = self.lead();
+        let enough = self.enough(lead);
         let lead = &self.classes[lead].counts;
         let open: Vec<usize> = (0..self.questions.len())
-            .filter(|question| lead[*question].is_some() && !is_asked(*question))
+            .filter(|question| !self.is_asked(*question))
+            .filter(|question| {
+                let mut fit = self.classes.iter().zip(&mistakes);
+                fit.any(|(class, count)| *count == least && class.counts[*question].is_some())
+            })
             .filter(|question| self.is_taken(&self.questions[*question].case))
             .collect();
         let counted = self.counted().count();
@@ -262,7 +362,7 @@ impl<'t> Fingerprint<'t> {
             *count >= ENOUGH || !told.any(|is_told| is_told)
         };
         let is_known = self.classes.iter().zip(&mistakes).all(is_excluded);
-        if counted >= LEAST && (is_known || 2 * least > counted) {
+        if counted >= enough && (is_known || 2 * least > counted) {
             let is_new = |question: &usize| self.is_of_new_kind(&self.questions[*question].case);
             return open.into_iter().find(is_new);
         }
@@ -354,18 +454,25 @@ impl<'t> Fingerprint<'t> {
 
     fn concluded(&self) -> Option<Conclusion> {
         let (first, _) = self.counted().next()?;
-        let explained = |class: &Class| self.explanation(class.ways.clone(), class.counts.clone());
-        let expected = explained(&self.classes[0]);
+        let plain = &self.classes[0].ways[0];
+        let is_right = |way: &Way| {
+            let is_own = way.front == plain.front || way.front == Front::Raw;
+            way.template == 0 && is_own && way.steps.iter().all(|step| step.is_choice())
+        };
+        let explained = |class: &Class| {
+            let mut ways = class.ways.clone();
+            // An expected way comes first, then the simplest one.
+            ways.sort_by_key(|way| (!is_right(way), way.cost()));
+            self.explanation(ways, class.counts.clone())
+        };
         let mut all: Vec<Explanation> = self.classes.iter().map(explained).collect();
-        all.sort_by_key(|one| (one.contradicted.len(), one.cost()));
-        let wrong = all[0].contradicted.len();
-        if wrong > 0 && wrong < self.counted().count() {
-            all.extend(self.combined(&all));
-        }
-        let surplus = all.iter().filter_map(|one| self.with_surplus(one));
-        let surplus: Vec<Explanation> = surplus.collect();
-        all.extend(surplus);
-        all.sort_by_key(|one| (one.contradicted.len(), one.cost()));
+        all.sort_by_key(|one| {
+            let way = &one.ways[0];
+            (one.contradicted.len(), !is_right(way), way.cost())
+        });
+        let place = all.iter().position(|one| is_right(&one.ways[0]))?;
+        let (ways, counts) = (all[place].ways[..1].to_vec(), all[place].counts.clone());
+        let expected = self.explanation(ways, counts);
         let mut all = all.into_iter();
         let mut best = all.next()?;
         let asked = |one: &Explanation| -> Vec<Option<u64>> {
@@ -375,24 +482,26 @@ impl<'t> Fingerprint<'t> {
         let own = asked(&best);
         let mut next = None;
         for one in all {
-            if asked(&one) != own {
-                next = next.or(Some(one));
-            } else if one.surplus == best.surplus {
+            if asked(&one) == own {
                 best.ways.extend(one.ways);
+            } else {
+                next = next.or(Some(one));
             }
         }
-        let simplest = best.ways[0].steps.len();
+        let simplest = best.ways[0].cost();
         let mut seen = HashSet::new();
         best.ways
-            .retain(|way| way.steps.len() == simplest && seen.insert(way.names()));
+            .retain(|way| way.cost() == simplest && seen.insert(way.names()));
         let counts: Vec<u64> = self.counted().map(|(_, count)| count).collect();
-        let is_constant = counts.iter().all(|count| *count == counts[0])
+        // A combination of changes may happen to make the same count of all conversations that were asked.
+        let is_constant = counts.len() > ENOUGH
+            && counts.iter().all(|count| *count == counts[0])
             && self
                 .counted()
-                .any(|(question, _)| best.counts[question] != best.counts[first]);
+                .any(|(question, _)| expected.counts[question] != expected.counts[first]);
         Some(Conclusion {
             is_expected: expected.contradicted.is_empty(),
-            is_constant: is_constant && !best.contradicted.is_empty(),
+            is_constant,
             expected,
             best,
             next,
@@ -403,115 +512,176 @@ impl<'t> Fingerprint<'t> {
         Explanation {
             contradicted: self.contradicted(&counts),
             ways,
-            surplus: None,
             counts,
         }
     }
 
-    /// Adds changes to the explanations that fit best, as long as that helps.
-    fn combined(&self, all: &[Explanation]) -> Vec<Explanation> {
-        let mut found: Vec<Explanation> = Vec::new();
-        let begun = all.iter().take(BEAM);
-        let mut beam: Vec<(usize, Way)> = begun
-            .map(|one| (one.contradicted.len(), one.ways[0].clone()))
-            .collect();
-        for _ in 1..MOST_CHANGES {
-            let longer = beam.iter().flat_map(|(before, way)| {
-                let steps = self.steps[&(way.template, way.front)].iter();
-                let steps = steps.copied().filter(|step| {
-                    let is_left_out = |step: &Step| matches!(step, Step::Without(_));
-                    let mut own = way.steps.iter();
-                    !own.any(|own| {
-                        own.name() == step.name() || is_left_out(own) && is_left_out(step)
-                    })
-                });
-                steps.map(|step| {
-                    let steps = [way.steps.as_slice(), &[step]].concat();
-                    let way = Way {
-                        steps,
-                        ..way.clone()
-                    };
-                    (*before, way)
-                })
+    /// Looks for combinations of changes, and for texts of unknown length, if the answers contradict every
+    /// way. What is found is a way like the others then: the questions that are left test it.
+    fn search(&mut self) {
+        let counted = self.counted().count();
+        let (least, _) = self.lead();
+        let wanted = match self.searched {
+            0 => EARLY,
+            before => before + AGAIN,
+        };
+        if least == 0 || counted < wanted || self.left == 0 {
+            return;
+        }
+        self.searched = counted;
+        let asked: Vec<usize> = self.counted().map(|(question, _)| question).collect();
+        let asked: Vec<&Case> = asked.iter().map(|one| &self.questions[*one].case).collect();
+        let of_bases = self.counter.counts(&self.bases, &asked);
+        let (mut pairs, mut seen) = (Vec::new(), HashSet::new());
+        for (base, own) in self.bases.iter().zip(&of_bases) {
+            // Choices that made no difference are left out, and then the changes that would make none.
+            if !seen.insert((
+                base.template,
+                base.front.is_served().then_some(base.front),
+                own,
+            )) {
+                continue;
+            }
+            let alone: Vec<Way> = self.steps_of(base).map(|step| base.with(step)).collect();
+            let counts = self.counter.counts(&alone, &asked);
+            let felt = alone.iter().zip(&counts).filter_map(|(way, counts)| {
+                let step = way.steps.last()?;
+                let is_unknown = matches!(step, Step::Unknown(_));
+                if is_unknown {
+                    pairs.push(way.clone());
+                }
+                (is_unknown || counts != own).then_some(*step)
             });
-            let (before, longer): (Vec<usize>, Vec<Way>) = longer.unzip();
-            let counts = self.asked_counts(&longer).into_iter();
-            let longer = counts.zip(longer).zip(before);
-            let mut longer: Vec<Explanation> = longer
-                .filter_map(|((counts, way), before)| {
-                    let one = self.explanation(vec![way], counts);
-                    (one.contradicted.len() < before).then_some(one)
-                })
-                .collect();
-            longer.sort_by_key(|one| one.contradicted.len());
-            let mut seen = HashSet::new();
-            longer.retain(|one| seen.insert(one.ways[0].names()));
-            longer.truncate(BEAM);
-            beam = longer
-                .iter()
-                .map(|one| (one.contradicted.len(), one.ways[0].clone()))
-                .collect();
-            found.append(&mut longer);
-            if found.iter().any(|one| one.contradicted.is_empty()) {
-                break;
+            let felt: Vec<Step> = felt.collect();
+            for (at, one) in felt.iter().enumerate() {
+                let others = felt[at + 1..].iter().filter(|other| !one.excludes(**other));
+                pairs.extend(others.map(|other| base.with(*one).with(*other)));
             }
         }
+        let mut found = self.best_of(&pairs);
+        let longer = found.iter().take(BEAM).map(|one| &one.ways[0]);
+        let longer = longer.flat_map(|way| self.steps_of(way).map(|step| way.with(step)));
+        let longer: Vec<Way> = longer.collect();
+        found.extend(self.best_of(&longer));
+        found.retain(|one| one.contradicted.len() < least);
+        let ways: Vec<Way> = found.into_iter().flat_map(|one| one.ways).collect();
+        let all = self.counter.counts(&ways, &cases(&self.questions));
+        let known = ways.into_iter().zip(all).map(|(mut way, mut counts)| {
+            self.solve(&mut way, &mut counts);
+            (way, counts)
+        });
+        let known: Vec<_> = known.collect();
+        self.know(known.into_iter());
+    }
+
+    /// The steps that can be added to a way.
+    fn steps_of(&self, way: &Way) -> impl Iterator<Item = Step> {
+        let steps = self.steps[&(way.template, way.front)].iter().copied();
+        let steps = steps.chain(Unknown::all());
+        steps.filter(|step| !way.steps.iter().any(|own| own.excludes(*step)))
+    }
+
+    /// The ways that the fewest answers contradict. Those that do worse with a few answers are not compared
+    /// with the others.
+    fn best_of(&mut self, ways: &[Way]) -> Vec<Explanation> {
+        let asked: Vec<usize> = self.counted().map(|(question, _)| question).collect();
+        let sorted = |mut found: Vec<Explanation>| {
+            found.sort_by_key(|one| (one.contradicted.len(), one.ways[0].cost()));
+            found
+        };
+        let mut few = Vec::new();
+        for portion in ways.chunks(PORTION) {
+            few.extend(self.measured(portion.to_vec(), &asked[..SIEVE.min(asked.len())]));
+        }
+        let few = sorted(few).into_iter().take(PORTION);
+        let few: Vec<Way> = few.flat_map(|one| one.ways).collect();
+        let mut found = sorted(self.measured(few, &asked));
+        let mut seen = HashSet::new();
+        found.retain(|one| seen.insert(one.ways[0].names()));
+        found.truncate(2 * BEAM);
         found
     }
 
-    /// The counts of ways for the questions that were asked.
-    fn asked_counts(&self, ways: &[Way]) -> Vec<Vec<Option<u64>>> {
-        let asked = self.answers.iter().map(|(question, _)| *question);
-        let asked: Vec<usize> = asked.collect();
+    /// Ways with the unknown numbers that fit some questions best, and the answers to these that contradict
+    /// them. None once the work is used up.
+    fn measured(&mut self, ways: Vec<Way>, asked: &[usize]) -> Vec<Explanation> {
+        if self.left == 0 {
+            return Vec::new();
+        }
+        let before = self.counter.work;
         let cases: Vec<&Case> = asked.iter().map(|one| &self.questions[*one].case).collect();
-        let of_asked = self.counter.counts(ways, &cases).into_iter();
-        of_asked
-            .map(|counted| {
-                let mut counts = vec![None; self.questions.len()];
-                for (question, count) in asked.iter().zip(counted) {
-                    counts[*question] = count;
+        let all = self.counter.counts(&ways, &cases);
+        self.left = self.left.saturating_sub(self.counter.work - before);
+        let explained = all.into_iter().zip(ways).filter_map(|(counted, mut way)| {
+            for step in &mut way.steps {
+                if let Step::Unknown(unknown) = step {
+                    unknown.tokens = None;
                 }
-                counts
-            })
-            .collect()
+            }
+            let mut counts = vec![None; self.questions.len()];
+            for (question, count) in asked.iter().zip(counted) {
+                counts[*question] = count;
+            }
+            self.solve(&mut way, &mut counts)?;
+            let mut one = self.explanation(vec![way], counts);
+            one.contradicted
+                .retain(|index| asked.contains(&self.answers[*index].0));
+            Some(one)
+        });
+        explained.collect()
     }
 
-    /// The same explanation with the tokens that are in the server's prompts besides, if there are as many
-    /// in each of them, or in each of those without a system message.
-    fn with_surplus(&self, one: &Explanation) -> Option<Explanation> {
-        let has_system = |question: usize| {
-            let messages = &self.questions[question].case.messages;
-            messages
-                .iter()
-                .any(|message| message["role"] == "system" || message["role"] == "developer")
-        };
-        let mut both = [false, true].into_iter().filter_map(|is_system| {
-            let concerned = |question| !is_system || !has_system(question);
-            let mut tally: HashMap<i64, usize> = HashMap::new();
-            for (question, count) in self.counted().filter(|(question, _)| concerned(*question)) {
-                let own = i64::try_from(one.counts[question]?).ok()?;
-                *tally.entry(i64::try_from(count).ok()? - own).or_default() += 1;
-            }
-            let tokens = tally.into_iter().max_by_key(|(_, often)| *often)?.0;
-            let counts = one.counts.iter().enumerate().map(|(question, count)| {
-                let more = if concerned(question) { tokens } else { 0 };
-                count.and_then(|count| count.checked_add_signed(more))
-            });
-            let surplus = Some(Surplus { tokens, is_system });
-            let explained = self.explanation(one.ways.clone(), counts.collect());
-            Some(Explanation {
-                surplus,
-                ..explained
-            })
+    /// Adds the tokens of an unknown text to what a way makes of questions; how many fits most of the answers,
+    /// if that is not known yet. None if none fits.
+    fn solve(&self, way: &mut Way, counts: &mut [Option<u64>]) -> Option<()> {
+        let mut steps = way.steps.iter_mut();
+        let unknown = steps.find_map(|step| match step {
+            Step::Unknown(unknown) => Some(unknown),
+            _ => None,
         });
-        let is_needed = !one.contradicted.is_empty();
-        both.find(|one| is_needed && one.contradicted.is_empty())
+        let Some(unknown) = unknown else {
+            return Some(());
+        };
+        let written = match unknown.place {
+            Place::Anywhere => 0,
+            _ => self.counter.stand_in,
+        };
+        let concerns = |question: usize| unknown.concerns(&self.questions[question].case);
+        let more = |is_beside: bool| {
+            let mut tally: BTreeMap<i64, usize> = BTreeMap::new();
+            for (question, count) in self.counted() {
+                if let (Some(own), true) = (counts[question], concerns(question) == Some(is_beside))
+                {
+                    *tally
+                        .entry(i64::try_from(count).ok()? - i64::try_from(own).ok()?)
+                        .or_default() += 1;
+                }
+            }
+            tally
+                .into_iter()
+                .max_by_key(|(_, often)| *often)
+                .map(|(more, _)| more + written)
+        };
+        let tokens = if let Some(tokens) = unknown.tokens {
+            tokens
+        } else {
+            let (alone, beside) = (more(false), more(true));
+            [alone.or(beside)?, beside.or(alone)?]
+        };
+        for (question, count) in counts.iter_mut().enumerate() {
+            if let Some(is_beside) = concerns(question) {
+                let more = tokens[usize::from(is_beside)] - written;
+                *count = count.and_then(|count| count.checked_add_signed(more));
+            }
+        }
+        unknown.tokens = Some(tokens);
+        let is_text = tokens.iter().all(|tokens| *tokens > 0);
+        (is_text || unknown.place == Place::Anywhere && tokens[0] != 0).then_some(())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
     use std::ops::Range;
 
     use rolecall_core::Dialect;
@@ -552,9 +722,12 @@ mod tests {
         mut count: impl FnMut(&Question) -> Answer,
     ) -> (Conclusion, u64) {
         fingerprint.answers.clear();
+        fingerprint.again.clear();
+        fingerprint.searched = 0;
+        fingerprint.left = MOST_WORK / 8;
         let mut sum = 0;
-        while fingerprint.answers.len() < 40 {
-            let Some(question) = fingerprint.next() else {
+        while fingerprint.answers.len() + fingerprint.again.len() < 40 {
+            let Some(question) = fingerprint.next_question() else {
                 break;
             };
             let answer = count(&fingerprint.questions[question]);
@@ -567,11 +740,11 @@ mod tests {
     }
 
     /// What a way makes of each question, by its name.
-    fn named(fingerprint: &Fingerprint<'_>, way: &Way) -> HashMap<String, Option<u64>> {
+    fn named(fingerprint: &mut Fingerprint<'_>, way: &Way) -> HashMap<String, Option<u64>> {
         let questions = &fingerprint.questions;
         let counts = fingerprint
             .counter
-            .counts(slice::from_ref(way), &cases(questions));
+            .counts(std::slice::from_ref(way), &cases(questions));
         let names = questions.iter().map(|one| one.name.clone());
         names.zip(counts.into_iter().flatten()).collect()
     }
@@ -601,7 +774,7 @@ mod tests {
             assert!(truths.len() > 50, "{}", truths.len());
             let most = fingerprint.most_tokens(40);
             let mut refusing = 0;
-            for (number, truth) in truths.iter().enumerate() {
+            for (number, truth) in truths.iter().enumerate().step_by(7) {
                 let counts = fingerprint.classes[number].counts.clone();
                 let names: Vec<String> = fingerprint
                     .questions
@@ -626,69 +799,176 @@ mod tests {
                     found.ways
                 );
                 refusing += usize::from(refuses);
+                let is_choice = |way: &Way| {
+                    let is_own = [Front::Transformers, Front::Raw].contains(&way.front);
+                    is_own && way.steps.iter().all(|one| one.is_choice())
+                };
+                let is_expected = fingerprint.classes[number].ways.iter().any(is_choice);
                 assert!(
-                    refuses || conclusion.is_expected == (number == 0),
+                    refuses || conclusion.is_expected == is_expected,
                     "{truth:?}"
                 );
-                assert!(found.contradicted.is_empty() && found.surplus.is_none());
+                assert!(found.contradicted.is_empty());
                 assert!(sum <= most && fingerprint.answers.len() <= 40, "{truth:?}");
             }
-            assert!(
-                refusing < truths.len() / 4,
-                "{refusing} of {}",
-                truths.len()
-            );
+            assert!(refusing < truths.len() / 7 / 2, "{refusing}");
+        });
+    }
+
+    /// The changes that explain a server which changes requests so, and how many counts contradict them.
+    fn explained(
+        fingerprint: &mut Fingerprint<'_>,
+        front: Front,
+        change: impl Fn(&mut Case),
+        more: u64,
+    ) -> (Vec<String>, usize) {
+        let way = Way {
+            template: 0,
+            front,
+            steps: Vec::new(),
+        };
+        let mut changed: Vec<Case> = Vec::new();
+        for question in &fingerprint.questions {
+            let mut case = question.case.clone();
+            change(&mut case);
+            changed.push(case);
+        }
+        let changed: Vec<&Case> = changed.iter().collect();
+        let counts = fingerprint.counter.counts(&[way], &changed).remove(0);
+        let names = fingerprint.questions.iter().map(|one| one.name.clone());
+        let counts: HashMap<String, Option<u64>> = names.zip(counts).collect();
+        let (conclusion, _) = concluded(fingerprint, |question| match counts[&question.name] {
+            Some(count) => Answer::Counted(count + more),
+            None => Answer::Refused("no".to_owned()),
+        });
+        let best = conclusion.best;
+        let mut names: Vec<String> = best.ways[0].steps.iter().map(|step| step.name()).collect();
+        names.sort();
+        (names, best.contradicted.len())
+    }
+
+    #[test]
+    fn two_changes_are_combined_even_if_neither_helps_alone() {
+        with_fingerprint(|fingerprint| {
+            for both in [
+                ["the system is lost", "tools are hidden"],
+                ["thinking is on", "tools are hidden"],
+            ] {
+                let mistakes = MISTAKES.iter().filter(|one| both.contains(&one.name));
+                let steps: Vec<Step> = mistakes.map(Step::Mistake).collect();
+                let way = Way {
+                    template: 0,
+                    front: Front::Vllm,
+                    steps,
+                };
+                let counts = named(fingerprint, &way);
+                let (conclusion, _) =
+                    concluded(fingerprint, |question| match counts[&question.name] {
+                        Some(count) => Answer::Counted(count),
+                        None => Answer::Refused("no".to_owned()),
+                    });
+                let best = &conclusion.best;
+                assert!(best.contradicted.is_empty());
+                let mut ways = best.ways.iter();
+                assert!(
+                    ways.any(|found| found.names().2 == way.names().2),
+                    "{:?}",
+                    best.ways
+                );
+            }
         });
     }
 
     #[test]
-    fn changes_are_combined_and_a_surplus_is_measured() {
+    fn a_text_that_nobody_sent_is_found_wherever_it_is() {
+        let text = "Our own words, and not a few of them.";
+        let own = || serde_json::json!({"role": "system", "content": text});
+        let is_system =
+            |one: &serde_json::Value| one["role"] == "system" || one["role"] == "developer";
+        let has_none = |case: &Case| !case.messages.iter().any(is_system);
+        let if_none = |case: &mut Case| {
+            if has_none(case) {
+                case.messages.insert(0, own());
+            }
+        };
+        let instead = |case: &mut Case| {
+            case.messages.retain(|one| !is_system(one));
+            case.messages.insert(0, own());
+        };
+        let before = |case: &mut Case| match case.messages.first_mut() {
+            Some(first) if first["role"] == "system" && first["content"].is_string() => {
+                let joined = format!("{text} {}", first["content"].as_str().unwrap());
+                first["content"] = joined.into();
+            }
+            _ => case.messages.insert(0, own()),
+        };
+        let with_tools = |case: &mut Case| {
+            if case.tools.as_ref().is_some_and(|tools| !tools.is_empty()) {
+                if_none(case);
+            }
+        };
+        let hidden = format!("a hidden system text of {} tokens", text.len());
         with_fingerprint(|fingerprint| {
-            let counter = |names: &[&str]| {
-                let mistakes = MISTAKES.iter().filter(|one| names.contains(&one.name));
-                Way {
-                    template: 0,
-                    front: Front::Vllm,
-                    steps: mistakes.map(Step::Mistake).collect(),
+            let mut is = |change: &dyn Fn(&mut Case), more: u64, expected: String| {
+                for front in [Front::Transformers, Front::Vllm] {
+                    let found = explained(fingerprint, front, change, more);
+                    assert_eq!(found, (vec![expected.clone()], 0), "{front}");
                 }
             };
-            let found = |fingerprint: &mut Fingerprint<'_>,
-                         names: &[&str],
-                         more: fn(&Case) -> u64| {
-                let way = counter(names);
-                let counts = named(fingerprint, &way);
-                let conclusion = concluded(fingerprint, |question| match counts[&question.name] {
-                    Some(count) => Answer::Counted(count + more(&question.case)),
+            is(
+                &|_| (),
+                33,
+                "33 tokens more in each conversation".to_owned(),
+            );
+            let place = "in each conversation without a system message";
+            is(&if_none, 0, format!("{hidden} {place}"));
+            is(
+                &instead,
+                0,
+                format!("{hidden} in each conversation, instead of its own"),
+            );
+            is(
+                &before,
+                0,
+                format!("{hidden} in each conversation, before its own"),
+            );
+            let place = place.replace("conversation", "conversation with tools");
+            is(&with_tools, 0, format!("{hidden} {place}"));
+        });
+    }
+
+    #[test]
+    fn servers_that_take_turns_are_noticed() {
+        with_fingerprint(|fingerprint| {
+            let way = fingerprint.classes[0].ways[0].clone();
+            let counts = named(fingerprint, &way);
+            let mut turn = 0;
+            concluded(fingerprint, |question| {
+                turn += 1;
+                match counts[&question.name] {
+                    Some(count) => Answer::Counted(count + turn % 2),
                     None => Answer::Refused("no".to_owned()),
-                });
-                let best = conclusion.0.best;
-                let steps = best.ways[0].steps.iter().map(|step| step.name());
-                (
-                    steps.collect::<BTreeSet<_>>(),
-                    best.surplus,
-                    best.contradicted.len(),
-                )
-            };
-            let both = ["tools are hidden", "the system is lost"];
-            let expected = both.map(str::to_owned).into();
-            assert_eq!(found(fingerprint, &both, |_| 0), (expected, None, 0));
-            let surplus = |tokens, is_system| Some(Surplus { tokens, is_system });
-            assert_eq!(
-                found(fingerprint, &[], |_| 33),
-                (BTreeSet::new(), surplus(33, false), 0)
-            );
-            let system = |case: &Case| {
-                let mut messages = case.messages.iter();
-                if messages.any(|one| one["role"] == "system" || one["role"] == "developer") {
-                    0
-                } else {
-                    20
                 }
-            };
-            assert_eq!(
-                found(fingerprint, &[], system),
-                (BTreeSet::new(), surplus(20, true), 0)
-            );
+            });
+            assert!(fingerprint.unsteady().is_some() && turn <= 6, "{turn}");
+        });
+    }
+
+    #[test]
+    fn a_failure_is_no_refusal_and_what_was_not_asked_is_not_known() {
+        with_fingerprint(|fingerprint| {
+            let way = fingerprint.classes[0].ways[0].clone();
+            let counts = named(fingerprint, &way);
+            let (conclusion, _) = concluded(fingerprint, |question| match counts[&question.name] {
+                Some(count) if question.case.tools.is_none() => Answer::Counted(count),
+                _ => Answer::Failed("no".to_owned()),
+            });
+            assert!(conclusion.is_expected && !fingerprint.is_open(false));
+            let failed = fingerprint.answers.iter();
+            let failed = failed.filter(|(_, answer)| matches!(answer, Answer::Failed(_)));
+            assert_eq!(failed.count(), MOST_REFUSALS);
+            fingerprint.answers.truncate(6);
+            assert!(fingerprint.is_open(false));
         });
     }
 

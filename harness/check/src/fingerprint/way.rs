@@ -1,7 +1,8 @@
 //! Ways to make a prompt of a conversation, and how many tokens they make.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rayon::prelude::*;
 use rolecall_core::guard::contained;
@@ -9,7 +10,7 @@ use rolecall_core::{CONTENT, Case};
 use rolecall_front::front::{Change, Front};
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::question::{Question, SWITCHES};
 use crate::tokenizer::Tokenizer;
@@ -27,14 +28,28 @@ pub struct Mistake {
 }
 
 macro_rules! mistakes {
-    ($($name:literal, $sentence:literal, $tokens:literal, $make:expr;)*) => {
-        pub(super) const MISTAKES: &[Mistake] = &[$(Mistake {
+    ($all:ident: $($name:literal, $sentence:literal, $tokens:literal, $make:expr;)*) => {
+        pub(super) const $all: &[Mistake] = &[$(Mistake {
             name: $name, sentence: $sentence, make: $make, tokens: $tokens,
         }),*];
     };
 }
 
+// What servers do in different ways that are all right: none of them is a mistake if no application is named.
 mistakes! {
+    CHOICES:
+    "texts are joined by line breaks", "The texts of a content become one text, with a line break between them.", 0,
+        |case| join_parts(case, "\n");
+    "texts are joined", "The texts of a content become one text, with nothing between them.", 0,
+        |case| join_parts(case, "");
+    "no content is an empty one", "A content that is null or missing becomes an empty text.", 0,
+        |case| each(case, |message| if message.get(CONTENT).is_none_or(Value::is_null) {
+            message.insert(CONTENT.to_owned(), "".into());
+        });
+}
+
+mistakes! {
+    MISTAKES:
     "no generation prompt", "The prompt does not open the assistant's turn.", 0,
         |case| case.add_generation_prompt = false;
     "reasoning is lost", "The reasoning of earlier answers does not reach the template.", 0,
@@ -93,6 +108,16 @@ fn each_call(case: &mut Case, change: impl Fn(&mut Value)) {
     });
 }
 
+fn join_parts(case: &mut Case, between: &str) {
+    each(case, |message| {
+        if let Some(Value::Array(parts)) = message.get(CONTENT) {
+            let texts = parts.iter().filter_map(|part| part["text"].as_str());
+            let joined = texts.collect::<Vec<_>>().join(between);
+            message.insert(CONTENT.to_owned(), joined.into());
+        }
+    });
+}
+
 fn join_system(case: &mut Case) {
     let [first, second, ..] = case.messages.as_slice() else {
         return;
@@ -116,12 +141,126 @@ fn switch(case: &mut Case, value: bool) {
     }
 }
 
+/// Where a server puts a text of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Somewhere in each prompt: it is no message, or something else that always has the same length.
+    Anywhere,
+    /// In a system message, if the request has none.
+    IfNone,
+    /// In a system message, instead of those of the request.
+    Instead,
+    /// In a system message, before the text of the request's own.
+    Before,
+}
+
+/// Tokens that nobody sent, as many in each prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unknown {
+    pub place: Place,
+    /// Whether only requests with tools have them.
+    pub with_tools: bool,
+    /// How many there are, once the counts have told, and how many beside a system text of the request's own;
+    /// fewer than none if tokens are missing.
+    pub tokens: Option<[i64; 2]>,
+}
+
+/// A text in the place of one that is not known. It ends as texts usually do.
+const STAND_IN: &str = "You are a helpful assistant.";
+
+impl Unknown {
+    pub(super) fn all() -> impl Iterator<Item = Step> {
+        let places = [
+            Place::Anywhere,
+            Place::IfNone,
+            Place::Instead,
+            Place::Before,
+        ];
+        let both = [false, true].into_iter();
+        both.flat_map(move |with_tools| {
+            places.map(|place| {
+                Step::Unknown(Unknown {
+                    place,
+                    with_tools,
+                    tokens: None,
+                })
+            })
+        })
+    }
+
+    /// Whether the prompt of a request has the tokens, and whether they are beside a system text of the
+    /// request's own, which a few more tokens separate.
+    pub(super) fn concerns(self, case: &Case) -> Option<bool> {
+        let has_system = case.messages.iter().any(is_system);
+        let is_here = self.place != Place::IfNone || !has_system;
+        let is_here = is_here && (case.tools.is_some() || !self.with_tools);
+        is_here.then(|| self.place == Place::Before && joinable(&case.messages).is_some())
+    }
+
+    /// Writes the stand-in.
+    fn write(self, case: &mut Case) {
+        match self.place {
+            Place::Anywhere => return,
+            Place::Instead => case.messages.retain(|message| !is_system(message)),
+            Place::Before | Place::IfNone => (),
+        }
+        if self.place == Place::Before
+            && let Some(text) = joinable(&case.messages)
+        {
+            case.messages[0][CONTENT] = format!("{STAND_IN}\n\n{text}").into();
+            return;
+        }
+        let own = json!({"role": "system", "content": STAND_IN});
+        case.messages.insert(0, own);
+    }
+
+    fn sentence(self) -> &'static str {
+        match self.place {
+            Place::Anywhere => "It is not known what they are; a hidden text would explain it.",
+            Place::IfNone => "The server, or its template, has a system text of its own.",
+            Place::Instead => "A system text of the server takes the place of the given one.",
+            Place::Before => "The server writes a system text of its own before the given one.",
+        }
+    }
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [tokens, _] = self.tokens.unwrap_or_default();
+        match self.place {
+            Place::Anywhere if tokens < 0 => write!(f, "{} tokens fewer", -tokens),
+            Place::Anywhere => write!(f, "{tokens} tokens more"),
+            _ => write!(f, "a hidden system text of {tokens} tokens"),
+        }?;
+        let of = if self.with_tools { " with tools" } else { "" };
+        let whose = match self.place {
+            Place::Anywhere => "",
+            Place::IfNone => " without a system message",
+            Place::Instead => ", instead of its own",
+            Place::Before => ", before its own",
+        };
+        write!(f, " in each conversation{of}{whose}")
+    }
+}
+
+fn is_system(message: &Value) -> bool {
+    message["role"] == "system" || message["role"] == "developer"
+}
+
+/// The text of the system message at the beginning.
+fn joinable(messages: &[Value]) -> Option<&str> {
+    let first = messages.first().filter(|first| first["role"] == "system");
+    first?[CONTENT].as_str()
+}
+
 /// One of the changes that make a prompt another one.
 #[derive(Debug, Clone, Copy)]
 pub enum Step {
     /// The application does not make this change, as in another version of it.
     Without(&'static Change),
     Mistake(&'static Mistake),
+    /// There is a text that nobody sent.
+    Unknown(Unknown),
 }
 
 impl Step {
@@ -130,6 +269,7 @@ impl Step {
         match self {
             Step::Without(change) => format!("without the change `{}`", change.name),
             Step::Mistake(mistake) => mistake.name.to_owned(),
+            Step::Unknown(unknown) => unknown.to_string(),
         }
     }
 
@@ -140,6 +280,20 @@ impl Step {
                 format!("This does not happen: {}", change.sentence)
             }
             Step::Mistake(mistake) => mistake.sentence.to_owned(),
+            Step::Unknown(unknown) => unknown.sentence().to_owned(),
+        }
+    }
+
+    /// Whether a server that does so is right.
+    pub(super) fn is_choice(self) -> bool {
+        matches!(self, Step::Mistake(mistake) if CHOICES.iter().any(|one| one.name == mistake.name))
+    }
+
+    /// Whether a way has at most one of both: they are the same, or the way has room for one of their kind.
+    pub(super) fn excludes(self, other: Step) -> bool {
+        match (self, other) {
+            (Step::Without(_), Step::Without(_)) | (Step::Unknown(_), Step::Unknown(_)) => true,
+            _ => self.name() == other.name(),
         }
     }
 }
@@ -155,6 +309,26 @@ pub struct Way {
 }
 
 impl Way {
+    /// The same with one more step.
+    pub(super) fn with(&self, step: Step) -> Way {
+        Way {
+            steps: [self.steps.as_slice(), &[step]].concat(),
+            ..self.clone()
+        }
+    }
+
+    /// How much it assumes: a text of unknown length explains more than a known mistake does, and what right
+    /// servers choose hardly anything.
+    pub(super) fn cost(&self) -> usize {
+        let cost = |step: &Step| match step {
+            step if step.is_choice() => 1,
+            Step::Unknown(one) if one.place == Place::Before => 30,
+            Step::Unknown(one) => 20 + 10 * usize::from(one.with_tools),
+            _ => 10,
+        };
+        self.steps.iter().map(cost).sum()
+    }
+
     /// What it is, whatever the order of its steps.
     pub(super) fn names(&self) -> (usize, Front, BTreeSet<String>) {
         let steps = self.steps.iter().map(|step| step.name());
@@ -166,41 +340,55 @@ impl Way {
 pub(super) struct Counter<'t> {
     pub(super) programs: Vec<FrontProgram<'t>>,
     tokenizer: &'t Tokenizer,
-    known: Mutex<HashMap<String, usize>>,
+    /// How many tokens the prompts of conversations have that were counted before, by a hash of the changed
+    /// conversation. Two of a hundred thousand have the same hash less often than a memory fails.
+    known: HashMap<u64, Option<u64>>,
+    /// Likewise by a hash of the prompt.
+    prompts: HashMap<u64, u64>,
+    /// The work so far, in bytes of templates that are rendered. It is counted and not measured, so that the
+    /// result is the same on every machine.
+    pub(super) work: usize,
     /// Why the tokenizer cannot cut a prompt.
-    failure: OnceLock<String>,
+    failure: Option<String>,
+    /// How many tokens the text has that stands for an unknown one.
+    pub(super) stand_in: i64,
 }
+
+/// What it takes to find a known count, in bytes: see [`Counter::work`].
+const LOOK_UP: usize = 1 << 10;
+
+/// What a render takes besides the bytes of its template.
+const RENDER: usize = 4 << 10;
+
+/// What it takes to cut a byte of a prompt into tokens.
+const CUT: usize = 8;
 
 impl<'t> Counter<'t> {
     pub(super) fn new(programs: Vec<FrontProgram<'t>>, tokenizer: &'t Tokenizer) -> Counter<'t> {
+        let stand_in = tokenizer.counts(&[STAND_IN]).unwrap_or_default();
         Counter {
             programs,
             tokenizer,
-            known: Mutex::default(),
-            failure: OnceLock::new(),
+            known: HashMap::new(),
+            prompts: HashMap::new(),
+            work: 0,
+            failure: None,
+            stand_in: stand_in
+                .first()
+                .map_or(0, |count| count.cast_signed() as i64),
         }
     }
 
     /// An error if the tokenizer has failed.
     pub(super) fn check(&self) -> Result<(), String> {
-        let failure = self.failure.get();
+        let failure = self.failure.as_ref();
         failure.map_or(Ok(()), |why| Err(format!("cannot count the tokens: {why}")))
     }
 
-    /// The prompt that a way makes of a conversation, if there is one, and how many tokens it has besides.
-    fn prompt(&self, way: &Way, case: &Case) -> Option<(String, i64)> {
+    /// The prompt that a way makes of a conversation, if there is one, and how many tokens its server adds.
+    fn prompt(&self, way: &Way, case: &Case) -> Option<(String, bool)> {
         let program = &self.programs[way.template];
-        let mut case = case.clone();
-        let (mut left_out, mut more) = (None, 0);
-        for step in &way.steps {
-            match step {
-                Step::Without(change) => left_out = Some(*change),
-                Step::Mistake(mistake) => {
-                    (mistake.make)(&mut case);
-                    more += mistake.tokens;
-                }
-            }
-        }
+        let (case, left_out, _) = changed(way, case);
         let input = match left_out {
             Some(change) => PreparedCase::without(&case, way.front, &program.model, change),
             None => PreparedCase::new(&case, way.front, &program.model),
@@ -209,63 +397,130 @@ impl<'t> Counter<'t> {
         // llama.cpp's tokenizer puts its own token before each prompt that does not begin with it.
         let begins = self.tokenizer.beginning();
         let is_added = begins.is_some_and(|begin| !prompt.starts_with(begin));
-        more += i64::from(is_added && way.front == Front::LlamaServer);
-        Some((prompt, more))
+        Some((prompt, is_added && way.front == Front::LlamaServer))
     }
 
-    /// How many tokens each way makes of each conversation; none where it makes no prompt.
-    pub(super) fn counts(&self, ways: &[Way], cases: &[&Case]) -> Vec<Vec<Option<u64>>> {
-        let prompts: Vec<Vec<_>> = ways
-            .par_iter()
-            .map(|way| {
-                let prompt = |case| contained("a way to make a prompt", || self.prompt(way, case));
-                cases.iter().map(|case| prompt(case).flatten()).collect()
-            })
-            .collect();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let all = prompts.iter().flatten().flatten();
-        let new: BTreeSet<&str> = all
-            .map(|(prompt, _)| prompt.as_str())
-            .filter(|prompt| !known.contains_key(*prompt))
-            .collect();
-        let new: Vec<&str> = new.into_iter().collect();
-        match self.tokenizer.counts(&new) {
-            Ok(counts) => known.extend(new.into_iter().map(str::to_owned).zip(counts)),
-            Err(why) => {
-                self.failure.get_or_init(|| why);
+    /// How many tokens each way makes of each conversation; none where it makes no prompt. Most changes do
+    /// nothing to most conversations, so nothing is rendered twice.
+    pub(super) fn counts(&mut self, ways: &[Way], cases: &[&Case]) -> Vec<Vec<Option<u64>>> {
+        let input = |way: &Way, case: &Case| {
+            let (case, left_out, more) = changed(way, case);
+            let left_out = left_out.map(|change| change.name);
+            let sent = (case.messages, case.tools, case.variables);
+            let input = (
+                way.template,
+                way.front,
+                left_out,
+                sent,
+                case.add_generation_prompt,
+            );
+            (hash(&input), more)
+        };
+        let inputs = ways.par_iter();
+        let inputs = inputs.map(|way| cases.iter().map(|case| input(way, case)).collect());
+        let inputs: Vec<Vec<(u64, i64)>> = inputs.collect();
+        let mut new = BTreeMap::new();
+        for (way, inputs) in ways.iter().zip(&inputs) {
+            for (case, (input, _)) in cases.iter().zip(inputs) {
+                if !self.known.contains_key(input) {
+                    new.entry(*input).or_insert((way, *case));
+                }
             }
         }
-        let count = |prompt: Option<(String, i64)>| {
-            let (prompt, more) = prompt?;
-            u64::try_from(*known.get(&prompt)?)
-                .ok()?
-                .checked_add_signed(more)
+        let prompt = |(input, (way, case)): (&u64, &(&Way, &Case))| {
+            let prompt = contained("a way to make a prompt", || self.prompt(way, case)).flatten();
+            let source = self.programs[way.template].template.source.len();
+            (*input, prompt, RENDER + source)
         };
-        let prompts = prompts.into_iter();
-        prompts
-            .map(|prompts| prompts.into_iter().map(count).collect())
+        let prompts: Vec<_> = new.par_iter().map(prompt).collect();
+        let texts = prompts.iter().filter_map(|(_, prompt, _)| prompt.as_ref());
+        let texts = texts.map(|(prompt, _)| prompt.as_str());
+        let texts: BTreeMap<u64, &str> = texts.map(|text| (hash(&text), text)).collect();
+        let texts = texts
+            .into_iter()
+            .filter(|(hash, _)| !self.prompts.contains_key(hash));
+        let (hashes, texts): (Vec<u64>, Vec<&str>) = texts.unzip();
+        match self.tokenizer.counts(&texts) {
+            Ok(counts) => {
+                let counts = counts.into_iter().map(|count| count as u64);
+                self.prompts.extend(hashes.into_iter().zip(counts));
+            }
+            Err(why) => self.failure = Some(why),
+        }
+        self.work += LOOK_UP * ways.len() * cases.len();
+        self.work += CUT * texts.iter().map(|text| text.len()).sum::<usize>();
+        for (input, prompt, work) in prompts {
+            let count = prompt.and_then(|(prompt, is_more)| {
+                let count = self.prompts.get(&hash(&prompt.as_str()))?;
+                Some(count + u64::from(is_more))
+            });
+            self.known.insert(input, count);
+            self.work += work;
+        }
+        let count = |(input, more): (u64, i64)| self.known[&input]?.checked_add_signed(more);
+        let inputs = inputs.into_iter();
+        inputs
+            .map(|inputs| inputs.into_iter().map(count).collect())
             .collect()
     }
 }
 
-/// The ways without a change, the expected one first.
-pub(super) fn plain(programs: &[FrontProgram<'_>], expected: Way) -> Vec<Way> {
-    let served = Front::ALL.into_iter().filter(|front| front.is_served());
-    let fronts: Vec<Front> = [Front::Transformers].into_iter().chain(served).collect();
-    let mut plain = vec![expected];
-    for template in 0..programs.len() {
-        let others = fronts.iter().copied();
-        let others = others.filter(|front| template > 0 || *front != plain[0].front);
-        let others: Vec<Way> = others
-            .map(|front| Way {
-                template,
-                front,
-                steps: Vec::new(),
-            })
-            .collect();
-        plain.extend(others);
+/// A conversation as a way changes it before its front, the change that the front leaves out, and how many
+/// tokens the prompt has besides.
+fn changed(way: &Way, asked: &Case) -> (Case, Option<&'static Change>, i64) {
+    let mut case = asked.clone();
+    let (mut left_out, mut unknown, mut more) = (None, None, 0);
+    for step in &way.steps {
+        match step {
+            Step::Without(change) => left_out = Some(*change),
+            Step::Mistake(mistake) => {
+                (mistake.make)(&mut case);
+                more += mistake.tokens;
+            }
+            Step::Unknown(one) => unknown = Some(*one),
+        }
     }
-    plain
+    // A host adds its text to what is left of the request.
+    if let Some(unknown) = unknown.filter(|one: &Unknown| one.concerns(asked).is_some()) {
+        unknown.write(&mut case);
+    }
+    (case, left_out, more)
+}
+
+fn hash(of: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The ways of right servers, the expected one first, and of other applications and templates. Without an
+/// application all choices of servers are right.
+pub(super) fn bases(programs: &[FrontProgram<'_>], expected: Front) -> Vec<Way> {
+    let served = Front::ALL.into_iter().filter(|front| front.is_served());
+    let others = [Front::Transformers].into_iter().chain(served);
+    let others = others.filter(|front| *front != expected);
+    let fronts: Vec<Front> = [expected].into_iter().chain(others).collect();
+    let mut bases = Vec::new();
+    for template in 0..programs.len() {
+        let plain = |front: &Front| Way {
+            template,
+            front: *front,
+            steps: Vec::new(),
+        };
+        let begin = bases.len();
+        bases.extend(fronts[..1].iter().map(plain));
+        if expected == Front::Transformers {
+            bases.push(plain(&Front::Raw));
+            for choice in CHOICES {
+                let longer = bases[begin..]
+                    .iter()
+                    .map(|way| way.with(Step::Mistake(choice)));
+                bases.extend(longer.collect::<Vec<_>>());
+            }
+        }
+        bases.extend(fronts[1..].iter().map(plain));
+    }
+    bases
 }
 
 /// The changes that are tried with a front: each mistake, and each of the front's own changes left out, if

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::thread;
+use std::time::Duration;
 
 use crate::report::fingerprint::{self as report, Found};
 use crate::report::progress::Progress;
@@ -14,9 +15,12 @@ use rolecall_core::{Dialect, Template};
 use super::tokens;
 use crate::args::FingerprintArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
-use crate::servers::CountingServer;
+use crate::servers::{CountingServer, NoCount};
 use crate::session::Session;
 use crate::{inputs, interactive};
+
+/// The longest time that is waited because a server asks for it.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 pub(super) fn execute(
     arguments: &FingerprintArguments,
@@ -40,10 +44,12 @@ pub(super) fn execute(
         Some(model) => model.clone(),
         None => server.only_model().map_err(at)?,
     };
-    let asked = ask(arguments, &server, &model, &mut fingerprint);
+    let next =
+        |fingerprint: &mut Fingerprint<'_>| runner.on_its_threads(|| fingerprint.next_question());
+    let (requests, stopped) = ask(arguments, &server, &model, &mut fingerprint, next);
     let conclusion = runner.on_its_threads(|| fingerprint.conclusion());
     let Some(conclusion) = conclusion.map_err(Failure::Request)? else {
-        return Err(at(asked.stopped.unwrap_or_default()));
+        return Err(at(stopped.unwrap_or_default()));
     };
     let found = Found {
         server: server.address(),
@@ -51,9 +57,8 @@ pub(super) fn execute(
         templates: &templates,
         fingerprint: &fingerprint,
         conclusion,
-        requests: asked.requests,
-        stopped: asked.stopped,
-        again: asked.again,
+        requests,
+        stopped,
     };
     report::write(out, &found, arguments.format)?;
     Ok(Status::of(!found.is_undecided(), found.is_expected()))
@@ -167,61 +172,59 @@ fn agree(
     }
 }
 
-/// The most requests that are sent. The last one repeats the first.
+/// The most requests that are sent. Some repeat earlier ones.
 fn most(arguments: &FingerprintArguments, fingerprint: &Fingerprint<'_>) -> usize {
-    usize::from(arguments.requests).min(fingerprint.questions().len() + 1)
+    usize::from(arguments.requests).min(2 * fingerprint.questions().len())
 }
 
-/// What was asked besides the answers of the fingerprint.
-#[derive(Default)]
-struct Asked {
-    requests: usize,
-    /// Why no more was asked.
-    stopped: Option<String>,
-    /// The second answer to the first question.
-    again: Option<Answer>,
-}
-
-/// Asks one question after the other, as long as one distinguishes what is still possible.
+/// Asks one question after the other, as long as `next` has one. Returns how many requests were sent, and why no
+/// more were.
 fn ask(
     arguments: &FingerprintArguments,
     server: &CountingServer,
     model: &str,
     fingerprint: &mut Fingerprint<'_>,
-) -> Asked {
-    let mut asked = Asked::default();
+    next: impl Fn(&mut Fingerprint<'_>) -> Option<usize>,
+) -> (usize, Option<String>) {
     let most = most(arguments, fingerprint);
     let progress = Progress::new(most, "asking", "requests");
     let step = progress.slow_step();
-    let send = |asked: &mut Asked, fingerprint: &Fingerprint<'_>, question: usize| {
-        if asked.requests > 0 {
+    let mut requests = 0;
+    let mut waits = None;
+    while requests < most {
+        // A question that the server wants to be asked again waits.
+        let (question, is_again) = match waits.take() {
+            Some(question) => (question, true),
+            None => match next(fingerprint) {
+                Some(question) => (question, false),
+                None => break,
+            },
+        };
+        if requests > 0 {
             thread::sleep(arguments.pause);
         }
-        asked.requests += 1;
+        requests += 1;
         step();
-        let answer = server.count(model, &fingerprint.questions()[question].case);
-        answer.map_err(|why| asked.stopped = Some(why)).ok()
-    };
-    while asked.requests + 1 < most {
-        let Some(question) = fingerprint.next() else {
-            break;
-        };
-        let Some(answer) = send(&mut asked, fingerprint, question) else {
-            return asked;
-        };
-        fingerprint.add(question, answer);
-    }
-    let mut answers = fingerprint.answers().iter();
-    match answers
-        .clone()
-        .find(|(_, answer)| matches!(answer, Answer::Counted(_)))
-    {
-        Some((question, _)) => asked.again = send(&mut asked, fingerprint, *question),
-        None => {
-            if let Some((_, Answer::Refused(words) | Answer::Failed(words))) = answers.next_back() {
-                asked.stopped = Some(format!("it refuses every conversation: {words}"));
+        match server.count(model, &fingerprint.questions()[question].case) {
+            Ok(answer) => fingerprint.add(question, answer),
+            Err(NoCount {
+                pause: Some(pause), ..
+            }) if pause <= LONGEST_PAUSE && !is_again => {
+                thread::sleep(pause);
+                waits = Some(question);
             }
+            Err(NoCount { why, .. }) => return (requests, Some(why)),
         }
     }
-    asked
+    let answers = fingerprint.answers();
+    let is_counted = |(_, answer): &(usize, Answer)| matches!(answer, Answer::Counted(_));
+    let stopped = match answers.last() {
+        Some((_, Answer::Refused(words) | Answer::Failed(words)))
+            if !answers.iter().any(is_counted) =>
+        {
+            Some(format!("it refuses every conversation: {words}"))
+        }
+        _ => None,
+    };
+    (requests, stopped)
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use rolecall_check::fingerprint::{Answer, Conclusion, Explanation, Fingerprint, Surplus, Way};
+use rolecall_check::fingerprint::{Answer, Conclusion, Explanation, Fingerprint, Way};
 use rolecall_core::Template;
 use rolecall_explore::generation::fields;
 use serde_json::{Map, Value};
@@ -25,8 +25,6 @@ pub struct Found<'f> {
     pub requests: usize,
     /// Why no more were sent.
     pub stopped: Option<String>,
-    /// The second answer to the first question that was counted.
-    pub again: Option<Answer>,
 }
 
 impl Found<'_> {
@@ -42,17 +40,18 @@ impl Found<'_> {
 
     fn verdict(&self) -> &'static str {
         let conclusion = &self.conclusion;
-        if self.unsteady().is_some() {
+        let is_explained = conclusion.best.contradicted.is_empty();
+        if self.fingerprint.unsteady().is_some() {
             "unsteady"
         } else if conclusion.is_constant {
             "constant"
-        } else if conclusion.is_expected && self.stopped.is_some() {
+        } else if is_explained && self.fingerprint.is_open(self.stopped.is_some()) {
             "undecided"
         } else if conclusion.is_expected && self.fails() {
             "failing"
         } else if conclusion.is_expected {
             "expected"
-        } else if conclusion.best.contradicted.is_empty() {
+        } else if is_explained {
             "another"
         } else {
             "unexplained"
@@ -63,21 +62,6 @@ impl Found<'_> {
     fn fails(&self) -> bool {
         let mut answers = self.fingerprint.answers().iter();
         answers.any(|(_, answer)| matches!(answer, Answer::Failed(_)))
-    }
-
-    /// The question to which the server has given two answers, with the counts.
-    fn unsteady(&self) -> Option<(usize, u64, u64)> {
-        let mut answers = self.fingerprint.answers().iter();
-        let first = answers.find_map(|(question, answer)| match answer {
-            Answer::Counted(count) => Some((*question, *count)),
-            Answer::Refused(_) | Answer::Failed(_) => None,
-        });
-        match (first?, self.again.as_ref()?) {
-            ((question, first), Answer::Counted(again)) if first != *again => {
-                Some((question, first, *again))
-            }
-            _ => None,
-        }
     }
 
     fn name(&self, answer: usize) -> &str {
@@ -104,7 +88,7 @@ document! {
         let answers = found.fingerprint.answers();
         let counts = answers.iter().filter_map(|(_, answer)| match answer {
             Answer::Counted(count) => Some(*count),
-            Answer::Refused(_) | Answer::Failed(_) => None,
+            _ => None,
         });
         let counts: Vec<u64> = counts.collect();
     } {
@@ -115,9 +99,9 @@ document! {
         /// The name of the model in the requests.
         model: &'f str = &found.model,
         /// `expected` if the server makes the expected prompts, `failing` if it fails on some conversations
-        /// besides, `undecided` if it does so far and was asked too little, `another` if something else
-        /// explains all of its counts, `unexplained` if nothing does; `constant` or `unsteady` if its counts say
-        /// nothing, because all are the same, or because one conversation has two.
+        /// besides, `another` if something else explains all of its counts, `undecided` if too little was asked to
+        /// tell that from other explanations, `unexplained` if nothing known explains its counts; `constant` or
+        /// `unsteady` if they say nothing, because all are the same, or because one conversation has two.
         verdict: &'static str = found.verdict(),
         /// How many requests were sent.
         requests: usize = found.requests,
@@ -135,15 +119,19 @@ document! {
         found: ExplanationJson<'f> = ExplanationJson::of(found, &conclusion.best),
         /// Other ways with the same counts for these conversations.
         same: Vec<WayJson<'f>> = conclusion.best.ways[1..].iter()
-            .map(|way| WayJson::of(found, way, conclusion.best.surplus))
+            .map(|way| WayJson::of(found, way))
             .collect(),
         /// The way that explains the most counts among those with other counts.
         next?: Option<ExplanationJson<'f>> =
             conclusion.next.as_ref().map(|next| ExplanationJson::of(found, next)),
+        /// Whether the search for combinations of changes took as much work as it may, and ended before it had
+        /// tried all. Absent if it did not, or if something explains all counts.
+        unfinished?: Option<bool> =
+            (found.verdict() == "unexplained" && found.fingerprint.is_cut()).then_some(true),
         /// The smallest conversation with a count that nothing explains.
         unexplained?: Option<UnexplainedJson<'f>> = UnexplainedJson::smallest(found),
         /// The conversation that was asked twice, if its counts differ.
-        unsteady?: Option<UnsteadyJson<'f>> = found.unsteady().map(|(question, first, again)|
+        unsteady?: Option<UnsteadyJson<'f>> = found.fingerprint.unsteady().map(|(question, first, again)|
             UnsteadyJson { name: &found.fingerprint.questions()[question].name, first, again }),
         /// The answers, in order.
         answers: Vec<AnswerJson<'f>> = (0..answers.len())
@@ -152,7 +140,7 @@ document! {
     }
 
     /// A way to make prompts.
-    struct WayJson<'f> from (found: &'f Found<'f>, way: &Way, surplus: Option<Surplus>) {
+    struct WayJson<'f> from (found: &'f Found<'f>, way: &Way) {
         /// The template's name.
         template: &'f str = found.templates[way.template].name.as_str(),
         /// The application.
@@ -160,14 +148,13 @@ document! {
         /// What changes the conversation or the prompt besides.
         changes: Vec<ChangeJson> = way.steps.iter()
             .map(|step| ChangeJson { name: step.name(), sentence: step.sentence() })
-            .chain(surplus.map(ChangeJson::surplus))
             .collect(),
     }
 
     /// A way to make prompts, and how well it explains the server's counts.
     struct ExplanationJson<'f> from (found: &'f Found<'f>, explanation: &Explanation) {
         /// The way.
-        way: WayJson<'f> = WayJson::of(found, &explanation.ways[0], explanation.surplus),
+        way: WayJson<'f> = WayJson::of(found, &explanation.ways[0]),
         /// The conversations whose counts contradict it.
         contradicted_by: Vec<&'f str> =
             explanation.contradicted.iter().map(|answer| found.name(*answer)).collect(),
@@ -182,7 +169,7 @@ document! {
         /// How many tokens the server has counted. Absent if it has refused the conversation.
         counted?: Option<u64> = match answered {
             Answer::Counted(count) => Some(*count),
-            Answer::Refused(_) | Answer::Failed(_) => None,
+            _ => None,
         },
         /// The server's words, if it has refused the conversation.
         refused?: Option<&'f str> = match answered {
@@ -203,30 +190,6 @@ struct ChangeJson {
     name: String,
     /// What happens, in a sentence.
     sentence: String,
-}
-
-impl ChangeJson {
-    fn surplus(surplus: Surplus) -> ChangeJson {
-        let Surplus { tokens, is_system } = surplus;
-        let (count, more) = match tokens {
-            0.. => (tokens, "more"),
-            _ => (-tokens, "fewer"),
-        };
-        let where_ = if is_system {
-            "each conversation without a system message"
-        } else {
-            "each conversation"
-        };
-        let cause = if is_system && tokens > 0 {
-            "The server has a system text of its own, or the template has another one."
-        } else {
-            "It is not known what they are; a text that nobody sent would explain it."
-        };
-        ChangeJson {
-            name: format!("{count} tokens {more} in {where_}"),
-            sentence: cause.to_owned(),
-        }
-    }
 }
 
 #[derive(Debug, serde::Serialize)]
@@ -263,7 +226,7 @@ impl<'f> UnexplainedJson<'f> {
             conversation.shift_remove("now");
             match answer {
                 Answer::Counted(count) => Some((*count, *question, conversation)),
-                Answer::Refused(_) | Answer::Failed(_) => None,
+                _ => None,
             }
         });
         let (counted, question, conversation) = wrong

@@ -72,7 +72,11 @@ pub(super) enum ApiError {
     },
     /// It is busy, or not ready.
     #[error("the server is not ready: {words}")]
-    NotReady { words: String },
+    NotReady {
+        words: String,
+        /// How long the server asks to wait.
+        pause: Option<Duration>,
+    },
     /// The answer is larger than it may be.
     #[error("its answer is longer than the limit")]
     TooLong,
@@ -192,14 +196,20 @@ impl Api {
         self.once(path, Some(body), self.limits.time)
     }
 
-    /// Sends a request once. Returns the status of the answer, too.
+    /// Sends a request once. Returns the status of the answer, too. A status of 500 or more is an answer in any
+    /// form.
     pub(super) fn ask_for_status(
         &self,
         path: &str,
         body: &Value,
     ) -> Result<(u16, ApiAnswer), ApiError> {
         let (status, text) = self.text(path, Some(body), self.limits.time)?;
-        Ok((status, meaning(path, status, &text, self.credentials)?))
+        match meaning(path, status, &text, self.credentials) {
+            Err(ApiError::Unexpected { words, .. }) if status >= 500 => {
+                Ok((status, ApiAnswer::Refused(words)))
+            }
+            answer => Ok((status, answer?)),
+        }
     }
 
     /// Sends a request once, and reads an answer that comes in events: their data as a list. An
@@ -272,8 +282,17 @@ impl Api {
             });
         }
         let status = answer.status();
+        let pause = answer.header("Retry-After").filter(|_| status == 429);
+        let pause = pause.and_then(|seconds| seconds.parse().ok());
         let bytes = answer.read(self.limits.answer as u64).map_err(failed)?;
-        Ok((status, String::from_utf8_lossy(&bytes).into_owned()))
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        match pause.map(Duration::from_secs) {
+            Some(pause) => Err(ApiError::NotReady {
+                words: beginning(&said(&text)),
+                pause: Some(pause),
+            }),
+            None => Ok((status, text)),
+        }
     }
 
     /// Why there is no answer at all.
@@ -315,10 +334,7 @@ fn meaning(
     credentials: Credentials,
 ) -> Result<ApiAnswer, ApiError> {
     let json: Option<Value> = serde_json::from_str(text).ok();
-    let words = json
-        .as_ref()
-        .and_then(words)
-        .unwrap_or_else(|| beginning(text));
+    let words = said(text);
     match (status, json) {
         (200..300, Some(json)) => Ok(ApiAnswer::Json(json)),
         (401 | 403, _) => Err(ApiError::Denied {
@@ -328,6 +344,7 @@ fn meaning(
         }),
         (429 | 502 | 503 | 504, _) => Err(ApiError::NotReady {
             words: beginning(&words),
+            pause: None,
         }),
         (400..404 | 406..600, Some(_)) => Ok(ApiAnswer::Refused(words)),
         (_, _) => {
@@ -335,6 +352,13 @@ fn meaning(
             Err(ApiError::unexpected(path, words))
         }
     }
+}
+
+/// The message of an error, or the beginning of another text.
+fn said(text: &str) -> String {
+    let json: Option<Value> = serde_json::from_str(text).ok();
+    let words = json.as_ref().and_then(words);
+    words.unwrap_or_else(|| beginning(text))
 }
 
 /// The message of an error, where servers put it.

@@ -4,6 +4,9 @@
 //! vLLM's `/v1/chat/completions/render` and SGLang's `/v1/tokenize` give the tokens themselves, and generate
 //! nothing.
 
+use std::cell::Cell;
+use std::time::Duration;
+
 use rolecall_check::fingerprint::Answer;
 use rolecall_core::Case;
 use rolecall_io::protocol::ProtocolLimits;
@@ -16,11 +19,33 @@ use super::vllm::RENDER;
 
 const MODELS: &str = "/v1/models";
 
+/// The names of the limit of what is generated: the usual one, and the one that newer models want.
+const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
+
 /// A server, with the path that it is asked.
 pub struct CountingServer {
     api: Api,
     path: &'static str,
     max_tokens: u16,
+    /// The name that this number has: one of [`LIMITS`].
+    limit: Cell<usize>,
+}
+
+/// Why a server has counted nothing.
+pub struct NoCount {
+    pub why: String,
+    /// After so long it may count if it is asked again.
+    pub pause: Option<Duration>,
+}
+
+impl From<ApiError> for NoCount {
+    fn from(error: ApiError) -> NoCount {
+        let why = error.to_string();
+        match error {
+            ApiError::NotReady { pause, .. } => NoCount { why, pause },
+            _ => NoCount { why, pause: None },
+        }
+    }
 }
 
 impl CountingServer {
@@ -41,6 +66,7 @@ impl CountingServer {
             api,
             path,
             max_tokens,
+            limit: Cell::new(0),
         })
     }
 
@@ -82,15 +108,22 @@ impl CountingServer {
     }
 
     /// How many tokens it makes of a conversation. The error says why it does not tell.
-    pub fn count(&self, model: &str, case: &Case) -> Result<Answer, String> {
+    pub fn count(&self, model: &str, case: &Case) -> Result<Answer, NoCount> {
         let mut body = chat::conversation(case, &case.messages, case.variables.clone());
         body["model"] = model.into();
-        body["max_tokens"] = self.max_tokens.into();
+        body[LIMITS[self.limit.get()]] = self.max_tokens.into();
         let answer = match self.api.ask_for_status(self.path, &body) {
             Ok((_, ApiAnswer::Json(answer))) => answer,
             Ok((500.., ApiAnswer::Refused(words))) => return Ok(Answer::Failed(words)),
+            Ok((_, ApiAnswer::Refused(why)))
+                if why.contains(LIMITS[1]) && self.limit.get() == 0 =>
+            {
+                self.limit.set(1);
+                let pause = Some(Duration::ZERO);
+                return Err(NoCount { why, pause });
+            }
             Ok((_, ApiAnswer::Refused(words))) => return Ok(Answer::Refused(words)),
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return Err(error.into()),
         };
         let count = match self.path {
             RENDER => answer["token_ids"]
@@ -101,6 +134,6 @@ impl CountingServer {
         };
         let why =
             || ApiError::unexpected(self.path, "it does not say how many tokens the prompt has");
-        count.map(Answer::Counted).ok_or_else(|| why().to_string())
+        Ok(count.map(Answer::Counted).ok_or_else(why)?)
     }
 }

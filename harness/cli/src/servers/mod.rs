@@ -30,7 +30,7 @@ mod mock_models;
 use rolecall_core::problem::closest;
 use rolecall_io::protocol::ProtocolLimits;
 
-pub use counting::CountingServer;
+pub use counting::{CountingServer, NoCount};
 pub use credentials::Credentials;
 pub use engine::{Server, Serving};
 pub use mock_models::ServerProgram;
