@@ -334,7 +334,7 @@ proptest! {
         let (templates, tokenizer) = ([template], tokenizer(false));
         if let Ok(mut fingerprint) = Fingerprint::new(engine, &templates, &tokenizer, Front::Transformers) {
             for count in [10, 1000] {
-                let Some(question) = fingerprint.next() else { break };
+                let Some(question) = fingerprint.next_question() else { break };
                 fingerprint.add(question, Answer::Counted(count));
             }
             prop_assert!(fingerprint.conclusion().is_ok());
