@@ -69,7 +69,14 @@ fn an_unknown_application_is_refused() {
 
 #[test]
 fn the_document_has_both_prompts_of_each_difference() {
-    let ran = folder().rolecall(&["check", "json.jinja", "--served=sglang", "--format", "json", "-q"]);
+    let ran = folder().rolecall(&[
+        "check",
+        "json.jinja",
+        "--served=sglang",
+        "--format",
+        "json",
+        "-q",
+    ]);
     let document: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
     let served = &document["cards"][0]["served"];
     let all = served["differences"].as_array().unwrap();

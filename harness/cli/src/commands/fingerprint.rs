@@ -20,7 +20,7 @@ use crate::session::Session;
 use crate::{inputs, interactive};
 
 /// The longest time that is waited because a server asks for it.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
 pub(super) fn execute(
     arguments: &FingerprintArguments,
