@@ -38,6 +38,16 @@ pub fn read_text(path: &Path) -> Result<String, Problem> {
     text_of(path, read_bytes(path, MOST_TEXT)?)
 }
 
+/// How files of other formats begin that people have in the place of a text.
+const BINARY: [(&[u8], &str); 6] = [
+    (b"\x1F\x8B", "gzip"),
+    (b"\x28\xB5\x2F\xFD", "Zstandard"),
+    (b"\xFD7zXZ", "xz"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"PAR1", "Parquet"),
+    (b"GGUF", "GGUF"),
+];
+
 /// The bytes of a file as UTF-8, or what is wrong with them.
 pub(crate) fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Problem> {
     String::from_utf8(bytes).map_err(|error| {
@@ -46,6 +56,12 @@ pub(crate) fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Problem> {
         let help = "save the file as UTF-8";
         if matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) {
             return Problem::new(path, "UTF-16, by its byte order mark, not UTF-8").help(help);
+        }
+        // Whatever the file is called.
+        let mut formats = BINARY.iter();
+        if let Some((_, name)) = formats.find(|(first, _)| bytes.starts_with(first)) {
+            let message = format!("{name}, by its first bytes, not UTF-8");
+            return Problem::new(path, message).help("unpack it, or convert it into text");
         }
         let before = String::from_utf8_lossy(&bytes[..valid]);
         Problem::new(
@@ -605,6 +621,9 @@ mod tests {
             assert!(problem.contains(expected), "{problem}");
             assert!(problem.ends_with("  save the file as UTF-8"), "{problem}");
         }
+        fs::write(&path, b"\x1F\x8B\x08\0").unwrap();
+        let problem = read_text(&path).unwrap_err().to_string();
+        assert!(problem.contains("x: gzip, by its first bytes"), "{problem}");
         fs::write(&path, "\u{FEFF}a").unwrap();
         assert_eq!(read_text(&path).unwrap(), "\u{FEFF}a");
     }
