@@ -173,7 +173,10 @@ fn the_workspace_is_soon_read_and_built() {
     );
     let manifest: Table = text.parse().expect("a table");
     let profiles = settings(manifest["profile"].as_table().expect("profiles"));
-    assert!((1..=11).contains(&profiles), "{profiles} tables of profiles");
+    assert!(
+        (1..=11).contains(&profiles),
+        "{profiles} tables of profiles"
+    );
     // `cargo run` builds its program with the default features of all default members.
     let members = manifest["workspace"]["default-members"].as_array();
     let members = members.expect("members").iter().filter_map(Value::as_str);
