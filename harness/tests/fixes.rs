@@ -94,6 +94,39 @@ fn only_the_chosen_contracts_are_fixed() {
     has(&ran.stdout(), &["a safe fix for no-tools-alike in x.jinja"]);
 }
 
+/// Only an error or a warning makes `check` look for patches that nobody asked for.
+#[test]
+fn patches_for_servers_without_a_front_are_looked_for_on_demand() {
+    let folder = Folder::empty();
+    let sound = "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}\
+                 {% if add_generation_prompt %}<assistant>{% endif %}";
+    folder.write("x.jinja", sound);
+    let check = |more: &[&str]| {
+        let ran = folder.rolecall(&[&["check", "x.jinja"], more].concat());
+        assert_eq!(ran.code(), 0, "{}", ran.stderr());
+        ran.stdout()
+    };
+    let (hint, patch) = (
+        "check x.jinja --fix --dry-run` looks for a patch for no-null-leak",
+        "a safe fix for no-null-leak in x.jinja",
+    );
+    let unasked = check(&[]);
+    assert!(
+        unasked.contains(hint) && !unasked.contains(patch),
+        "{unasked}"
+    );
+    for more in [&["--all"][..], &["--fix", "--dry-run"]] {
+        let asked = check(more);
+        assert!(asked.contains(patch) && !asked.contains(hint), "{asked}");
+    }
+    let card: Value = serde_json::from_str(&check(&["--format", "json"])).unwrap();
+    assert_eq!(card["fixes"][0]["contract"], "no-null-leak", "{card:#}");
+    // An error makes it look for all.
+    folder.write("x.jinja", BROKEN);
+    let ran = folder.rolecall(&["check", "x.jinja"]);
+    has(&ran.stdout(), &["a safe fix for no-tools-alike", patch]);
+}
+
 #[test]
 fn files_of_other_programs_stay_as_they_were_fetched() {
     for is_link in [true, false] {
