@@ -288,7 +288,7 @@ impl Api {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         match pause.map(Duration::from_secs) {
             Some(pause) => Err(ApiError::NotReady {
-                words: beginning(&said(&text)),
+                words: beginning(&said(serde_json::from_str(&text).ok().as_ref(), &text)),
                 pause: Some(pause),
             }),
             None => Ok((status, text)),
@@ -334,7 +334,7 @@ fn meaning(
     credentials: Credentials,
 ) -> Result<ApiAnswer, ApiError> {
     let json: Option<Value> = serde_json::from_str(text).ok();
-    let words = said(text);
+    let words = said(json.as_ref(), text);
     match (status, json) {
         (200..300, Some(json)) => Ok(ApiAnswer::Json(json)),
         (401 | 403, _) => Err(ApiError::Denied {
@@ -355,10 +355,8 @@ fn meaning(
 }
 
 /// The message of an error, or the beginning of another text.
-fn said(text: &str) -> String {
-    let json: Option<Value> = serde_json::from_str(text).ok();
-    let words = json.as_ref().and_then(words);
-    words.unwrap_or_else(|| beginning(text))
+fn said(json: Option<&Value>, text: &str) -> String {
+    json.and_then(words).unwrap_or_else(|| beginning(text))
 }
 
 /// The message of an error, where servers put it.
