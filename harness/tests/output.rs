@@ -29,7 +29,7 @@ fn wordy() -> Folder {
     );
     folder.write(
         "cases/templates/a-template-with-a-name-of-some-length.json",
-        r#"{"about": "A template of which there is so much to say that no line of any terminal is wide enough for it."}"#,
+        r#"{"about": "A template with so long an explanation that it does not fit into one line of any terminal."}"#,
     );
     folder.write(
         "cases/templates/port.gotmpl",

@@ -120,8 +120,8 @@ pub struct Fingerprint<'t> {
     again: Vec<(usize, Answer)>,
     /// How many counts there were when combinations were last looked for.
     searched: usize,
-    /// The work that the searches may still take.
-    left: usize,
+    /// No search goes on once the counter has done so much work.
+    most_work: usize,
 }
 
 /// The explanation of a server's counts that contradicts the fewest of them.
@@ -197,12 +197,13 @@ impl<'t> Fingerprint<'t> {
             answers: Vec::new(),
             again: Vec::new(),
             searched: 0,
-            left: MOST_WORK,
+            most_work: usize::MAX,
         };
         let all = fingerprint
             .counter
             .counts(&ways, &cases(&fingerprint.questions));
         fingerprint.know(ways.into_iter().zip(all));
+        fingerprint.most_work = fingerprint.counter.work + MOST_WORK;
         fingerprint.counter.check()?;
         if fingerprint.questions.is_empty() {
             let name = &templates[0].name;
@@ -313,11 +314,6 @@ impl<'t> Fingerprint<'t> {
         let (_, lead) = self.lead();
         let is_little = self.counted().count() < self.enough(lead);
         (was_stopped || is_little) && self.chosen().is_some()
-    }
-
-    /// Whether the search for combinations has ended before it had tried all.
-    pub fn is_cut(&self) -> bool {
-        self.left == 0
     }
 
     /// The fewest answers that contradict a class, and the first such class.
@@ -516,6 +512,11 @@ impl<'t> Fingerprint<'t> {
         }
     }
 
+    /// Whether the search for combinations has ended before it had tried all.
+    pub fn is_cut(&self) -> bool {
+        self.counter.work >= self.most_work
+    }
+
     /// Looks for combinations of changes, and for texts of unknown length, if the answers contradict every
     /// way. What is found is a way like the others then: the questions that are left test it.
     fn search(&mut self) {
@@ -525,7 +526,7 @@ impl<'t> Fingerprint<'t> {
             0 => EARLY,
             before => before + AGAIN,
         };
-        if least == 0 || counted < wanted || self.left == 0 {
+        if least == 0 || counted < wanted || self.is_cut() {
             return;
         }
         self.searched = counted;
@@ -605,13 +606,11 @@ impl<'t> Fingerprint<'t> {
     /// Ways with the unknown numbers that fit some questions best, and the answers to these that contradict
     /// them. None once the work is used up.
     fn measured(&mut self, ways: Vec<Way>, asked: &[usize]) -> Vec<Explanation> {
-        if self.left == 0 {
+        if self.is_cut() {
             return Vec::new();
         }
-        let before = self.counter.work;
         let cases: Vec<&Case> = asked.iter().map(|one| &self.questions[*one].case).collect();
         let all = self.counter.counts(&ways, &cases);
-        self.left = self.left.saturating_sub(self.counter.work - before);
         let explained = all.into_iter().zip(ways).filter_map(|(counted, mut way)| {
             for step in &mut way.steps {
                 if let Step::Unknown(unknown) = step {
@@ -724,7 +723,7 @@ mod tests {
         fingerprint.answers.clear();
         fingerprint.again.clear();
         fingerprint.searched = 0;
-        fingerprint.left = MOST_WORK / 8;
+        fingerprint.most_work = fingerprint.counter.work + MOST_WORK / 8;
         let mut sum = 0;
         while fingerprint.answers.len() + fingerprint.again.len() < 40 {
             let Some(question) = fingerprint.next_question() else {
@@ -927,12 +926,12 @@ mod tests {
             is(
                 &instead,
                 0,
-                format!("{hidden} in each conversation, instead of its own"),
+                format!("{hidden} in each conversation, in the place of the given one"),
             );
             is(
                 &before,
                 0,
-                format!("{hidden} in each conversation, before its own"),
+                format!("{hidden} in each conversation, before the given one"),
             );
             let place = place.replace("conversation", "conversation with tools");
             is(&with_tools, 0, format!("{hidden} {place}"));

@@ -141,7 +141,7 @@ fn switch(case: &mut Case, value: bool) {
     }
 }
 
-/// Where a server puts a text of its own.
+/// Where a server puts a text that nobody sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Somewhere in each prompt: it is no message, or something else that always has the same length.
@@ -217,9 +217,11 @@ impl Unknown {
     fn sentence(self) -> &'static str {
         match self.place {
             Place::Anywhere => "It is not known what they are; a hidden text would explain it.",
-            Place::IfNone => "The server, or its template, has a system text of its own.",
+            Place::IfNone => {
+                "The server or its template adds a system text to requests that have none."
+            }
             Place::Instead => "A system text of the server takes the place of the given one.",
-            Place::Before => "The server writes a system text of its own before the given one.",
+            Place::Before => "The server writes a hidden system text before the given one.",
         }
     }
 }
@@ -236,8 +238,8 @@ impl fmt::Display for Unknown {
         let whose = match self.place {
             Place::Anywhere => "",
             Place::IfNone => " without a system message",
-            Place::Instead => ", instead of its own",
-            Place::Before => ", before its own",
+            Place::Instead => ", in the place of the given one",
+            Place::Before => ", before the given one",
         };
         write!(f, " in each conversation{of}{whose}")
     }
@@ -480,7 +482,7 @@ fn changed(way: &Way, asked: &Case) -> (Case, Option<&'static Change>, i64) {
             Step::Unknown(one) => unknown = Some(*one),
         }
     }
-    // A host adds its text to what is left of the request.
+    // The hidden text comes last: a server writes it into the request that the other changes have left.
     if let Some(unknown) = unknown.filter(|one: &Unknown| one.concerns(asked).is_some()) {
         unknown.write(&mut case);
     }
