@@ -6,6 +6,7 @@ use std::path::Path;
 
 use regex::Regex;
 
+use crate::extent::{is_everything, sample};
 use crate::folder::{Folder, Ran, has};
 
 use super::{contents, ended, link};
@@ -149,80 +150,84 @@ fn no_result_of_any_command_replaces_its_input() {
     assert_eq!(commands, known, "each command has a call in this file");
 
     let mut written = BTreeSet::new();
-    for (at, (command, arguments)) in CALLS.into_iter().enumerate() {
-        for option in options(&folder, command) {
-            let called = words(command, arguments);
-            let is_marking = (command, option.as_str()) == ("mask", "--write");
-            // The name of a page, and of a case file.
-            let fresh = if option == "--html" {
-                "fresh.html"
-            } else if is_marking {
-                "fresh.jinja"
-            } else {
-                "fresh.json"
-            };
-            let folder = world();
-            // What asks servers or installs programs is called only where it has to refuse.
-            let is_asking = ["reference", "fingerprint", "serve", "help"]
-                .iter()
-                .any(|one| command.starts_with(one));
-            if !is_asking {
-                folder.rolecall(&[&called[..], &[&option, fresh]].concat());
+    let calls = CALLS.into_iter().enumerate();
+    let all = calls.flat_map(|(at, (command, arguments))| {
+        let options = options(&folder, command).into_iter();
+        options.map(move |option| (at, command, arguments, option))
+    });
+    let tried = sample(all.collect(), 5);
+    for (at, command, arguments, option) in tried {
+        let called = words(command, arguments);
+        let is_marking = (command, option.as_str()) == ("mask", "--write");
+        // The name of a page, and of a case file.
+        let fresh = if option == "--html" {
+            "fresh.html"
+        } else if is_marking {
+            "fresh.jinja"
+        } else {
+            "fresh.json"
+        };
+        let folder = world();
+        // What asks servers or installs programs is called only where it has to refuse.
+        let is_asking = ["reference", "fingerprint", "serve", "help"]
+            .iter()
+            .any(|one| command.starts_with(one));
+        if !is_asking {
+            folder.rolecall(&[&called[..], &[&option, fresh]].concat());
+        }
+        let is_output = folder.path(fresh).is_file();
+        if is_output {
+            written.insert(format!("{command} {option}"));
+            // Its own result it replaces.
+            let again = folder.rolecall(&[&called[..], &[&option, fresh]].concat());
+            let said = again.stderr();
+            assert!(
+                !said.contains("would replace it") && !said.contains("does not write over"),
+                "{called:?} {option}\n{said}"
+            );
+        }
+        let input = match command {
+            _ if is_marking => "log.jsonl",
+            "show" => "cases/templates/chat.jinja",
+            "run" => "cases/conversations/plain.json",
+            "render" | "add" | "generate" => "log.jsonl",
+            _ => "t.jinja",
+        };
+        let folder = world();
+        fs::create_dir(folder.path("d")).unwrap();
+        link("..", &folder.path("d/up"));
+        link(format!("../{input}"), &folder.path("d/link"));
+        fs::hard_link(folder.path(input), folder.path("d/hard.json")).unwrap();
+        let spelt = [
+            input.to_owned(),
+            format!("./d/../{input}"),
+            format!("d/up/{input}"),
+            "d/link".to_owned(),
+            "d/hard.json".to_owned(),
+            folder.path(input).to_string_lossy().into_owned(),
+        ];
+        // Each spelling is tried with several commands, and all with the first.
+        let some = if at == 0 {
+            0..spelt.len()
+        } else {
+            at % spelt.len()..at % spelt.len() + 1
+        };
+        for spelt in &spelt[some] {
+            let before = fs::read(folder.path(input)).unwrap();
+            let all = contents(&folder.path(""));
+            // A hard link of another file is that file only if the command reads it.
+            if spelt.contains("hard") && !arguments.contains(input) {
+                continue;
             }
-            let is_output = folder.path(fresh).is_file();
-            if is_output {
-                written.insert(format!("{command} {option}"));
-                // Its own result it replaces.
-                let again = folder.rolecall(&[&called[..], &[&option, fresh]].concat());
-                let said = again.stderr();
+            let attack = [&called[..], &[&option, spelt]].concat();
+            let ran = folder.rolecall(&attack);
+            assert_eq!(fs::read(folder.path(input)).unwrap(), before, "{attack:?}");
+            if is_output || is_asking && option == "--output" {
+                refused(&ran, &attack);
                 assert!(
-                    !said.contains("would replace it") && !said.contains("does not write over"),
-                    "{called:?} {option}\n{said}"
+                    contents(&folder.path("")) == all,
+                    "{attack:?} changed something"
                 );
-            }
-            let input = match command {
-                _ if is_marking => "log.jsonl",
-                "show" => "cases/templates/chat.jinja",
-                "run" => "cases/conversations/plain.json",
-                "render" | "add" | "generate" => "log.jsonl",
-                _ => "t.jinja",
-            };
-            let folder = world();
-            fs::create_dir(folder.path("d")).unwrap();
-            link("..", &folder.path("d/up"));
-            link(format!("../{input}"), &folder.path("d/link"));
-            fs::hard_link(folder.path(input), folder.path("d/hard.json")).unwrap();
-            let spelt = [
-                input.to_owned(),
-                format!("./d/../{input}"),
-                format!("d/up/{input}"),
-                "d/link".to_owned(),
-                "d/hard.json".to_owned(),
-                folder.path(input).to_string_lossy().into_owned(),
-            ];
-            // Each spelling is tried with several commands, and all with the first.
-            let some = if at == 0 {
-                0..spelt.len()
-            } else {
-                at % spelt.len()..at % spelt.len() + 1
-            };
-            for spelt in &spelt[some] {
-                let before = fs::read(folder.path(input)).unwrap();
-                let all = contents(&folder.path(""));
-                // A hard link of another file is that file only if the command reads it.
-                if spelt.contains("hard") && !arguments.contains(input) {
-                    continue;
-                }
-                let attack = [&called[..], &[&option, spelt]].concat();
-                let ran = folder.rolecall(&attack);
-                assert_eq!(fs::read(folder.path(input)).unwrap(), before, "{attack:?}");
-                if is_output || is_asking && option == "--output" {
-                    refused(&ran, &attack);
-                    assert!(
-                        contents(&folder.path("")) == all,
-                        "{attack:?} changed something"
-                    );
-                }
             }
         }
     }
@@ -231,19 +236,24 @@ fn no_result_of_any_command_replaces_its_input() {
         .map(String::as_str)
         .filter(|one| !one.ends_with("--output"))
         .collect();
-    assert_eq!(
-        written,
-        [
-            "check --html",
-            "check --write-baseline",
-            "cover --html",
-            "diff --html",
-            "generate --write",
-            "mask --write",
-            "run --html",
-            "show --html",
-        ]
-    );
+    let places = [
+        "check --html",
+        "check --write-baseline",
+        "cover --html",
+        "diff --html",
+        "generate --write",
+        "mask --write",
+        "run --html",
+        "show --html",
+    ];
+    if is_everything() {
+        assert_eq!(written, places);
+    } else {
+        assert!(
+            written.iter().all(|one| places.contains(one)),
+            "{written:?}"
+        );
+    }
 }
 
 #[test]
