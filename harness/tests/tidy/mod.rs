@@ -11,6 +11,7 @@ mod imports;
 mod modules;
 mod order;
 mod publication;
+mod ratchet;
 mod versions;
 
 use std::path::{Path, PathBuf};
