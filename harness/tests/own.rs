@@ -385,6 +385,34 @@ fn init_makes_a_suite_that_can_be_run() {
 }
 
 #[test]
+fn a_run_of_a_part_reads_only_what_its_filters_name() {
+    let own = Own::new();
+    own.install_reference();
+    assert_eq!(own.rolecall(&["accept"]).code(), 0);
+    let whole = own.rolecall(&["run"]);
+    assert_eq!(whole.code(), 0, "{}{}", whole.stdout(), whole.stderr());
+    own.write("cases/broken.json", "{");
+    own.write("snapshots/gone.snap", "");
+    for filter in ["echo:words/*", "*:words/one", "{echo,ec*}:w*"] {
+        let part = own.rolecall(&["run", filter]);
+        assert_eq!(part.code(), 0, "{}{}", part.stdout(), part.stderr());
+        assert!(!part.stderr().contains("broken.json"), "{}", part.stderr());
+        // A part says nothing of a whole template.
+        assert!(!part.stdout().contains("gone"), "{}", part.stdout());
+    }
+    for all in [&["run"][..], &["run", "*"], &["run", "echo"], &["lint"]] {
+        let ran = own.rolecall(all);
+        assert_ne!(ran.code(), 0, "{all:?}");
+        let said = ran.stdout() + &ran.stderr();
+        assert!(said.contains("broken.json"), "{all:?}: {said}");
+    }
+    // Whoever misspells a name sees what there is.
+    let ran = own.rolecall(&["run", "echo:word/*"]);
+    assert_eq!(ran.code(), 2);
+    has(&ran.stderr(), &["matches no case"]);
+}
+
+#[test]
 fn outside_of_every_suite_the_built_in_one_is_there() {
     let empty = Folder::empty();
     let cache = scratch::folder();

@@ -105,7 +105,7 @@ pub(crate) fn wrong(
     })
 }
 
-/// The templates of which all pairs are among some pairs.
+/// The templates of which all pairs are among some pairs. None if not all cases were read.
 pub(crate) fn whole<'s>(
     suite: &'s Suite,
     pairs: &[Pair<'_>],
@@ -115,7 +115,7 @@ pub(crate) fn whole<'s>(
             .iter()
             .filter(|pair| pair.template.name == template.name);
         let all = suite.pairs_among(template, &suite.cases).count();
-        all > 0 && asked.count() == all
+        all > 0 && asked.count() == all && !suite.lacks_cases
     })
 }
 

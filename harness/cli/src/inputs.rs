@@ -476,10 +476,14 @@ fn narrow_or_whole(
         let part = load(&narrowed(layout, filters))?;
         // A hub that did not have a template is not asked for it again.
         let has_none = part.suite.templates.is_empty() && !part.suite.problems.is_empty();
-        if !has_none {
-            let refusal = filters.iter().find_map(|one| one.path_refusal(&part.suite));
-            refusal.map_or(Ok(()), Err)?;
-        }
+        let own = layout.configuration().map_or(&[][..], |own| &own.templates);
+        let names_own = |filter: &Filter| {
+            own.iter()
+                .any(|one| filter.to_string() == one.name.as_str())
+        };
+        let paths = filters.iter().filter(|one| !(has_none && names_own(one)));
+        let refusal = paths.filter_map(|one| one.path_refusal(&part.suite)).next();
+        refusal.map_or(Ok(()), Err)?;
         if has_none || select(&part.suite, filters).is_ok() {
             let whole = |_| layout.clone();
             return Ok(Inputs {

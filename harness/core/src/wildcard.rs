@@ -44,6 +44,13 @@ const OPTIONS: MatchOptions = MatchOptions {
 };
 
 impl Wildcard {
+    /// Whether it is `*`, which matches everything.
+    pub fn is_any(&self) -> bool {
+        self.patterns
+            .iter()
+            .any(|(_, pattern)| pattern.as_str() == "*")
+    }
+
     /// Reads a pattern.
     pub fn new(text: &str) -> Result<Wildcard, InvalidWildcard> {
         // Each brace takes a level of the stack.

@@ -131,8 +131,11 @@ impl Filter {
 #[must_use]
 pub fn narrowed(layout: &Layout, filters: &[Filter]) -> Layout {
     let templates = filters.iter().map(|filter| filter.template.clone());
+    let templates: Vec<Wildcard> = templates.collect();
     let cases: Option<Vec<_>> = filters.iter().map(|filter| filter.case.clone()).collect();
-    layout.narrowed(templates.collect(), cases.unwrap_or_default())
+    let is_any = templates.iter().any(Wildcard::is_any);
+    let templates = if is_any { Vec::new() } else { templates };
+    layout.narrowed(templates, cases.unwrap_or_default())
 }
 
 /// The pairs of a suite that match any of the filters, in the suite's order; all pairs

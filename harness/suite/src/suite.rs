@@ -35,6 +35,10 @@ pub struct Suite {
     /// For each copy of a case, the fronts that require it. Templates with one of these
     /// fronts are rendered with the case and its copy.
     pub neighbours: HashMap<CaseId, Vec<Front>>,
+    /// Whether its layout has templates that were not read, because no filter asks for them.
+    pub lacks_templates: bool,
+    /// Likewise for cases. What is said of a whole template cannot be said then.
+    pub lacks_cases: bool,
 }
 
 /// One template with one case.
@@ -195,9 +199,13 @@ impl Suite {
     fn load_templates_around(&mut self, layout: &Layout, templates: &[PathBuf]) {
         match (templates, layout.configuration()) {
             ([], Some(configuration)) => {
-                self.load_configured(configuration, |name| layout.may_have_template(name));
+                let is_asked_for = |name: &str| layout.may_have_template(name);
+                self.load_configured(configuration, is_asked_for);
+                let mut all = configuration.templates.iter();
+                self.lacks_templates = !all.all(|one| is_asked_for(one.name.as_str()));
             }
             ([], None) => {
+                self.lacks_templates = layout.is_narrowed();
                 for path in layout.template_sources() {
                     self.load_templates(&path);
                 }
@@ -551,6 +559,7 @@ impl Suite {
         for file in files {
             let name = file.file_stem().unwrap_or_default().to_string_lossy();
             if !is_asked_for(&name) {
+                self.lacks_cases = true;
                 continue;
             }
             let family = match bound {

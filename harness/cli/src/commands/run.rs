@@ -51,7 +51,8 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     if arguments.roundtrip {
         return roundtrip(arguments, out);
     }
-    let mut inputs = inputs::load(&arguments.selection.sources)?;
+    let selection = &arguments.selection;
+    let mut inputs = inputs::load_filtered(&selection.sources, &selection.filters)?;
     // Only the pairs with a template's own front have records, and those with a served one.
     let is_served = arguments.front.name.is_some_and(Front::is_served);
     let is_recorded = inputs.layout.is_some() && arguments.against.is_empty() && !is_served;
@@ -581,7 +582,9 @@ impl<'s> RunResults<'s> {
         pairs: &[Pair<'_>],
         is_others: bool,
     ) -> Result<(), Failure> {
-        if home.belonging.is_some() || pairs.len() != home.suite.pairs().count() {
+        let suite = home.suite;
+        let is_part = suite.lacks_templates || suite.lacks_cases;
+        if is_part || home.belonging.is_some() || pairs.len() != suite.pairs().count() {
             return Ok(());
         }
         let notes = untested::below(home.layout, home.suite);
