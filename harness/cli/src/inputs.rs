@@ -481,8 +481,8 @@ fn narrow_or_whole(
             own.iter()
                 .any(|one| filter.to_string() == one.name.as_str())
         };
-        let paths = filters.iter().filter(|one| !(has_none && names_own(one)));
-        let refusal = paths.filter_map(|one| one.path_refusal(&part.suite)).next();
+        let mut paths = filters.iter().filter(|one| !(has_none && names_own(one)));
+        let refusal = paths.find_map(|one| one.path_refusal(&part.suite));
         refusal.map_or(Ok(()), Err)?;
         if has_none || select(&part.suite, filters).is_ok() {
             let whole = |_| layout.clone();
