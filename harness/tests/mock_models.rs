@@ -199,7 +199,7 @@ fn kinds(lines: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-/// The page on servers has the current table. `ROLECALL_PAGES=write` writes it.
+/// The page about parsers has the current table. `ROLECALL_PAGES=write` writes it.
 #[test]
 fn the_page_has_the_kept_measurements() {
     const BEGIN: &str = "mock_models writes it. -->\n\n";
@@ -220,7 +220,7 @@ fn the_page_has_the_kept_measurements() {
         assert!(pages["roundtrip.html"].contains(words), "{words}");
     }
     assert!(pages["index.html"].contains("roundtrip.html"));
-    let path = LAYOUT.root().join("harness/docs/roundtrip-servers.md");
+    let path = LAYOUT.root().join("harness/docs/roundtrip.md");
     let page = std::fs::read_to_string(&path).unwrap();
     let (before, rest) = page.split_once(BEGIN).unwrap();
     let (table, after) = rest.split_once(END).unwrap();
