@@ -36,7 +36,7 @@ pub use answer::{Answer, AnswerKind};
 pub use chat_template::ChatTemplate;
 pub use compiled_template::CompiledTemplate;
 
-/// The examples of the page about other programs.
+/// The examples of the page about engines.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/embedding.md")]
+#[doc = include_str!("../../../docs/protocol.md")]
 struct Page;
