@@ -10,7 +10,7 @@ use rolecall_suite::reference::Reference;
 /// The files that also speak of an earlier version.
 const ALSO_EARLIER: [&str; 4] = [
     "CONTRIBUTING.md",
-    "harness/docs/verdicts.md",
+    "harness/docs/suite.md",
     "harness/response/src/inspection/serving.rs",
     "harness/check/src/contract/pages/served-fields.md",
 ];
