@@ -35,8 +35,3 @@ pub mod chat_template;
 pub use answer::{Answer, AnswerKind};
 pub use chat_template::ChatTemplate;
 pub use compiled_template::CompiledTemplate;
-
-/// The examples of the page about engines.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/protocol.md")]
-struct Page;
