@@ -23,8 +23,6 @@ pub use differ::write_differ;
 pub use json::MatrixDocument;
 pub use json::write_json;
 pub(crate) use roundtrip::templates;
-pub use roundtrip::{
-    roundtrip_markdown, write_roundtrip, write_roundtrip_updated, write_roundtrip_verified,
-};
+pub use roundtrip::{write_roundtrip, write_roundtrip_updated, write_roundtrip_verified};
 pub use table::write_table;
 pub use updated::{write_updated, write_verified};

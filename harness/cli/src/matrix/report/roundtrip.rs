@@ -1,5 +1,5 @@
-//! The reports on what comes back of answers: the table, for people and as Markdown, and the reports
-//! of `matrix update` and `matrix verify`.
+//! The reports on what comes back of answers: the table, and the reports of `matrix update` and
+//! `matrix verify`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -59,28 +59,6 @@ pub fn write_roundtrip(
         rows => rows.collect::<Value>(),
         sums => sums.collect::<Value>(),
     })
-}
-
-pub fn roundtrip_markdown(all: &[RoundtripMeasurement]) -> String {
-    let rows = templates(all).into_iter().map(|name| {
-        let cells = all.iter().map(|one| {
-            let counted = one.templates.get(name);
-            match counted.and_then(Counted::refusal) {
-                Some(_) => "refused".to_owned(),
-                None => figure(counted),
-            }
-        });
-        context! { name => name.as_str(), cells => cells.collect::<Vec<_>>() }
-    });
-    let sums = all.iter().map(RoundtripMeasurement::share);
-    let mut text = Vec::new();
-    // Writing to memory cannot fail.
-    let _ = text!(&mut text, include_str!("roundtrip.md"), {
-        readers => all.iter().map(|one| one.reader.to_string()).collect::<Vec<_>>(),
-        rows => rows.collect::<Value>(),
-        sums => sums.map(|Share { agree, all }| format!("**{agree}/{all}**")).collect::<Vec<_>>(),
-    });
-    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// Writes a new measurement's result, and the path of its file.
