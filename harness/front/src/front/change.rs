@@ -677,6 +677,7 @@ mod tests {
     fn each_change_can_be_left_out() {
         let odd = [
             message(json!({"role": "assistant"})),
+            message(json!({"content": "Hi"})),
             message(json!({"role": "assistant", "tool_calls": [{"function": "f"}, 3]})),
         ];
         for (front, source, _, request, ..) in [rows(), of_mlx_lm(), of_llama_server()].concat() {

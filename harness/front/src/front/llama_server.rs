@@ -220,12 +220,14 @@ const CHANGES: &[Change] = &[
             request.each(|message| {
                 let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);
                 for call in calls.into_iter().flatten() {
-                    let arguments = &mut call["function"]["arguments"];
-                    let text = arguments.as_str().unwrap_or_default();
-                    let read = serde_json::from_str(text);
-                    *arguments = read.map_err(|error| {
-                        format!("Failed to parse tool call arguments as JSON: {error}")
-                    })?;
+                    let text = call.pointer("/function/arguments").and_then(Value::as_str);
+                    let read: Value =
+                        serde_json::from_str(text.unwrap_or_default()).map_err(|error| {
+                            format!("Failed to parse tool call arguments as JSON: {error}")
+                        })?;
+                    if let Some(Value::Object(function)) = call.get_mut("function") {
+                        function.insert("arguments".to_owned(), read);
+                    }
                 }
                 Ok(())
             })
@@ -491,7 +493,8 @@ fn rebuild(request: &mut Request) -> Result<(), String> {
             _ => false,
         };
         let field = |name: &str| given.get(name).filter(is_set).cloned();
-        message.insert("role".to_owned(), given["role"].clone());
+        let role = given.get("role").cloned();
+        message.extend(role.map(|role| ("role".to_owned(), role)));
         let content = field(CONTENT).map(|content| match content {
             Value::Array(parts) => {
                 let texts = parts.iter().filter_map(text_of);
@@ -506,7 +509,7 @@ fn rebuild(request: &mut Request) -> Result<(), String> {
             message.extend(field(name).map(|value| (name.to_owned(), value)));
         }
         if let Some(Value::Array(calls)) = field("tool_calls") {
-            let calls = calls.into_iter().map(|call| {
+            let calls = calls.iter().map(|call| {
                 let function = &call["function"];
                 let arguments = &function["arguments"];
                 let text = arguments
@@ -514,8 +517,10 @@ fn rebuild(request: &mut Request) -> Result<(), String> {
                     .map_or_else(|| arguments.to_string(), str::to_owned);
                 let mut made = json!({"type": "function", "function":
                     {"name": function["name"], "arguments": text}});
-                if let Some(id) = call.get("id").filter(is_set) {
-                    made["id"] = id.clone();
+                if let (Some(id), Some(made)) =
+                    (call.get("id").filter(is_set), made.as_object_mut())
+                {
+                    made.insert("id".to_owned(), id.clone());
                 }
                 made
             });
@@ -553,17 +558,21 @@ fn take_last(request: &mut Request) {
     let Some(last) = request.case.messages.pop() else {
         return;
     };
-    let text = match &last[CONTENT] {
+    let content = last.get(CONTENT).unwrap_or(&Value::Null);
+    let text = match content {
         Value::Array(parts) => join(parts, "\n\n"),
         text => text.as_str().unwrap_or_default().to_owned(),
     };
-    let thought = last[THOUGHT].as_str().unwrap_or_default();
+    let thought = last
+        .get(THOUGHT)
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let is_empty = text.is_empty()
         && thought.is_empty()
         && ["name", "tool_call_id"]
             .iter()
             .all(|name| last.get(*name).is_none());
-    if is_empty && last[CONTENT].as_array().is_none_or(Vec::is_empty) {
+    if is_empty && content.as_array().is_none_or(Vec::is_empty) {
         return;
     }
     let is_thought = field == THOUGHT;
@@ -616,7 +625,8 @@ fn merge_system(request: &mut Request) -> Result<(), String> {
     let Some(next) = messages.first_mut() else {
         return Ok(());
     };
-    let (Some(system), Some(text)) = (system[CONTENT].as_str(), next[CONTENT].as_str()) else {
+    let system = system.get(CONTENT).and_then(Value::as_str);
+    let (Some(system), Some(text)) = (system, next[CONTENT].as_str()) else {
         return refused("type must be string, but is array");
     };
     next[CONTENT] = format!("{system}\n{text}").into();
@@ -674,7 +684,7 @@ fn thought_part(message: &mut Map<String, Value>) {
 fn sort_results(messages: &mut [Value]) {
     let mut order: Vec<Value> = Vec::new();
     for turn in messages.chunk_by_mut(|one, other| is_turn(one) == is_turn(other)) {
-        if !is_turn(&turn[0]) {
+        if !turn.first().is_some_and(is_turn) {
             let mut calls = turn
                 .iter()
                 .filter_map(|message| message["tool_calls"].as_array());
@@ -711,26 +721,29 @@ fn results_with_calls(messages: &mut Vec<Value>) {
             messages.push(message);
             continue;
         };
-        let mut made = json!({"role": "assistant", "tool_calls": calls});
+        let mut made = Map::new();
+        made.insert("role".to_owned(), "assistant".into());
         let mut results = Vec::new();
         while let Some(result) = rest.next_if(|message| message["role"] == "tool") {
-            let response = match &result[CONTENT] {
-                Value::String(text) => {
+            let response = match result.get(CONTENT) {
+                Some(Value::String(text)) => {
                     serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into())
                 }
-                content => content.clone(),
+                content => content.cloned().unwrap_or_default(),
             };
-            let name = &calls[results.len()]["function"]["name"];
+            let call = calls.get(results.len());
+            let name = call.and_then(|call| call.pointer("/function/name"));
             let id = result.get("tool_call_id").cloned().unwrap_or("".into());
-            let name = if name.is_null() || *name == "" {
-                id
-            } else {
-                name.clone()
+            let name = match name {
+                None | Some(Value::Null) => id,
+                Some(name) if name == "" => id,
+                Some(name) => name.clone(),
             };
             results.push(json!({"name": name, "response": response}));
         }
+        made.insert("tool_calls".to_owned(), calls);
         if !results.is_empty() {
-            made["tool_responses"] = results.into();
+            made.insert("tool_responses".to_owned(), results.into());
         }
         let answers = |message: &Value| {
             let content = &message[CONTENT];
@@ -739,12 +752,13 @@ fn results_with_calls(messages: &mut Vec<Value>) {
                 && (content.is_array() || content.as_str().is_some_and(|text| !text.is_empty()))
         };
         if let Some(answer) = rest.next_if(answers) {
-            made[CONTENT] = answer[CONTENT].clone();
+            let content = answer.get(CONTENT).cloned();
+            made.insert(CONTENT.to_owned(), content.unwrap_or_default());
         }
         if let Some(thought) = message.get(THOUGHT) {
-            made[THOUGHT] = thought.clone();
+            made.insert(THOUGHT.to_owned(), thought.clone());
         }
-        messages.push(made);
+        messages.push(made.into());
     }
 }
 

@@ -174,7 +174,9 @@ fn is_type(name: &Value) -> bool {
 }
 
 fn are_different(values: &[Value]) -> bool {
-    (1..values.len()).all(|at| !values[..at].contains(&values[at]))
+    let mut values = values.iter().enumerate();
+    let earlier = values.clone();
+    values.all(|(at, value)| earlier.clone().take(at).all(|(_, other)| other != value))
 }
 
 #[cfg(test)]

@@ -331,9 +331,8 @@ impl Probe {
         let function = json!({"name": "FFF_FIRST_FUN_F", "arguments": arguments});
         let call = json!({"id": "call00001", "type": "function", "function": function});
         let message = json!({"role": "assistant", "content": ANSWER, "reasoning_content": THOUGHT});
-        let mut calling = message.clone();
-        calling["content"] = Value::Null;
-        calling["tool_calls"] = json!([call]);
+        let calling = json!({"role": "assistant", "content": null, "reasoning_content": THOUGHT,
+            "tool_calls": [call]});
         let [plain, calling] = [message, calling]
             .map(|message| self.thinking(&[user.clone(), message], &tools, false, true));
         let (Some(plain), Some(calling)) = (plain, calling) else {
@@ -434,7 +433,10 @@ fn difference(left: &str, right: &str) -> (String, String) {
     let before = own.iter().zip(&other).take_while(same).count();
     let after = own.iter().rev().zip(other.iter().rev());
     let after = after.take(most - before).take_while(same).count();
-    let [own, other] = [own, other].map(|pieces| pieces[before..pieces.len() - after].concat());
+    let [own, other] = [own, other].map(|pieces| {
+        let inner = pieces.get(before..pieces.len() - after);
+        inner.unwrap_or_default().concat()
+    });
     let (Some(first), Some(last)) = (pieces(&own).first().copied(), pieces(&own).last().copied())
     else {
         return (own, other);

@@ -581,22 +581,21 @@ fn plain(part: &mut Value) {
 
 fn places(request: &mut Request) -> Result<(), String> {
     let lists = request.facts.loops_over_content;
-    let media = request.facts.media;
+    let [has_images, has_audio, has_video] = request.facts.media;
     request.each(|message| {
         let Some(parts) = parts(message) else {
             return Ok(());
         };
         for part in &mut *parts {
-            let place = match part.get("type").and_then(Value::as_str) {
-                Some("image_url") => 0,
-                Some("audio_url" | "input_audio") => 1,
-                Some("video_url") => 2,
+            let (is_known, kind) = match part.get("type").and_then(Value::as_str) {
+                Some("image_url") => (has_images, "image"),
+                Some("audio_url" | "input_audio") => (has_audio, "audio"),
+                Some("video_url") => (has_video, "video"),
                 _ => continue,
             };
-            if !media[place] {
+            if !is_known {
                 return refused("the model is not a multimodal model");
             }
-            let kind = ["image", "audio", "video"][place];
             *part = json!({"type": kind});
         }
         if !lists {
