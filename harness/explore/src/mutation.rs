@@ -177,8 +177,8 @@ impl<'s> TemplateMutants<'s> {
     ) {
         let template = self.template;
         let of = |mutants: &[Mutant], numbers: &[usize]| -> Vec<Template> {
-            let mutations = numbers.iter().map(|at| &mutants[*at].mutation);
-            let mutated = mutations.filter_map(|mutation| mutated(template, mutation));
+            let mutants = numbers.iter().filter_map(|at| mutants.get(*at));
+            let mutated = mutants.filter_map(|mutant| mutated(template, &mutant.mutation));
             mutated.collect()
         };
         let spots: Vec<(Spot, Vec<usize>)> = spots.into_iter().collect();
@@ -214,7 +214,9 @@ impl<'s> TemplateMutants<'s> {
             if index == self.conversations.len() {
                 self.conversations.push(case);
             }
-            self.mutants[number].notice = Notice::Conversation(index);
+            if let Some(mutant) = self.mutants.get_mut(number) {
+                mutant.notice = Notice::Conversation(index);
+            }
         }
     }
 

@@ -41,7 +41,7 @@ impl Editor<'_> {
     /// is no chat.
     pub(super) fn edited(&self, case: &Case, other: &Case, chance: &mut Chance) -> Option<Case> {
         let mut case = case.clone();
-        let changes = 1 + [0, 0, 0, 1, 1, 2, 3][chance.below(7)];
+        let changes = 1 + chance.any(&[0, 0, 0, 1, 1, 2, 3]).unwrap_or(&0);
         for _ in 0..changes {
             case = self.change(case, other, chance);
         }
@@ -136,7 +136,7 @@ impl Editor<'_> {
         match (chance.below(4), list.is_empty()) {
             (0, false) => drop(list.remove(at)),
             (1, false) => list.truncate(1),
-            (2, false) => list.push(list[at].clone()),
+            (2, false) => list.extend(list.get(at).cloned()),
             (3, _) => list.clear(),
             _ => list.push(self.vocabulary.plain(self.focus, chance)),
         }
@@ -152,7 +152,11 @@ impl Editor<'_> {
         match chance.below(8) {
             0 if messages.len() > 1 => drop(messages.remove(at)),
             1 if messages.len() > 1 => messages.truncate(at.max(1)),
-            2 => messages.insert(at, messages[at].clone()),
+            2 => {
+                if let Some(message) = messages.get(at).cloned() {
+                    messages.insert(at, message);
+                }
+            }
             3 => {
                 let moved = messages.remove(at);
                 messages.insert(chance.below(messages.len() + 1), moved);

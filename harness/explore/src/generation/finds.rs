@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rolecall_core::lines::Lines;
-use rolecall_core::{Branch, Case, CaseId, Dialect, Engine, Moment, Outcome, Template};
+use rolecall_core::{Branch, Case, CaseId, Dialect, Engine, Moment, Outcome, Site, Template};
 use rolecall_front::program::FrontProgram;
 use rolecall_io::template_file::line_in_file;
 use serde_json::{Map, Value};
@@ -119,8 +119,7 @@ impl<'s> Generation<'s> {
                 .partition(|(site, branch)| rendered.hits.has(*site, *branch));
             targets = others;
             let branches = taken.into_iter().map(|(site, branch)| {
-                let covered = &self.before.sites[site];
-                let line = lines.line(covered.site.span.start);
+                let line = lines.line(self.site(site).span.start);
                 ReachedBranch {
                     site,
                     branch,
@@ -163,9 +162,14 @@ impl<'s> Generation<'s> {
         case_name(&name).unwrap_or_else(|| "generated".to_owned())
     }
 
+    #[allow(clippy::indexing_slicing)] // The search had all its places from `before`.
+    fn site(&self, index: usize) -> &Site {
+        &self.before.sites[index].site
+    }
+
     /// `line-12-condition-true`, with a number if there is such a case.
     fn free_name(&self, branch: &ReachedBranch) -> String {
-        let kind = self.before.sites[branch.site].site.kind;
+        let kind = self.site(branch.site).kind;
         let name = format!(
             "line-{}-{}-{}",
             branch.line,
@@ -182,7 +186,7 @@ impl<'s> Generation<'s> {
     fn about(&self, branches: &[ReachedBranch], oddities: &[&str], outcome: &Outcome) -> String {
         let mut by_line: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         for branch in branches {
-            let kind = self.before.sites[branch.site].site.kind.name();
+            let kind = self.site(branch.site).kind.name();
             let words = match branch.branch {
                 Branch::Reached => kind.to_owned(),
                 Branch::True => format!("{kind} true"),
@@ -272,8 +276,7 @@ fn smallest(
     }
     // A case goes if others take all of its branches and serve as well.
     let mut at = 0;
-    while at < cases.len() {
-        let own = &cases[at].1;
+    while let Some((_, own)) = cases.get(at) {
         let is_needed = found.iter().any(|((site, branch), _)| {
             let others = cases.iter().enumerate().filter(|(other, _)| *other != at);
             let mut others = others.map(|(_, (_, other))| other);

@@ -115,7 +115,9 @@ fn plain_texts(shrinker: &mut Shrinker<'_>) {
             continue;
         }
         let mut case = shrinker.best.clone();
-        case.messages[at]["content"] = json!(plain);
+        if let Some(Value::Object(message)) = case.messages.get_mut(at) {
+            message.insert("content".to_owned(), json!(plain));
+        }
         shrinker.offer_smaller(case);
     }
 }

@@ -107,6 +107,7 @@ pub(super) struct Search<'s> {
     left: usize,
 }
 
+#[allow(clippy::indexing_slicing)] // Goals are numbers of `sites` and of `reaching`, which has numbers of `kept`.
 impl<'s> Search<'s> {
     /// Begins with cases and their hits. The targets are the branches to take.
     pub(super) fn new(

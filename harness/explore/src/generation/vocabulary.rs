@@ -143,7 +143,7 @@ impl Vocabulary {
             }
             "required" | "enum" => {
                 let all = ["city", "day", "unit"];
-                json!(all[..chance.below(4)])
+                json!(all.get(..chance.below(4)))
             }
             "type" => self.kind(focus, chance),
             "reasoning_content" | "reasoning" | "thinking" => one(
@@ -294,7 +294,7 @@ impl Vocabulary {
         }
         let calls: Vec<Value> = (0..=chance.below(2)).map(|_| self.call(chance)).collect();
         let results = calls.iter().map(|call| {
-            json!({"role": "tool", "tool_call_id": call["id"], "name": call["function"]["name"], "content": "12:30"})
+            json!({"role": "tool", "tool_call_id": call["id"], "name": call.pointer("/function/name"), "content": "12:30"})
         });
         let results: Vec<Value> = results.collect();
         let call = json!({"role": "assistant", "content": "", "tool_calls": calls});
@@ -369,8 +369,9 @@ fn schema(chance: &mut Chance, depth: usize) -> Value {
 fn properties(chance: &mut Chance, depth: usize) -> Value {
     let names = ["city", "day", "unit"];
     let count = chance.below(names.len());
-    let properties = names[..count]
+    let properties = names
         .iter()
+        .take(count)
         .map(|name| ((*name).to_owned(), schema(chance, depth.saturating_sub(1))));
     Value::Object(properties.collect())
 }

@@ -69,8 +69,9 @@ pub(super) fn gaps(outline: &Outline, body: &Body, wanted: &[usize]) -> Vec<Gap>
             PieceKind::Text => within(&own.span).for_each(|at| cut(Cut::Text(at))),
             PieceKind::Print(operands) => {
                 for (index, operand) in operands.iter().enumerate() {
-                    if let Some(before) = index.checked_sub(1) {
-                        cut(Cut::Operator(operands[before].end..operand.start));
+                    let before = index.checked_sub(1).and_then(|before| operands.get(before));
+                    if let Some(before) = before {
+                        cut(Cut::Operator(before.end..operand.start));
                     }
                     let text = outline.source.cut(operand.clone());
                     let quote = text.chars().next().filter(|c| ['\'', '"'].contains(c));
@@ -109,12 +110,12 @@ impl Gap {
         let next = operands
             .iter()
             .position(|operand| operand.start >= span.end)?;
-        let after = if is_text(&operands[next]) {
+        let after = if operands.get(next).is_some_and(is_text) {
             ""
         } else {
             "'' + "
         };
-        let before = if operands[..next].iter().any(is_text) {
+        let before = if operands.iter().take(next).any(is_text) {
             ""
         } else {
             " + ''"

@@ -140,7 +140,7 @@ fn tried<'o>(outline: &'o Outline, wanted: &[usize]) -> Vec<Tried<'o>> {
     for body in outline.bodies.iter().filter(|body| !body.is_captured) {
         let gaps = gaps(outline, body, wanted);
         for (index, from) in gaps.iter().enumerate() {
-            let after = gaps[index + 1..].iter();
+            let after = gaps.iter().skip(index + 1);
             let after = after.filter(|to| writes(outline, body, from, to));
             tried.extend(after.map(|to| {
                 let [edits, guarded] = edits_of(outline, body, from, to);
@@ -330,7 +330,7 @@ impl Search<'_, '_> {
         });
         let by_operand = later.filter_map(|later| {
             let between = from.place(body)..later.place(body);
-            let PieceKind::Print(operands) = &body.pieces[from.piece].kind else {
+            let PieceKind::Print(operands) = &body.pieces.get(from.piece)?.kind else {
                 return None;
             };
             let names = operands.iter().filter_map(|operand| {

@@ -100,7 +100,7 @@ impl<'t, 's> Trial<'t, 's> {
             });
         }
         // Prompts with answers come first: they decide most.
-        sample.sort_by_key(|index| targets[*index].learned.is_empty());
+        sample.sort_by_key(|index| targets.get(*index).is_none_or(|it| it.learned.is_empty()));
         Trial {
             engine,
             template,
@@ -141,7 +141,9 @@ impl<'t, 's> Trial<'t, 's> {
     }
 
     fn sample(&self) -> impl Iterator<Item = &Target<'s>> {
-        self.sample.iter().map(|index| &self.targets[*index])
+        self.sample
+            .iter()
+            .filter_map(|index| self.targets.get(*index))
     }
 
     /// How many cases the sample has.
