@@ -311,7 +311,7 @@ fn read_errors(mut stderr: impl Read, tail: &Mutex<Vec<u8>>) {
     let mut chunk = [0; 1024];
     while let Ok(read @ 1..) = stderr.read(&mut chunk) {
         let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-        tail.extend_from_slice(&chunk[..read]);
+        tail.extend_from_slice(chunk.get(..read).unwrap_or(&chunk));
         let over = tail.len().saturating_sub(TAIL);
         tail.drain(..over);
     }

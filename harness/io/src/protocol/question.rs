@@ -68,6 +68,7 @@ static QUESTIONS: LazyLock<HashMap<String, Questions>> = LazyLock::new(|| {
 });
 
 /// The questions for programs of a dialect.
+#[allow(clippy::indexing_slicing)] // `questions.json` is built in and has both dialects.
 pub(super) fn questions(dialect: Dialect) -> &'static Questions {
     &QUESTIONS[dialect.name()]
 }

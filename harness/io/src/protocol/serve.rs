@@ -137,6 +137,7 @@ impl Served<'_> {
                     let template = Template::from_source(name, engine.dialect(), source);
                     self.keep_ready(name, load(engine, &template), size);
                 }
+                #[allow(clippy::indexing_slicing)] // `keep_ready` keeps it if it was not there.
                 let loaded = &self.ready[name];
                 let mut case = Case::from_messages(std::mem::take(&mut asked.messages));
                 case.tools = asked.tools.take();

@@ -137,14 +137,16 @@ impl<'m> HubModel<'m> {
         })?;
         let said: Value =
             serde_json::from_slice(&answer.bytes.unwrap_or_default()).unwrap_or_default();
-        let hash = said["sha"].as_str().unwrap_or_default().to_owned();
+        let hash = said.get("sha").and_then(Value::as_str);
+        let hash = hash.unwrap_or_default().to_owned();
         if !is_commit(&hash) {
             return Err(DownloadError::Unexpected {
                 host: without_password(&self.endpoint),
                 why: "its answer about the model names no commit".to_owned(),
             });
         }
-        let siblings = said["siblings"].as_array().into_iter().flatten();
+        let siblings = said.get("siblings").and_then(Value::as_array);
+        let siblings = siblings.into_iter().flatten();
         let files = siblings.filter_map(|file| Some(file["rfilename"].as_str()?.to_owned()));
         let mut files: Vec<String> = files.filter(|file| is_plain_path(file)).collect();
         files.sort();

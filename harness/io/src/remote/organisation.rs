@@ -91,6 +91,8 @@ fn has_template(model: &Value) -> bool {
     let config = &model["config"];
     let mut files = files.iter().filter_map(|file| file["rfilename"].as_str());
     files.any(|file| is_template(file) || config.is_null() && file == "tokenizer_config.json")
-        || !config["tokenizer_config"]["chat_template"].is_null()
+        || !config["tokenizer_config"]
+            .get("chat_template")
+            .is_none_or(Value::is_null)
         || !config["chat_template_jinja"].is_null()
 }

@@ -104,7 +104,7 @@ impl RegistryModel<'_> {
     /// there.
     fn fetch(mut self, text: &[u8], path: &Path) -> Result<FoundModel, Problem> {
         let manifest: Value = serde_json::from_slice(text).unwrap_or_default();
-        let Some(layers) = manifest["layers"].as_array() else {
+        let Some(layers) = manifest.get("layers").and_then(Value::as_array) else {
             let message = format!(
                 "{} does not answer with the manifest of a model",
                 self.registry
@@ -123,7 +123,7 @@ impl RegistryModel<'_> {
                 })
             })
             .collect();
-        let config = manifest["config"]["digest"].as_str();
+        let config = manifest.pointer("/config/digest").and_then(Value::as_str);
         let small = layers.iter().filter(|layer| SMALL.contains(&layer.kind));
         for digest in small.map(|layer| layer.digest).chain(config) {
             self.fetch_blob(digest)?;

@@ -71,7 +71,7 @@ fn adapted(path: &Path) -> Option<String> {
     let file = path.join("adapter_config.json");
     let bytes = root.bytes(&file, MOST_CONFIGURATION).ok()??;
     let config: Value = serde_json::from_slice(&bytes).ok()?;
-    Some(config["base_model_name_or_path"].as_str()?.to_owned())
+    Some(config.get("base_model_name_or_path")?.as_str()?.to_owned())
 }
 
 /// The templates of a model in the Hugging Face cache, if the path is inside the cache.

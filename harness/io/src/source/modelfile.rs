@@ -124,8 +124,8 @@ pub(super) fn read(bound: Option<&Root>, path: &Path) -> SourceContent {
 /// UTF-8, with or without a byte order mark, or UTF-16 with one.
 fn decode(path: &Path, bytes: &[u8]) -> Result<String, Problem> {
     let utf16 = |bytes: &[u8], read: fn([u8; 2]) -> u16| {
-        let units = bytes.chunks_exact(2).map(|unit| read([unit[0], unit[1]]));
-        char::decode_utf16(units)
+        let (units, _) = bytes.as_chunks();
+        char::decode_utf16(units.iter().copied().map(read))
             .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
             .collect()
     };
@@ -136,6 +136,7 @@ fn decode(path: &Path, bytes: &[u8]) -> Result<String, Problem> {
             let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
             match std::str::from_utf8(bytes) {
                 Ok(text) => Ok(text.to_owned()),
+                #[allow(clippy::indexing_slicing)] // The first wrong byte follows the valid ones.
                 Err(error) => {
                     let valid = error.valid_up_to();
                     let before = String::from_utf8_lossy(&bytes[..valid]);

@@ -102,10 +102,12 @@ pub(super) fn without_tensors(start: &[u8]) -> Result<Option<Vec<u8>>, GgufError
         Err(GgufError { is_short: true, .. }) => return Ok(None),
         Err(broken) => return Err(broken),
     };
-    let mut file = start[..end].to_vec();
+    let mut file = start.get(..end).unwrap_or(start).to_vec();
     // The number of tensors follows the magic bytes and the version.
     let width = usize::try_from(reader.size_width()).unwrap_or_default();
-    file[8..8 + width].fill(0);
+    if let Some(tensors) = file.get_mut(8..8 + width) {
+        tensors.fill(0);
+    }
     Ok(Some(file))
 }
 

@@ -269,6 +269,7 @@ impl<R: Read + Seek> GgufReader<R> {
         self.fill(&mut buffer, what)?;
         String::from_utf8(buffer).map_err(|error| {
             let valid = error.utf8_error().valid_up_to();
+            #[allow(clippy::indexing_slicing)] // The first wrong byte follows the valid ones.
             let message = format!(
                 "{what} is not UTF-8: byte 0x{:02X}",
                 error.as_bytes()[valid]
