@@ -108,7 +108,7 @@ impl FrontRecords {
         for (case, marks) in marks {
             let (case, input) = case.split_once(' ').unwrap_or_default();
             let mut all: Vec<&str> = marks.values().map(String::as_str).collect();
-            if all.len() == count && all.iter().all(|mark| mark == &all[0]) {
+            if all.len() == count && all.iter().all(|mark| Some(mark) == all.first()) {
                 all.truncate(1);
             }
             let line = format!("{input} {}", all.join(" "));

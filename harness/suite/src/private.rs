@@ -94,7 +94,8 @@ fn account(text: &str) -> Option<Range<usize>> {
         if plain.len() < 15 || is_next {
             return None;
         }
-        let digits = plain[4..].iter().chain(&plain[..4]);
+        let (begin, rest) = plain.split_at_checked(4)?;
+        let digits = rest.iter().chain(begin);
         let rest = digits
             .filter_map(|c| c.to_digit(36))
             .fold(0, |rest, digit| {

@@ -263,6 +263,7 @@ impl<'r> Runner<'r> {
         let firsts: Vec<usize> = numbered
             .map(|(at, template)| *firsts.entry(judged_of(template)).or_insert(at))
             .collect();
+        #[allow(clippy::indexing_slicing)] // There is one for each template.
         let judge = |(at, template)| {
             let card = (firsts[at] == at).then(|| examine(template)).flatten();
             step();
@@ -272,6 +273,7 @@ impl<'r> Runner<'r> {
             .pool
             .install(|| templates.par_iter().enumerate().map(judge).collect());
         let all = templates.iter().zip(&firsts);
+        #[allow(clippy::indexing_slicing)] // There is one for each template.
         let cards = all.filter_map(|(template, first)| match judged[*first].as_ref()? {
             // It names the file.
             card if card.syntax_error.is_some() => examine(template),
@@ -433,10 +435,10 @@ impl<'r> Runner<'r> {
             cases.map(prepare).collect()
         });
         let work = |index: usize| {
-            let (program, number) = asking.of_pairs[index]?;
-            let input = &inputs[number];
+            let (program, number) = (*asking.of_pairs.get(index)?)?;
+            let input = inputs.get(number)?;
             let rendered = Rendered {
-                pair: pairs[index],
+                pair: *pairs.get(index)?,
                 engine: program.engine.name(),
                 outcome: input.outcome(program),
             };

@@ -648,8 +648,9 @@ impl Suite {
         }
         for (name, indices) in sharing.into_iter().filter(|(_, all)| all.len() > 1) {
             for index in indices {
-                let template = &self.templates[index];
-                self.templates[index].name = longer(&name, template);
+                if let Some(template) = self.templates.get_mut(index) {
+                    template.name = longer(&name, template);
+                }
             }
         }
     }

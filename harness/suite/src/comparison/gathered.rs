@@ -233,12 +233,12 @@ impl Comparison {
         outcomes: &[Outcome; 2],
         blame: Option<&Blame>,
     ) {
-        let Some(index) = self.pairings.len().checked_sub(1) else {
+        let index = self.pairings.len().saturating_sub(1);
+        let Some(Pairing { tally, .. }) = self.pairings.last_mut() else {
             return;
         };
         let [a, b] = outcomes;
         let relation = Relation::of(a, b);
-        let tally = &mut self.pairings[index].tally;
         let member = Member {
             pairing: index,
             case: name.to_owned(),

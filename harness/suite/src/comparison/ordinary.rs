@@ -63,7 +63,8 @@ fn is_filled(function: &Value) -> bool {
         Some(Value::Object(arguments)) => !arguments.is_empty(),
         Some(arguments) => arguments.as_str().is_some_and(|text| text.contains(':')),
         None => {
-            let properties = function["parameters"]["properties"].as_object();
+            let properties = function.pointer("/parameters/properties");
+            let properties = properties.and_then(Value::as_object);
             let is_described = function["description"].is_string();
             is_described && properties.is_some_and(|properties| !properties.is_empty())
         }

@@ -137,6 +137,7 @@ impl Comparison {
         let Some(edits) = edits.and_then(|engine| SourceEdits::between(engine, templates)) else {
             return HashMap::new();
         };
+        #[allow(clippy::indexing_slicing)] // `blame` gives places of `outcomes`.
         let render = |template: &Template, cases: &[usize]| {
             let with_tokens = with_assumed_tokens(template);
             let pairs = cases.iter().map(|at| Pair {

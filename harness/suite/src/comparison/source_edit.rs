@@ -93,6 +93,7 @@ impl Effect {
     }
 }
 
+#[allow(clippy::indexing_slicing)] // Numbers of edits and of cases are counted from these lists.
 impl<'t> SourceEdits<'t> {
     /// The edits between two templates. None if neither was made from the other, or if they are
     /// several templates each.
@@ -300,9 +301,10 @@ fn alike(sides: [&Template; 2], most: usize) -> Vec<Vec<Hunk>> {
     for hunk in hunks {
         let texts = texts(sides, &hunk);
         let is_word = texts.concat().contains(char::is_alphanumeric);
-        let is_alike = is_word || counts[&texts] >= OFTEN;
-        if let Some(at) = known.get(&texts).filter(|_| is_alike) {
-            edits[*at].push(hunk);
+        let is_alike = is_word || counts.get(&texts).is_some_and(|count| *count >= OFTEN);
+        let place = known.get(&texts).filter(|_| is_alike);
+        if let Some(alike) = place.and_then(|at| edits.get_mut(*at)) {
+            alike.push(hunk);
         } else {
             known.insert(texts, edits.len());
             edits.push(vec![hunk]);
@@ -385,7 +387,7 @@ fn choose(by_edit: &[Vec<Effect>], case: usize) -> Option<(usize, Effect)> {
         .into_iter()
         .find_map(|wanted| {
             let edits = by_edit.iter().enumerate();
-            let having = edits.filter(|(_, effects)| effects[case] == wanted);
+            let having = edits.filter(|(_, effects)| effects.get(case) == Some(&wanted));
             let rarest = having.min_by_key(|(at, effects)| (rare(effects), *at));
             rarest.map(|(at, _)| (at, wanted))
         })

@@ -48,7 +48,7 @@ fn joined(blocks: Vec<Value>, record: &mut Record) -> Value {
     let mut all = String::new();
     for block in blocks {
         if let Value::Object(mut block) = block {
-            all.extend(block["text"].as_str());
+            all.extend(block.get("text").and_then(Value::as_str));
             block.retain(|key, _| !matches!(key.as_str(), "type" | "text"));
             record.leave(&block, "of blocks of `system`");
         }
@@ -140,7 +140,10 @@ fn calls(
             *made = call(id, name.unwrap_or_default(), arguments.unwrap_or_default());
             record.became.insert("calls got a `function` with a name");
         }
-        if !made["function"]["name"].is_string() && !made["name"].is_string() {
+        if !["/function/name", "/name"]
+            .iter()
+            .any(|name| made.pointer(name).is_some_and(Value::is_string))
+        {
             return Err(format!(
                 "call {at} of message {number} has no `function` with a `name`"
             ));
@@ -269,8 +272,9 @@ impl Parts {
     fn of(list: Vec<Value>, record: &mut Record) -> Parts {
         let mut all = Parts::default();
         for part in list {
-            let kind = part["type"].as_str().unwrap_or_default().to_owned();
-            let is_sourced = part["source"].is_object();
+            let kind = part.get("type").and_then(Value::as_str);
+            let kind = kind.unwrap_or_default().to_owned();
+            let is_sourced = part.get("source").is_some_and(Value::is_object);
             let mut part = match part {
                 Value::Object(part) if !PARTS.contains(&kind.as_str()) || is_sourced => part,
                 known => {
@@ -340,11 +344,14 @@ impl Parts {
 
 /// The parts of a document of Anthropic's: its text, its own parts, or a file.
 fn document(mut source: Value, record: &mut Record) -> Vec<Value> {
-    match source["type"].as_str() {
-        Some("text") => vec![text(source["data"].take())],
-        Some("content") => match source["content"].take() {
-            Value::Array(parts) => Parts::of(parts, record).kept,
-            said => vec![text(said)],
+    match source.get("type").and_then(Value::as_str) {
+        Some("text") => {
+            let data = source.get_mut("data").map(Value::take);
+            vec![text(data.unwrap_or_default())]
+        }
+        Some("content") => match source.get_mut("content").map(Value::take) {
+            Some(Value::Array(parts)) => Parts::of(parts, record).kept,
+            said => vec![text(said.unwrap_or_default())],
         },
         _ => {
             let file = object([("file_data", address(&source))]);
@@ -403,9 +410,11 @@ pub(super) fn tools(record: &mut Record) -> Result<(), Wrong> {
     };
     let mut read = Vec::new();
     for (number, mut tool) in (1..).zip(all) {
+        let is_list = |key: &&str| tool.get(*key).is_some_and(Value::is_array);
         let declared = ["function_declarations", "functionDeclarations"];
-        let declared = declared.into_iter().find(|key| tool[*key].is_array());
-        if let Some(Value::Array(declared)) = declared.map(|key| tool[key].take()) {
+        let declared = declared.into_iter().find(is_list);
+        let declared = declared.and_then(|key| tool.get_mut(key));
+        if let Some(Value::Array(declared)) = declared.map(Value::take) {
             for mut one in declared {
                 lower_types(&mut one);
                 read.push(flat(one, number, record)?);
@@ -415,11 +424,13 @@ pub(super) fn tools(record: &mut Record) -> Result<(), Wrong> {
                 .insert("`function_declarations` became functions");
             continue;
         }
-        let kind = tool["type"].as_str().unwrap_or("function").to_owned();
+        let kind = tool.get("type").and_then(Value::as_str);
+        let kind = kind.unwrap_or("function").to_owned();
+        let has = |key| tool.get(key).is_some_and(Value::is_object);
         match kind.as_str() {
-            "function" if tool["function"].is_object() => read.push(tool),
+            "function" if has("function") => read.push(tool),
             "function" => read.push(flat(tool, number, record)?),
-            "custom" if tool["input_schema"].is_object() => {
+            "custom" if has("input_schema") => {
                 read.push(flat(tool, number, record)?);
             }
             "custom" => {
@@ -440,7 +451,7 @@ pub(super) fn tools(record: &mut Record) -> Result<(), Wrong> {
 
 /// A flat tool as a function.
 fn flat(mut tool: Value, number: usize, record: &mut Record) -> Result<Value, Wrong> {
-    if !tool["name"].is_string() {
+    if !tool.get("name").is_some_and(Value::is_string) {
         return Err(format!("tool {number} has no `function` and no `name`"));
     }
     let mut fields = tool.as_object_mut().map(std::mem::take).unwrap_or_default();

@@ -34,10 +34,10 @@ pub(super) fn messages(input: Value, record: &mut Record) -> Result<Vec<Value>, 
         let mut take = |key| item.shift_remove(key);
         match kind {
             "message" => {
-                if !item.contains_key("role") {
+                let Some(role) = item.get("role") else {
                     return Err(format!("item {number} of `input` has no `role`"));
-                }
-                if item["role"] == "assistant" {
+                };
+                if role == "assistant" {
                     reason(&mut item, &mut reasoning);
                 }
                 all.push(item.into());

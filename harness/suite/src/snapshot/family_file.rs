@@ -145,7 +145,7 @@ impl FamilyFile {
         };
         for (index, section) in sections.iter().enumerate() {
             let first = *by_key.entry(section.key.clone()).or_insert(index);
-            if says(&sections[first]) != says(section) {
+            if sections.get(first).map(says) != Some(says(section)) {
                 others.push(index);
             }
         }
@@ -221,7 +221,9 @@ impl FamilyFile {
 
     /// Second sections of a pair that say something else than the first.
     fn others(&self) -> impl Iterator<Item = &Section> {
-        self.others.iter().map(|index| &self.sections[*index])
+        self.others
+            .iter()
+            .filter_map(|index| self.sections.get(*index))
     }
 
     fn second(&self, other: &Section) -> Problem {

@@ -136,7 +136,8 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
     let mut at = 0;
     while at <= text.len() && !text.is_empty() {
         number += 1;
-        let end = memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |length| at + length);
+        let rest = text.as_bytes().get(at..).unwrap_or_default();
+        let end = memchr(b'\n', rest).map_or(text.len(), |length| at + length);
         let line = text.cut(at..end);
         // Where in the line a transcript begins or goes on.
         let mut from = 0;
@@ -156,7 +157,7 @@ fn read_with(text: &str, whole: Option<&TranscriptFinder>) -> (Vec<Section>, Vec
             });
             let begin = at + from;
             if let Some((lines, length)) =
-                whole.and_then(|whole| whole.transcript(&text.as_bytes()[begin..]))
+                whole.and_then(|whole| whole.transcript(text.as_bytes().get(begin..)?))
                 && let Some(section) = sections.last_mut()
             {
                 section.transcript = Some(begin..begin + length);
@@ -286,7 +287,7 @@ impl TranscriptFinder {
     /// with its line and none of its lines looks like a heading.
     fn transcript(&self, text: &[u8]) -> Option<(usize, usize)> {
         let length = self.end.find(text)? + END.len_utf8();
-        let transcript = &text[..length];
+        let transcript = text.get(..length)?;
         let ends_with_its_line = text.get(length).is_none_or(|next| *next == b'\n');
         let is_whole = ends_with_its_line && self.heading.find(transcript).is_none();
         is_whole.then(|| (memchr_iter(b'\n', transcript).count(), length))
