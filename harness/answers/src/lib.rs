@@ -10,7 +10,7 @@
 //! [`AnswerReader`]: rolecall_core::AnswerReader
 
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
-#![cfg_attr(not(test), deny(clippy::string_slice))]
+#![cfg_attr(not(test), deny(clippy::string_slice, clippy::indexing_slicing))]
 
 pub mod reader;
 

@@ -108,10 +108,11 @@ impl<'p, 't> Masker<'p, 't> {
         let answers: Vec<usize> = answers.collect();
         for (index, message) in answers.iter().copied().enumerate() {
             if index % TURNS_AHEAD == 0 {
-                let next = answers[index..].iter().take(TURNS_AHEAD);
+                let next = answers.iter().skip(index).take(TURNS_AHEAD);
                 self.render_ahead(&asked, &whole, &next.copied().collect::<Vec<_>>());
             }
             let mut turn = self.turn(&asked, &whole, message, &turns);
+            #[allow(clippy::indexing_slicing)] // The answers are messages of the case.
             let value = &case.messages[message];
             turn.is_left_out = is_left_out(value);
             turn.lacks_reasoning =
@@ -128,6 +129,7 @@ impl<'p, 't> Masker<'p, 't> {
         })
     }
 
+    #[allow(clippy::indexing_slicing)] // All numbers are of messages and parts of the case.
     fn turn(
         &self,
         asked: &Asked<'_>,

@@ -76,21 +76,21 @@ impl Traced<'_> {
         if !self.text.starts_with(text) {
             return None;
         }
-        let count = (self.spans).partition_point(|span| span.prompt.start < text.len());
+        let spans = until(&self.spans, |span| span.prompt.start < text.len());
         Some(Traced {
             text: Cow::Borrowed(self.text.cut(..text.len())),
-            spans: Cow::Borrowed(&self.spans[..count]),
+            spans: Cow::Borrowed(spans),
         })
     }
 
     /// The spans that begin at a place or after it.
     fn starting_at(&self, place: usize) -> &[Span] {
-        &self.spans[self.spans.partition_point(|span| span.prompt.start < place)..]
+        from(&self.spans, |span| span.prompt.start < place)
     }
 
     /// The spans with a byte at a place or after it.
     fn ending_after(&self, place: usize) -> &[Span] {
-        &self.spans[self.spans.partition_point(|span| span.prompt.end <= place)..]
+        from(&self.spans, |span| span.prompt.end <= place)
     }
 
     /// Where a span ends in this prompt.
@@ -108,7 +108,7 @@ impl Traced<'_> {
     /// already does not count again: a template may repeat the name of a call before its result.
     pub(crate) fn last_of(&self, message: usize, within: Range<usize>) -> Option<usize> {
         let spans = self.ending_after(within.start);
-        let spans = &spans[..spans.partition_point(|span| span.prompt.start < within.end)];
+        let spans = until(spans, |span| span.prompt.start < within.end);
         let own = said_by(spans, message);
         let mut last = None;
         let mut known: Vec<&Origin> = Vec::new();
@@ -154,8 +154,9 @@ impl Traced<'_> {
             let part = message_part(input).filter(|(index, _)| *index < message);
             part.is_some_and(|(_, part)| part != ".role")
         };
-        let count = (self.spans).partition_point(|span| self.end_of(span) <= limit);
-        let mut spans = self.spans[..count].iter().rev();
+        let mut spans = until(&self.spans, |span| self.end_of(span) <= limit)
+            .iter()
+            .rev();
         let last = spans.find(|span| all_from(span, is_earlier));
         last.map_or(0, |span| self.end_of(span))
     }
@@ -168,6 +169,18 @@ impl Traced<'_> {
         let later = later.find(|span| all_from(span, is_later));
         later.map_or(self.text.len(), |span| span.prompt.start)
     }
+}
+
+/// The first spans, as long as something is true of them.
+fn until(spans: &[Span], is_before: impl Fn(&Span) -> bool) -> &[Span] {
+    let count = spans.partition_point(is_before);
+    spans.get(..count).unwrap_or(spans)
+}
+
+/// The spans that come after them.
+fn from(spans: &[Span], is_before: impl Fn(&Span) -> bool) -> &[Span] {
+    let count = spans.partition_point(is_before);
+    spans.get(count..).unwrap_or_default()
 }
 
 /// The spans of what a message says. Its role and the name of its speaker

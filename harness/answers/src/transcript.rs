@@ -21,6 +21,7 @@ pub struct Counts {
     pub streamed_otherwise: usize,
 }
 
+#[allow(clippy::indexing_slicing)] // There is a count for each verdict.
 impl Counts {
     /// The counts of some readings. The verdict on a message is the worst one on its forms.
     pub fn of<'r>(readings: impl IntoIterator<Item = &'r MessageReading>) -> Counts {

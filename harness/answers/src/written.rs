@@ -179,7 +179,8 @@ impl<'p, 't> Writer<'p, 't> {
         let whole = asked.whole(self.program, setting);
         let outcome = (self.program).beginning(&whole, count, opens, &mut ());
         outcome.unwrap_or_else(|| {
-            let messages = &asked.case.messages[..count];
+            let messages = asked.case.messages.get(..count);
+            let messages = messages.unwrap_or(&asked.case.messages);
             asked.alone(self.program, messages, opens, setting)
         })
     }

@@ -41,6 +41,7 @@ pub(super) struct Seen {
 }
 
 /// What a template writes of an answer.
+#[allow(clippy::indexing_slicing)] // The message is an object: this folder makes it.
 pub(super) fn seen(writer: &Writer<'_, '_>, mut message: Value) -> Result<Seen, Option<Written>> {
     message["role"] = "assistant".into();
     let with_calls = !message["tool_calls"].is_null();
@@ -105,6 +106,7 @@ impl Trial {
                 json!({"name": name, "description": "It does this.", "parameters": parameters});
             json!({"type": "function", "function": function})
         });
+        #[allow(clippy::indexing_slicing)] // It is one of the objects below.
         let trial = |what, mut answer: Value| {
             answer["role"] = "assistant".into();
             let with_calls = !answer["tool_calls"].is_null();

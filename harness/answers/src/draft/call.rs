@@ -23,8 +23,10 @@ impl CallList {
         let lists = text.cut(..at).rmatch_indices('[');
         let mut found = lists.filter_map(|(from, _)| {
             let (value, to) = json_at(text, from)?;
-            let calls = value.as_array().filter(|calls| calls.len() == 2)?;
-            let first = calls[0].as_object()?.iter();
+            let [first, _] = value.as_array()?.as_slice() else {
+                return None;
+            };
+            let first = first.as_object()?.iter();
             let key = |wanted: &Value| {
                 let mut entries = first.clone();
                 let found = entries.find(|(_, value)| *value == wanted);
@@ -142,6 +144,7 @@ impl Call {
         })
     }
 
+    #[allow(clippy::indexing_slicing)] // `field` is an object, and so is its `content_args`.
     pub(super) fn field(&self) -> Value {
         let openers: Vec<String> = self
             .openers

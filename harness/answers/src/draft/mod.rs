@@ -69,8 +69,10 @@ impl Draft {
             .extend(calls.map(|calls| ("tool_calls".to_owned(), calls)));
         let (key, anchor) = literal("start_anchor", &draft.anchor);
         let mut response_template = json!({"version": 1, "defaults": {"role": "assistant"}});
-        response_template[key] = anchor.into();
-        response_template["fields"] = draft.fields.into();
+        if let Some(made) = response_template.as_object_mut() {
+            made.insert(key, anchor.into());
+            made.insert("fields".to_owned(), draft.fields.into());
+        }
         let mut unknown = draft.unknown;
         let trials = Trial::all();
         unknown.extend(
@@ -110,22 +112,23 @@ impl Parts {
             .filter(|end| !end.is_empty())
             .map(|end| escaped(end))
             .collect();
-        let mut content = json!({});
+        let mut content = Map::new();
         // A template that pads texts with white space says nothing by it.
         let is_padded = is_padded || before.starts_with(char::is_whitespace);
         if !is_padded {
-            content["content_args"] = json!({"strip": false});
+            content.insert("content_args".to_owned(), json!({"strip": false}));
         }
         if ends.is_empty() {
             self.miss("No end token is known: a text runs to the end of the answer.");
         } else {
-            content["close_pattern"] = format!("(?:{}).*", ends.join("|")).into();
+            let pattern = format!("(?:{}).*", ends.join("|"));
+            content.insert("close_pattern".to_owned(), pattern.into());
         }
         if !before.trim().is_empty() {
             let (key, opener) = literal("open", before.trim());
-            content[key] = opener.into();
+            content.insert(key, opener.into());
         }
-        self.fields.insert("content".to_owned(), content);
+        self.fields.insert("content".to_owned(), content.into());
     }
 
     /// The text after the reasoning, if a text begins with empty reasoning.
@@ -151,7 +154,8 @@ impl Parts {
         };
         let mut opener = opener.trim();
         let plain = format!("{}{before}", self.anchor);
-        let tail = opening(&seen.prompt, self.ends[0].as_str()).to_owned();
+        let end = self.ends.first().map_or("", String::as_str);
+        let tail = opening(&seen.prompt, end).to_owned();
         if opener.is_empty() {
             // The prompt opens the reasoning. What it has of it is a part of the answer.
             let at = tail.trim_end().rfind(['<', '[']).unwrap_or(0);
@@ -181,9 +185,10 @@ impl Parts {
     }
 
     fn calls(&mut self, writer: &Writer<'_, '_>) -> Option<Value> {
-        let arguments = |first: usize| json!({KEYS[0]: VALUES[first], KEYS[1]: VALUES[first + 1]});
-        let one = seen(writer, calling(&[arguments(0)]));
-        let two = seen(writer, calling(&[arguments(0), arguments(2)]));
+        let [first, second] = [[VALUES[0], VALUES[1]], [VALUES[2], VALUES[3]]]
+            .map(|[one, other]| json!({KEYS[0]: one, KEYS[1]: other}));
+        let one = seen(writer, calling(std::slice::from_ref(&first)));
+        let two = seen(writer, calling(&[first, second]));
         let Some(one) = one.ok().filter(|seen| seen.text.contains(TOOL)) else {
             self.miss("The template writes no calls.");
             return None;

@@ -116,12 +116,11 @@ impl MockModel {
 
     /// Adds the tokens of a text.
     fn learn(&mut self, pieces: &[String]) -> Line {
-        let mut way: Vec<usize> = pieces.iter().map(|piece| self.token(piece)).collect();
-        way.push(self.end);
-        let steps = way.windows(2).map(|pair| (pair[0], pair[1]));
-        self.steps.extend(steps);
+        let way: Vec<usize> = pieces.iter().map(|piece| self.token(piece)).collect();
+        let next = way.iter().skip(1).chain([&self.end]).copied();
+        self.steps.extend(way.iter().copied().zip(next));
         Line {
-            first: way[0],
+            first: way.first().copied().unwrap_or(self.end),
             tokens: pieces.len(),
         }
     }
@@ -182,6 +181,7 @@ impl MockModel {
         }
     }
 
+    #[allow(clippy::indexing_slicing)] // Every token has a row, and every row `WIDTH` numbers.
     fn fill(&self, gguf: &mut Gguf) {
         let count = self.tokens.len();
         let mut embedding = vec![0; count * WIDTH];
@@ -264,8 +264,8 @@ fn signs(token: usize) -> impl Iterator<Item = bool> {
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     };
-    let words = [word(0), word(1)];
-    (0..WIDTH).map(move |bit| words[bit / 64] >> (bit % 64) & 1 == 1)
+    let bits = [word(0), word(1)].map(|word| (0..64).map(move |bit| word >> bit & 1 == 1));
+    bits.into_iter().flatten().take(WIDTH)
 }
 
 #[cfg(test)]

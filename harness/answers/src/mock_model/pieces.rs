@@ -33,6 +33,7 @@ impl Uncut {
 
 /// Cuts texts into pieces that are all different, and different from some other tokens. The result
 /// has the pieces of each text, in the order of the texts. Equal texts have equal pieces.
+#[allow(clippy::indexing_slicing)] // `order` has the numbers of the texts.
 pub fn cut(texts: &[&str], others: &[&str]) -> Result<Vec<Vec<String>>, Uncut> {
     let mut order: Vec<usize> = (0..texts.len()).collect();
     // Each text is whole among its own pieces at worst. Shorter texts come first, so no piece of
