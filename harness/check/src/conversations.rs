@@ -4,8 +4,6 @@
 //! These are the contracts that need no probe. Whatever is looked for in a prompt can only be missed:
 //! a text that is there in other words, or a short one that something else says too, counts as kept.
 
-#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
-
 use std::cell::Cell;
 use std::collections::HashSet;
 

@@ -212,7 +212,8 @@ impl KnownDefects {
 pub fn is_baseline(path: &Path) -> bool {
     let text = read_text(path).unwrap_or_default();
     let file: Value = serde_json::from_str(&text).unwrap_or_default();
-    file["rolecall"].is_u64() && file["known"].is_array()
+    file.get("rolecall").is_some_and(Value::is_u64)
+        && file.get("known").is_some_and(Value::is_array)
 }
 
 /// The contracts of a card that the template keeps, and of which `broken` gives a reason why it does

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
-#![cfg_attr(not(test), deny(clippy::string_slice))]
+#![cfg_attr(not(test), deny(clippy::string_slice, clippy::indexing_slicing))]
 
 pub mod tokenizer;
 

@@ -354,8 +354,9 @@ fn sent(case: &Case) -> BTreeMap<String, usize> {
             parts.for_each(|part| say(part["text"].as_str().unwrap_or_default()));
         }
         for call in message["tool_calls"].as_array().into_iter().flatten() {
-            say(&call["function"]["name"].to_string());
-            say(&call["function"]["arguments"].to_string());
+            let function = &call["function"];
+            say(&function["name"].to_string());
+            say(&function["arguments"].to_string());
         }
     }
     for items in [&case.tools, &case.documents].into_iter().flatten() {
@@ -436,7 +437,7 @@ fn causes(
 /// How much of two texts lies between what they begin with and what they end with, in bytes.
 fn distance(one: &str, other: &str) -> usize {
     let begin = common(one, other);
-    let (one, other) = (&one.as_bytes()[begin..], &other.as_bytes()[begin..]);
+    let [one, other] = [one, other].map(|text| text.as_bytes().get(begin..).unwrap_or_default());
     let ends = one.iter().rev().zip(other.iter().rev());
     let end = ends.take_while(|(one, other)| one == other).count();
     one.len() + other.len() - 2 * end

@@ -88,7 +88,7 @@ impl Recomputed {
         let tokenizer = prober.tokenizer().filter(|tokenizer| tokenizer.is_whole());
         let mut found = Vec::new();
         let mut tokens = tokenizer.map(|_| [0, 0]);
-        for (turn, next) in turns.iter().zip(&turns[1..]) {
+        for (turn, next) in turns.iter().zip(turns.iter().skip(1)) {
             let [asked, answered, goes_on] =
                 [turn.asks, turn.answered, next.asks].map(|probe| prober.see(probe));
             let (asked, mut finished) = (asked.text()?, answered.text()?);
@@ -141,10 +141,9 @@ impl Recomputed {
             counts = format!("{counts}, {} of {} tokens", mean(lost), mean(all));
         }
         // Where every turn is like the others, the worst one says nothing.
-        let is_alike = self
-            .turns
-            .iter()
-            .all(|turn| turn.after == self.turns[0].after);
+        let next = self.turns.iter().skip(1);
+        let mut pairs = self.turns.iter().zip(next);
+        let is_alike = pairs.all(|(turn, next)| turn.after == next.after);
         let worst = self.turns.iter().filter(|_| !is_alike);
         let worst = worst.max_by_key(|turn| turn.percent);
         let worst = worst.filter(|turn| turn.percent > self.percent);

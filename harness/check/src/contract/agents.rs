@@ -124,9 +124,9 @@ fn joints<'s>(seen: &'s ProbeOutcome, turns: &[(Speaker, &str)]) -> Vec<Joint<'s
         return Vec::new();
     };
     let inner = turns.len().saturating_sub(1);
-    let pairs = turns[..inner].windows(2).skip(1);
-    let found = pairs.filter_map(|pair| {
-        let (first, second) = (pair[0], pair[1]);
+    let turns = turns.iter().take(inner).skip(1);
+    let pairs = turns.clone().zip(turns.skip(1));
+    let found = pairs.filter_map(|(first, second)| {
         let at = seen.find(first.1)?.end..seen.find(second.1)?.start;
         let between = text.get(at.clone())?;
         // Models are trained to forget the reasoning of some turns.

@@ -30,11 +30,11 @@ fn encoded_twice(seen: &ProbeOutcome) -> Option<Range<usize>> {
 /// Whether arguments that came as a JSON text are in the prompt as that text, and not within braces
 /// of the template.
 fn is_passed_on(seen: &ProbeOutcome) -> bool {
-    let calls = seen
-        .asked
-        .messages
-        .iter()
-        .filter_map(|message| message["tool_calls"][0]["function"]["arguments"].as_str());
+    let calls = seen.asked.messages.iter().filter_map(|message| {
+        message
+            .pointer("/tool_calls/0/function/arguments")?
+            .as_str()
+    });
     let arguments = calls.into_iter().next().unwrap_or_default();
     let before = seen.text().and_then(|text| {
         let at = text.find(arguments)?;

@@ -46,7 +46,7 @@ pub(super) fn difference(
     let writer = |examined: &Examined| {
         let spans = examined.spans.as_deref()?;
         let number = spans.iter().position(|span| span.prompt.contains(&at))?;
-        source(prober, &spans[number]).or_else(|| near(prober, spans, number))
+        source(prober, spans.get(number)?).or_else(|| near(prober, spans, number))
     };
     let wrote = match (writer(&first), writer(&second)) {
         (Some(one), Some(other)) if one == other => Some(format!("{one} gives another text")),

@@ -294,15 +294,17 @@ fn is_ordinary(messages: &[Value]) -> bool {
         all => all,
     };
     let follows = |pair: &[Value]| {
-        let both = [role(&pair[0]), role(&pair[1])];
-        match both.each_ref().map(String::as_str) {
+        let [one, other] = pair else {
+            return false;
+        };
+        match [role(one), role(other)].each_ref().map(String::as_str) {
             ["user" | "tool", "assistant"] | ["assistant", "user"] => true,
-            ["assistant" | "tool", "tool"] => pair[1]["tool_call_id"].is_string(),
+            ["assistant" | "tool", "tool"] => other["tool_call_id"].is_string(),
             _ => false,
         }
     };
     let is_said = |message: &Value| {
-        message["tool_calls"][0].is_object()
+        message["tool_calls"].get(0).is_some_and(Value::is_object)
             || message["content"]
                 .as_str()
                 .is_some_and(|text| !text.is_empty())

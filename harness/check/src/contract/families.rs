@@ -104,11 +104,12 @@ fn joints(text: &str) -> Vec<Joint<'_>> {
         places.push((at, token));
     }
     let mut found: Vec<Joint<'_>> = places
-        .windows(2)
-        .map(|two| Joint {
-            before: two[0].1,
-            after: two[1].1,
-            gap: text.cut(two[0].0 + two[0].1.len()..two[1].0),
+        .iter()
+        .zip(places.iter().skip(1))
+        .map(|(&(at, before), &(next, after))| Joint {
+            before,
+            after,
+            gap: text.cut(at + before.len()..next),
         })
         .filter(|joint| joint.gap.trim().is_empty())
         .collect();

@@ -60,8 +60,11 @@ impl Finding {
     pub fn causes(&self) -> Vec<Vec<&Evidence>> {
         let mut causes: Vec<Vec<&Evidence>> = Vec::new();
         for one in self.evidence() {
-            let known = causes.iter_mut().find(|cause| cause[0].has_cause_of(one));
-            match known {
+            let is_alike = |cause: &&mut Vec<&Evidence>| {
+                let first = cause.first();
+                first.is_some_and(|first| first.has_cause_of(one))
+            };
+            match causes.iter_mut().find(is_alike) {
                 Some(cause) => cause.push(one),
                 None => causes.push(vec![one]),
             }

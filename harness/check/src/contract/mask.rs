@@ -215,7 +215,7 @@ fn ends(prober: &Prober<'_>, capabilities: &Capabilities) -> Vec<String> {
     let conversations = masked.as_deref().unwrap_or_default().iter();
     let ends = conversations.flat_map(|probe| {
         let ends = probe.mask.turns.iter().filter_map(|turn| {
-            let message = &probe.seen.asked.messages[turn.message];
+            let message = probe.seen.asked.messages.get(turn.message)?;
             let is_call = message.get("tool_calls").is_some();
             turn.end.clone().filter(|_| !is_call)
         });

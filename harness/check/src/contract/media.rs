@@ -100,7 +100,7 @@ fn images_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
     numbers_run_on(&mut tally, prober);
     // A model tells them apart by their marks alone.
     for (at, medium) in MEDIA.iter().enumerate() {
-        let others = MEDIA[..at].iter().filter(|other| is_named(other));
+        let others = MEDIA.iter().take(at).filter(|other| is_named(other));
         for other in others.filter(|_| is_named(medium)) {
             let (one, two) = (prober.see(other.single), prober.see(medium.single));
             if let (Some(first), Some(second)) = (one.text(), two.text())

@@ -476,8 +476,8 @@ fn content_in_order(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             .iter()
             .filter_map(|word| Some((*word, seen.find(word)?.start)))
             .collect();
-        for pair in places.windows(2) {
-            let ((first, before), (second, after)) = (pair[0], pair[1]);
+        let next = places.iter().skip(1);
+        for (&(first, before), &(second, after)) in places.iter().zip(next) {
             // Many models have one place for instructions.
             let is_turn =
                 |word| ![words::SYSTEM, words::SECOND_SYSTEM, words::DEVELOPER].contains(&word);

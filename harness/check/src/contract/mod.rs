@@ -178,7 +178,7 @@ pub const ALL: &[&Contract] = &[
 /// The contracts about answers that are read with a response template: the last ones of [`ALL`].
 pub fn on_read_answers() -> &'static [&'static Contract] {
     let first = ALL.iter().position(|one| **one == roundtrip::READS_BACK);
-    &ALL[first.unwrap_or(ALL.len())..]
+    first.and_then(|first| ALL.get(first..)).unwrap_or_default()
 }
 
 pub fn by_id(id: &str) -> Option<&'static Contract> {

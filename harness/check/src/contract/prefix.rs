@@ -377,7 +377,8 @@ fn moves_along(one: &str, other: &str, at: usize) -> bool {
     let long: Vec<&str> = texts.filter(|text| text.len() >= SHORTEST).collect();
     let moves = |text: &&str| other.cut(start..).contains(*text);
     !long.is_empty()
-        && (long.iter().all(moves) || first.is_some_and(|first| first == long[0] && moves(&first)))
+        && (long.iter().all(moves)
+            || first.is_some_and(|first| long.first() == Some(&first) && moves(&first)))
 }
 
 /// Whether two prompts begin to differ within reasoning, or where one of them has some.

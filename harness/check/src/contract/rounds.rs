@@ -1,6 +1,7 @@
 //! Contracts about several calls: their order, their IDs, and a second round like the first.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -84,14 +85,15 @@ fn results_have_their_own(tally: &mut Tally, seen: &ProbeOutcome) {
         words::SECOND_RESULT,
     ];
     let places: Option<Vec<_>> = last_words.iter().map(|word| seen.find(word)).collect();
+    let places = places.and_then(|places| <[_; 6]>::try_from(places).ok());
     let (Some(text), Some(places)) = (seen.text(), places) else {
         return;
     };
-    let label = |at: usize| {
+    let label = |place: &Range<usize>| {
         let ends = places.iter().map(|other| other.end);
         let starts = places.iter().map(|other| other.start);
-        let before = ends.filter(|end| *end <= places[at].start).max();
-        let after = starts.filter(|start| *start >= places[at].end).min();
+        let before = ends.filter(|end| *end <= place.start).max();
+        let after = starts.filter(|start| *start >= place.end).min();
         text.cut(before.unwrap_or(0)..after.unwrap_or(text.len()))
             .to_ascii_lowercase()
     };
@@ -134,21 +136,22 @@ fn results_have_their_own(tally: &mut Tally, seen: &ProbeOutcome) {
             Evidence::one(what, seen).at(Some(places[2].clone()))
         });
     }
-    let labels = [label(4), label(5)];
+    let labels = [&places[4], &places[5]].map(label);
     for names in [[words::TOOL, words::SECOND_TOOL], IDS] {
         // Before the first result there may be the end of the last call, with its ID.
         let is_named = |label: &String| names.iter().any(|name| label.contains(name));
         if !labels.iter().all(is_named) {
             continue;
         }
-        for (at, label) in labels.iter().enumerate() {
-            let (own, other) = (names[at], names[1 - at]);
+        let [first, second] = names;
+        let of_labels = labels.iter().zip([&places[4], &places[5]]);
+        for ((label, place), [own, other]) in of_labels.zip([[first, second], [second, first]]) {
             tally.demand(label.contains(own), || {
                 let what = format!(
                     "the result of `{own}` is in the prompt with `{other}`: {}",
                     seen.about
                 );
-                Evidence::one(what, seen).at(Some(places[4 + at].clone()))
+                Evidence::one(what, seen).at(Some(place.clone()))
             });
         }
     }

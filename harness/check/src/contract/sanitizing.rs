@@ -81,7 +81,7 @@ fn conversations(prober: &Prober<'_>, written: &[String]) -> Vec<(&'static str, 
         let result = format!("<tool_response>\n{}\n</tool_response>", words::RESULT);
         let call = json!({
             "role": "assistant", "content": m.content(""), "reasoning_content": words::REASONING,
-            "tool_calls": m.call()["tool_calls"],
+            "tool_calls": m.call().get("tool_calls"),
         });
         let messages = vec![m.user(), call, m.message("user", &result)];
         found.push((

@@ -97,6 +97,7 @@ fn description_is_escaped(tally: &mut Tally, prober: &Prober<'_>) {
 /// Demands that the description of a tool or of a parameter is next to its own name.
 fn descriptions_are_with_their_own(tally: &mut Tally, prober: &Prober<'_>) {
     let [first, second, third, fourth, ..] = words::TURNS;
+    #[allow(clippy::indexing_slicing)] // `tool` makes an object with these fields.
     let about = |[name, about]: [&str; 2], parameters: [(&str, &str); 2]| {
         let mut tool = tool(name);
         tool["function"]["description"] = json!(about);
@@ -155,13 +156,15 @@ fn descriptions_are_with_their_own(tally: &mut Tally, prober: &Prober<'_>) {
         let after = |name: &str, at: usize| lower.cut(at..).find(name);
         tally.demand(is_own(&before) || is_own(&after), || {
             let what = format!("the description of {of} stands with another one");
-            Evidence::one(what, &seen).at(seen.find(pairs[0].1))
+            let first = pairs.first().and_then(|(_, about)| seen.find(about));
+            Evidence::one(what, &seen).at(first)
         });
     }
 }
 
 /// Demands that a change deep in a schema changes the prompt, where the schema around it is there.
 fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, rich: &ProbeOutcome) {
+    #[allow(clippy::indexing_slicing)] // `tool` makes an object with these fields.
     let with = |name: &'static str, about: &'static str, parameter: Value| {
         let mut tool = tool(words::TOOL);
         tool["function"]["parameters"]["properties"][words::FIRST_KEY] = parameter;
@@ -275,6 +278,7 @@ fn choices_are_apart(tally: &mut Tally, rich: &ProbeOutcome) {
 /// Demands that a parameter that is required is not marked as optional, and the other one is not
 /// either.
 fn optional_is_optional(tally: &mut Tally, prober: &Prober<'_>) {
+    #[allow(clippy::indexing_slicing)] // `tool` makes an object with these fields.
     let of_two = |required: &str| {
         let mut tool = tool(words::TOOL);
         tool["function"]["parameters"]["required"] = json!([required]);

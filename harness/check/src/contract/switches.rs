@@ -258,7 +258,7 @@ fn texts_differ(tally: &mut Tally, source: &str, switch: &Switch) {
         });
     }
     for (at, one) in values.iter().enumerate() {
-        let twin = values[..at].iter().find(|other| {
+        let twin = values.iter().take(at).find(|other| {
             (&other.effect, other.probe) == (&one.effect, one.probe)
                 && !is_meant([&one.value, &other.value])
         });

@@ -198,7 +198,8 @@ fn plain_tags_are_paired(
         // Tags with the words `start` and `end` are judged as tokens.
         let is_other = has_word_for_an_end(&tag) || is_quote(seen, &tag);
         if mark_at(&tag).is_none() && !is_of_turns && !is_other {
-            counts.entry(name.as_str()).or_default()[usize::from(!slash.is_empty())] += 1;
+            let [opened, closed] = counts.entry(name.as_str()).or_default();
+            *(if slash.is_empty() { opened } else { closed }) += 1;
             if slash.is_empty() {
                 open.push(name.as_str());
             } else if let Some(at) = open.iter().rposition(|one| *one == name.as_str()) {
@@ -206,8 +207,9 @@ fn plain_tags_are_paired(
                 let later = said
                     .cut(found.get(0).map_or(0, |tag| tag.end())..)
                     .to_owned();
-                let crossed = open[at + 1..]
+                let crossed = open
                     .iter()
+                    .skip(at + 1)
                     .find(|one| later.contains(&format!("</{one}>")));
                 if let Some(other) = crossed.filter(|_| open.len() == at + 2) {
                     let what = format!(

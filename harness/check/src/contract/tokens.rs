@@ -148,6 +148,7 @@ fn control_tokens_inert(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
         tally.skip("there are no control tokens in the prompt");
         return tally.judgement();
     }
+    #[allow(clippy::indexing_slicing)] // A question is an object, and its parts are.
     let ask = |name, about, between: &str| {
         let content = format!("{} {between} {}", words::BEFORE, words::AFTER);
         let mut message = prober.input_style().user();

@@ -93,7 +93,9 @@ fn is_as_asked(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
 fn is_as_written(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
     let whole = &probe.seen;
     for turn in &probe.mask.turns {
-        let message = &whole.asked.messages[turn.message];
+        let Some(message) = whole.asked.messages.get(turn.message) else {
+            continue;
+        };
         let reasoning = [words::REASONING, words::SECOND_REASONING]
             .into_iter()
             .find(|word| {

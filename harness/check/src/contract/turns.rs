@@ -136,14 +136,15 @@ fn turns_closed(tally: &mut Tally, prober: &Prober<'_>, opening: &str, seen: &Pr
         tally.skip("turns have no tokens that end them");
         return;
     };
-    let mut openings = turns.windows(2).map(|two| two[0].opening == two[1].opening);
-    let is_alike = turns.len() > 1 && openings.all(|is_same| is_same);
+    let mut pairs = turns.iter().zip(turns.iter().skip(1));
+    let is_alike = turns.len() > 1 && pairs.all(|(one, next)| one.opening == next.opening);
     if !is_alike && count(closing) < 2 {
         tally.skip("the prompts do not show how turns end");
         return;
     }
     // In a few models only answers have an end.
-    let severity = if count(closing) < 2 && turns[0].end != *closing {
+    let severity = if count(closing) < 2 && turns.first().is_some_and(|first| first.end != *closing)
+    {
         Severity::Warning
     } else {
         Severity::Error

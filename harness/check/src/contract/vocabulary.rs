@@ -169,12 +169,12 @@ fn control_tokens_known(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
             _ => plain.push(token),
         }
     }
-    if !plain.is_empty() {
+    if let (Some(first), false) = (seen.first(), plain.is_empty()) {
         let what = format!(
             "the markers of turns are plain text to the model, not tokens: `{}`",
             plain.join("`, `")
         );
-        tally.broken(Evidence::one(what, &seen[0]).with(Severity::Note));
+        tally.broken(Evidence::one(what, first).with(Severity::Note));
     }
     if written.is_empty() {
         tally.skip("the template writes no control tokens");

@@ -13,6 +13,7 @@ const MOST_NAMES: usize = 80;
 
 /// Conversations from which the search begins, the short ones and the long ones. `names` are those that
 /// the template compares with something: some of them may be the names of arguments.
+#[allow(clippy::indexing_slicing)] // An answer is an object.
 pub(super) fn bases<'n>(
     m: InputStyle,
     names: impl Iterator<Item = &'n str>,
@@ -57,6 +58,7 @@ pub(super) fn bases<'n>(
 }
 
 /// A message with the name of its speaker.
+#[allow(clippy::indexing_slicing)] // All messages here are objects.
 fn named(mut message: Value) -> Value {
     message["name"] = words::BEFORE.into();
     message

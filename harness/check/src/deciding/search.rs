@@ -268,7 +268,7 @@ impl Search<'_, '_> {
         self.note_emptiness(case, &decisions);
         let lines = self.lines(&decisions);
         let mut of_arguments: BTreeMap<Key, Vec<(Comparison, Option<usize>)>> = BTreeMap::new();
-        for (at, look) in decisions.looks.into_iter().enumerate() {
+        for (look, line) in decisions.looks.into_iter().zip(lines) {
             self.counts.extend(count(&look));
             self.is_of_clock |= is_of_clock(&look);
             self.clock_texts.extend(clock_texts(&look));
@@ -282,11 +282,11 @@ impl Search<'_, '_> {
                 if is_argument(&comparison.path) {
                     let alike = of_arguments.entry(key.of_any_field()).or_default();
                     if alike.iter().all(|(one, _)| one.path != comparison.path) {
-                        alike.push((comparison, lines[at]));
+                        alike.push((comparison, line));
                     }
                     continue;
                 }
-                self.try_once(case, &comparison, key, lines[at]);
+                self.try_once(case, &comparison, key, line);
             }
         }
         for alike in of_arguments.into_values() {
@@ -331,11 +331,11 @@ impl Search<'_, '_> {
 
     /// Whether nothing new happens if all of these texts of a conversation are changed at once.
     fn are_alike(&mut self, case: &Case, alike: &[(Comparison, Option<usize>)]) -> bool {
-        let Some((first, _)) = alike.first() else {
+        let Some(((first, _), others)) = alike.split_first() else {
             return true;
         };
         let mut all: Vec<(Case, Case)> = pairs(case, first);
-        for (comparison, _) in &alike[1..] {
+        for (comparison, _) in others {
             for (branch, (with, without)) in all.iter_mut().enumerate() {
                 let changed = |case: &Case| pairs(case, comparison).into_iter().nth(branch);
                 let (Some((next, _)), Some((_, other))) = (changed(with), changed(without)) else {
@@ -609,6 +609,7 @@ impl Search<'_, '_> {
         // The last one asks, so an even number begins with a system message.
         let turns = |count: usize| {
             let message = |at: usize| {
+                #[allow(clippy::indexing_slicing)] // The remainder is less than the length.
                 let (user, assistant) = words::TURNS[at / 2 % words::TURNS.len()];
                 match at % 2 {
                     0 => m.message("user", user),
@@ -628,6 +629,7 @@ impl Search<'_, '_> {
             counts.extend([number, number + 1, number + 2, 2 * number, 2 * number + 1]);
         }
         for count in counts {
+            #[allow(clippy::indexing_slicing)] // There are two, for even and for odd numbers.
             let (usual, words) = (&usual[count % 2], &usual_words[count % 2]);
             let case = turns(count);
             let (seen, _) = self.glance(&case);

@@ -43,11 +43,12 @@ pub(super) fn pairs(case: &Case, comparison: &Comparison) -> Vec<(Case, Case)> {
         };
         Some((with(literal)?, with(other)?))
     };
-    let mut forms = vec![[literal.clone(), other]];
+    let plain = [literal.clone(), other];
+    let mut forms = vec![plain.clone()];
     if bytes.is_none() {
         // The template compares what it made from the text.
         for form in [reversed, str::to_lowercase, str::to_uppercase] {
-            let form = forms[0].each_ref().map(|text| form(text));
+            let form = plain.each_ref().map(|text| form(text));
             if !forms.contains(&form) {
                 forms.push(form);
             }

@@ -79,8 +79,9 @@ const KINDS: [fn(&Case) -> bool; 9] = [
     |case| case.messages.iter().any(|one| one["role"] != "user"),
     |case| case.messages.iter().any(|one| one["role"] == "system"),
     |case| {
-        let mut neighbours = case.messages.windows(2);
-        neighbours.any(|both| both[0]["role"] == both[1]["role"] && both[0]["role"] != "tool")
+        let next = case.messages.iter().skip(1);
+        let mut neighbours = case.messages.iter().zip(next);
+        neighbours.any(|(one, next)| one["role"] == next["role"] && one["role"] != "tool")
     },
     |case| case.messages.len() > 8,
 ];
@@ -150,6 +151,7 @@ pub struct Conclusion {
     pub is_constant: bool,
 }
 
+#[allow(clippy::indexing_slicing)] // Questions and classes are numbers in these lists. Each class has a way.
 impl<'t> Fingerprint<'t> {
     /// Counts what the known ways make of the conversations that may be sent. The first template with the
     /// front is what the user expects.
@@ -163,12 +165,15 @@ impl<'t> Fingerprint<'t> {
         tokenizer: &'t Tokenizer,
         front: Front,
     ) -> Result<Fingerprint<'t>, String> {
+        let Some(first) = templates.first() else {
+            return Err("there is no template".to_owned());
+        };
         let programs = templates.iter();
         let programs = programs.map(|one| FrontProgram::load(engine, one));
         let mut counter = Counter::new(programs.collect(), tokenizer);
         let bases = bases(&counter.programs, front);
         let mut questions = questions(&counter.programs);
-        let counts = counter.counts(&bases[..1], &cases(&questions));
+        let counts = counter.counts(bases.get(..1).unwrap_or_default(), &cases(&questions));
         let mut counts = counts.iter().flatten();
         questions.retain(|_| {
             let count = counts.next().copied().flatten();
@@ -206,9 +211,9 @@ impl<'t> Fingerprint<'t> {
         fingerprint.most_work = fingerprint.counter.work + MOST_WORK;
         fingerprint.counter.check()?;
         if fingerprint.questions.is_empty() {
-            let name = &templates[0].name;
             return Err(format!(
-                "{name} makes no prompt of any conversation through the front {front}"
+                "{} makes no prompt of any conversation through the front {front}",
+                first.name
             ));
         }
         Ok(fingerprint)
@@ -275,8 +280,11 @@ impl<'t> Fingerprint<'t> {
         self.classes.len()
     }
 
-    /// Adds the answer to a question.
+    /// Adds the answer to a question, if there is a question with this number.
     pub fn add(&mut self, question: usize, answer: Answer) {
+        if question >= self.questions.len() {
+            return;
+        }
         let answers = if self.is_asked(question) {
             &mut self.again
         } else {
@@ -958,6 +966,8 @@ mod tests {
     #[test]
     fn a_failure_is_no_refusal_and_what_was_not_asked_is_not_known() {
         with_fingerprint(|fingerprint| {
+            fingerprint.add(fingerprint.questions.len(), Answer::Counted(1));
+            assert!(fingerprint.answers.is_empty());
             let way = fingerprint.classes[0].ways[0].clone();
             let counts = named(fingerprint, &way);
             let (conclusion, _) = concluded(fingerprint, |question| match counts[&question.name] {

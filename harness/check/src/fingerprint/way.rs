@@ -119,7 +119,7 @@ fn join_parts(case: &mut Case, between: &str) {
 }
 
 fn join_system(case: &mut Case) {
-    let [first, second, ..] = case.messages.as_slice() else {
+    let [first, second, ..] = case.messages.as_mut_slice() else {
         return;
     };
     if let (true, Some(system), Some(text)) = (
@@ -128,8 +128,8 @@ fn join_system(case: &mut Case) {
         second[CONTENT].as_str(),
     ) {
         let joined = format!("{system}\n\n{text}");
+        second[CONTENT] = joined.into();
         case.messages.remove(0);
-        case.messages[0][CONTENT] = joined.into();
     }
 }
 
@@ -204,10 +204,11 @@ impl Unknown {
             Place::Instead => case.messages.retain(|message| !is_system(message)),
             Place::Before | Place::IfNone => (),
         }
+        let text = joinable(&case.messages).map(|text| format!("{STAND_IN}\n\n{text}"));
         if self.place == Place::Before
-            && let Some(text) = joinable(&case.messages)
+            && let (Some(text), Some(first)) = (text, case.messages.first_mut())
         {
-            case.messages[0][CONTENT] = format!("{STAND_IN}\n\n{text}").into();
+            first[CONTENT] = text.into();
             return;
         }
         let own = json!({"role": "system", "content": STAND_IN});
@@ -389,7 +390,7 @@ impl<'t> Counter<'t> {
 
     /// The prompt that a way makes of a conversation, if there is one, and how many tokens its server adds.
     fn prompt(&self, way: &Way, case: &Case) -> Option<(String, bool)> {
-        let program = &self.programs[way.template];
+        let program = self.programs.get(way.template)?;
         let (case, left_out, _) = changed(way, case);
         let input = match left_out {
             Some(change) => PreparedCase::without(&case, way.front, &program.model, change),
@@ -431,7 +432,8 @@ impl<'t> Counter<'t> {
         }
         let prompt = |(input, (way, case)): (&u64, &(&Way, &Case))| {
             let prompt = contained("a way to make a prompt", || self.prompt(way, case)).flatten();
-            let source = self.programs[way.template].template.source.len();
+            let program = self.programs.get(way.template);
+            let source = program.map_or(0, |program| program.template.source.len());
             (*input, prompt, RENDER + source)
         };
         let prompts: Vec<_> = new.par_iter().map(prompt).collect();
@@ -459,7 +461,8 @@ impl<'t> Counter<'t> {
             self.known.insert(input, count);
             self.work += work;
         }
-        let count = |(input, more): (u64, i64)| self.known[&input]?.checked_add_signed(more);
+        let count =
+            |(input, more): (u64, i64)| (*self.known.get(&input)?)?.checked_add_signed(more);
         let inputs = inputs.into_iter();
         inputs
             .map(|inputs| inputs.into_iter().map(count).collect())
@@ -500,8 +503,7 @@ fn hash(of: &impl Hash) -> u64 {
 pub(super) fn bases(programs: &[FrontProgram<'_>], expected: Front) -> Vec<Way> {
     let served = Front::ALL.into_iter().filter(|front| front.is_served());
     let others = [Front::Transformers].into_iter().chain(served);
-    let others = others.filter(|front| *front != expected);
-    let fronts: Vec<Front> = [expected].into_iter().chain(others).collect();
+    let others: Vec<Front> = others.filter(|front| *front != expected).collect();
     let mut bases = Vec::new();
     for template in 0..programs.len() {
         let plain = |front: &Front| Way {
@@ -510,17 +512,18 @@ pub(super) fn bases(programs: &[FrontProgram<'_>], expected: Front) -> Vec<Way> 
             steps: Vec::new(),
         };
         let begin = bases.len();
-        bases.extend(fronts[..1].iter().map(plain));
+        bases.push(plain(&expected));
         if expected == Front::Transformers {
             bases.push(plain(&Front::Raw));
             for choice in CHOICES {
-                let longer = bases[begin..]
+                let longer = bases
                     .iter()
+                    .skip(begin)
                     .map(|way| way.with(Step::Mistake(choice)));
                 bases.extend(longer.collect::<Vec<_>>());
             }
         }
-        bases.extend(fronts[1..].iter().map(plain));
+        bases.extend(others.iter().map(plain));
     }
     bases
 }

@@ -173,6 +173,7 @@ fn settings(card: &Card) -> Vec<Setting> {
 
 /// Conversations besides those of the suite: contents that are nothing and no text, calls and tools
 /// in unusual forms.
+#[allow(clippy::indexing_slicing)] // These messages are objects.
 fn more() -> Vec<Case> {
     let hi = json!({"role": "user", "content": "Hi"});
     let call = json!({"role": "assistant", "content": "", "tool_calls": [

@@ -361,6 +361,7 @@ impl Fixer<'_> {
     }
 
     /// A change without the parts that change no prompt: nothing proves those.
+    #[allow(clippy::indexing_slicing)] // `kept` has one for each part of the candidate.
     fn smallest(
         &self,
         patient: &Patient<'_>,
@@ -414,6 +415,7 @@ impl Fixer<'_> {
 
     /// What a changed template makes of a part of the conversations, and what that proves. None if
     /// there is not enough work left.
+    #[allow(clippy::indexing_slicing)] // There are two parts of the conversations.
     fn compared(
         &self,
         patient: &Patient<'_>,

@@ -193,6 +193,7 @@ fn ascii(json: &str) -> String {
 
 /// Whether a prompt is another one in which some of the wrong wordings are right, and nothing else
 /// differs.
+#[allow(clippy::indexing_slicing)] // A byte is less than 256, and no place is behind its text.
 pub(super) fn is_reworded(old: &str, new: &str, wordings: &[Wording]) -> bool {
     let (old, new) = (old.as_bytes(), new.as_bytes());
     // Most bytes begin no wording.

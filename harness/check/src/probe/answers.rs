@@ -94,6 +94,7 @@ pub(crate) fn says(m: InputStyle, text: &str) -> Case {
 }
 
 /// A case whose answer is a text and calls of the first tool, with these arguments.
+#[allow(clippy::indexing_slicing)] // An answer is an object.
 pub(crate) fn calls(m: InputStyle, text: &str, arguments: &[Value]) -> Case {
     let mut answer = m.message("assistant", text);
     let ids = [FIRST_ID, SECOND_ID, "callquil3"];
@@ -112,6 +113,7 @@ pub(crate) fn thinks(mut case: Case, reasoning: &str) -> Case {
 }
 
 /// A call of a tool whose parameters have all types.
+#[allow(clippy::indexing_slicing)] // A tool is an object with a function.
 fn calls_typed(m: InputStyle, arguments: &Value) -> Case {
     let mut typed = tool(words::TOOL);
     typed["function"]["parameters"] = json!({

@@ -3,6 +3,8 @@
 //! Names say who speaks: `user-assistant` is a question and its answer. A conversation
 //! asks for an answer unless its name ends with `closed`, or with an assistant.
 
+#![allow(clippy::indexing_slicing)] // The messages and tools are objects that this crate makes.
+
 use rolecall_core::Case;
 use serde_json::{Value, json};
 

@@ -123,7 +123,7 @@ impl ProbeInput {
 
     /// The number that it shares with all inputs which look the same to a template.
     pub(super) fn number(&self, unread: Unread) -> Option<usize> {
-        self.numbers.map(|numbers| numbers[unread.number()])
+        self.numbers?.get(unread.number()).copied()
     }
 
     /// All that a template sees of it: what is always read, and what may be unread.

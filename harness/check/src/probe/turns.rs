@@ -155,6 +155,7 @@ const SECOND_ANSWER: &str = "Put a finger into the earth next to the stem. Water
     earth is dry a finger deep.";
 
 /// An answer with reasoning under each name that templates know.
+#[allow(clippy::indexing_slicing)] // An answer is an object.
 fn answer(m: InputStyle, reasoning: &str, text: &str) -> Value {
     let mut answer = m.message("assistant", text);
     for name in ["reasoning_content", "reasoning", "thinking"] {
@@ -163,6 +164,7 @@ fn answer(m: InputStyle, reasoning: &str, text: &str) -> Value {
     answer
 }
 
+#[allow(clippy::indexing_slicing)] // An answer is an object.
 fn call(m: InputStyle, id: &str, name: &str, key: &str, value: &str, reasoning: &str) -> Value {
     let mut call = answer(m, reasoning, "");
     let arguments = m.arguments(&json!({key: value}));

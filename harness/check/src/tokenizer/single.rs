@@ -81,14 +81,14 @@ fn after_newline(found: &[Token], newline: &[Token]) -> Option<Vec<Token>> {
             .iter()
             .zip(newline)
             .all(|(one, other)| one.id == other.id);
-    let rest = is_there.then(|| found[newline.len()..].iter());
+    let rest = found.get(newline.len()..).filter(|_| is_there);
     let before = |at: usize| at.saturating_sub(1);
     rest.map(|rest| {
-        rest.map(|token| Token {
+        let tokens = rest.iter().map(|token| Token {
             range: before(token.range.start)..before(token.range.end),
             ..token.clone()
-        })
-        .collect()
+        });
+        tokens.collect()
     })
 }
 
@@ -280,7 +280,7 @@ impl Tokenizer {
     /// The kind of a token. The markers must be sorted by their numbers.
     fn kind(&self, id: u32) -> TokenKind {
         match self.markers.binary_search_by_key(&id, |marker| marker.id) {
-            Ok(at) if self.markers[at].is_special => TokenKind::Special,
+            Ok(at) if self.markers.get(at).is_some_and(|one| one.is_special) => TokenKind::Special,
             Ok(_) => TokenKind::Added,
             Err(_) => TokenKind::Ordinary,
         }

@@ -101,12 +101,12 @@ fn before_tags_like(source: &Source<'_>, at: usize, content: &str, value: &str) 
         return Vec::new();
     };
     let is_like = |other: usize| {
-        let known = &tags[other - 1];
-        known.kind == TagKind::Print && known.inside == before.inside
+        let known = tags.get(other - 1);
+        known.is_some_and(|known| known.kind == TagKind::Print && known.inside == before.inside)
     };
     let like = (1..tags.len()).filter(|other| *other == at || is_like(*other));
     let test = is_text(content);
-    like.map(|at| before_tag(source, &tags[at], &test, value))
+    like.filter_map(|at| Some(before_tag(source, tags.get(at)?, &test, value)))
         .collect()
 }
 
@@ -185,7 +185,7 @@ pub(super) fn later_system(source: &Source<'_>) -> Vec<Vec<Edit>> {
                 .cut(found.get(4).map_or(0..0, |role| role.range())),
             &found[5],
         );
-        let Some(end) = branch_end(&source.tags[at + 1..]) else {
+        let Some(end) = branch_end(source.tags.get(at + 1..).unwrap_or_default()) else {
             continue;
         };
         let branch = source.text.cut(tag.place.end..end.place.start);
