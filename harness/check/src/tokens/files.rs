@@ -31,7 +31,9 @@ pub(crate) fn read(
     files: &[PathBuf],
     named: &Map<String, Value>,
 ) -> Result<TokenizerFiles, Problem> {
-    let path = &files[0];
+    let Some(path) = files.first() else {
+        return Err(Problem::new("tokenizer.json", "not there"));
+    };
     let bytes = read_bytes(path, MOST_BYTES)?;
     vet(path, &bytes)?;
     let parsed = guard::catch(|| Tokenizer::from_bytes(&bytes));

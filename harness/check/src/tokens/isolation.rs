@@ -335,7 +335,7 @@ impl PartsLine {
             beginning: self.beginning,
             stops: self.stops.map(|(ids, sayer)| Stops {
                 ids,
-                said_by: SAYERS[sayer.min(SAYERS.len() - 1)],
+                said_by: SAYERS.get(sayer).unwrap_or(&SAYERS[2]),
             }),
             count: self.count,
         }

@@ -284,10 +284,10 @@ fn vet_table(encoded: &str) -> Result<(), Excess> {
         return Err(wrong);
     };
     let size = u32::from_le_bytes(*size) as usize;
-    if size > rest.len() || !size.is_multiple_of(4) {
+    let (Some(texts), true) = (rest.get(size..), size.is_multiple_of(4)) else {
         return Err(wrong);
-    }
-    let texts = rest[size..].split(|byte| *byte == 0);
+    };
+    let texts = texts.split(|byte| *byte == 0);
     let longest = texts.map(<[u8]>::len).max().unwrap_or_default();
     at_most(
         "the bytes that a table puts for a character",
