@@ -13,7 +13,7 @@ use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::response_file::read_file;
 use rolecall_suite::selection::{Filter, narrowed, select};
-use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::suite::{Pair, Suite, templates_of};
 
 use crate::args::{SetArguments, SourceArguments, SubjectArguments};
 use crate::cache::cache_folder;
@@ -80,7 +80,8 @@ impl Inputs {
         let Some(layout) = &self.layout else {
             return Ok(None);
         };
-        let expectations = Expectations::of_pairs(layout, pairs).map_err(Failure::Problems)?;
+        let expectations =
+            Expectations::read(layout, templates_of(pairs)).map_err(Failure::Problems)?;
         Ok(Some(expectations))
     }
 }

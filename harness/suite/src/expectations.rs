@@ -1,14 +1,11 @@
 //! The expectations of a suite: accepted snapshots, reference records and divergences.
 
-use std::collections::HashSet;
-
 use rolecall_core::Template;
 
 use crate::divergence::{self, Divergences};
 use crate::layout::Layout;
 use crate::records::Records;
 use crate::snapshot::Snapshots;
-use crate::suite::{Pair, templates_of};
 use crate::verdict::Truth;
 use rolecall_core::problem::Problem;
 
@@ -29,24 +26,9 @@ impl Expectations {
         layout: &Layout,
         templates: impl IntoIterator<Item = &'t Template>,
     ) -> Result<Expectations, Vec<Problem>> {
-        Expectations::read_some(layout, templates, |_| true)
-    }
-
-    /// Reads what is expected of some pairs, and nothing of other families.
-    pub fn of_pairs(layout: &Layout, pairs: &[Pair<'_>]) -> Result<Expectations, Vec<Problem>> {
-        let families: HashSet<&str> = pairs.iter().map(|pair| pair.case.id.family()).collect();
-        let is_asked_for = |family: &str| families.contains(family);
-        Expectations::read_some(layout, templates_of(pairs), is_asked_for)
-    }
-
-    fn read_some<'t>(
-        layout: &Layout,
-        templates: impl IntoIterator<Item = &'t Template>,
-        is_asked_for: impl Fn(&str) -> bool,
-    ) -> Result<Expectations, Vec<Problem>> {
         let snapshots = Snapshots::of(layout);
         Ok(Expectations {
-            records: Records::read_some(layout, &snapshots, templates, is_asked_for),
+            records: Records::read(layout, &snapshots, templates),
             snapshots,
             divergences: divergence::read(&layout.divergences())?,
         })

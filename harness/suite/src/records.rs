@@ -128,16 +128,6 @@ impl Records {
         snapshots: &Snapshots,
         templates: impl IntoIterator<Item = &'t Template>,
     ) -> Records {
-        Records::read_some(layout, snapshots, templates, |_| true)
-    }
-
-    /// Reads as [`Records::read`] does, of the families that are asked for.
-    pub(crate) fn read_some<'t>(
-        layout: &Layout,
-        snapshots: &Snapshots,
-        templates: impl IntoIterator<Item = &'t Template>,
-        is_asked_for: impl Fn(&str) -> bool,
-    ) -> Records {
         let mut records = Records::default();
         let asked = match AskedTemplates::read(snapshots) {
             Ok(asked) => asked,
@@ -164,8 +154,7 @@ impl Records {
                 None => {}
             }
         }
-        let mut families = snapshots.families();
-        families.retain(|family| is_asked_for(family));
+        let families = snapshots.families();
         let files: Vec<_> = families
             .par_iter()
             .map(|family| (family, snapshots.family(family)))

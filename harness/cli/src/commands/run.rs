@@ -358,12 +358,8 @@ impl<'h> Home<'h> {
             .iter()
             .filter(|pair| belongs(belonging.as_ref(), pair));
         let own: Vec<Pair<'_>> = own.copied().collect();
-        let expectations = if suite.lacks_cases {
-            Expectations::of_pairs(layout, &own)
-        } else {
-            Expectations::read(layout, templates_of(&own))
-        };
-        let expectations = expectations.map_err(Failure::Problems)?;
+        let expectations =
+            Expectations::read(layout, templates_of(&own)).map_err(Failure::Problems)?;
         Ok(Some(Home {
             layout,
             suite,
