@@ -105,7 +105,8 @@ pub(crate) fn wrong(
     })
 }
 
-/// The templates of which all pairs are among some pairs. None if not all cases were read.
+/// The templates with all of their pairs among these. If a filter has left cases unread, there is no such
+/// template.
 pub(crate) fn whole<'s>(
     suite: &'s Suite,
     pairs: &[Pair<'_>],

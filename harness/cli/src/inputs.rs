@@ -485,12 +485,7 @@ fn narrow_or_whole(
         let refusal = paths.find_map(|one| one.path_refusal(&part.suite));
         refusal.map_or(Ok(()), Err)?;
         if has_none || select(&part.suite, filters).is_ok() {
-            let whole = |_| layout.clone();
-            return Ok(Inputs {
-                layout: part.layout.map(whole),
-                around: part.around.map(whole),
-                ..part
-            });
+            return Ok(part);
         }
     }
     load(layout)

@@ -154,7 +154,8 @@ impl Records {
                 None => {}
             }
         }
-        let families = snapshots.families();
+        let mut families = snapshots.families();
+        families.retain(|family| layout.may_have_family(family));
         let files: Vec<_> = families
             .par_iter()
             .map(|family| (family, snapshots.family(family)))

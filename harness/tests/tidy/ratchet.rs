@@ -30,7 +30,8 @@ impl Size {
         for line in lines.filter(|line| !line.is_empty()) {
             self.lines += 1;
             let words = line.split_whitespace();
-            let mut words = words.skip_while(|word| word.starts_with("pub") || *word == "unsafe");
+            // `pub(in crate::a)` are two words.
+            let mut words = words.skip_while(|word| word.starts_with("pub") || word.ends_with(')'));
             let is_type = matches!(words.next(), Some("struct" | "enum" | "trait"));
             self.types += usize::from(is_type);
         }

@@ -204,11 +204,13 @@ impl Unknown {
             Place::Instead => case.messages.retain(|message| !is_system(message)),
             Place::Before | Place::IfNone => (),
         }
-        let text = joinable(&case.messages).map(|text| format!("{STAND_IN}\n\n{text}"));
         if self.place == Place::Before
-            && let (Some(text), Some(first)) = (text, case.messages.first_mut())
+            && let Some(text) = joinable(&case.messages)
         {
-            first[CONTENT] = text.into();
+            let joined = format!("{STAND_IN}\n\n{text}");
+            if let Some(first) = case.messages.first_mut() {
+                first[CONTENT] = joined.into();
+            }
             return;
         }
         let own = json!({"role": "system", "content": STAND_IN});
