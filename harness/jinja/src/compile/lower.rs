@@ -21,7 +21,7 @@ use crate::compile::nodes::{all_within, bodies, given, names};
 use crate::compile::properties::{
     is_constant, is_lookup, is_loop_variable, is_plain_key, is_self, literal_truth, unknown_number,
 };
-use crate::compile::scopes::{Functions, Uses, reads};
+use crate::compile::scopes::{CALLER, Functions, SPECIAL, Uses, reads};
 use crate::compile::sites::Sites;
 use crate::library::functions::GENERATION;
 use crate::library::vocabulary;
@@ -32,12 +32,6 @@ use crate::provenance::{self, Texts};
 use crate::python::attributes::is_method;
 use crate::python::text;
 use crate::refusal::syntax_error;
-
-/// The name under which a call is given its block.
-const CALLER: &str = "caller";
-
-/// The arguments that a macro gets besides its own.
-const SPECIAL: [&str; 3] = [CALLER, "kwargs", "varargs"];
 
 /// A template that is ready to be rendered.
 pub(crate) struct Lowered {
@@ -66,9 +60,8 @@ pub(crate) fn lower(parsed: &Parsed<'_>, is_instrumented: bool) -> Result<Lowere
             captured: None,
         };
         lowering.template()?;
-        if lowering.functions.is_incomplete {
-            // Some variables turned out to be shared after they were used.
-            functions = lowering.functions.again();
+        if let Some(again) = lowering.functions.again() {
+            functions = again;
             continue;
         }
         lowering.code.globals = lowering.functions.globals();
@@ -94,7 +87,7 @@ struct Lowering<'p, 's> {
     /// The line that Jinja2 names in errors: the one of the statement.
     line: u16,
     /// The named blocks that are not lowered yet, with their functions.
-    blocks: Vec<(usize, &'p [Statement<'s>])>,
+    blocks: Vec<(usize, &'p [Statement<'s>], Uses<'s>)>,
     /// Where the text is that the filters of a block are given.
     captured: Option<Place>,
 }
@@ -106,12 +99,14 @@ impl<'p, 's> Lowering<'p, 's> {
         let Statement::Template(template) = &self.parsed.template else {
             return Err(Error::new(ErrorKind::SyntaxError, "there is no template"));
         };
-        let number = self.open(false);
-        let body = self.scope(&template.children)?;
-        self.code.functions[number] = self.close(body);
+        let number = self.code.functions.len();
+        self.code.functions.push(Function::default());
+        self.blocks
+            .push((number, &template.children, Uses::of(&template.children)));
         // A named block is no part of a scope around it.
-        while let Some((number, block)) = self.blocks.pop() {
+        while let Some((number, block, uses)) = self.blocks.pop() {
             self.functions.open(number, false);
+            self.functions.enter_with(&[], uses);
             let body = self.scope(block)?;
             self.code.functions[number] = self.close(body);
         }
@@ -143,7 +138,6 @@ impl<'p, 's> Lowering<'p, 's> {
 
     /// Statements whose variables are their own (Jinja2's compiler.py, `frame.inner()`).
     fn scope(&mut self, body: &'p [Statement<'s>]) -> Lower<Body> {
-        self.functions.enter(&[], Uses::of(body));
         let statements = self.hard(|inner| inner.statements(body))?;
         Ok(self.functions.leave(statements))
     }
@@ -152,13 +146,12 @@ impl<'p, 's> Lowering<'p, 's> {
     /// the scope.
     fn captured(
         &mut self,
-        uses: Uses<'s>,
         body: &'p [Statement<'s>],
         filter: Option<&'p Node<'s>>,
         span: Span,
     ) -> Lower<(Stmt, Expr)> {
         let place = Place::Slot(self.functions.slot());
-        self.functions.enter(&[], uses);
+        self.functions.enter(&[]);
         let statements = self.hard(|inner| inner.statements(body))?;
         let value = match filter {
             None => at(span, variable(place)),
@@ -277,24 +270,19 @@ impl<'p, 's> Lowering<'p, 's> {
             }
             Statement::WithBlock(node) => self.with_block(&node.assignments, &node.body)?,
             Statement::SetBlock(node) => {
-                let (uses, filter) = (Uses::of(&node.body), node.filter.as_ref());
-                let (capture, value) = self.captured(uses, &node.body, filter, node.span())?;
+                let filter = node.filter.as_ref();
+                let (capture, value) = self.captured(&node.body, filter, node.span())?;
                 before.push(capture);
                 Stmt::Set(self.target(&node.target)?, value)
             }
             Statement::FilterBlock(node) => {
-                let mut uses = Uses::of(&node.body);
-                uses.read(&node.filter);
                 let filter = Some(&node.filter);
-                let (capture, value) = self.captured(uses, &node.body, filter, node.span())?;
+                let (capture, value) = self.captured(&node.body, filter, node.span())?;
                 before.push(capture);
                 Stmt::WriteText(value)
             }
             Statement::AutoEscape(node) => {
-                let mut uses = Uses::default();
-                uses.read(&node.enabled);
-                uses.statements(&node.body);
-                self.functions.enter(&[], uses);
+                self.functions.enter(&[]);
                 let (enabled, statements) = self.hard(|inner| {
                     Ok((inner.expr(&node.enabled)?, inner.statements(&node.body)?))
                 })?;
@@ -314,7 +302,8 @@ impl<'p, 's> Lowering<'p, 's> {
                 let number = self.code.functions.len();
                 self.code.functions.push(Function::default());
                 self.code.blocks.insert(node.name.into(), number);
-                self.blocks.push((number, &node.body));
+                let uses = self.functions.next();
+                self.blocks.push((number, &node.body, uses));
                 let is_scoped = self.parsed.scoped.contains(&node.name);
                 let seen = is_scoped.then(|| self.functions.around());
                 Stmt::Block(number, seen.unwrap_or_default())
@@ -387,9 +376,7 @@ impl<'p, 's> Lowering<'p, 's> {
         if let Some(filter) = &node.filter_expr {
             // The variable `loop` may look for the next item at any time.
             choice = is_extended.then(|| self.open(false));
-            let mut uses = Uses::default();
-            uses.read(filter);
-            self.functions.enter(&given, uses);
+            self.functions.enter(&given);
             let target = self.target(&node.target)?;
             let chosen = self.hard(|inner| inner.expr(filter))?;
             let mut body = self.functions.leave(Vec::new());
@@ -402,11 +389,12 @@ impl<'p, 's> Lowering<'p, 's> {
             }
         }
         given.extend(is_extended.then_some("loop"));
-        self.functions.enter(&given, Uses::of(&node.body));
+        self.functions.enter(&given);
         let target = self.target(&node.target)?;
         let statements = self.hard(|inner| inner.statements(&node.body))?;
         let object = is_extended.then(|| self.functions.assigned("loop"));
         let body = self.functions.leave(statements);
+        self.functions.enter(&[]);
         let otherwise = self.scope(&node.else_body)?;
         let looped = |iter| {
             Stmt::For(Box::new(For {
@@ -455,7 +443,7 @@ impl<'p, 's> Lowering<'p, 's> {
             values.push(self.expr(value)?);
             names(target, &mut |name| given.push(name));
         }
-        self.functions.enter(&given, Uses::of(body));
+        self.functions.enter(&given);
         let (targets, statements) = self.hard(|inner| {
             let targets = assignments.iter().map(|(target, _)| inner.target(target));
             let targets = targets.collect::<Lower<Vec<_>>>()?;
@@ -496,12 +484,7 @@ impl<'p, 's> Lowering<'p, 's> {
             .collect();
         given.extend(special);
         let number = self.open(!name.is_empty());
-        let mut uses = Uses::default();
-        for default in &node.defaults {
-            uses.read(default);
-        }
-        uses.statements(&node.body);
-        self.functions.enter(&given, uses);
+        self.functions.enter(&given);
         let defaults = self.hard(|inner| inner.exprs(&node.defaults))?;
         let statements = self.hard(|inner| inner.statements(&node.body))?;
         let places: Vec<_> = given

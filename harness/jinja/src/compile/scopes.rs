@@ -7,11 +7,18 @@
 //! outside of conditions. So a scope within reads nothing where the assignment comes later.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::vec;
 
-use minijinja::machinery::ast::{Expr, Stmt};
+use minijinja::machinery::ast::{Expr, Macro, Stmt};
 
 use crate::code::{Body, Place, Stmt as Lowered};
 use crate::compile::nodes::{all_within, assigned, bodies, expressions, given, names};
+
+/// The arguments that a macro gets besides its own.
+pub(super) const SPECIAL: [&str; 3] = [CALLER, "kwargs", "varargs"];
+
+/// The name under which a call is given its block.
+pub(super) const CALLER: &str = "caller";
 
 /// What the statements of one scope do with names (`FrameSymbolVisitor`). What is in a scope within
 /// does not count.
@@ -20,6 +27,12 @@ pub(super) struct Uses<'s> {
     names: BTreeMap<&'s str, Use>,
     /// How many conditions are around the statement, within the scope.
     conditions: usize,
+    /// The scopes within, in the order in which they begin.
+    within: Vec<Uses<'s>>,
+    /// The names that scopes within look for here, and whether a function within does.
+    wanted: BTreeMap<&'s str, bool>,
+    /// Whether it is in a function within the template.
+    in_function: bool,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -59,18 +72,53 @@ impl<'s> Uses<'s> {
     pub(super) fn statements(&mut self, statements: &[Stmt<'s>]) {
         for statement in statements {
             match statement {
-                Stmt::ForLoop(node) => self.read(&node.iter),
+                Stmt::ForLoop(node) => {
+                    self.read(&node.iter);
+                    let of = [&node.target];
+                    if let Some(filter) = &node.filter_expr {
+                        self.scope(node.recursive, of, &[], |inner| inner.read(filter));
+                    }
+                    self.scope(node.recursive, of, &["loop"], |inner| {
+                        inner.statements(&node.body);
+                    });
+                    self.scope(node.recursive, [], &[], |inner| {
+                        inner.statements(&node.else_body);
+                    });
+                }
                 Stmt::CallBlock(node) => {
                     self.read(&node.call.expr);
                     for argument in &node.call.args {
                         self.read(given(argument));
                     }
+                    self.function(&node.macro_decl);
                 }
-                Stmt::Macro(node) => self.assign(node.name),
+                Stmt::Macro(node) => {
+                    self.assign(node.name);
+                    self.function(node);
+                }
                 // The names in the filters of a set block are looked for nowhere.
-                Stmt::SetBlock(node) => self.target(&node.target),
-                Stmt::WithBlock(_) | Stmt::FilterBlock(_) => self.expressions(statement),
-                Stmt::Block(_) | Stmt::AutoEscape(_) => {}
+                Stmt::SetBlock(node) => {
+                    self.target(&node.target);
+                    self.scope(false, [], &[], |inner| inner.statements(&node.body));
+                }
+                Stmt::WithBlock(node) => {
+                    self.expressions(statement);
+                    let targets = node.assignments.iter().map(|(target, _)| target);
+                    self.scope(false, targets, &[], |inner| inner.statements(&node.body));
+                }
+                Stmt::FilterBlock(node) => {
+                    self.expressions(statement);
+                    self.scope(false, [], &[], |inner| {
+                        inner.statements(&node.body);
+                        inner.read(&node.filter);
+                    });
+                }
+                Stmt::AutoEscape(node) => self.scope(false, [], &[], |inner| {
+                    inner.read(&node.enabled);
+                    inner.statements(&node.body);
+                }),
+                Stmt::Block(node) if !node.required => self.within.push(Uses::of(&node.body)),
+                Stmt::Block(_) => {}
                 Stmt::IfCond(_) => {
                     self.expressions(statement);
                     self.conditions += 1;
@@ -87,6 +135,50 @@ impl<'s> Uses<'s> {
                 }
             }
         }
+    }
+
+    /// The scope of a macro or a call block.
+    fn function(&mut self, node: &Macro<'s>) {
+        self.scope(true, &node.args, &SPECIAL, |inner| {
+            for default in &node.defaults {
+                inner.read(default);
+            }
+            inner.statements(&node.body);
+        });
+    }
+
+    /// A scope within, with its targets, and with the names that it is given where it reads them.
+    fn scope<'t>(
+        &mut self,
+        is_function: bool,
+        targets: impl IntoIterator<Item = &'t Expr<'s>>,
+        special: &[&str],
+        fill: impl FnOnce(&mut Uses<'s>),
+    ) where
+        's: 't,
+    {
+        let mut inner = Uses {
+            in_function: self.in_function || is_function,
+            ..Uses::default()
+        };
+        for target in targets {
+            names(target, &mut |name| inner.assign(name));
+        }
+        fill(&mut inner);
+        let is_own = |name| special.contains(name) || inner.is_assigned(name);
+        for (name, in_function) in inner.wanted.iter().filter(|(name, _)| !is_own(name)) {
+            *self.wanted.entry(name).or_default() |= in_function | is_function;
+        }
+        if inner.in_function {
+            for name in inner.names.keys().filter(|name| !is_own(name)) {
+                *self.wanted.entry(name).or_default() |= is_function;
+            }
+        }
+        self.within.push(inner);
+    }
+
+    fn is_assigned(&self, name: &str) -> bool {
+        self.names.get(name).is_some_and(|used| used.is_assigned)
     }
 
     fn expressions(&mut self, statement: &Stmt<'s>) {
@@ -151,8 +243,12 @@ pub(super) struct Functions<'s> {
     globals: BTreeMap<&'s str, usize>,
     /// The variables that functions within theirs use: their function and slot.
     shared: BTreeSet<(usize, usize)>,
+    /// Those among them that no function has used yet.
+    expected: BTreeSet<(usize, usize)>,
     /// Whether one of them was found after a use.
-    pub(super) is_incomplete: bool,
+    is_incomplete: bool,
+    /// Whether variables are expected to be shared no more, because one of them was not.
+    is_wary: bool,
 }
 
 struct OpenFunction<'s> {
@@ -170,6 +266,8 @@ struct OpenFunction<'s> {
 #[derive(Default)]
 struct Scope<'s> {
     names: BTreeMap<&'s str, Known>,
+    /// The scopes within that have not begun yet.
+    within: vec::IntoIter<Uses<'s>>,
     /// How many conditions are around the statement, within the scope.
     conditions: usize,
 }
@@ -198,12 +296,18 @@ pub(super) struct Closed {
 }
 
 impl<'s> Functions<'s> {
-    /// Begins anew, with what is known of shared variables.
-    pub(super) fn again(self) -> Functions<'s> {
-        Functions {
-            shared: self.shared,
+    /// Where the template has to be lowered again, with what is known of shared variables: some
+    /// turned out to be shared after they were used, or not to be shared.
+    pub(super) fn again(&mut self) -> Option<Functions<'s>> {
+        let is_wrong = !self.expected.is_empty();
+        (is_wrong || self.is_incomplete).then(|| Functions {
+            shared: std::mem::take(&mut self.shared)
+                .into_iter()
+                .filter(|_| !is_wrong)
+                .collect(),
+            is_wary: true,
             ..Functions::default()
-        }
+        })
     }
 
     pub(super) fn open(&mut self, number: usize, is_macro: bool) {
@@ -264,9 +368,32 @@ impl<'s> Functions<'s> {
         slot
     }
 
+    /// What the next scope does with names, within the one around the next statement.
+    pub(super) fn next(&mut self) -> Uses<'s> {
+        let mut scopes = self
+            .open
+            .iter_mut()
+            .rev()
+            .flat_map(|open| open.scopes.last_mut());
+        scopes
+            .next()
+            .and_then(|scope| scope.within.next())
+            .unwrap_or_default()
+    }
+
+    /// Begins the next scope, with names that have a value.
+    pub(super) fn enter(&mut self, given: &[&'s str]) {
+        let uses = self.next();
+        self.enter_with(given, uses);
+    }
+
     /// Begins a scope with names that have a value, and what its statements do with names.
-    pub(super) fn enter(&mut self, given: &[&'s str], uses: Uses<'s>) {
-        let mut scope = Scope::default();
+    pub(super) fn enter_with(&mut self, given: &[&'s str], uses: Uses<'s>) {
+        let mut scope = Scope {
+            within: uses.within.into_iter(),
+            ..Scope::default()
+        };
+        let before = self.innermost().slots;
         for (name, used) in uses.names {
             let is_around = self.is_known(name);
             if used.is_assigned || !is_around {
@@ -285,6 +412,21 @@ impl<'s> Functions<'s> {
                 ..Known::default()
             };
             scope.names.insert(name, known);
+        }
+        let is_wary = self.is_wary;
+        let wanted = uses
+            .wanted
+            .iter()
+            .filter(|(_, in_function)| **in_function && !is_wary);
+        for (name, _) in wanted {
+            let Some(slot) = scope.names.get(name).and_then(|known| known.slot) else {
+                continue;
+            };
+            let variable = (self.innermost().number, slot);
+            if self.shared.insert(variable) {
+                self.expected.insert(variable);
+                self.is_incomplete |= slot < before;
+            }
         }
         self.innermost().scopes.push(scope);
     }
@@ -427,10 +569,13 @@ impl<'s> Functions<'s> {
         if let Place::Global(_) | Place::Context(_) = place {
             return place;
         }
+        let around = self.open[level - 1].number;
         if let Place::Slot(slot) = place {
-            self.shared.insert((self.open[level - 1].number, slot));
+            self.shared.insert((around, slot));
             self.is_incomplete = true;
             place = Place::Cell(slot);
+        } else if let Place::Cell(slot) = place {
+            self.expected.remove(&(around, slot));
         }
         let function = &mut self.open[level];
         let at = function.captured.len();
