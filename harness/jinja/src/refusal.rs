@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use minijinja::machinery::Span;
 use minijinja::{Error, ErrorKind};
 use rolecall_core::{Refusal, Stage};
 
@@ -15,6 +16,12 @@ pub(crate) fn invalid(message: impl Into<Cow<'static, str>>) -> Error {
 /// The error of a text that is not a template, with its line and byte.
 pub(crate) fn syntax_error(message: impl Into<String>, line: usize, byte: usize) -> Error {
     Error::new(ErrorKind::SyntaxError, message.into()).with_source(ErrorPlace { line, byte })
+}
+
+/// The error of a part of a template that is not allowed there.
+pub(crate) fn syntax_error_at(message: impl Into<String>, span: Span) -> Error {
+    let (line, byte) = (usize::from(span.start_line), span.start_offset as usize);
+    syntax_error(message, line, byte)
 }
 
 /// The place of an error. minijinja does not let others set it in its own errors.

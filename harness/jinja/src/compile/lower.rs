@@ -19,9 +19,10 @@ use crate::compile::grammar::Parsed;
 use crate::compile::grammar::expressions::is_keyword;
 use crate::compile::nodes::{all_within, bodies, given, names};
 use crate::compile::properties::{
-    is_constant, is_lookup, is_loop_variable, is_plain_key, is_self, literal_truth, unknown_number,
+    CALLER, SPECIAL, is_constant, is_lookup, is_loop_variable, is_plain_key, is_self,
+    literal_truth, unknown_number,
 };
-use crate::compile::scopes::{CALLER, Functions, SPECIAL, Uses, reads};
+use crate::compile::scopes::{Functions, Uses, reads};
 use crate::compile::sites::Sites;
 use crate::library::functions::GENERATION;
 use crate::library::vocabulary;
@@ -31,7 +32,7 @@ use crate::operators::{literals, negated};
 use crate::provenance::{self, Texts};
 use crate::python::attributes::is_method;
 use crate::python::text;
-use crate::refusal::syntax_error;
+use crate::refusal::syntax_error_at;
 
 /// A template that is ready to be rendered.
 pub(crate) struct Lowered {
@@ -178,7 +179,7 @@ impl<'p, 's> Lowering<'p, 's> {
                 "Tried to resolve a name to a reference that was unknown to the frame ('{}')",
                 name.id
             );
-            return Err(syntax_error_at(&message, span));
+            return Err(syntax_error_at(message, span));
         }
         let mut checked = Ok(());
         all_within(expression, |inner| {
@@ -364,7 +365,7 @@ impl<'p, 's> Lowering<'p, 's> {
         // Python makes a function of a loop that calls itself.
         let function = node.recursive.then(|| self.open(false));
         let is_extended = node.recursive
-            || reads(&node.body, "loop")
+            || self.parsed.reads_loop && reads(&node.body, "loop")
             || node
                 .body
                 .iter()
@@ -463,7 +464,7 @@ impl<'p, 's> Lowering<'p, 's> {
             names(argument, &mut |name| given.push(name));
         }
         let arguments = given.iter().map(|name| (*name).to_owned()).collect();
-        let is_read = SPECIAL.map(|name| reads(&node.body, name));
+        let is_read = SPECIAL.map(|name| self.parsed.reads_special && reads(&node.body, name));
         if is_read[0] && given[..required].contains(&CALLER) {
             let message = "When defining macros or call blocks the special \"caller\" argument must \
                            be omitted or be given a default.";
@@ -728,7 +729,7 @@ impl<'p, 's> Lowering<'p, 's> {
     fn unknown(&self, what: &str, name: &str, args: Args, span: Span) -> Lower<Kind> {
         let message = format!("No {what} named {}", text::repr(&Value::from(name)));
         if !self.is_soft {
-            return Err(syntax_error_at(&format!("{message}."), span));
+            return Err(syntax_error_at(format!("{message}."), span));
         }
         // Its arguments are evaluated before it fails.
         let message = format!("{message} found.");
@@ -744,6 +745,8 @@ impl<'p, 's> Lowering<'p, 's> {
         caller: Option<Expr>,
     ) -> Lower<Args> {
         let mut args = Args::default();
+        args.positional
+            .reserve_exact(nodes.len() + usize::from(of.is_some()));
         args.positional.extend(of.map(Arg::One));
         for node in nodes {
             match node {
@@ -959,11 +962,6 @@ fn constants(items: &[Expr]) -> Option<Vec<Value>> {
         _ => None,
     });
     values.collect()
-}
-
-fn syntax_error_at(message: &str, span: Span) -> Error {
-    let (line, byte) = (usize::from(span.start_line), span.start_offset as usize);
-    syntax_error(message, line, byte)
 }
 
 /// The names of a call's arguments, and other names. A `**dictionary` of the call must not repeat

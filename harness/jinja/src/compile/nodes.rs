@@ -59,52 +59,60 @@ pub(super) fn all_within<'e, 's>(
 }
 
 /// The expressions that are directly within a statement, without what it assigns to.
-pub(super) fn expressions<'e, 's>(statement: &'e Stmt<'s>) -> Vec<&'e Expr<'s>> {
+pub(super) fn expressions<'e, 's>(
+    statement: &'e Stmt<'s>,
+) -> impl Iterator<Item = &'e Expr<'s>> + use<'e, 's> {
+    let (mut first, mut second) = (None, None);
+    let mut assignments: &[(Expr<'s>, Expr<'s>)] = &[];
+    let mut handed: &[CallArg<'s>] = &[];
+    let mut rest: &[Expr<'s>] = &[];
     match statement {
-        Stmt::EmitExpr(node) => vec![&node.expr],
-        Stmt::ForLoop(node) => [&node.iter].into_iter().chain(&node.filter_expr).collect(),
-        Stmt::IfCond(node) => vec![&node.expr],
-        Stmt::WithBlock(node) => node.assignments.iter().map(|(_, value)| value).collect(),
-        Stmt::Set(node) => vec![&node.expr],
-        Stmt::SetBlock(node) => node.filter.iter().collect(),
-        Stmt::AutoEscape(node) => vec![&node.enabled],
-        Stmt::FilterBlock(node) => vec![&node.filter],
-        Stmt::Macro(node) => node.defaults.iter().collect(),
+        Stmt::EmitExpr(node) => first = Some(&node.expr),
+        Stmt::ForLoop(node) => (first, second) = (Some(&node.iter), node.filter_expr.as_ref()),
+        Stmt::IfCond(node) => first = Some(&node.expr),
+        Stmt::WithBlock(node) => assignments = &node.assignments,
+        Stmt::Set(node) => first = Some(&node.expr),
+        Stmt::SetBlock(node) => first = node.filter.as_ref(),
+        Stmt::AutoEscape(node) => first = Some(&node.enabled),
+        Stmt::FilterBlock(node) => first = Some(&node.filter),
+        Stmt::Macro(node) => rest = &node.defaults,
         Stmt::CallBlock(node) => {
-            let callee = [&node.call.expr].into_iter();
-            let handed = callee.chain(node.call.args.iter().map(given));
-            handed.chain(&node.macro_decl.defaults).collect()
+            (first, handed) = (Some(&node.call.expr), &node.call.args);
+            rest = &node.macro_decl.defaults;
         }
-        Stmt::Extends(node) => vec![&node.name],
-        Stmt::Include(node) => vec![&node.name],
-        Stmt::Import(node) => vec![&node.expr],
-        Stmt::FromImport(node) => vec![&node.expr],
-        Stmt::Do(node) => {
-            let callee = [&node.call.expr].into_iter();
-            callee.chain(node.call.args.iter().map(given)).collect()
-        }
+        Stmt::Extends(node) => first = Some(&node.name),
+        Stmt::Include(node) => first = Some(&node.name),
+        Stmt::Import(node) => first = Some(&node.expr),
+        Stmt::FromImport(node) => first = Some(&node.expr),
+        Stmt::Do(node) => (first, handed) = (Some(&node.call.expr), &node.call.args),
         Stmt::Template(_)
         | Stmt::Block(_)
         | Stmt::EmitRaw(_)
         | Stmt::Continue(_)
-        | Stmt::Break(_) => Vec::new(),
+        | Stmt::Break(_) => {}
     }
+    let single = first.into_iter().chain(second);
+    let values = assignments.iter().map(|(_, value)| value);
+    single
+        .chain(values)
+        .chain(handed.iter().map(given))
+        .chain(rest)
 }
 
 /// The statements that are directly within another.
-pub(super) fn bodies<'e, 's>(statement: &'e Stmt<'s>) -> Vec<&'e [Stmt<'s>]> {
+pub(super) fn bodies<'e, 's>(statement: &'e Stmt<'s>) -> [&'e [Stmt<'s>]; 2] {
     match statement {
-        Stmt::Template(node) => vec![&node.children],
-        Stmt::ForLoop(node) => vec![&node.body, &node.else_body],
-        Stmt::IfCond(node) => vec![&node.true_body, &node.false_body],
-        Stmt::WithBlock(node) => vec![&node.body],
-        Stmt::SetBlock(node) => vec![&node.body],
-        Stmt::AutoEscape(node) => vec![&node.body],
-        Stmt::FilterBlock(node) => vec![&node.body],
-        Stmt::Block(node) => vec![&node.body],
-        Stmt::Macro(node) => vec![&node.body],
-        Stmt::CallBlock(node) => vec![&node.macro_decl.body],
-        _ => Vec::new(),
+        Stmt::Template(node) => [&node.children, &[]],
+        Stmt::ForLoop(node) => [&node.body, &node.else_body],
+        Stmt::IfCond(node) => [&node.true_body, &node.false_body],
+        Stmt::WithBlock(node) => [&node.body, &[]],
+        Stmt::SetBlock(node) => [&node.body, &[]],
+        Stmt::AutoEscape(node) => [&node.body, &[]],
+        Stmt::FilterBlock(node) => [&node.body, &[]],
+        Stmt::Block(node) => [&node.body, &[]],
+        Stmt::Macro(node) => [&node.body, &[]],
+        Stmt::CallBlock(node) => [&node.macro_decl.body, &[]],
+        _ => [&[], &[]],
     }
 }
 
@@ -117,27 +125,31 @@ pub(super) enum Source<'e, 's> {
 }
 
 /// The targets that a statement itself assigns to, other than the name of a macro.
-pub(super) fn assigned<'e, 's>(statement: &'e Stmt<'s>) -> Vec<(&'e Expr<'s>, Source<'e, 's>)> {
-    let unknown = |target| (target, Source::Unknown);
+pub(super) fn assigned<'e, 's>(
+    statement: &'e Stmt<'s>,
+) -> impl Iterator<Item = (&'e Expr<'s>, Source<'e, 's>)> + use<'e, 's> {
+    let mut single = None;
+    let mut assignments: &[(Expr<'s>, Expr<'s>)] = &[];
+    let mut arguments: &[Expr<'s>] = &[];
+    let mut imported: &[(Expr<'s>, Option<Expr<'s>>)] = &[];
     match statement {
-        Stmt::ForLoop(node) => vec![(&node.target, Source::ElementOf(&node.iter))],
-        Stmt::WithBlock(node) => {
-            let assignments = node.assignments.iter();
-            let valued = assignments.map(|(target, value)| (target, Source::Value(value)));
-            valued.collect()
-        }
-        Stmt::Set(node) => vec![(&node.target, Source::Value(&node.expr))],
-        Stmt::SetBlock(node) => vec![unknown(&node.target)],
-        Stmt::Macro(node) => node.args.iter().map(unknown).collect(),
-        Stmt::CallBlock(node) => node.macro_decl.args.iter().map(unknown).collect(),
-        Stmt::Import(node) => vec![unknown(&node.name)],
-        Stmt::FromImport(node) => {
-            let names = node.names.iter();
-            let targets = names.map(|(name, alias)| alias.as_ref().unwrap_or(name));
-            targets.map(unknown).collect()
-        }
-        _ => Vec::new(),
+        Stmt::ForLoop(node) => single = Some((&node.target, Source::ElementOf(&node.iter))),
+        Stmt::WithBlock(node) => assignments = &node.assignments,
+        Stmt::Set(node) => single = Some((&node.target, Source::Value(&node.expr))),
+        Stmt::SetBlock(node) => single = Some((&node.target, Source::Unknown)),
+        Stmt::Macro(node) => arguments = &node.args,
+        Stmt::CallBlock(node) => arguments = &node.macro_decl.args,
+        Stmt::Import(node) => single = Some((&node.name, Source::Unknown)),
+        Stmt::FromImport(node) => imported = &node.names,
+        _ => {}
     }
+    let names = imported.iter();
+    let names = names.map(|(name, alias)| alias.as_ref().unwrap_or(name));
+    let unknown = arguments.iter().chain(names);
+    let valued = assignments.iter();
+    let valued = valued.map(|(target, value)| (target, Source::Value(value)));
+    let single = single.into_iter().chain(valued);
+    single.chain(unknown.map(|target| (target, Source::Unknown)))
 }
 
 /// The names in a target.

@@ -15,6 +15,12 @@ const OF_CONTEXT: [&str; 6] = [
     "selectattr",
 ];
 
+/// The arguments that a macro gets besides its own.
+pub(super) const SPECIAL: [&str; 3] = [CALLER, "kwargs", "varargs"];
+
+/// The name under which a call is given its block.
+pub(super) const CALLER: &str = "caller";
+
 /// Whether an expression has no variables.
 pub(super) fn is_constant(expression: &Expr<'_>) -> bool {
     match expression {

@@ -13,12 +13,7 @@ use minijinja::machinery::ast::{Expr, Macro, Stmt};
 
 use crate::code::{Body, Place, Stmt as Lowered};
 use crate::compile::nodes::{all_within, assigned, bodies, expressions, given, names};
-
-/// The arguments that a macro gets besides its own.
-pub(super) const SPECIAL: [&str; 3] = [CALLER, "kwargs", "varargs"];
-
-/// The name under which a call is given its block.
-pub(super) const CALLER: &str = "caller";
+use crate::compile::properties::SPECIAL;
 
 /// What the statements of one scope do with names (`FrameSymbolVisitor`). What is in a scope within
 /// does not count.
@@ -216,8 +211,7 @@ fn first_use(statement: &Stmt<'_>, name: &str) -> Option<bool> {
         is_assigned.then_some(false)
     };
     let reads = || {
-        let expressions = expressions(statement);
-        let is_read = expressions.into_iter().any(|inner| is_within(inner, name));
+        let is_read = expressions(statement).any(|inner| is_within(inner, name));
         is_read.then_some(true)
     };
     match statement {
@@ -594,6 +588,7 @@ impl<'s> Functions<'s> {
             && known.slot.is_none()
         {
             known.slot = Some(*function.variables.entry((at, name)).or_insert_with(|| {
+                self.shared.insert((function.number, function.slots));
                 function.slots += 1;
                 function.slots - 1
             }));

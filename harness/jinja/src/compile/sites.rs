@@ -150,7 +150,8 @@ impl Collector<'_> {
 
     /// The site of a tag that is a statement.
     fn tag(&mut self, statement: &Stmt<'_>, span: Span) {
-        let head = self.head(span, &expressions(statement));
+        let heads: Vec<_> = expressions(statement).collect();
+        let head = self.head(span, &heads);
         self.add(statement, SiteKind::Statement, head);
     }
 

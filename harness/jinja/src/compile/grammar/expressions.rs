@@ -12,6 +12,8 @@ use minijinja::{Error, Value};
 use crate::compile::grammar::stream::Stream;
 use crate::compile::grammar::tokens::Token;
 use crate::compile::nodes::{constant, not, variable};
+use crate::compile::properties::SPECIAL;
+use crate::refusal::syntax_error_at;
 
 type Level = for<'s> fn(&mut Stream<'s>) -> Result<Expr<'s>, Error>;
 
@@ -71,7 +73,7 @@ fn negation<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
 /// `a < b == c`, and `a in b`.
 fn comparison<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
     let span = stream.span();
-    let expr = sum(stream)?;
+    let expr = binary(stream, 0)?;
     let mut ops = Vec::new();
     loop {
         let is_not_in = stream.is_name("not") && *stream.look()? == Token::Name("in");
@@ -90,7 +92,7 @@ fn comparison<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
             stream.take()?;
         }
         stream.take()?;
-        let expr = sum(stream)?;
+        let expr = binary(stream, 0)?;
         ops.push(CompareOp { op, expr });
     }
     let span = stream.until_here(span);
@@ -123,57 +125,35 @@ fn comparison<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
     Ok(compared)
 }
 
-/// `a + b` and `a - b`
-fn sum<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
-    binary(stream, joined, |sign| match sign {
-        "+" => Some(BinOpKind::Add),
-        "-" => Some(BinOpKind::Sub),
-        _ => None,
-    })
-}
-
-/// `a ~ b`
-fn joined<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
-    binary(stream, product, |sign| {
-        (sign == "~").then_some(BinOpKind::Concat)
-    })
-}
-
-/// `a * b`, `a / b`, `a // b` and `a % b`
-fn product<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
-    binary(stream, power, |sign| match sign {
-        "*" => Some(BinOpKind::Mul),
-        "/" => Some(BinOpKind::Div),
-        "//" => Some(BinOpKind::FloorDiv),
-        "%" => Some(BinOpKind::Rem),
-        _ => None,
-    })
-}
-
-/// `a ** b`
-fn power<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
-    binary(stream, filtered, |sign| {
-        (sign == "**").then_some(BinOpKind::Pow)
-    })
-}
-
-/// Operands with operators between them, which are applied from the left.
-fn binary<'s>(
-    stream: &mut Stream<'s>,
-    operand: Level,
-    operator: impl Fn(&str) -> Option<BinOpKind>,
-) -> Result<Expr<'s>, Error> {
+/// Operands with operators of a level or of a higher one, which are applied from the left.
+fn binary<'s>(stream: &mut Stream<'s>, least: u8) -> Result<Expr<'s>, Error> {
     let span = stream.span();
-    let mut left = operand(stream)?;
+    let mut left = filtered(stream)?;
     while let Token::Sign(sign) = stream.current()
-        && let Some(op) = operator(sign)
+        && let Some((level, op)) = operator(sign)
+        && level >= least
     {
         stream.take()?;
-        let right = operand(stream)?;
+        let right = binary(stream, level + 1)?;
         let both = BinOp { op, left, right };
         left = Expr::BinOp(stream.node(both, span));
     }
     Ok(left)
+}
+
+/// The operator of a sign, and its level: an operator of a higher level binds its operands first.
+fn operator(sign: &str) -> Option<(u8, BinOpKind)> {
+    Some(match sign {
+        "+" => (0, BinOpKind::Add),
+        "-" => (0, BinOpKind::Sub),
+        "~" => (1, BinOpKind::Concat),
+        "*" => (2, BinOpKind::Mul),
+        "/" => (2, BinOpKind::Div),
+        "//" => (2, BinOpKind::FloorDiv),
+        "%" => (2, BinOpKind::Rem),
+        "**" => (3, BinOpKind::Pow),
+        _ => return None,
+    })
 }
 
 /// An operand with its signs, filters and tests. Filters and tests apply to the operand with its
@@ -361,16 +341,16 @@ fn arguments<'s>(stream: &mut Stream<'s>) -> Result<Vec<CallArg<'s>>, Error> {
                 break;
             }
         }
-        let misplaced = stream.error("invalid syntax for function call expression");
+        let place = stream.span();
         if stream.skip_sign("*")? {
             if has_list || has_dictionary {
-                return Err(misplaced);
+                return Err(misplaced(place));
             }
             has_list = true;
             arguments.push(CallArg::PosSplat(expression(stream)?));
         } else if stream.skip_sign("**")? {
             if has_dictionary {
-                return Err(misplaced);
+                return Err(misplaced(place));
             }
             has_dictionary = true;
             arguments.push(CallArg::KwargSplat(expression(stream)?));
@@ -378,7 +358,7 @@ fn arguments<'s>(stream: &mut Stream<'s>) -> Result<Vec<CallArg<'s>>, Error> {
             && *stream.look()? == Token::Sign("=")
         {
             if has_dictionary {
-                return Err(misplaced);
+                return Err(misplaced(place));
             }
             names.push(name);
             stream.take()?;
@@ -386,7 +366,7 @@ fn arguments<'s>(stream: &mut Stream<'s>) -> Result<Vec<CallArg<'s>>, Error> {
             arguments.push(CallArg::Kwarg(name, expression(stream)?));
         } else {
             if has_list || has_dictionary || !names.is_empty() {
-                return Err(misplaced);
+                return Err(misplaced(place));
             }
             arguments.push(CallArg::Pos(expression(stream)?));
         }
@@ -397,6 +377,12 @@ fn arguments<'s>(stream: &mut Stream<'s>) -> Result<Vec<CallArg<'s>>, Error> {
         return Err(stream.error(message));
     }
     Ok(arguments)
+}
+
+/// The error of an argument that is not allowed at its place.
+#[cold]
+fn misplaced(place: Span) -> Error {
+    syntax_error_at("invalid syntax for function call expression", place)
 }
 
 /// The name of a repeated argument. Python's compiler refuses Jinja2's code for such a call. But if
@@ -529,7 +515,11 @@ fn primary<'s>(stream: &mut Stream<'s>, with_namespace: bool) -> Result<Expr<'s>
                 };
                 Expr::GetAttr(stream.node(attribute, span))
             }
-            Token::Name(name) => variable(name, span),
+            Token::Name(name) => {
+                stream.reads_loop |= name == "loop";
+                stream.reads_special |= SPECIAL.contains(&name);
+                variable(name, span)
+            }
             Token::Integer(integer) => constant(integer, span),
             Token::Float(float) => constant(float, span),
             _ => constant((), span),

@@ -10,7 +10,7 @@ use crate::compile::grammar::tokens::Token;
 use crate::compile::properties::names_no_number;
 use crate::compile::size::TemplateSize;
 use crate::meter::exceeded;
-use crate::refusal::syntax_error;
+use crate::refusal::syntax_error_at;
 
 /// How deeply expressions and statements may be nested.
 const DEEPEST: usize = 150;
@@ -26,6 +26,8 @@ pub(super) struct Stream<'s> {
     size: TemplateSize,
     depth: usize,
     has_infinity: bool,
+    pub(super) reads_loop: bool,
+    pub(super) reads_special: bool,
 }
 
 impl<'s> Stream<'s> {
@@ -39,6 +41,8 @@ impl<'s> Stream<'s> {
             size: TemplateSize::default(),
             depth: 0,
             has_infinity: false,
+            reads_loop: false,
+            reads_special: false,
         };
         stream.current = stream.read()?;
         Ok(stream)
@@ -184,12 +188,7 @@ impl<'s> Stream<'s> {
 
     /// An error at the next token.
     pub(super) fn error(&self, message: impl Into<String>) -> Error {
-        let span = self.current.1;
-        syntax_error(
-            message,
-            usize::from(span.start_line),
-            span.start_offset as usize,
-        )
+        syntax_error_at(message, self.span())
     }
 
     /// Goes a level deeper, or fails where it is too deep.
