@@ -229,28 +229,35 @@ impl<'s> Lexer<'s> {
 
     /// The next token within a tag.
     fn within(&mut self) -> Result<(Token<'s>, Span), Error> {
-        loop {
-            let may_end = matches!(self.rest().as_bytes(), [b'-' | b'+' | b'}' | b'%', ..]);
-            if may_end
-                && self.brackets.is_empty()
-                && let Some((token, len)) = self.end_of_tag()
-            {
-                self.place = TokenPlace::Outside;
-                return Ok((token, self.take(len)));
+        let bytes = self.source.as_bytes();
+        let first = loop {
+            match bytes.get(self.at) {
+                Some(b' ' | b'\t') => {}
+                Some(b'\n') => self.line += 1,
+                Some(byte) if byte.is_ascii_graphic() => break char::from(*byte),
+                Some(_) => match white_space(self.rest()) {
+                    0 => break self.rest().chars().next().unwrap_or_default(),
+                    len => {
+                        self.take(len);
+                        continue;
+                    }
+                },
+                None => return Ok((Token::End, self.span(self.at, self.at))),
             }
-            match white_space(self.rest()) {
-                0 => break,
-                1 if self.rest().starts_with(' ') => self.take_within_line(1),
-                len => self.take(len),
-            };
+            self.at += 1;
+            self.counted = self.at;
+        };
+        if matches!(first, '-' | '+' | '}' | '%')
+            && self.brackets.is_empty()
+            && let Some((token, len)) = self.end_of_tag()
+        {
+            self.place = TokenPlace::Outside;
+            return Ok((token, self.take(len)));
         }
         let rest = self.rest();
         if let Some(len) = ascii_name(rest) {
             return Ok((Token::Name(&rest[..len]), self.take_within_line(len)));
         }
-        let Some(first) = rest.chars().next() else {
-            return Ok((Token::End, self.span(self.at, self.at)));
-        };
         if first.is_ascii_digit() {
             return self.number();
         }
@@ -270,7 +277,9 @@ impl<'s> Lexer<'s> {
             let message = format!("unexpected char '{first}' at {}", self.at);
             return Err(self.error(message));
         };
-        self.balance(sign)?;
+        if matches!(first, '(' | ')' | '[' | ']' | '{' | '}') {
+            self.balance(sign)?;
+        }
         Ok((Token::Sign(sign), self.take_within_line(sign.len())))
     }
 
@@ -476,12 +485,15 @@ fn end_of_string(text: &str, quote: char) -> Option<usize> {
         return None;
     }
     // Neither mark is a part of another character in UTF-8.
-    let mut is_escaped = false;
-    text.bytes().enumerate().skip(1).find_map(|(at, byte)| {
-        let is_end = !is_escaped && char::from(byte) == quote;
-        is_escaped = !is_escaped && byte == b'\\';
-        is_end.then_some(at)
-    })
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    loop {
+        match bytes.get(at)? {
+            b'\\' => at += 2,
+            byte if char::from(*byte) == quote => return Some(at),
+            _ => at += 1,
+        }
+    }
 }
 
 /// The length of digits, with single underscores between them.

@@ -53,6 +53,7 @@ impl<'s> Stream<'s> {
         self.has_infinity
     }
 
+    #[inline]
     fn read(&mut self) -> Result<(Token<'s>, Span), Error> {
         let (token, span) = self.lexer.next()?;
         self.size.sees(token.piece())?;
