@@ -1,6 +1,7 @@
 //! The tree that a render walks: a template with its names resolved and its filters looked up.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use minijinja::{ErrorKind, Value};
@@ -18,8 +19,17 @@ pub(crate) struct Code {
     pub(crate) globals: Vec<Box<str>>,
     /// The functions of the named blocks.
     pub(crate) blocks: BTreeMap<Box<str>, usize>,
+    /// The source of the template, in which its plain text and the names of its variables are.
+    pub(crate) source: Arc<str>,
     /// The length of the plain text.
     pub(crate) text_len: usize,
+}
+
+impl Code {
+    /// A part of the source.
+    pub(crate) fn part(&self, place: &Range<usize>) -> &str {
+        self.source.get(place.clone()).unwrap_or_default()
+    }
 }
 
 /// Statements with variables of their own.
@@ -64,14 +74,14 @@ pub(crate) enum Place {
 
 pub(crate) struct Variable {
     pub(crate) place: Place,
-    pub(crate) name: Box<str>,
+    pub(crate) name: Range<usize>,
     /// Whether Jinja2's code takes for granted that it has a value, such as the target of a loop
     /// (compiler.py, `visit_Name`).
     pub(crate) is_given: bool,
 }
 
 pub(crate) enum Stmt {
-    Text(Box<str>),
+    Text(Range<usize>),
     Write(Expr),
     If(Expr, Vec<Stmt>, Vec<Stmt>),
     For(Box<For>),

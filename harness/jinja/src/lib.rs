@@ -164,7 +164,7 @@ pub struct JinjaProgram {
 /// What is known of a template whatever the limits are.
 struct CompiledTemplate {
     /// The source with its newlines normalised.
-    source: String,
+    source: Arc<str>,
     code: Arc<Code>,
     variables: context::TemplateVariables,
     /// The template's names; the first use collects them.
@@ -224,8 +224,9 @@ impl JinjaEngine {
     }
 
     fn compile_source(&self, template: &Template) -> Result<JinjaProgram, Error> {
-        let source = normalised(&template.source).into_owned();
-        let code = lower::lower(&grammar::parse(&source)?, false)?.code;
+        let source = Arc::from(normalised(&template.source));
+        let mut code = lower::lower(&grammar::parse(&source)?, false)?.code;
+        code.source = Arc::clone(&source);
         Ok(JinjaProgram {
             limits: Arc::clone(&self.limits),
             template: Arc::new(CompiledTemplate {
@@ -423,7 +424,8 @@ impl JinjaProgram {
     fn instrumented(&self) -> Option<&Instrumented> {
         let form = self.template.instrumented.get_or_init(|| {
             let parsed = grammar::parse(&self.template.source).ok()?;
-            let lowered = lower::lower(&parsed, true).ok()?;
+            let mut lowered = lower::lower(&parsed, true).ok()?;
+            lowered.code.source = Arc::clone(&self.template.source);
             Some(Instrumented {
                 code: Arc::new(lowered.code),
                 literals: Arc::new(lowered.literals),

@@ -301,9 +301,15 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         step()?;
         match statement {
             Stmt::Reach(_) | Stmt::Choose(..) => {}
-            // The step of the statement is limit enough.
-            Stmt::Text(text) if text.len() < COUNTED_TEXT => self.write_uncounted(text),
-            Stmt::Text(text) => self.write_text(text)?,
+            Stmt::Text(place) => {
+                let text = self.render.code.part(place);
+                // The step of the statement is limit enough.
+                if text.len() < COUNTED_TEXT {
+                    self.write_uncounted(text);
+                } else {
+                    self.write_text(text)?;
+                }
+            }
             Stmt::Write(expr) => self.write_expr(expr)?,
             Stmt::If(condition, yes, no) => {
                 let chosen = if self.truth(condition)? { yes } else { no };
@@ -712,7 +718,7 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
                 if !variable.is_given && is_missing(&value) {
                     value = Value::UNDEFINED;
                 }
-                undefined::variable(value, &variable.name)
+                undefined::variable(value, || self.render.code.part(&variable.name))
             }
             Kind::Attribute(of, name) | Kind::LoopField(of, name) if undefined::is_named() => {
                 let of = self.eval(of)?;

@@ -173,7 +173,7 @@ impl<'p, 's> Lowering<'p, 's> {
     /// Fails where an expression reads a name that no scope around it uses.
     fn check_known(&self, expression: &Node<'s>, span: Span) -> Lower<()> {
         if let Node::Var(name) = expression
-            && !self.functions.is_known(name.id)
+            && !self.functions.knows(name.id)
         {
             let message = format!(
                 "Tried to resolve a name to a reference that was unknown to the frame ('{}')",
@@ -244,10 +244,13 @@ impl<'p, 's> Lowering<'p, 's> {
         Ok(match statement {
             Statement::EmitRaw(node) => {
                 self.code.text_len += node.raw.len();
-                match self.plain_text(node.raw, node.span()) {
-                    Some(text) => Stmt::Write(at(node.span(), Kind::Constant(text))),
-                    None => Stmt::Text(node.raw.into()),
-                }
+                let place = self.place(node.raw);
+                let Some(literals) = &mut self.literals else {
+                    return Ok(Stmt::Text(place));
+                };
+                let text = Value::from_safe_string(node.raw.to_owned());
+                let text = provenance::literal(&text, place, literals);
+                Stmt::Write(at(node.span(), Kind::Constant(text)))
             }
             Statement::EmitExpr(node) => {
                 // Jinja2 evaluates everything within a constant by the rules for constants.
@@ -334,18 +337,10 @@ impl<'p, 's> Lowering<'p, 's> {
         Ok(Stmt::Write(at(span, kind)))
     }
 
-    /// Plain text of the template, whose place an instrumented form knows.
-    fn plain_text(&mut self, raw: &str, span: Span) -> Option<Value> {
-        let literals = self.literals.as_mut()?;
-        let source = self.parsed.source;
-        let start = raw.as_ptr().addr().checked_sub(source.as_ptr().addr());
-        let place = start.map(|start| start..start + raw.len());
-        let is_there = |place: &Range<usize>| source.get(place.clone()) == Some(raw);
-        let place = place
-            .filter(is_there)
-            .unwrap_or(span.start_offset as usize..span.end_offset as usize);
-        let text = Value::from_safe_string(raw.to_owned());
-        Some(provenance::literal(&text, place, literals))
+    /// Where a part of the source is in it.
+    fn place(&self, part: &str) -> Range<usize> {
+        let start = part.as_ptr().addr() - self.parsed.source.as_ptr().addr();
+        start..start + part.len()
     }
 
     /// A constant. If it is a text, an instrumented form knows its place: what is between its
@@ -588,11 +583,14 @@ impl<'p, 's> Lowering<'p, 's> {
 
     fn kind(&mut self, node: &'p Node<'s>) -> Lower<Kind> {
         Ok(match node {
-            Node::Var(node) => Kind::Variable(Variable {
-                place: self.functions.find(node.id),
-                name: node.id.into(),
-                is_given: self.functions.is_given(node.id),
-            }),
+            Node::Var(node) => {
+                let (place, is_given) = self.functions.look_up(node.id);
+                Kind::Variable(Variable {
+                    place,
+                    name: self.place(node.id),
+                    is_given,
+                })
+            }
             Node::Const(node) => Kind::Constant(self.literal(&node.value, node.span())),
             Node::Slice(node) => self.slice(node)?,
             Node::UnaryOp(node) => {
@@ -947,10 +945,9 @@ fn is_chain(both: &Spanned<BinOp<'_>>) -> bool {
 
 /// A variable without a name.
 fn variable(place: Place) -> Kind {
-    let name = "".into();
     Kind::Variable(Variable {
         place,
-        name,
+        name: 0..0,
         is_given: true,
     })
 }
@@ -968,6 +965,10 @@ fn constants(items: &[Expr]) -> Option<Vec<Value>> {
 /// them. Empty if a name is a Python keyword: Jinja2 then makes one dictionary of all, in which the
 /// last one of each name counts (compiler.py, `signature`).
 fn named<'s>(arguments: &[CallArg<'s>], others: &[&'s str]) -> Vec<&'s str> {
+    let is_dictionary = |argument: &CallArg<'_>| matches!(argument, CallArg::KwargSplat(_));
+    if !arguments.iter().any(is_dictionary) {
+        return Vec::new();
+    }
     let names = arguments.iter().filter_map(|argument| match argument {
         CallArg::Kwarg(name, _) => Some(*name),
         _ => None,
@@ -982,10 +983,14 @@ fn named<'s>(arguments: &[CallArg<'s>], others: &[&'s str]) -> Vec<&'s str> {
 /// The names of the arguments of a filter or a test. If all of its input is constant, Jinja2 calls
 /// it when it compiles, and the last argument of each name counts (`args_as_const`).
 fn other_names<'s>(of: Option<&Node<'s>>, arguments: &[CallArg<'s>]) -> Vec<&'s str> {
-    if of.is_some_and(is_constant) && arguments.iter().map(given).all(is_constant) {
+    let names = named(arguments, &[]);
+    if !names.is_empty()
+        && of.is_some_and(is_constant)
+        && arguments.iter().map(given).all(is_constant)
+    {
         return Vec::new();
     }
-    named(arguments, &[])
+    names
 }
 
 fn comparing(op: CompareOpKind) -> Operator {

@@ -15,26 +15,52 @@ use crate::code::{Body, Place, Stmt as Lowered};
 use crate::compile::nodes::{all_within, assigned, bodies, expressions, given, names};
 use crate::compile::properties::SPECIAL;
 
+/// A name. Its first bytes as a number tell it apart from most others.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Name<'s>(u64, &'s str);
+
+impl<'s> From<&'s str> for Name<'s> {
+    fn from(name: &'s str) -> Name<'s> {
+        let mut first = [0; 8];
+        for (to, from) in first.iter_mut().zip(name.bytes()) {
+            *to = from;
+        }
+        Name(u64::from_be_bytes(first), name)
+    }
+}
+
 /// What the statements of one scope do with names (`FrameSymbolVisitor`). What is in a scope within
 /// does not count.
 #[derive(Default)]
 pub(super) struct Uses<'s> {
-    names: BTreeMap<&'s str, Use>,
+    names: BTreeMap<Name<'s>, Known>,
     /// How many conditions are around the statement, within the scope.
     conditions: usize,
     /// The scopes within, in the order in which they begin.
     within: Vec<Uses<'s>>,
     /// The names that scopes within look for here, and whether a function within does.
-    wanted: BTreeMap<&'s str, bool>,
+    wanted: BTreeMap<Name<'s>, bool>,
     /// Whether it is in a function within the template.
     in_function: bool,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Use {
-    is_assigned: bool,
-    /// Whether its first use is an assignment outside of conditions.
+/// A name that a scope uses.
+#[derive(Default)]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own, as in Jinja2's analysis
+struct Known {
+    /// Whether a statement of the scope assigns it.
+    is_target: bool,
+    /// Its variable. None if the scope reads the name from the context.
+    slot: Option<usize>,
+    /// Whether it has a value from the beginning, such as an argument.
+    is_given: bool,
+    /// Whether it has no value at the beginning: its first use is an assignment outside of
+    /// conditions, and no scope around knows it.
     is_unset: bool,
+    /// Whether a statement that always runs has assigned it until now.
+    is_assigned: bool,
+    /// Whether it is read before that.
+    is_read: bool,
 }
 
 impl<'s> Uses<'s> {
@@ -47,7 +73,7 @@ impl<'s> Uses<'s> {
     /// Adds what an expression reads.
     pub(super) fn read(&mut self, expression: &Expr<'s>) {
         if let Expr::Var(name) = expression {
-            self.names.entry(name.id).or_default();
+            self.names.entry(name.id.into()).or_default();
         }
         all_within(expression, |inner| {
             self.read(inner);
@@ -57,11 +83,11 @@ impl<'s> Uses<'s> {
 
     fn assign(&mut self, name: &'s str) {
         let is_unset = self.conditions == 0;
-        let used = self.names.entry(name).or_insert(Use {
-            is_assigned: true,
+        let used = self.names.entry(name.into()).or_insert(Known {
             is_unset,
+            ..Known::default()
         });
-        used.is_assigned = true;
+        used.is_target = true;
     }
 
     pub(super) fn statements(&mut self, statements: &[Stmt<'s>]) {
@@ -160,20 +186,20 @@ impl<'s> Uses<'s> {
             names(target, &mut |name| inner.assign(name));
         }
         fill(&mut inner);
-        let is_own = |name| special.contains(name) || inner.is_assigned(name);
+        let is_own = |name: &Name<'s>| special.contains(&name.1) || inner.is_target(name);
         for (name, in_function) in inner.wanted.iter().filter(|(name, _)| !is_own(name)) {
-            *self.wanted.entry(name).or_default() |= in_function | is_function;
+            *self.wanted.entry(*name).or_default() |= in_function | is_function;
         }
         if inner.in_function {
             for name in inner.names.keys().filter(|name| !is_own(name)) {
-                *self.wanted.entry(name).or_default() |= is_function;
+                *self.wanted.entry(*name).or_default() |= is_function;
             }
         }
         self.within.push(inner);
     }
 
-    fn is_assigned(&self, name: &str) -> bool {
-        self.names.get(name).is_some_and(|used| used.is_assigned)
+    fn is_target(&self, name: &Name<'s>) -> bool {
+        self.names.get(name).is_some_and(|used| used.is_target)
     }
 
     fn expressions(&mut self, statement: &Stmt<'s>) {
@@ -234,7 +260,7 @@ fn is_within(expression: &Expr<'_>, name: &str) -> bool {
 #[derive(Default)]
 pub(super) struct Functions<'s> {
     open: Vec<OpenFunction<'s>>,
-    globals: BTreeMap<&'s str, usize>,
+    globals: BTreeMap<Name<'s>, usize>,
     /// The variables that functions within theirs use: their function and slot.
     shared: BTreeSet<(usize, usize)>,
     /// Those among them that no function has used yet.
@@ -250,8 +276,10 @@ struct OpenFunction<'s> {
     scopes: Vec<Scope<'s>>,
     slots: usize,
     /// The slot of each name at each level: scopes beside each other share them, as in Python.
-    variables: BTreeMap<(usize, &'s str), usize>,
-    captures: BTreeMap<&'s str, usize>,
+    variables: BTreeMap<(usize, Name<'s>), usize>,
+    /// Where the variables around it are that it uses, and whether they have a value from the
+    /// beginning.
+    captures: BTreeMap<Name<'s>, (usize, bool)>,
     captured: Vec<Place>,
     /// Whether it is a macro, which may outlive the scope around it.
     is_macro: bool,
@@ -259,27 +287,11 @@ struct OpenFunction<'s> {
 
 #[derive(Default)]
 struct Scope<'s> {
-    names: BTreeMap<&'s str, Known>,
+    names: BTreeMap<Name<'s>, Known>,
     /// The scopes within that have not begun yet.
     within: vec::IntoIter<Uses<'s>>,
     /// How many conditions are around the statement, within the scope.
     conditions: usize,
-}
-
-/// A name that a scope uses.
-#[derive(Default)]
-#[allow(clippy::struct_excessive_bools)] // each is a fact of its own, as in Jinja2's analysis
-struct Known {
-    /// Its variable. None if the scope reads the name from the context.
-    slot: Option<usize>,
-    /// Whether it has a value from the beginning, such as an argument.
-    is_given: bool,
-    /// Whether it has no value at the beginning.
-    is_unset: bool,
-    /// Whether a statement that always runs has assigned it until now.
-    is_assigned: bool,
-    /// Whether it is read before that.
-    is_read: bool,
 }
 
 /// What is known of a function after its last statement.
@@ -352,14 +364,13 @@ impl<'s> Functions<'s> {
     }
 
     /// The slot of a name in the scope that is about to begin.
-    fn variable(&mut self, name: &'s str) -> usize {
-        let variable = (self.innermost().scopes.len(), name);
-        if let Some(slot) = self.innermost().variables.get(&variable) {
-            return *slot;
-        }
-        let slot = self.slot();
-        self.innermost().variables.insert(variable, slot);
-        slot
+    fn variable(&mut self, name: Name<'s>) -> usize {
+        let function = self.innermost();
+        let variable = (function.scopes.len(), name);
+        *function.variables.entry(variable).or_insert_with(|| {
+            function.slots += 1;
+            function.slots - 1
+        })
     }
 
     /// What the next scope does with names, within the one around the next statement.
@@ -383,29 +394,22 @@ impl<'s> Functions<'s> {
 
     /// Begins a scope with names that have a value, and what its statements do with names.
     pub(super) fn enter_with(&mut self, given: &[&'s str], uses: Uses<'s>) {
-        let mut scope = Scope {
-            within: uses.within.into_iter(),
-            ..Scope::default()
-        };
         let before = self.innermost().slots;
-        for (name, used) in uses.names {
-            let is_around = self.is_known(name);
-            if used.is_assigned || !is_around {
-                let known = Known {
-                    slot: used.is_assigned.then(|| self.variable(name)),
-                    is_unset: used.is_unset && !is_around,
-                    ..Known::default()
-                };
-                scope.names.insert(name, known);
-            }
-        }
+        let mut names = uses.names;
+        names.retain(|name, known| {
+            let is_around = self.is_known(*name);
+            known.slot = known.is_target.then(|| self.variable(*name));
+            known.is_unset &= !is_around;
+            known.is_target || !is_around
+        });
         for name in given {
+            let name = Name::from(*name);
             let known = Known {
                 slot: Some(self.variable(name)),
                 is_given: true,
                 ..Known::default()
             };
-            scope.names.insert(name, known);
+            names.insert(name, known);
         }
         let is_wary = self.is_wary;
         let wanted = uses
@@ -413,7 +417,7 @@ impl<'s> Functions<'s> {
             .iter()
             .filter(|(_, in_function)| **in_function && !is_wary);
         for (name, _) in wanted {
-            let Some(slot) = scope.names.get(name).and_then(|known| known.slot) else {
+            let Some(slot) = names.get(name).and_then(|known| known.slot) else {
                 continue;
             };
             let variable = (self.innermost().number, slot);
@@ -422,7 +426,11 @@ impl<'s> Functions<'s> {
                 self.is_incomplete |= slot < before;
             }
         }
-        self.innermost().scopes.push(scope);
+        self.innermost().scopes.push(Scope {
+            names,
+            within: uses.within.into_iter(),
+            conditions: 0,
+        });
     }
 
     /// Ends a scope, with the statements in it.
@@ -437,7 +445,7 @@ impl<'s> Functions<'s> {
             // A function may use the variable whenever it is called.
             let is_shared = matches!(place, Place::Cell(_));
             if !known.is_given && (known.is_read || is_shared) {
-                begins.push((place, (!known.is_unset).then(|| self.find(name))));
+                begins.push((place, (!known.is_unset).then(|| self.find(name.1))));
             }
             if is_shared {
                 ends.push(place);
@@ -451,17 +459,13 @@ impl<'s> Functions<'s> {
     }
 
     /// Whether a scope around the next statement uses a name.
-    pub(super) fn is_known(&self, name: &str) -> bool {
-        let mut scopes = self.open.iter().flat_map(|function| &function.scopes);
-        scopes.any(|scope| scope.names.contains_key(name))
+    pub(super) fn knows(&self, name: &'s str) -> bool {
+        self.is_known(name.into())
     }
 
-    /// Whether a name is that of a variable with a value from the beginning of its scope.
-    pub(super) fn is_given(&self, name: &str) -> bool {
-        let scopes = self.open.iter().flat_map(|function| &function.scopes);
-        let mut known = scopes.rev().filter_map(|scope| scope.names.get(name));
-        let known = known.find(|known| known.slot.is_some());
-        known.is_some_and(|known| known.is_given)
+    fn is_known(&self, name: Name<'s>) -> bool {
+        let mut scopes = self.open.iter().flat_map(|function| &function.scopes);
+        scopes.any(|scope| scope.names.contains_key(&name))
     }
 
     /// Whether the next statement is the template's own, in no scope within it.
@@ -485,7 +489,7 @@ impl<'s> Functions<'s> {
         }
         let names = names.into_iter();
         names
-            .map(|(name, is_set)| (self.global(name), self.find(name), is_set))
+            .map(|(name, is_set)| (self.number(name), self.find(name.1), is_set))
             .collect()
     }
 
@@ -509,7 +513,7 @@ impl<'s> Functions<'s> {
     pub(super) fn assigned(&mut self, name: &'s str) -> Place {
         let scope = self.scope();
         let is_always = scope.conditions == 0;
-        let Some(known) = scope.names.get_mut(name) else {
+        let Some(known) = scope.names.get_mut(&name.into()) else {
             return self.find(name);
         };
         known.is_assigned |= is_always;
@@ -521,47 +525,58 @@ impl<'s> Functions<'s> {
 
     /// The number of a name that the template is given.
     pub(super) fn global(&mut self, name: &'s str) -> usize {
+        self.number(name.into())
+    }
+
+    fn number(&mut self, name: Name<'s>) -> usize {
         let next = self.globals.len();
         *self.globals.entry(name).or_insert(next)
     }
 
     /// Where a variable is that is read.
     pub(super) fn find(&mut self, name: &'s str) -> Place {
-        self.find_from(self.open.len() - 1, name)
+        self.look_up(name).0
     }
 
-    fn find_from(&mut self, level: usize, name: &'s str) -> Place {
+    /// The same, and whether the variable has a value from the beginning of its scope.
+    pub(super) fn look_up(&mut self, name: &'s str) -> (Place, bool) {
+        self.find_from(self.open.len() - 1, name.into())
+    }
+
+    fn find_from(&mut self, level: usize, name: Name<'s>) -> (Place, bool) {
         let function = &mut self.open[level];
         for scope in function.scopes.iter_mut().rev() {
-            if let Some(known) = scope.names.get_mut(name)
+            if let Some(known) = scope.names.get_mut(&name)
                 && let Some(slot) = known.slot
             {
                 known.is_read |= !known.is_assigned;
-                return if self.shared.contains(&(function.number, slot)) {
+                let place = if self.shared.contains(&(function.number, slot)) {
                     Place::Cell(slot)
                 } else {
                     Place::Slot(slot)
                 };
+                return (place, known.is_given);
             }
         }
         if level == 0 {
             let is_block = function.number != 0;
-            let number = self.global(name);
-            return if is_block {
+            let number = self.number(name);
+            let place = if is_block {
                 Place::Context(number)
             } else {
                 Place::Global(number)
             };
+            return (place, false);
         }
-        if let Some(at) = function.captures.get(name) {
-            return Place::Capture(*at);
+        if let Some((at, is_given)) = function.captures.get(&name) {
+            return (Place::Capture(*at), *is_given);
         }
         if function.is_macro {
             self.keep(level - 1, name);
         }
-        let mut place = self.find_from(level - 1, name);
+        let (mut place, is_given) = self.find_from(level - 1, name);
         if let Place::Global(_) | Place::Context(_) = place {
-            return place;
+            return (place, false);
         }
         let around = self.open[level - 1].number;
         if let Place::Slot(slot) = place {
@@ -573,17 +588,17 @@ impl<'s> Functions<'s> {
         }
         let function = &mut self.open[level];
         let at = function.captured.len();
-        function.captures.insert(name, at);
+        function.captures.insert(name, (at, is_given));
         function.captured.push(place);
-        Place::Capture(at)
+        (Place::Capture(at), is_given)
     }
 
     /// A macro reads a name that a scope around it reads from the context. In Python this is a variable
     /// of that scope, which has no value after it.
-    fn keep(&mut self, level: usize, name: &'s str) {
+    fn keep(&mut self, level: usize, name: Name<'s>) {
         let function = &mut self.open[level];
         let mut scopes = function.scopes.iter_mut().enumerate().skip(1).rev();
-        let found = scopes.find_map(|(at, scope)| Some((at, scope.names.get_mut(name)?)));
+        let found = scopes.find_map(|(at, scope)| Some((at, scope.names.get_mut(&name)?)));
         if let Some((at, known)) = found
             && known.slot.is_none()
         {
@@ -601,7 +616,7 @@ impl<'s> Functions<'s> {
         names.sort_by_key(|(_, at)| **at);
         names
             .into_iter()
-            .map(|(name, _)| Box::from(*name))
+            .map(|(name, _)| Box::from(name.1))
             .collect()
     }
 }

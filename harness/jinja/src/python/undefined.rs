@@ -86,9 +86,9 @@ pub(crate) fn found_at(found: Value, of: &Value, key: &Value) -> Value {
 }
 
 /// The value of a variable, or an undefined value that names it.
-pub(crate) fn variable(value: Value, name: &str) -> Value {
+pub(crate) fn variable<'n>(value: Value, name: impl Fn() -> &'n str) -> Value {
     if value.is_undefined() {
-        undefined(|| format!("'{name}' is undefined"))
+        undefined(|| format!("'{}' is undefined", name()))
     } else {
         value
     }
