@@ -852,7 +852,8 @@ impl<'p, 's> Lowering<'p, 's> {
     /// fail, they are evaluated one by one, because `a + b` may fail before `c` is evaluated.
     fn join(&mut self, node: &'p Spanned<BinOp<'s>>, operator: Operator) -> Lower<Kind> {
         let is_sum = operator == Operator::Add;
-        let mut operands = vec![&node.right];
+        let mut operands = Vec::with_capacity(8);
+        operands.push(&node.right);
         let mut left = &node.left;
         while let Node::BinOp(inner) = left
             && std::mem::discriminant(&inner.op) == std::mem::discriminant(&node.op)

@@ -93,6 +93,12 @@ impl<'s> Uses<'s> {
     pub(super) fn statements(&mut self, statements: &[Stmt<'s>]) {
         for statement in statements {
             match statement {
+                Stmt::EmitRaw(_) => {}
+                Stmt::EmitExpr(node) => self.read(&node.expr),
+                Stmt::Set(node) => {
+                    self.read(&node.expr);
+                    self.target(&node.target);
+                }
                 Stmt::ForLoop(node) => {
                     self.read(&node.iter);
                     let of = [&node.target];
@@ -140,8 +146,8 @@ impl<'s> Uses<'s> {
                 }),
                 Stmt::Block(node) if !node.required => self.within.push(Uses::of(&node.body)),
                 Stmt::Block(_) => {}
-                Stmt::IfCond(_) => {
-                    self.expressions(statement);
+                Stmt::IfCond(node) => {
+                    self.read(&node.expr);
                     self.conditions += 1;
                     for body in bodies(statement) {
                         self.statements(body);

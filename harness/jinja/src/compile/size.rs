@@ -38,8 +38,6 @@ pub(super) struct TemplateSize {
     /// The `elif` of open conditions.
     branches: usize,
     blocks: usize,
-    /// The length of the longest name.
-    longest_name: usize,
 }
 
 impl TemplateSize {
@@ -67,29 +65,29 @@ impl TemplateSize {
         }
         self.in_tags += self.in_tag;
         self.in_scopes += self.scopes;
+        if self.in_tag > Self::MOST_IN_TAG {
+            return Err(exceeded(Limit::Recursion));
+        }
         let begins = std::mem::replace(&mut self.begins, piece == Piece::Tag);
         if let Piece::Name(name) = piece {
             if begins {
-                self.tag(name);
+                self.tag(name)?;
             }
-            self.longest_name = self.longest_name.max(name.len());
-        }
-        if self.in_tag > Self::MOST_IN_TAG || self.branches > Self::MOST_BRANCHES {
-            return Err(exceeded(Limit::Recursion));
+            if name.len() > Self::LONGEST_NAME {
+                return Err(exceeded(Limit::Fuel));
+            }
         }
         if self.tokens > Self::MOST_TOKENS
             || self.in_tags > Self::MOST_IN_TAGS
             || self.in_scopes > Self::MOST_IN_SCOPES
-            || self.blocks > Self::MOST_BLOCKS
-            || self.longest_name > Self::LONGEST_NAME
         {
             return Err(exceeded(Limit::Fuel));
         }
         Ok(())
     }
 
-    /// Notes that a tag begins.
-    fn tag(&mut self, tag: &str) {
+    /// Notes that a tag begins, or fails where there are too many.
+    fn tag(&mut self, tag: &str) -> Result<(), Error> {
         match tag {
             "for" | "macro" | "call" | "generation" => {
                 self.open.push((true, 0));
@@ -111,5 +109,12 @@ impl TemplateSize {
             }
             _ => {}
         }
+        if self.branches > Self::MOST_BRANCHES {
+            return Err(exceeded(Limit::Recursion));
+        }
+        if self.blocks > Self::MOST_BLOCKS {
+            return Err(exceeded(Limit::Fuel));
+        }
+        Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! The attributes of Python's types: the names of methods, and `value.name`.
 
+use std::collections::HashSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use minijinja::value::{Object, ObjectRepr, Value, ValueKind};
 use minijinja::{Error, State};
@@ -108,12 +109,13 @@ const HIDDEN_ATTRIBUTES: [&str; 27] = [
 
 /// Whether `value.name` may mean a method of one of Python's types.
 pub(crate) fn is_method(name: &str) -> bool {
-    HIDDEN_ATTRIBUTES.contains(&name)
-        || DICT_METHODS.contains(&name)
-        || HIDDEN_DICT_METHODS.contains(&name)
-        || LIST_METHODS.contains(&name)
-        || NUMBER_ATTRIBUTES.contains(&name)
-        || TEXT_METHODS.contains(&name)
+    static METHODS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        let (of_values, of_dictionaries) = (HIDDEN_ATTRIBUTES, DICT_METHODS);
+        let names = of_values.into_iter().chain(of_dictionaries);
+        let names = names.chain(HIDDEN_DICT_METHODS).chain(LIST_METHODS);
+        names.chain(NUMBER_ATTRIBUTES).chain(TEXT_METHODS).collect()
+    });
+    METHODS.contains(name)
 }
 
 /// `value.name`. After a dot a method comes before a key of the same name, so that

@@ -247,14 +247,14 @@ impl<'s> Lexer<'s> {
             self.at += 1;
             self.counted = self.at;
         };
+        let rest = self.rest();
         if matches!(first, '-' | '+' | '}' | '%')
             && self.brackets.is_empty()
-            && let Some((token, len)) = self.end_of_tag()
+            && let Some((token, len)) = self.end_of_tag(rest)
         {
             self.place = TokenPlace::Outside;
             return Ok((token, self.take(len)));
         }
-        let rest = self.rest();
         if let Some(len) = ascii_name(rest) {
             return Ok((Token::Name(&rest[..len]), self.take_within_line(len)));
         }
@@ -284,8 +284,7 @@ impl<'s> Lexer<'s> {
     }
 
     /// The end of the tag, if it is here, with the white space that it takes away.
-    fn end_of_tag(&self) -> Option<(Token<'s>, usize)> {
-        let rest = self.rest();
+    fn end_of_tag(&self, rest: &str) -> Option<(Token<'s>, usize)> {
         if self.place == TokenPlace::Print {
             return match rest.strip_prefix("-}}") {
                 Some(after) => Some((Token::PrintEnd, 3 + white_space(after))),
@@ -397,14 +396,25 @@ fn sign_at(text: &str) -> Option<&'static str> {
     })
 }
 
+/// Whether a byte is a letter, a digit or an underscore.
+const OF_NAME: [bool; 256] = {
+    let mut of_name = [false; 256];
+    let mut at = 0;
+    while at < of_name.len() {
+        of_name[at] = matches!(at, 0x30..=0x39 | 0x41..=0x5A | 0x5F | 0x61..=0x7A);
+        at += 1;
+    }
+    of_name
+};
+
 /// The length of the name at the beginning of a text, if it consists of ASCII.
 fn ascii_name(text: &str) -> Option<usize> {
-    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let bytes = text.as_bytes();
     if bytes.first()?.is_ascii_digit() {
         return None;
     }
-    let len = bytes.iter().take_while(|byte| is_of_name(byte)).count();
+    let end = bytes.iter().position(|byte| !OF_NAME[usize::from(*byte)]);
+    let len = end.unwrap_or(bytes.len());
     (len > 0 && bytes.get(len).is_none_or(u8::is_ascii)).then_some(len)
 }
 

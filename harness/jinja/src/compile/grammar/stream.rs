@@ -55,14 +55,16 @@ impl<'s> Stream<'s> {
 
     #[inline]
     fn read(&mut self) -> Result<(Token<'s>, Span), Error> {
-        let (token, span) = self.lexer.next()?;
-        self.size.sees(token.piece())?;
-        self.has_infinity |= match &token {
-            Token::Float(float) => float.is_infinite(),
-            Token::String(text) => names_no_number(text),
-            _ => false,
-        };
-        Ok((token, span))
+        let read = self.lexer.next();
+        if let Ok((token, _)) = &read {
+            self.size.sees(token.piece())?;
+            self.has_infinity |= match token {
+                Token::Float(float) => float.is_infinite(),
+                Token::String(text) => names_no_number(text),
+                _ => false,
+            };
+        }
+        read
     }
 
     /// The next token, which is not taken.
