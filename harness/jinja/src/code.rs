@@ -93,7 +93,7 @@ pub(crate) enum Stmt {
     Capture(Place, Body),
     /// Writes what has to be a text.
     WriteText(Expr),
-    AutoEscape(Expr, Body),
+    AutoEscape(Expr, Box<Body>),
     Macro(usize, Place),
     Generation(usize),
     /// A named block. One that is `scoped` sees these variables, each with whether it certainly has a
@@ -124,7 +124,7 @@ pub(crate) struct For {
 
 pub(crate) enum Target {
     Variable(Place),
-    Attribute(Expr, Box<str>),
+    Attribute(Box<Expr>, Box<str>),
     Several(Vec<Target>),
 }
 

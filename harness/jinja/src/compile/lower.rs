@@ -290,7 +290,7 @@ impl<'p, 's> Lowering<'p, 's> {
                 let (enabled, statements) = self.hard(|inner| {
                     Ok((inner.expr(&node.enabled)?, inner.statements(&node.body)?))
                 })?;
-                Stmt::AutoEscape(enabled, self.functions.leave(statements))
+                Stmt::AutoEscape(enabled, Box::new(self.functions.leave(statements)))
             }
             Statement::Macro(node) => {
                 let place = self.functions.assigned(node.name);
@@ -524,7 +524,9 @@ impl<'p, 's> Lowering<'p, 's> {
                 let items = node.items.iter().map(|item| self.target(item));
                 Target::Several(items.collect::<Lower<_>>()?)
             }
-            Node::GetAttr(node) => Target::Attribute(self.expr(&node.expr)?, node.name.into()),
+            Node::GetAttr(node) => {
+                Target::Attribute(Box::new(self.expr(&node.expr)?), node.name.into())
+            }
             other => {
                 return Err(syntax_error_at(
                     "cannot assign to an expression",
@@ -839,13 +841,12 @@ impl<'p, 's> Lowering<'p, 's> {
             BinOpKind::Rem => Operator::Modulo,
             BinOpKind::Pow => Operator::Power,
         };
-        let both = self.both(&node.left, &node.right)?;
-        Ok(if operator.compares() {
-            let [left, right] = *both;
-            Kind::Compare(Box::new(left), vec![(operator, right)])
-        } else {
-            Kind::Binary(operator, both)
-        })
+        if operator.compares() {
+            let left = Box::new(self.expr(&node.left)?);
+            let right = self.expr(&node.right)?;
+            return Ok(Kind::Compare(left, vec![(operator, right)]));
+        }
+        Ok(Kind::Binary(operator, self.both(&node.left, &node.right)?))
     }
 
     /// `a + b + c` and `a ~ b ~ c`: all operands are joined at once. But if `b` or `c` of a sum may

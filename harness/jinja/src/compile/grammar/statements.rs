@@ -349,8 +349,10 @@ impl<'s> Parser<'s> {
     /// What a value is assigned to: a name, several of them, or an attribute of a namespace.
     fn target(&mut self, tuples: Tuples) -> Result<Expr<'s>, Error> {
         let parsed = tuple_or_expression(&mut self.stream, tuples)?;
-        let target = self.assignable(&parsed)?;
-        Ok(target)
+        match parsed {
+            Expr::Var(_) => Ok(parsed),
+            _ => self.assignable(&parsed),
+        }
     }
 
     /// The target that an expression is.

@@ -90,6 +90,17 @@ impl<'s> Stream<'s> {
         Ok(token)
     }
 
+    /// Takes a token that is of no more use.
+    fn advance(&mut self) -> Result<(), Error> {
+        let next = match self.next.take() {
+            Some(next) => next,
+            None => self.read()?,
+        };
+        self.last = self.current.1;
+        self.current = next;
+        Ok(())
+    }
+
     /// Where the next token is.
     pub(super) fn span(&self) -> Span {
         self.current.1
@@ -131,7 +142,7 @@ impl<'s> Stream<'s> {
     pub(super) fn skip_sign(&mut self, sign: &str) -> Result<bool, Error> {
         let is_next = self.is_sign(sign);
         if is_next {
-            self.take()?;
+            self.advance()?;
         }
         Ok(is_next)
     }
@@ -141,7 +152,7 @@ impl<'s> Stream<'s> {
     pub(super) fn skip_name(&mut self, name: &str) -> Result<bool, Error> {
         let is_next = self.is_name(name);
         if is_next {
-            self.take()?;
+            self.advance()?;
         }
         Ok(is_next)
     }
@@ -167,7 +178,7 @@ impl<'s> Stream<'s> {
         let Token::Name(name) = *self.current() else {
             return Err(self.expected("name"));
         };
-        self.take()?;
+        self.advance()?;
         Ok(name)
     }
 
@@ -176,8 +187,7 @@ impl<'s> Stream<'s> {
         if self.current() != end {
             return Err(self.expected(end.description()));
         }
-        self.take()?;
-        Ok(())
+        self.advance()
     }
 
     /// The error of a token that is not the one that has to come.
