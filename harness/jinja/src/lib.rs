@@ -113,7 +113,6 @@ mod machine;
 // The text of a template, its trees, and the variables it expects.
 mod compile;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -225,12 +224,7 @@ impl JinjaEngine {
     }
 
     fn compile_source(&self, template: &Template) -> Result<JinjaProgram, Error> {
-        let normalised = normalised(&template.source);
-        let places = match &normalised {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(_) => places(&template.source),
-        };
-        let source = Arc::from(normalised);
+        let source = Arc::from(normalised(&template.source));
         let mut code = lower::lower(&grammar::parse(&source)?, false)?.code;
         code.source = Arc::clone(&source);
         Ok(JinjaProgram {
@@ -241,7 +235,7 @@ impl JinjaEngine {
                 variables: context::TemplateVariables::of(template),
                 reading: OnceLock::new(),
                 instrumented: OnceLock::new(),
-                places,
+                places: places(&template.source),
             }),
         })
     }

@@ -88,7 +88,7 @@ struct Lowering<'p, 's> {
     /// The line that Jinja2 names in errors: the one of the statement.
     line: u16,
     /// The named blocks that are not lowered yet, with their functions.
-    blocks: Vec<(usize, &'p [Statement<'s>], Uses<'s>)>,
+    blocks: Vec<(usize, &'p [Statement<'s>])>,
     /// Where the text is that the filters of a block are given.
     captured: Option<Place>,
 }
@@ -102,12 +102,11 @@ impl<'p, 's> Lowering<'p, 's> {
         };
         let number = self.code.functions.len();
         self.code.functions.push(Function::default());
-        self.blocks
-            .push((number, &template.children, Uses::of(&template.children)));
+        self.blocks.push((number, &template.children));
         // A named block is no part of a scope around it.
-        while let Some((number, block, uses)) = self.blocks.pop() {
+        while let Some((number, block)) = self.blocks.pop() {
             self.functions.open(number, false);
-            self.functions.enter_with(&[], uses);
+            self.functions.enter_with(&[], Uses::of(block));
             let body = self.scope(block)?;
             self.code.functions[number] = self.close(body);
         }
@@ -173,7 +172,7 @@ impl<'p, 's> Lowering<'p, 's> {
     /// Fails where an expression reads a name that no scope around it uses.
     fn check_known(&self, expression: &Node<'s>, span: Span) -> Lower<()> {
         if let Node::Var(name) = expression
-            && !self.functions.knows(name.id)
+            && !self.functions.is_known(name.id)
         {
             let message = format!(
                 "Tried to resolve a name to a reference that was unknown to the frame ('{}')",
@@ -306,8 +305,7 @@ impl<'p, 's> Lowering<'p, 's> {
                 let number = self.code.functions.len();
                 self.code.functions.push(Function::default());
                 self.code.blocks.insert(node.name.into(), number);
-                let uses = self.functions.next();
-                self.blocks.push((number, &node.body, uses));
+                self.blocks.push((number, &node.body));
                 let is_scoped = self.parsed.scoped.contains(&node.name);
                 let seen = is_scoped.then(|| self.functions.around());
                 Stmt::Block(number, seen.unwrap_or_default())
@@ -360,7 +358,7 @@ impl<'p, 's> Lowering<'p, 's> {
         // Python makes a function of a loop that calls itself.
         let function = node.recursive.then(|| self.open(false));
         let is_extended = node.recursive
-            || self.parsed.reads_loop && reads(&node.body, "loop")
+            || self.reads(&node.body, "loop")
             || node
                 .body
                 .iter()
@@ -419,6 +417,11 @@ impl<'p, 's> Lowering<'p, 's> {
         Ok(Stmt::Recursive(iter, number))
     }
 
+    /// Whether statements read a name that has a meaning of its own before they assign it.
+    fn reads(&self, statements: &[Statement<'s>], name: &str) -> bool {
+        self.parsed.special.contains(&name) && reads(statements, name)
+    }
+
     /// Whether there is a named block that sees the variables around it.
     fn has_scoped(&self, statement: &Statement<'s>) -> bool {
         let scoped = &self.parsed.scoped;
@@ -459,7 +462,7 @@ impl<'p, 's> Lowering<'p, 's> {
             names(argument, &mut |name| given.push(name));
         }
         let arguments = given.iter().map(|name| (*name).to_owned()).collect();
-        let is_read = SPECIAL.map(|name| self.parsed.reads_special && reads(&node.body, name));
+        let is_read = SPECIAL.map(|name| self.reads(&node.body, name));
         if is_read[0] && given[..required].contains(&CALLER) {
             let message = "When defining macros or call blocks the special \"caller\" argument must \
                            be omitted or be given a default.";

@@ -7,9 +7,9 @@
 //! outside of conditions. So a scope within reads nothing where the assignment comes later.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::vec;
+use std::{slice, vec};
 
-use minijinja::machinery::ast::{Expr, Macro, Stmt};
+use minijinja::machinery::ast::{Expr, Stmt};
 
 use crate::code::{Body, Place, Stmt as Lowered};
 use crate::compile::nodes::{all_within, assigned, bodies, expressions, given, names};
@@ -17,7 +17,7 @@ use crate::compile::properties::SPECIAL;
 
 /// A name. Its first bytes as a number tell it apart from most others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Name<'s>(u64, &'s str);
+pub(super) struct Name<'s>(u64, &'s str);
 
 impl<'s> From<&'s str> for Name<'s> {
     fn from(name: &'s str) -> Name<'s> {
@@ -71,7 +71,7 @@ impl<'s> Uses<'s> {
     }
 
     /// Adds what an expression reads.
-    pub(super) fn read(&mut self, expression: &Expr<'s>) {
+    fn read(&mut self, expression: &Expr<'s>) {
         if let Expr::Var(name) = expression {
             self.names.entry(name.id.into()).or_default();
         }
@@ -90,10 +90,9 @@ impl<'s> Uses<'s> {
         used.is_target = true;
     }
 
-    pub(super) fn statements(&mut self, statements: &[Stmt<'s>]) {
+    fn statements(&mut self, statements: &[Stmt<'s>]) {
         for statement in statements {
             match statement {
-                Stmt::EmitRaw(_) => {}
                 Stmt::EmitExpr(node) => self.read(&node.expr),
                 Stmt::Set(node) => {
                     self.read(&node.expr);
@@ -101,51 +100,44 @@ impl<'s> Uses<'s> {
                 }
                 Stmt::ForLoop(node) => {
                     self.read(&node.iter);
-                    let of = [&node.target];
-                    if let Some(filter) = &node.filter_expr {
-                        self.scope(node.recursive, of, &[], |inner| inner.read(filter));
+                    if node.filter_expr.is_some() {
+                        self.scope(Some(statement), node.filter_expr.as_slice(), &[]);
                     }
-                    self.scope(node.recursive, of, &["loop"], |inner| {
-                        inner.statements(&node.body);
-                    });
-                    self.scope(node.recursive, [], &[], |inner| {
-                        inner.statements(&node.else_body);
-                    });
+                    self.scope(Some(statement), &[], &node.body);
+                    self.scope(None, &[], &node.else_body);
                 }
                 Stmt::CallBlock(node) => {
                     self.read(&node.call.expr);
                     for argument in &node.call.args {
                         self.read(given(argument));
                     }
-                    self.function(&node.macro_decl);
+                    let node = &node.macro_decl;
+                    self.scope(Some(statement), &node.defaults, &node.body);
                 }
                 Stmt::Macro(node) => {
                     self.assign(node.name);
-                    self.function(node);
+                    self.scope(Some(statement), &node.defaults, &node.body);
                 }
                 // The names in the filters of a set block are looked for nowhere.
                 Stmt::SetBlock(node) => {
                     self.target(&node.target);
-                    self.scope(false, [], &[], |inner| inner.statements(&node.body));
+                    self.scope(None, &[], &node.body);
                 }
                 Stmt::WithBlock(node) => {
                     self.expressions(statement);
-                    let targets = node.assignments.iter().map(|(target, _)| target);
-                    self.scope(false, targets, &[], |inner| inner.statements(&node.body));
+                    self.scope(Some(statement), &[], &node.body);
                 }
                 Stmt::FilterBlock(node) => {
-                    self.expressions(statement);
-                    self.scope(false, [], &[], |inner| {
-                        inner.statements(&node.body);
+                    self.read(&node.filter);
+                    self.scope(None, &[], &node.body);
+                    if let Some(inner) = self.within.last_mut() {
                         inner.read(&node.filter);
-                    });
+                    }
                 }
-                Stmt::AutoEscape(node) => self.scope(false, [], &[], |inner| {
-                    inner.read(&node.enabled);
-                    inner.statements(&node.body);
-                }),
-                Stmt::Block(node) if !node.required => self.within.push(Uses::of(&node.body)),
-                Stmt::Block(_) => {}
+                Stmt::AutoEscape(node) => {
+                    self.scope(None, slice::from_ref(&node.enabled), &node.body);
+                }
+                Stmt::EmitRaw(_) | Stmt::Block(_) => {}
                 Stmt::IfCond(node) => {
                     self.read(&node.expr);
                     self.conditions += 1;
@@ -164,42 +156,33 @@ impl<'s> Uses<'s> {
         }
     }
 
-    /// The scope of a macro or a call block.
-    fn function(&mut self, node: &Macro<'s>) {
-        self.scope(true, &node.args, &SPECIAL, |inner| {
-            for default in &node.defaults {
-                inner.read(default);
-            }
-            inner.statements(&node.body);
-        });
-    }
-
-    /// A scope within, with its targets, and with the names that it is given where it reads them.
-    fn scope<'t>(
-        &mut self,
-        is_function: bool,
-        targets: impl IntoIterator<Item = &'t Expr<'s>>,
-        special: &[&str],
-        fill: impl FnOnce(&mut Uses<'s>),
-    ) where
-        's: 't,
-    {
+    /// A scope within, given the statement whose targets have a value in it.
+    fn scope(&mut self, of: Option<&Stmt<'s>>, reads: &[Expr<'s>], body: &[Stmt<'s>]) {
+        let is_loop = matches!(of, Some(Stmt::ForLoop(_)));
+        let is_function = match of {
+            Some(Stmt::ForLoop(node)) => node.recursive,
+            of => matches!(of, Some(Stmt::Macro(_) | Stmt::CallBlock(_))),
+        };
         let mut inner = Uses {
             in_function: self.in_function || is_function,
             ..Uses::default()
         };
-        for target in targets {
+        for (target, _) in of.into_iter().flat_map(assigned) {
             names(target, &mut |name| inner.assign(name));
         }
-        fill(&mut inner);
-        let is_own = |name: &Name<'s>| special.contains(&name.1) || inner.is_target(name);
+        for read in reads {
+            inner.read(read);
+        }
+        inner.statements(body);
+        let is_own = |name: &Name<'s>| {
+            inner.is_target(name) || SPECIAL.contains(&name.1) || is_loop && name.1 == "loop"
+        };
         for (name, in_function) in inner.wanted.iter().filter(|(name, _)| !is_own(name)) {
             *self.wanted.entry(*name).or_default() |= in_function | is_function;
         }
-        if inner.in_function {
-            for name in inner.names.keys().filter(|name| !is_own(name)) {
-                *self.wanted.entry(*name).or_default() |= is_function;
-            }
+        let read = inner.names.keys().filter(|name| !is_own(name));
+        for name in read.take_while(|_| inner.in_function) {
+            *self.wanted.entry(*name).or_default() |= is_function;
         }
         self.within.push(inner);
     }
@@ -379,23 +362,12 @@ impl<'s> Functions<'s> {
         })
     }
 
-    /// What the next scope does with names, within the one around the next statement.
-    pub(super) fn next(&mut self) -> Uses<'s> {
-        let mut scopes = self
-            .open
-            .iter_mut()
-            .rev()
-            .flat_map(|open| open.scopes.last_mut());
-        scopes
-            .next()
-            .and_then(|scope| scope.within.next())
-            .unwrap_or_default()
-    }
-
-    /// Begins the next scope, with names that have a value.
+    /// Begins the next scope within the one around the next statement, with names that have a value.
     pub(super) fn enter(&mut self, given: &[&'s str]) {
-        let uses = self.next();
-        self.enter_with(given, uses);
+        let mut open = self.open.iter_mut().rev();
+        let around = open.find_map(|function| function.scopes.last_mut());
+        let uses = around.and_then(|around| around.within.next());
+        self.enter_with(given, uses.unwrap_or_default());
     }
 
     /// Begins a scope with names that have a value, and what its statements do with names.
@@ -417,13 +389,10 @@ impl<'s> Functions<'s> {
             };
             names.insert(name, known);
         }
-        let is_wary = self.is_wary;
-        let wanted = uses
-            .wanted
-            .iter()
-            .filter(|(_, in_function)| **in_function && !is_wary);
+        let wanted = uses.wanted.iter().filter(|(_, in_function)| **in_function);
         for (name, _) in wanted {
-            let Some(slot) = names.get(name).and_then(|known| known.slot) else {
+            let slot = names.get(name).and_then(|known| known.slot);
+            let Some(slot) = slot.filter(|_| !self.is_wary) else {
                 continue;
             };
             let variable = (self.innermost().number, slot);
@@ -451,7 +420,7 @@ impl<'s> Functions<'s> {
             // A function may use the variable whenever it is called.
             let is_shared = matches!(place, Place::Cell(_));
             if !known.is_given && (known.is_read || is_shared) {
-                begins.push((place, (!known.is_unset).then(|| self.find(name.1))));
+                begins.push((place, (!known.is_unset).then(|| self.find(name))));
             }
             if is_shared {
                 ends.push(place);
@@ -465,11 +434,8 @@ impl<'s> Functions<'s> {
     }
 
     /// Whether a scope around the next statement uses a name.
-    pub(super) fn knows(&self, name: &'s str) -> bool {
-        self.is_known(name.into())
-    }
-
-    fn is_known(&self, name: Name<'s>) -> bool {
+    pub(super) fn is_known(&self, name: impl Into<Name<'s>>) -> bool {
+        let name = name.into();
         let mut scopes = self.open.iter().flat_map(|function| &function.scopes);
         scopes.any(|scope| scope.names.contains_key(&name))
     }
@@ -495,7 +461,7 @@ impl<'s> Functions<'s> {
         }
         let names = names.into_iter();
         names
-            .map(|(name, is_set)| (self.number(name), self.find(name.1), is_set))
+            .map(|(name, is_set)| (self.global(name), self.find(name), is_set))
             .collect()
     }
 
@@ -530,22 +496,18 @@ impl<'s> Functions<'s> {
     }
 
     /// The number of a name that the template is given.
-    pub(super) fn global(&mut self, name: &'s str) -> usize {
-        self.number(name.into())
-    }
-
-    fn number(&mut self, name: Name<'s>) -> usize {
+    pub(super) fn global(&mut self, name: impl Into<Name<'s>>) -> usize {
         let next = self.globals.len();
-        *self.globals.entry(name).or_insert(next)
+        *self.globals.entry(name.into()).or_insert(next)
     }
 
     /// Where a variable is that is read.
-    pub(super) fn find(&mut self, name: &'s str) -> Place {
+    pub(super) fn find(&mut self, name: impl Into<Name<'s>>) -> Place {
         self.look_up(name).0
     }
 
     /// The same, and whether the variable has a value from the beginning of its scope.
-    pub(super) fn look_up(&mut self, name: &'s str) -> (Place, bool) {
+    pub(super) fn look_up(&mut self, name: impl Into<Name<'s>>) -> (Place, bool) {
         self.find_from(self.open.len() - 1, name.into())
     }
 
@@ -566,7 +528,7 @@ impl<'s> Functions<'s> {
         }
         if level == 0 {
             let is_block = function.number != 0;
-            let number = self.number(name);
+            let number = self.global(name);
             let place = if is_block {
                 Place::Context(number)
             } else {

@@ -516,8 +516,9 @@ fn primary<'s>(stream: &mut Stream<'s>, with_namespace: bool) -> Result<Expr<'s>
                 Expr::GetAttr(stream.node(attribute, span))
             }
             Token::Name(name) => {
-                stream.reads_loop |= name == "loop";
-                stream.reads_special |= SPECIAL.contains(&name);
+                if (name == "loop" || SPECIAL.contains(&name)) && !stream.special.contains(&name) {
+                    stream.special.push(name);
+                }
                 variable(name, span)
             }
             Token::Integer(integer) => constant(integer, span),

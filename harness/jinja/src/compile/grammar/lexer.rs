@@ -396,24 +396,14 @@ fn sign_at(text: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether a byte is a letter, a digit or an underscore.
-const OF_NAME: [bool; 256] = {
-    let mut of_name = [false; 256];
-    let mut at = 0;
-    while at < of_name.len() {
-        of_name[at] = matches!(at, 0x30..=0x39 | 0x41..=0x5A | 0x5F | 0x61..=0x7A);
-        at += 1;
-    }
-    of_name
-};
-
 /// The length of the name at the beginning of a text, if it consists of ASCII.
 fn ascii_name(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     if bytes.first()?.is_ascii_digit() {
         return None;
     }
-    let end = bytes.iter().position(|byte| !OF_NAME[usize::from(*byte)]);
+    let is_of_name = |byte: &u8| matches!(byte, b'0'..=b'9' | b'A'..=b'Z' | b'_' | b'a'..=b'z');
+    let end = bytes.iter().position(|byte| !is_of_name(byte));
     let len = end.unwrap_or(bytes.len());
     (len > 0 && bytes.get(len).is_none_or(u8::is_ascii)).then_some(len)
 }

@@ -30,10 +30,8 @@ pub(crate) struct Parsed<'s> {
     pub(crate) scoped: Vec<&'s str>,
     /// Whether there is a number that is too large for a float, or a text that may become one.
     pub(crate) has_infinity: bool,
-    /// Whether there is a variable `loop`.
-    pub(crate) reads_loop: bool,
-    /// Whether there is a variable with the name of an argument that macros get besides their own.
-    pub(crate) reads_special: bool,
+    /// The variables among `loop` and the arguments that macros get besides their own.
+    pub(crate) special: Vec<&'s str>,
 }
 
 pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
@@ -55,8 +53,7 @@ pub(super) fn template(source: &str) -> Result<Parsed<'_>, Error> {
         has_blocks: !parser.blocks.is_empty(),
         scoped: parser.scoped,
         has_infinity: parser.stream.has_infinity(),
-        reads_loop: parser.stream.reads_loop,
-        reads_special: parser.stream.reads_special,
+        special: parser.stream.special,
     })
 }
 

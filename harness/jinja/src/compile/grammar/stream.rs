@@ -26,8 +26,7 @@ pub(super) struct Stream<'s> {
     size: TemplateSize,
     depth: usize,
     has_infinity: bool,
-    pub(super) reads_loop: bool,
-    pub(super) reads_special: bool,
+    pub(super) special: Vec<&'s str>,
 }
 
 impl<'s> Stream<'s> {
@@ -41,8 +40,7 @@ impl<'s> Stream<'s> {
             size: TemplateSize::default(),
             depth: 0,
             has_infinity: false,
-            reads_loop: false,
-            reads_special: false,
+            special: Vec::new(),
         };
         stream.current = stream.read()?;
         Ok(stream)
