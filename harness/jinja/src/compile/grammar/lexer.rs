@@ -402,9 +402,8 @@ fn ascii_name(text: &str) -> Option<usize> {
     if bytes.first()?.is_ascii_digit() {
         return None;
     }
-    let is_of_name = |byte: &u8| matches!(byte, b'0'..=b'9' | b'A'..=b'Z' | b'_' | b'a'..=b'z');
-    let end = bytes.iter().position(|byte| !is_of_name(byte));
-    let len = end.unwrap_or(bytes.len());
+    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let len = bytes.iter().take_while(|byte| is_of_name(byte)).count();
     (len > 0 && bytes.get(len).is_none_or(u8::is_ascii)).then_some(len)
 }
 
