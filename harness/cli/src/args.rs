@@ -5,13 +5,14 @@ mod formats;
 
 mod groups;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::report::explanation::Explained;
 use crate::report::format::Format;
 use bytesize::ByteSize;
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter;
 use rolecall_check::contract::{self, Contract};
@@ -37,7 +38,7 @@ use formats::{CARDS, COMPARISONS, COVERAGE, DOCUMENTS, OUTCOMES, RUNS, format};
 /// Renders conversations with chat templates and compares the results, prompts and refusals, byte
 /// by byte.
 #[derive(Debug, Parser)]
-#[command(name = "rolecall", bin_name = "rolecall", version, long_version = long_version(), max_term_width = 100, help_template = groups::template::<Command>(groups::columns()))]
+#[command(name = "rolecall", bin_name = "rolecall", version, max_term_width = 100, help_template = groups::template::<Command>(groups::columns()))]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -75,6 +76,16 @@ const OPERANDS: &str = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*
 const CONVERSATION: &str = "The file with the conversation: a request, a list of messages, a file for \
                             training, JSON Lines of any of these, or - for standard input";
 
+/// The parser of these arguments. The long version is made only for those who ask: in a checkout it
+/// looks at each file of the suite.
+pub(crate) fn parser(arguments: &[OsString]) -> clap::Command {
+    let mut parser = Arguments::command();
+    if arguments.iter().any(|one| one == "--version") {
+        parser = parser.long_version(long_version());
+    }
+    parser
+}
+
 /// The version of this program, the suite in it, and the references of the suite's records.
 fn long_version() -> String {
     let references: Vec<_> = Reference::ALL
@@ -96,8 +107,10 @@ fn long_version() -> String {
 /// and `outputs` sees to it that none of them is replaced.
 pub(crate) const WRITTEN: ValueHint = ValueHint::FilePath;
 
-/// What to do. [`groups`] has them in the order of the help.
+/// What to do. [`groups`] has them in the order of the help. The options of a command are made when
+/// it is the one that was typed.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     /// See what a template can do, and which contracts it breaks
     Check(CheckArguments),

@@ -234,7 +234,7 @@ pub fn run(started: Started) -> u8 {
         Err(error) => return answer(&error),
     }
     let arguments = sources::as_files_after_dashes(program::arguments());
-    let mut parser = args::Arguments::command();
+    let mut parser = args::parser(&arguments);
     let parsed = parser.try_get_matches_from_mut(arguments).and_then(|all| {
         let arguments = args::Arguments::from_arg_matches(&all);
         let arguments = arguments.map_err(|error| error.format(&mut parser))?;
