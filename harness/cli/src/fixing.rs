@@ -71,7 +71,7 @@ impl<'s> Search<'s> {
                 let loaded = self.conversations.get_or_init(|| {
                     let builtin = home::builtin()?;
                     let (cases, tools) = (builtin.conversations(), builtin.tools());
-                    Ok(Suite::load(&[], &[cases], &[tools]))
+                    Ok(Suite::load_conversations(&[cases], &[tools]))
                 });
                 loaded.as_ref().map_or(&[], |suite| &suite.cases)
             },

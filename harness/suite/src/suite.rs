@@ -97,6 +97,15 @@ impl Suite {
         suite
     }
 
+    /// Loads cases from files and folders, without templates and without the copies for other fronts,
+    /// which take as long as the reading.
+    pub fn load_conversations(cases: &[PathBuf], tools: &[PathBuf]) -> Suite {
+        let mut suite = Suite::default();
+        let logs = suite.load_named_cases(cases, |_| tools.to_vec());
+        suite.add_conversations(logs);
+        suite
+    }
+
     /// Loads the suite of a layout. Its templates have folders of snapshots: one whose
     /// name cannot be a folder everywhere is a problem.
     pub fn load_layout(layout: &Layout) -> Suite {

@@ -46,13 +46,12 @@ pub(super) fn conversations(cases: &[Case], template: &Template, card: &Card) ->
     more.extend(evidence(card));
     let cases = cases.iter().chain(&more);
     let cases = cases.filter(|case| case.front.is_none() && case.is_for(template.dialect));
-    let begun: Vec<(String, Case)> = cases.flat_map(begun).collect();
-    let after = |name: String, base: Option<&str>, case: Case| {
+    let begun: Vec<(String, Arc<Case>)> = cases.flat_map(begun).collect();
+    let after = |name: String, base: Option<&str>, case: Arc<Case>| {
         // Users of servers that hand conversations on as they are written.
         let raw = own.differs(Front::Raw, &case, &model);
         let fronts = [("", own), (" without a front", Front::Raw)];
         let fronts = fronts.into_iter().take(if raw { 2 } else { 1 });
-        let case = Arc::new(case);
         let asked = |(after, front): (&str, Front)| Asked {
             name: format!("{name}{after}"),
             case: Arc::clone(&case),
@@ -63,18 +62,18 @@ pub(super) fn conversations(cases: &[Case], template: &Template, card: &Card) ->
     };
     let mut all = Vec::new();
     for (name, case) in &begun {
-        all.extend(after(name.clone(), None, case.clone()));
+        all.extend(after(name.clone(), None, Arc::clone(case)));
     }
     let usual = all.len();
     for setting in settings(card) {
         let (variable, value) = (&setting.variable, &setting.value);
         for (base, case) in &begun {
             if !case.variables.contains_key(variable) {
-                let mut case = case.clone();
+                let mut case = Case::clone(case);
                 case.variables.insert(variable.clone(), value.clone());
                 let name = format!("{base} with {variable}={value}");
                 let base = setting.is_guessed.then_some(base.as_str());
-                all.extend(after(name, base, case));
+                all.extend(after(name, base, Arc::new(case)));
             }
         }
     }
@@ -82,8 +81,8 @@ pub(super) fn conversations(cases: &[Case], template: &Template, card: &Card) ->
 }
 
 /// A case with and without a generation prompt.
-fn begun(case: &Case) -> Vec<(String, Case)> {
-    let mut both = vec![(case.id.to_string(), case.clone())];
+fn begun(case: &Case) -> Vec<(String, Arc<Case>)> {
+    let mut both = vec![(case.id.to_string(), Arc::new(case.clone()))];
     if case.continue_final_message.is_none() {
         let mut other = case.clone();
         other.add_generation_prompt = !case.add_generation_prompt;
@@ -92,7 +91,8 @@ fn begun(case: &Case) -> Vec<(String, Case)> {
         } else {
             "without"
         };
-        both.push((format!("{} {with} a generation prompt", case.id), other));
+        let name = format!("{} {with} a generation prompt", case.id);
+        both.push((name, Arc::new(other)));
     }
     both
 }

@@ -63,8 +63,10 @@ impl Unread {
 #[derive(Default)]
 pub struct ProbeInputs {
     known: RefCell<HashMap<InputKey, Arc<ProbeInput>>>,
-    /// A number for each distinct input, by what templates see of it.
-    numbers: RefCell<HashMap<String, usize>>,
+    /// A number for each distinct part of what templates see.
+    parts: RefCell<HashMap<String, usize>>,
+    /// A number for each distinct input, by the numbers of its parts that a template reads.
+    numbers: RefCell<HashMap<[Option<usize>; 4], usize>>,
     /// The settings so far. A setting is known by its place.
     settings: RefCell<Vec<Setting>>,
 }
@@ -127,13 +129,13 @@ impl ProbeInput {
     }
 
     /// All that a template sees of it: what is always read, and what may be unread.
-    fn sight(&self) -> Option<(String, [String; 3])> {
+    fn sight(&self) -> Option<[String; 4]> {
         let case = self.input.rendered_case()?;
         let read = (&case.variables, case.now.to_string(), &case.messages);
         let read = serde_json::to_string(&read).ok()?;
         let [tools, documents] = [&case.tools, &case.documents].map(serde_json::to_string);
         let prompt = case.add_generation_prompt.to_string();
-        Some((read, [tools.ok()?, documents.ok()?, prompt]))
+        Some([read, tools.ok()?, documents.ok()?, prompt])
     }
 }
 
@@ -168,7 +170,7 @@ impl ProbeInputs {
         let mut known = self.known.borrow_mut();
         let input = known.entry(key).or_insert_with(|| {
             let input = make();
-            let numbers = input.sight().map(|sight| self.numbers(&sight));
+            let numbers = input.sight().map(|sight| self.numbers(sight));
             Arc::new(ProbeInput { numbers, ..input })
         });
         Arc::clone(input)
@@ -189,24 +191,23 @@ impl ProbeInputs {
     }
 
     /// The numbers of what templates see, by what they do not read.
-    fn numbers(
-        &self,
-        (read, [tools, documents, prompt]): &(String, [String; 3]),
-    ) -> [usize; Unread::COUNT] {
+    fn numbers(&self, sight: [String; 4]) -> [usize; Unread::COUNT] {
+        let mut parts = self.parts.borrow_mut();
+        let [read, tools, documents, prompt] = sight.map(|part| {
+            let next = parts.len();
+            *parts.entry(part).or_insert(next)
+        });
         let mut numbers = self.numbers.borrow_mut();
         std::array::from_fn(|number| {
             let unread = Unread::of(number);
-            let mut sight = read.clone();
-            for (is_unread, part) in [
-                (unread.tools, tools),
-                (unread.documents, documents),
-                (unread.generation_prompt, prompt),
-            ] {
-                sight.push('\n');
-                sight.push_str(if is_unread { "" } else { part });
-            }
             let next = numbers.len();
-            *numbers.entry(sight).or_insert(next)
+            let seen = [
+                Some(read),
+                (!unread.tools).then_some(tools),
+                (!unread.documents).then_some(documents),
+                (!unread.generation_prompt).then_some(prompt),
+            ];
+            *numbers.entry(seen).or_insert(next)
         })
     }
 }
