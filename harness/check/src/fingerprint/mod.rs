@@ -20,7 +20,7 @@ use rolecall_front::program::FrontProgram;
 use crate::tokenizer::Tokenizer;
 
 pub use question::Question;
-use question::{cases, questions};
+use question::questions;
 use way::{Counter, bases, steps};
 pub use way::{Mistake, Place, Step, Unknown, Way};
 
@@ -173,7 +173,10 @@ impl<'t> Fingerprint<'t> {
         let mut counter = Counter::new(programs.collect(), tokenizer);
         let bases = bases(&counter.programs, front);
         let mut questions = questions(&counter.programs);
-        let counts = counter.counts(bases.get(..1).unwrap_or_default(), &cases(&questions));
+        let counts = counter.counts(
+            bases.get(..1).unwrap_or_default(),
+            &questions.iter().collect::<Vec<_>>(),
+        );
         let mut counts = counts.iter().flatten();
         questions.retain(|_| {
             let count = counts.next().copied().flatten();
@@ -206,7 +209,7 @@ impl<'t> Fingerprint<'t> {
         };
         let all = fingerprint
             .counter
-            .counts(&ways, &cases(&fingerprint.questions));
+            .counts(&ways, &fingerprint.questions.iter().collect::<Vec<_>>());
         fingerprint.know(ways.into_iter().zip(all));
         fingerprint.most_work = fingerprint.counter.work + MOST_WORK;
         fingerprint.counter.check()?;
@@ -539,7 +542,7 @@ impl<'t> Fingerprint<'t> {
         }
         self.searched = counted;
         let asked: Vec<usize> = self.counted().map(|(question, _)| question).collect();
-        let asked: Vec<&Case> = asked.iter().map(|one| &self.questions[*one].case).collect();
+        let asked: Vec<&Question> = asked.iter().map(|one| &self.questions[*one]).collect();
         let of_bases = self.counter.counts(&self.bases, &asked);
         let (mut pairs, mut seen) = (Vec::new(), HashSet::new());
         for (base, own) in self.bases.iter().zip(&of_bases) {
@@ -574,7 +577,9 @@ impl<'t> Fingerprint<'t> {
         found.extend(self.best_of(&longer));
         found.retain(|one| one.contradicted.len() < least);
         let ways: Vec<Way> = found.into_iter().flat_map(|one| one.ways).collect();
-        let all = self.counter.counts(&ways, &cases(&self.questions));
+        let all = self
+            .counter
+            .counts(&ways, &self.questions.iter().collect::<Vec<_>>());
         let known = ways.into_iter().zip(all).map(|(mut way, mut counts)| {
             self.solve(&mut way, &mut counts);
             (way, counts)
@@ -617,8 +622,8 @@ impl<'t> Fingerprint<'t> {
         if self.is_cut() {
             return Vec::new();
         }
-        let cases: Vec<&Case> = asked.iter().map(|one| &self.questions[*one].case).collect();
-        let all = self.counter.counts(&ways, &cases);
+        let questions: Vec<&Question> = asked.iter().map(|one| &self.questions[*one]).collect();
+        let all = self.counter.counts(&ways, &questions);
         let explained = all.into_iter().zip(ways).filter_map(|(counted, mut way)| {
             for step in &mut way.steps {
                 if let Step::Unknown(unknown) = step {
@@ -676,7 +681,9 @@ impl<'t> Fingerprint<'t> {
             [alone.or(beside)?, beside.or(alone)?]
         };
         for (question, count) in counts.iter_mut().enumerate() {
-            if let Some(is_beside) = concerns(question) {
+            if count.is_some()
+                && let Some(is_beside) = concerns(question)
+            {
                 let more = tokens[usize::from(is_beside)] - written;
                 *count = count.and_then(|count| count.checked_add_signed(more));
             }
@@ -749,9 +756,10 @@ mod tests {
     /// What a way makes of each question, by its name.
     fn named(fingerprint: &mut Fingerprint<'_>, way: &Way) -> HashMap<String, Option<u64>> {
         let questions = &fingerprint.questions;
-        let counts = fingerprint
-            .counter
-            .counts(std::slice::from_ref(way), &cases(questions));
+        let counts = fingerprint.counter.counts(
+            std::slice::from_ref(way),
+            &questions.iter().collect::<Vec<_>>(),
+        );
         let names = questions.iter().map(|one| one.name.clone());
         names.zip(counts.into_iter().flatten()).collect()
     }
@@ -836,14 +844,21 @@ mod tests {
             front,
             steps: Vec::new(),
         };
-        let mut changed: Vec<Case> = Vec::new();
-        for question in &fingerprint.questions {
+        let changed = fingerprint.questions.iter().map(|question| {
             let mut case = question.case.clone();
             change(&mut case);
-            changed.push(case);
-        }
-        let changed: Vec<&Case> = changed.iter().collect();
+            Question {
+                name: question.name.clone(),
+                case,
+                number: question.number,
+            }
+        });
+        let changed: Vec<Question> = changed.collect();
+        let changed: Vec<&Question> = changed.iter().collect();
+        // These questions are not those with the same numbers.
+        fingerprint.counter.inputs.clear();
         let counts = fingerprint.counter.counts(&[way], &changed).remove(0);
+        fingerprint.counter.inputs.clear();
         let names = fingerprint.questions.iter().map(|one| one.name.clone());
         let counts: HashMap<String, Option<u64>> = names.zip(counts).collect();
         let (conclusion, _) = concluded(fingerprint, |question| match counts[&question.name] {

@@ -18,6 +18,8 @@ pub struct Question {
     /// The name of its probe, or of the variable that it sets.
     pub name: String,
     pub case: Case,
+    /// Its place among all questions, by which what is known of it is found again.
+    pub(super) number: usize,
 }
 
 /// The conversations that clients may send: the probes, each asking for an answer, and a question with each
@@ -32,6 +34,7 @@ pub(super) fn questions(programs: &[FrontProgram<'_>]) -> Vec<Question> {
         Question {
             name: probe.name.to_owned(),
             case,
+            number: 0,
         }
     };
     let mut all: Vec<Question> = catalogue::ALL.iter().map(asked).collect();
@@ -68,6 +71,9 @@ pub(super) fn questions(programs: &[FrontProgram<'_>]) -> Vec<Question> {
         seen.push(sight);
         is_new
     });
+    for (number, question) in all.iter_mut().enumerate() {
+        question.number = number;
+    }
     all
 }
 
@@ -89,8 +95,4 @@ fn read(case: &mut Case) {
             }
         }
     }
-}
-
-pub(super) fn cases(questions: &[Question]) -> Vec<&Case> {
-    questions.iter().map(|question| &question.case).collect()
 }

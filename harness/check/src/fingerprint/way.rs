@@ -142,7 +142,7 @@ fn switch(case: &mut Case, value: bool) {
 }
 
 /// Where a server puts a text that nobody sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
     /// Somewhere in each prompt: it is no message, or something else that always has the same length.
     Anywhere,
@@ -155,7 +155,7 @@ pub enum Place {
 }
 
 /// Tokens that nobody sent, as many in each prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Unknown {
     pub place: Place,
     /// Whether only requests with tools have them.
@@ -268,6 +268,17 @@ pub enum Step {
     Unknown(Unknown),
 }
 
+impl Hash for Step {
+    /// Changes and mistakes are known by their names.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self {
+            Step::Without(change) => (0, change.name).hash(state),
+            Step::Mistake(mistake) => (1, mistake.name).hash(state),
+            Step::Unknown(unknown) => (2, unknown).hash(state),
+        }
+    }
+}
+
 impl Step {
     /// What it is, in a few words.
     pub fn name(self) -> String {
@@ -304,7 +315,7 @@ impl Step {
 }
 
 /// A way to make a prompt of a conversation.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct Way {
     /// The index of the template.
     pub template: usize,
@@ -345,6 +356,9 @@ impl Way {
 pub(super) struct Counter<'t> {
     pub(super) programs: Vec<FrontProgram<'t>>,
     tokenizer: &'t Tokenizer,
+    /// What ways make of questions, by hashes of the ways and the numbers of the questions: a hash of the changed
+    /// conversation, and how many tokens its prompt has besides.
+    pub(super) inputs: HashMap<(u64, usize), (u64, i64)>,
     /// How many tokens the prompts of conversations have that were counted before, by a hash of the changed
     /// conversation. Two of a hundred thousand have the same hash less often than a memory fails.
     known: HashMap<u64, Option<u64>>,
@@ -374,6 +388,7 @@ impl<'t> Counter<'t> {
         Counter {
             programs,
             tokenizer,
+            inputs: HashMap::new(),
             known: HashMap::new(),
             prompts: HashMap::new(),
             work: 0,
@@ -405,11 +420,19 @@ impl<'t> Counter<'t> {
         Some((prompt, is_added && way.front == Front::LlamaServer))
     }
 
-    /// How many tokens each way makes of each conversation; none where it makes no prompt. Most changes do
+    /// How many tokens each way makes of each question; none where it makes no prompt. Most changes do
     /// nothing to most conversations, so nothing is rendered twice.
-    pub(super) fn counts(&mut self, ways: &[Way], cases: &[&Case]) -> Vec<Vec<Option<u64>>> {
-        let input = |way: &Way, case: &Case| {
-            let (case, left_out, more) = changed(way, case);
+    pub(super) fn counts(
+        &mut self,
+        ways: &[Way],
+        questions: &[&Question],
+    ) -> Vec<Vec<Option<u64>>> {
+        let input = |way: &Way, question: &Question| {
+            let key = (hash(way), question.number);
+            if let Some(known) = self.inputs.get(&key) {
+                return (key, *known);
+            }
+            let (case, left_out, more) = changed(way, &question.case);
             let left_out = left_out.map(|change| change.name);
             let sent = (case.messages, case.tools, case.variables);
             let input = (
@@ -419,16 +442,17 @@ impl<'t> Counter<'t> {
                 sent,
                 case.add_generation_prompt,
             );
-            (hash(&input), more)
+            (key, (hash(&input), more))
         };
         let inputs = ways.par_iter();
-        let inputs = inputs.map(|way| cases.iter().map(|case| input(way, case)).collect());
-        let inputs: Vec<Vec<(u64, i64)>> = inputs.collect();
+        let inputs = inputs.map(|way| questions.iter().map(|one| input(way, one)).collect());
+        let inputs: Vec<Vec<_>> = inputs.collect();
+        self.inputs.extend(inputs.iter().flatten().copied());
         let mut new = BTreeMap::new();
         for (way, inputs) in ways.iter().zip(&inputs) {
-            for (case, (input, _)) in cases.iter().zip(inputs) {
+            for (question, (_, (input, _))) in questions.iter().zip(inputs) {
                 if !self.known.contains_key(input) {
-                    new.entry(*input).or_insert((way, *case));
+                    new.entry(*input).or_insert((way, &question.case));
                 }
             }
         }
@@ -453,7 +477,7 @@ impl<'t> Counter<'t> {
             }
             Err(why) => self.failure = Some(why),
         }
-        self.work += LOOK_UP * ways.len() * cases.len();
+        self.work += LOOK_UP * ways.len() * questions.len();
         self.work += CUT * texts.iter().map(|text| text.len()).sum::<usize>();
         for (input, prompt, work) in prompts {
             let count = prompt.and_then(|(prompt, is_more)| {
@@ -463,8 +487,9 @@ impl<'t> Counter<'t> {
             self.known.insert(input, count);
             self.work += work;
         }
-        let count =
-            |(input, more): (u64, i64)| (*self.known.get(&input)?)?.checked_add_signed(more);
+        let count = |(_, (input, more)): (_, (u64, i64))| {
+            (*self.known.get(&input)?)?.checked_add_signed(more)
+        };
         let inputs = inputs.into_iter();
         inputs
             .map(|inputs| inputs.into_iter().map(count).collect())
