@@ -174,7 +174,7 @@ fn the_workspace_is_soon_read_and_built() {
     let manifest: Table = text.parse().expect("a table");
     let profiles = settings(manifest["profile"].as_table().expect("profiles"));
     assert!(
-        (1..=21).contains(&profiles),
+        (1..=23).contains(&profiles),
         "{profiles} tables of profiles"
     );
     // `cargo run` builds its program with the default features of all default members.
