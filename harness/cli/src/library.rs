@@ -62,7 +62,7 @@ pub struct LibraryError(String);
 
 impl From<Failure> for LibraryError {
     fn from(failure: Failure) -> LibraryError {
-        LibraryError(failure.to_string())
+        LibraryError(clean::plain(failure.to_string().as_bytes()))
     }
 }
 

@@ -14,6 +14,8 @@ use rolecall_suite::configuration::{ConfiguredBase, ConfiguredTemplate};
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::{Pair, Suite};
 
+use crate::report::clean;
+
 use crate::args::{CheckArguments, SetArguments, SourceArguments};
 use crate::cache::cache_folder;
 use crate::failure::Failure;
@@ -48,7 +50,8 @@ impl Base {
         let (Some(known), Some(file)) = (known, layout.configuration()) else {
             return Err(failure);
         };
-        let text = failure.to_string();
+        // A problem has no styles.
+        let text = clean::plain(failure.to_string().as_bytes());
         let (first, rest) = match text.split_once("\n  ") {
             Some((first, rest)) => (first, Some(rest.to_owned())),
             None => (text.as_str(), None),
