@@ -7,7 +7,15 @@
 //! of its report card, and `case_file::…` that of a case file. What differs becomes a pending snapshot for `cargo insta
 //! review`, except in CI. `rolecall review` needs no pending snapshots.
 
-#![allow(clippy::disallowed_methods, clippy::print_stderr)] // Tests read what they wrote.
+#![allow(clippy::disallowed_methods, clippy::print_stderr, clippy::unwrap_used)] // Tests read what they wrote.
+
+#[path = "../extent.rs"]
+#[allow(dead_code)]
+mod extent;
+#[path = "../folder/mod.rs"]
+mod folder;
+#[path = "../scratch.rs"]
+mod scratch;
 
 mod cards;
 mod case_files;
@@ -15,6 +23,7 @@ mod fronts;
 mod pairs;
 mod report;
 mod review;
+mod sessions;
 
 use std::process::ExitCode;
 
@@ -38,6 +47,7 @@ fn main() -> ExitCode {
     let mut tests = pairs::tests();
     tests.extend(cards::tests());
     tests.extend(fronts::tests());
+    tests.extend(sessions::tests(&arguments));
     // Whoever names one test wants it alone.
     let named = arguments.filter.as_ref().filter(|_| arguments.exact);
     let is_named = tests

@@ -1,14 +1,7 @@
-//! The trial: what new users typed in their first hour, line by line, and what they have to see.
-//!
-//! Each session starts in an empty folder. Its lines write files or run commands; a command has an
-//! exit code, words that its output has, and words that it must not have.
-//!
-//! The sessions name built-in cases one by one, since families grow.
+//! The trial: what users do for which a session in `harness/tests/sessions` has no words, such as damage to
+//! a file, a reader that stops, or a disk that is full.
 
-mod greens;
 mod proposed;
-mod sessions;
-mod unearned;
 
 use std::io::Write as _;
 use std::process::{Output, Stdio};
@@ -23,107 +16,6 @@ use crate::folder::Folder;
 /// A template that does most things well.
 const GOOD: &str = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n\
     {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
-
-/// What a user does.
-enum Line {
-    File(&'static str, &'static str),
-    /// Deletes a file or a folder.
-    Delete(&'static str),
-    /// Replaces a text in a file, which has it.
-    Edit(&'static str, &'static str, &'static str),
-    Run(&'static [&'static str], Seen),
-}
-
-/// What the output of a command is like.
-#[derive(Clone, Copy)]
-struct Seen {
-    code: i32,
-    has: &'static [&'static str],
-    has_not: &'static [&'static str],
-}
-
-/// A command that ends with this code and says these words.
-const fn says(code: i32, has: &'static [&'static str]) -> Seen {
-    Seen {
-        code,
-        has,
-        has_not: &[],
-    }
-}
-
-/// Does what a user does, and returns what they see that they should not.
-fn complaints(name: &str, lines: &[Line]) -> Vec<String> {
-    let folder = Folder::empty();
-    let mut complaints = Vec::new();
-    for line in lines {
-        match line {
-            Line::File(path, text) => drop(folder.write(path, text)),
-            Line::Delete(path) => {
-                let whole = folder.path(path);
-                let deleted = if whole.is_dir() {
-                    std::fs::remove_dir_all(whole)
-                } else {
-                    std::fs::remove_file(whole)
-                };
-                if let Err(error) = deleted {
-                    complaints.push(format!("{name}: {path}: {error}"));
-                }
-            }
-            Line::Edit(path, from, to) => {
-                let text = std::fs::read_to_string(folder.path(path)).unwrap_or_default();
-                if text.contains(from) {
-                    folder.write(path, &text.replace(from, to));
-                } else {
-                    complaints.push(format!("{name}: {path} has no {from:?}:\n{text}"));
-                }
-            }
-            Line::Run(arguments, seen) => {
-                let ran = folder.rolecall(arguments);
-                let said = format!("{}{}", ran.stdout(), ran.stderr());
-                let said = anstream::adapter::strip_str(&said).to_string();
-                let mut wrong = Vec::new();
-                if ran.code() != seen.code {
-                    wrong.push(format!("exit code {}, not {}", ran.code(), seen.code));
-                }
-                for words in seen.has {
-                    if !said.contains(words) {
-                        wrong.push(format!("no {words:?}"));
-                    }
-                }
-                for words in seen.has_not {
-                    if said.contains(words) {
-                        wrong.push(format!("there is {words:?}"));
-                    }
-                }
-                if !wrong.is_empty() {
-                    let wrong = wrong.join(", ");
-                    complaints.push(format!("{name}: {arguments:?}: {wrong} in\n{said}"));
-                }
-            }
-        }
-    }
-    complaints
-}
-
-/// Tries every `one_of`-th session, or all if the tests try everything.
-#[track_caller]
-fn all_are_well(sessions: &[(&str, &[Line])], one_of: usize) {
-    let complaints: Vec<String> = sample(sessions.to_vec(), one_of)
-        .into_iter()
-        .flat_map(|(name, lines)| complaints(name, lines))
-        .collect();
-    assert!(
-        complaints.is_empty(),
-        "{} problems:\n{}",
-        complaints.len(),
-        complaints.join("\n")
-    );
-}
-
-#[test]
-fn new_users_see_what_they_need() {
-    all_are_well(sessions::SESSIONS, 7);
-}
 
 /// A review in which these keys are typed.
 fn review(folder: &Folder, keys: &str) -> Output {
@@ -505,16 +397,6 @@ fn a_review_in_a_checkout_is_about_cards_too() {
         "{said}"
     );
     assert!(!lint().contains(".snap"), "{}", lint());
-}
-
-#[test]
-fn nothing_is_green_by_accident() {
-    all_are_well(greens::GREENS, 7);
-}
-
-#[test]
-fn nothing_passes_that_was_not_compared() {
-    all_are_well(unearned::UNEARNED, 5);
 }
 
 /// A template that loses every message but the last.
