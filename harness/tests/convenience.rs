@@ -258,29 +258,6 @@ fn help_fits_the_terminal_and_has_no_marks() {
     }
 }
 
-/// Files next to the result go where there is a folder for them.
-#[test]
-fn no_command_makes_a_folder_for_a_page() {
-    let folder = Folder::new();
-    folder.accept_all();
-    for arguments in [
-        vec!["run", "--html", "no/x.html"],
-        vec!["check", "--html", "no/x.html"],
-        vec!["check", "--write-baseline", "no/x.json"],
-        vec!["diff", "chat", "strict", "--html", "no/x.html"],
-        vec!["list", "cases", "-o", "no/x.txt"],
-    ] {
-        let ran = folder.rolecall(&arguments);
-        assert_eq!(ran.code(), 2, "{arguments:?}");
-        assert!(
-            ran.stderr().contains("there is no folder no for it"),
-            "{}",
-            ran.stderr()
-        );
-        assert!(!folder.path("no").exists(), "{arguments:?}");
-    }
-}
-
 #[test]
 fn a_suite_that_cannot_be_read_completes_nothing() {
     let folder = Folder::empty();
@@ -374,17 +351,6 @@ fn watched_commands_are_done_again_when_a_file_changes() {
     let text = std::fs::read_to_string(&case).unwrap();
     std::fs::write(&case, text.replace("\"messages\"", "\"mesages\"")).unwrap();
     watching.says(vec!["unknown key `mesages`", "watching"]);
-}
-
-#[test]
-fn what_cannot_change_is_not_watched() {
-    let ran = Folder::empty().rolecall(&["check", "-", "--watch"]);
-    assert_eq!(ran.code(), 2);
-    assert!(
-        ran.stderr().contains("standard input is read once"),
-        "{}",
-        ran.stderr()
-    );
 }
 
 /// An engine whose answers all fail alike.

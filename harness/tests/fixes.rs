@@ -49,85 +49,6 @@ fn has_not(text: &str, unexpected: &[&str]) {
 }
 
 #[test]
-fn a_fixed_file_needs_no_more_fixes() {
-    let folder = folder();
-    let ran = folder.rolecall(&["check", "x.jinja", "--fix"]);
-    has(
-        &ran.stdout(),
-        &[
-            "fixed no-tools-alike in x.jinja",
-            "prompts stay byte for byte",
-        ],
-    );
-    assert_eq!(text(&folder, "x.jinja"), FIXED);
-    let ran = folder.rolecall(&["check", "x.jinja", "--fix", "--unsafe-fixes"]);
-    has_not(&ran.stdout(), &["fixed ", "fix for"]);
-    assert_eq!(text(&folder, "x.jinja"), FIXED);
-}
-
-#[test]
-fn only_the_chosen_contracts_are_fixed() {
-    for arguments in [["--select", "no-tools-alike"], ["--ignore", "no-null-leak"]] {
-        let folder = folder();
-        folder.rolecall(&[&["check", "x.jinja", "--fix"][..], &arguments].concat());
-        has(
-            &text(&folder, "x.jinja"),
-            &["{{ m.content }}", "{% if tools %}Tools: "],
-        );
-    }
-    // What a baseline knows stays, and what it does not know is fixed.
-    let folder = folder();
-    folder.rolecall(&["check", "x.jinja", "--write-baseline", "known.json"]);
-    let ran = folder.rolecall(&["check", "x.jinja", "--fix", "--baseline", "known.json"]);
-    assert_eq!(text(&folder, "x.jinja"), BROKEN, "{}", ran.stdout());
-    folder.write("x.jinja", FIXED);
-    folder.rolecall(&["check", "x.jinja", "--write-baseline", "known.json"]);
-    folder.write("x.jinja", BROKEN);
-    folder.rolecall(&["check", "x.jinja", "--fix", "--baseline", "known.json"]);
-    has(
-        &text(&folder, "x.jinja"),
-        &["{% if tools %}Tools: {{ tools | tojson }}"],
-    );
-    // A contract that is ignored does not hide the fixes of the others.
-    folder.write("x.jinja", BROKEN);
-    let ran = folder.rolecall(&["check", "x.jinja", "--ignore", "reasoning-kept"]);
-    has(&ran.stdout(), &["a safe fix for no-tools-alike in x.jinja"]);
-}
-
-/// Only an error or a warning makes `check` look for patches that nobody asked for.
-#[test]
-fn patches_for_servers_without_a_front_are_looked_for_on_demand() {
-    let folder = Folder::empty();
-    let sound = "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}\
-                 {% if add_generation_prompt %}<assistant>{% endif %}";
-    folder.write("x.jinja", sound);
-    let check = |more: &[&str]| {
-        let ran = folder.rolecall(&[&["check", "x.jinja"], more].concat());
-        assert_eq!(ran.code(), 0, "{}", ran.stderr());
-        ran.stdout()
-    };
-    let (hint, patch) = (
-        "check x.jinja --fix --dry-run` looks for a patch for no-null-leak",
-        "a safe fix for no-null-leak in x.jinja",
-    );
-    let unasked = check(&[]);
-    assert!(
-        unasked.contains(hint) && !unasked.contains(patch),
-        "{unasked}"
-    );
-    for more in [&["--all"][..], &["--fix", "--dry-run"]] {
-        let asked = check(more);
-        assert!(asked.contains(patch) && !asked.contains(hint), "{asked}");
-    }
-    let card: Value = serde_json::from_str(&check(&["--format", "json"])).unwrap();
-    assert_eq!(card["fixes"][0]["contract"], "no-null-leak", "{card:#}");
-    // An error makes it look for all.
-    folder.write("x.jinja", BROKEN);
-    let ran = folder.rolecall(&["check", "x.jinja"]);
-    has(&ran.stdout(), &["a safe fix for no-tools-alike", patch]);
-}
-
-#[test]
 fn files_of_other_programs_stay_as_they_were_fetched() {
     for is_link in [true, false] {
         let folder = Folder::empty();
@@ -169,26 +90,6 @@ fn files_of_other_programs_stay_as_they_were_fetched() {
         has(&ran.stderr(), &[SENTENCE]);
         assert_eq!(text(&folder, "x.jinja"), FIXED);
         assert_eq!(text(&folder, &name), PRINTS_NONE);
-    }
-}
-
-#[test]
-fn every_format_says_what_was_written() {
-    let all = "fixed no-tools-alike, no-null-leak in x.jinja\n";
-    for (format, source, sentence) in [
-        ("json", BROKEN, all),
-        ("github", PRINTS_NONE, SENTENCE),
-        ("junit", PRINTS_NONE, SENTENCE),
-        ("sarif", PRINTS_NONE, SENTENCE),
-        ("human", PRINTS_NONE, SENTENCE),
-    ] {
-        let folder = Folder::empty();
-        folder.write("x.jinja", source);
-        let quiet: &[&str] = if format == "human" { &["-q"] } else { &[] };
-        let ran =
-            folder.rolecall(&[&["check", "x.jinja", "--fix", "--format", format], quiet].concat());
-        has(&ran.stderr(), &[sentence]);
-        assert_eq!(text(&folder, "x.jinja"), FIXED);
     }
 }
 
@@ -297,35 +198,6 @@ fn long_lines_of_a_patch_are_not_cut_in_a_pipe() {
 }
 
 #[test]
-fn templates_in_other_files_are_fixed_by_hand() {
-    for (name, value) in [
-        ("tokenizer_config.json", serde_json::json!(PRINTS_NONE)),
-        ("chat_template.json", serde_json::json!(PRINTS_NONE)),
-        (
-            "tokenizer_config.json",
-            serde_json::json!([{"name": "default", "template": PRINTS_NONE}]),
-        ),
-    ] {
-        let folder = Folder::empty();
-        let json = serde_json::json!({"chat_template": value}).to_string();
-        folder.write(&format!("model/{name}"), &json);
-        for arguments in [&["check", "model"][..], &["check", "model", "--fix"]] {
-            let ran = folder.rolecall(arguments);
-            has(
-                &ran.stdout(),
-                &[
-                    "a safe fix for no-null-leak in model",
-                    NO_NONE,
-                    "apply it there",
-                ],
-            );
-            has_not(&ran.stdout(), &["fixed ", "to the file"]);
-        }
-        assert_eq!(text(&folder, &format!("model/{name}")), json);
-    }
-}
-
-#[test]
 fn standard_input_has_no_file_to_write() {
     let folder = Folder::empty();
     // A file of that name is not meant.
@@ -423,25 +295,4 @@ fn the_time_is_the_one_that_the_user_waited() {
         shown > 2.0 * quiet,
         "{shown} s, and {quiet} s without the patches"
     );
-}
-
-#[test]
-fn fixes_break_no_other_engine() {
-    // What a patch uses, the other engines know, too.
-    let source = "{% for m in messages %}<{{ m.role }}>{% if m.content %}{{ m.content + '' }}{% endif %}\
-        {% if m.tool_calls %}{% for c in m.tool_calls %}{\"name\": \"{{ c.function.name }}\", \
-        \"arguments\": {{ c.function.arguments | tojson }}}{% endfor %}{% endif %}\n{% endfor %}\
-        {% if add_generation_prompt %}<assistant>{% endif %}";
-    let folder = Folder::empty();
-    folder.write("x.jinja", source);
-    folder.rolecall(&["check", "x.jinja", "--fix"]);
-    has(&text(&folder, "x.jinja"), &["[:1] ~ "]);
-    let conversation = r#"[{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "",
-        "tool_calls": [{"type": "function", "function": {"name": "f", "arguments": "{\"a\": 1}"}}]}]"#;
-    folder.write("a.json", conversation);
-    for engine in ["rolecall-jinja", "minijinja"] {
-        let ran = folder.rolecall(&["render", "x.jinja", "a.json", "--raw", "--engine", engine]);
-        let out = ran.stdout();
-        has(&out, &[r#""arguments": {"a": 1}}"#]);
-    }
 }

@@ -199,69 +199,6 @@ fn sections_without_a_case_go_and_are_reported() {
 }
 
 #[test]
-fn everything_wrong_with_the_file_has_its_place() {
-    let own = Own::new();
-    let wrong = |text: &str, expected: &[&str]| {
-        own.write("rolecall.toml", text);
-        let ran = own.rolecall(&["run"]);
-        assert_eq!(ran.code(), 2, "{text}\n{}", ran.stdout());
-        has(&ran.stderr(), expected);
-    };
-    wrong("", &["rolecall.toml:1:1: this file has no `templates`"]);
-    wrong("[templates\n", &["rolecall.toml:1:11: not TOML: "]);
-    wrong(
-        "[template]\na = \"b\"\n",
-        &["rolecall.toml:1:2: unknown key `template` in this file\n  did you mean `templates`?"],
-    );
-    wrong(
-        "[templates]\nA = \"model/echo.jinja\"\n",
-        &["rolecall.toml:2:1: `A` cannot be the name of a folder on every system"],
-    );
-    wrong(
-        "[templates]\na = 3\n",
-        &["rolecall.toml:2:5: `templates.a` must be a string or a table, not a number"],
-    );
-    wrong(
-        "[templates.a]\nsorce = \"x\"\n",
-        &[":2:1: unknown key `sorce`"],
-    );
-    wrong(
-        "[templates]\na = \"nowhere.jinja\"\n",
-        &["rolecall.toml:2:5: nowhere.jinja: no such file or folder"],
-    );
-    wrong(
-        "[templates.a]\nsource = \"model/echo.jinja\"\nfront = \"transfromers\"\n",
-        &["rolecall.toml:3:9: no front is named `transfromers`\n  did you mean `transformers`?"],
-    );
-    wrong(
-        "[templates.a]\nsource = \"model/echo.jinja\"\nfront = \"ollama\"\n",
-        &["rolecall.toml:3:9: the front `ollama` is not for jinja templates"],
-    );
-    wrong(
-        "[templates.a]\nsource = \"model/echo.jinja\"\nvariables = { x = nan }\n",
-        &["rolecall.toml:3:19: JSON cannot express the number nan"],
-    );
-    wrong(
-        "[templates]\na = \"model/echo.jinja\"\n[cases]\nbuiltin = [\"[\"]\nown = [\"nowhere\"]\n",
-        &[
-            "rolecall.toml:4:12: `[` is not a pattern",
-            ":5:8: no such file or folder: nowhere",
-        ],
-    );
-    wrong(
-        "snapshots = \"../elsewhere\"\n[templates]\na = \"model/echo.jinja\"\n",
-        &["rolecall.toml:1:13: `../elsewhere` is not a folder below this one"],
-    );
-    own.write("cases/plain.json", &own.read("cases/words.json"));
-    for cases in ["", "[cases]\nbuiltin = []\nown = [\"cases\"]\n"] {
-        wrong(
-            &format!("[templates]\na = \"model/echo.jinja\"\n{cases}"),
-            &["plain.json: a built-in family is also named `plain`\n  rename the file"],
-        );
-    }
-}
-
-#[test]
 fn templates_have_what_the_file_gives_them() {
     let own = Own::new();
     own.write(
@@ -322,66 +259,6 @@ fn templates_have_what_the_file_gives_them() {
         .iter()
         .filter(|line| !line["case"].as_str().unwrap().contains('@'));
     assert_eq!(written.count(), cases.len());
-}
-
-#[test]
-fn the_file_names_the_engine_of_a_dialect() {
-    let own = Own::new();
-    let file = own.read("rolecall.toml");
-    own.write("model/echo.jinja", "{{ 1e-07 }}");
-    let shown = |engine: &str| {
-        own.write("rolecall.toml", &format!("{file}[engines]\n{engine}\n"));
-        own.rolecall(&["show", "echo", "words/one"])
-    };
-    has(&shown("jinja = \"rolecall-jinja\"").stdout(), &["1e-07"]);
-    has(&shown("jinja = \"minijinja\"").stdout(), &["0.0000001"]);
-    let ran = shown("jinja = \"rolecall-go\"");
-    assert_eq!(ran.code(), 2);
-    has(
-        &ran.stderr(),
-        &["the engine `rolecall-go` is for go templates, not for jinja"],
-    );
-    let ran = shown("jinja = \"minijinia\"");
-    assert_eq!(ran.code(), 2);
-    has(&ran.stderr(), &["did you mean `minijinja`?"]);
-    // The chosen front overrides the template's, and its results are not the accepted ones.
-    shown("jinja = \"minijinja\"");
-    assert_eq!(own.rolecall(&["accept", "echo"]).code(), 0);
-    has(
-        &own.read("snapshots/words.snap"),
-        &["=== one, echo: rendered\n0.0000001␃"],
-    );
-    assert_eq!(own.rolecall(&["run"]).code(), 0);
-    let ran = own.rolecall(&["show", "echo", "words/one", "--engine", "rolecall-jinja"]);
-    has(&ran.stdout(), &["1e-07"]);
-}
-
-#[test]
-fn init_makes_a_suite_that_can_be_run() {
-    let own = Own::new();
-    let ran = own.rolecall(&["init", "new"]);
-    assert_eq!(ran.code(), 0, "{}", ran.stderr());
-    has(
-        &ran.stdout(),
-        &["wrote new/rolecall.toml\n", "No template was found"],
-    );
-    // A second run changes nothing.
-    let ran = own.rolecall(&["init", "new"]);
-    assert_eq!(ran.code(), 2);
-    has(
-        &ran.stderr(),
-        &["new/rolecall.toml: exists already, and is not overwritten"],
-    );
-    let ran = own.rolecall(&["init", "model"]);
-    assert_eq!(ran.code(), 0, "{}", ran.stderr());
-    has(
-        &own.read("model/rolecall.toml"),
-        &["\necho = \"echo.jinja\"\n"],
-    );
-    has(
-        &own.read("model/.github/workflows/rolecall.yml"),
-        &["rolecall run"],
-    );
 }
 
 #[test]
