@@ -117,35 +117,6 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
 }
 
 #[test]
-fn the_old_name_of_a_command_or_an_option_says_the_new_one() {
-    let folder = Folder::empty();
-    for (arguments, now) in [
-        (&["parity"][..], "`parity` is now `diff A B`"),
-        (&["diff", "--twins"], "`--twins` is now `diff A B`"),
-        (
-            &["roundtrip", "--recorded", "a"],
-            "`--recorded` is now `roundtrip --cases FILE`",
-        ),
-        (&["trust"], "`trust` is now `--allow-engines`"),
-        (&["man"], "`man` is now `help COMMAND`"),
-        (&["puppet", "a"], "`puppet` is now `mock-model`"),
-        (&["read-back"], "`read-back` is now `roundtrip`"),
-        (
-            &["infer", "--prove", "a.json", "t.jinja"],
-            "`--prove` is now `lint FILE --templates TEMPLATE`",
-        ),
-        (
-            &["run", "--read-back"],
-            "`--read-back` is now `--roundtrip`",
-        ),
-    ] {
-        let ran = folder.rolecall(arguments);
-        assert_eq!(ran.code(), 2, "{arguments:?}");
-        assert!(ran.stderr().contains(now), "{}", ran.stderr());
-    }
-}
-
-#[test]
 fn help_fits_narrow_screens() {
     let folder = Folder::empty();
     for command in [

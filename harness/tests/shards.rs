@@ -41,63 +41,6 @@ fn the_parts_add_up_to_the_run() {
     assert!(ran.stdout().contains("asistant"), "{}", ran.stdout());
 }
 
-#[test]
-fn what_is_missing_or_there_twice_is_reported() {
-    let folder = folder();
-    save(&folder, "a.jsonl", &["run", "--shard", "1/2"]);
-    save(&folder, "b.jsonl", &["render", "--shard", "2/2"]);
-    let ran = folder.rolecall(&["run", "--results", "a.jsonl"]);
-    assert_eq!(ran.code(), 1, "{}", ran.stdout());
-    let out = ran.stdout();
-    assert!(out.contains("2 not asked"), "{out}");
-    assert!(!out.contains("changed") && !out.contains("review"), "{out}");
-    let both = ["run", "--results", "a.jsonl", "--results", "b.jsonl"];
-    assert_eq!(folder.rolecall(&both).code(), 0);
-    assert_eq!(
-        folder
-            .rolecall(&["run", "--results", "a.jsonl", "b.jsonl"])
-            .code(),
-        0
-    );
-    let twice = ["run", "--results", "a.jsonl", "--results", "a.jsonl"];
-    let ran = folder.rolecall(&twice);
-    assert_eq!(ran.code(), 2);
-    assert!(
-        ran.stderr().contains("is in a.jsonl, too"),
-        "{}",
-        ran.stderr()
-    );
-    // Words after the files are files, too.
-    let ran = folder.rolecall(&["run", "--results", "a.jsonl", "b.jsonl", "chat"]);
-    assert_eq!(ran.code(), 2);
-    assert!(
-        ran.stderr().contains("chat: no such file") && ran.stderr().contains("come before it"),
-        "{}",
-        ran.stderr()
-    );
-    // A file with results is no engine.
-    for arguments in [
-        ["run", "--engine", "a.jsonl"],
-        ["matrix", "update", "./a.jsonl"],
-    ] {
-        let ran = folder.rolecall(&arguments);
-        assert_eq!(ran.code(), 2);
-        assert!(
-            ran.stderr()
-                .contains("a.jsonl has saved results, and is no engine"),
-            "{}",
-            ran.stderr()
-        );
-    }
-    let ran = folder.rolecall(&["run", "--shard", "3/2"]);
-    assert_eq!(ran.code(), 2);
-    assert!(
-        ran.stderr().contains("names no part") || ran.stderr().contains("not a part of a run"),
-        "{}",
-        ran.stderr()
-    );
-}
-
 /// Another engine's saved results are judged like those of a program that runs.
 #[test]
 fn the_results_of_another_engine_are_figures_about_it() {

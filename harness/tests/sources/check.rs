@@ -110,88 +110,6 @@ fn a_card_says_what_is_accepted_refused_and_broken() {
 }
 
 #[test]
-fn a_sidecar_says_what_is_broken_on_purpose() {
-    let folder = Folder::new();
-    folder.write("t.jinja", "{{ messages | length }}".to_owned() + SOUND);
-    assert_eq!(check(&folder, &["t.jinja"]).status.code(), Some(0));
-    assert_eq!(
-        check(&folder, &["t.jinja", "--strict"]).status.code(),
-        Some(1)
-    );
-    folder.write(
-        "t.json",
-        r#"{"broken": {"finished-turn-continues": "It was trained so.", "history-stable": "x"}}"#,
-    );
-    let output = check(&folder, &["t.jinja", "--strict"]);
-    let card = text(&output.stdout);
-    has(
-        &card,
-        &[
-            "warning finished-turn-continues\n",
-            "  known: It was trained so.\n",
-        ],
-    );
-    assert_eq!(output.status.code(), Some(0), "{card}");
-}
-
-#[test]
-fn what_is_known_fails_no_more() {
-    let folder = Folder::new();
-    folder.write("t.jinja", BROKEN);
-    let last = |arguments: &[&str]| {
-        let output = check(&folder, &[&["t.jinja"], arguments].concat());
-        let out = text(&output.stdout);
-        let last = out.lines().last().unwrap_or_default();
-        let (_, counts) = last.split_once("s: ").unwrap();
-        (
-            counts.to_owned(),
-            output.status.code(),
-            text(&output.stderr),
-        )
-    };
-    assert_eq!(last(&[]).1, Some(1));
-    let (counts, code, _) = last(&["--ignore", "messages-kept"]);
-    assert_eq!((counts.as_str(), code), ("0 errors, 0 warnings", Some(0)));
-    assert_eq!(last(&["--select", "one-bos,content-once"]).1, Some(0));
-    let (_, code, reported) = last(&["--write-baseline", "known.json"]);
-    assert_eq!(code, Some(0));
-    has(
-        &reported,
-        &["wrote known.json: 1 finding, known from now on"],
-    );
-    let (counts, code, _) = last(&["--baseline", "known.json"]);
-    let known = "0 errors, 0 warnings, 1 known";
-    assert_eq!((counts.as_str(), code), (known, Some(0)));
-    // Another defect is new; the known defect that is gone is reported.
-    folder.write("t.jinja", "{{ messages | length }}".to_owned() + SOUND);
-    let (_, code, reported) = last(&["--baseline", "known.json", "--strict"]);
-    assert_eq!(code, Some(2));
-    has(
-        &reported,
-        &["`messages-kept` is in the baseline for t but no longer broken"],
-    );
-
-    // A template that cannot be read is never known, so the finding always counts.
-    folder.write("t.jinja", "{% if %}");
-    assert_eq!(last(&["--ignore", "renders"]).1, Some(1));
-    let (_, _, reported) = last(&["--write-baseline", "none.json"]);
-    has(&reported, &["wrote none.json: 0 findings"]);
-    assert_eq!(last(&["--baseline", "none.json"]).1, Some(1));
-
-    let ran = check(&folder, &["t.jinja", "--select", "one-boss"]);
-    assert_eq!(ran.status.code(), Some(2));
-    has(&text(&ran.stderr), &["did you mean `one-bos`?"]);
-    folder.write("t.json", r#"{"broken": {"histry-stable": "x"}}"#);
-    let ran = check(&folder, &["t.jinja"]);
-    assert_eq!(ran.status.code(), Some(2));
-    let words = "t.json: `broken`: there is no contract `histry-stable`";
-    has(
-        &text(&ran.stderr),
-        &[words, "did you mean `history-stable`?"],
-    );
-}
-
-#[test]
 fn programs_read_cards_too() {
     let folder = Folder::new();
     folder.write("sound.jinja", SOUND);
@@ -332,33 +250,6 @@ fn what_is_broken_is_reported_and_the_rest_is_checked() {
     let output = check(&folder, &["nothing"]);
     assert_eq!(output.status.code(), Some(2));
     has(&text(&output.stderr), &["there is no template to check"]);
-}
-
-/// The arguments that a shell makes of `*`.
-#[test]
-fn many_files_that_are_no_templates_are_reported_together() {
-    let folder = Folder::new();
-    folder.write("sound.jinja", SOUND);
-    let notes: Vec<String> = (10..30)
-        .map(|number| format!("note-{number}.json"))
-        .collect();
-    for note in &notes {
-        folder.write(note, "{}");
-    }
-    let named = notes.iter().map(String::as_str).chain(["sound.jinja"]);
-    let output = check(&folder, &named.collect::<Vec<_>>());
-    let (card, reported) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(2), "{reported}");
-    has(&card, &["sound (jinja), front", "1 template in "]);
-    has(
-        &reported,
-        &[
-            "note-10.json: not a template\n",
-            "\n  the same: note-11.json\n",
-            "\n  … and in 14 more files\n",
-        ],
-    );
-    assert!(!reported.contains("note-16.json"), "{reported}");
 }
 
 /// A model with a template of its own for conversations with tools.

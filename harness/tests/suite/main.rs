@@ -4,10 +4,12 @@
 //!
 //! The tests find families and templates when they start, so a new case file or template needs no
 //! line here. `qwen3-think::tool-calls` is the test of a template and a family, `qwen3-think::card` that
-//! of its report card, and `case_file::…` that of a case file. What differs becomes a pending snapshot for `cargo insta
-//! review`, except in CI. `rolecall review` needs no pending snapshots.
+//! of its report card, `case_file::…` that of a case file, and `session::…` that of a session, in which a user
+//! types commands. What differs becomes a pending snapshot for `cargo insta review`, except in CI.
+//! `rolecall review` needs no pending snapshots.
 
-#![allow(clippy::disallowed_methods, clippy::print_stderr, clippy::unwrap_used)] // Tests read what they wrote.
+// Tests read what they wrote, and their helpers may panic.
+#![allow(clippy::disallowed_methods, clippy::print_stderr, clippy::unwrap_used)]
 
 #[path = "../extent.rs"]
 #[allow(dead_code)]
