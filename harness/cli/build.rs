@@ -10,7 +10,7 @@ fn main() {
     // A name of no file would be a change each time, and link the program and all its tests again.
     let here = PLACES.into_iter().find(|place| Path::new(place).is_file());
     println!("cargo::rerun-if-changed={}", here.unwrap_or("Cargo.toml"));
-    // The tests start the program some eight hundred times. At an address that is chosen when it
+    // The tests start the program two thousand times. At an address that is chosen when it
     // starts, 70,000 of its words have to be written first: with a fixed one a start takes a
     // quarter less. The program that is released keeps to the system's usual way.
     let is_for_tests = var("PROFILE").is_ok_and(|profile| profile == "debug");

@@ -14,12 +14,11 @@ use rolecall_suite::configuration::{ConfiguredBase, ConfiguredTemplate};
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::{Pair, Suite};
 
-use crate::report::clean;
-
 use crate::args::{CheckArguments, SetArguments, SourceArguments};
 use crate::cache::cache_folder;
 use crate::failure::Failure;
 use crate::inputs::KnownSuite;
+use crate::report::clean;
 use crate::session::{self, Session};
 use crate::side::{self, DiffSide};
 use crate::{cards, home, inputs};

@@ -82,23 +82,8 @@ impl<'s> Pair<'s> {
 }
 
 impl Suite {
-    /// Loads templates from [sources](source) and cases from files and folders.
-    ///
-    /// A problem with one file does not keep others from being loaded.
-    pub fn load(templates: &[PathBuf], cases: &[PathBuf], tools: &[PathBuf]) -> Suite {
-        let mut suite = Suite::default();
-        for path in templates {
-            suite.load_templates(path);
-        }
-        let logs = suite.load_named_cases(cases, |_| tools.to_vec());
-        suite.settle_names();
-        suite.add_cases_of_fronts();
-        suite.add_conversations(logs);
-        suite
-    }
-
     /// Loads cases from files and folders, without templates and without the copies for other fronts,
-    /// which take as long as the reading.
+    /// which take as long as the reading. A problem with one file does not keep others from being loaded.
     pub fn load_conversations(cases: &[PathBuf], tools: &[PathBuf]) -> Suite {
         let mut suite = Suite::default();
         let logs = suite.load_named_cases(cases, |_| tools.to_vec());
@@ -822,7 +807,11 @@ mod tests {
             format!(r#"{{"about": "x", "cases": {{{}}}}}"#, cases.join(", ")),
         )
         .unwrap();
-        let suite = Suite::load(&[], &[file], &[]);
+        let templates = ["a.jinja", "b.gotmpl"].map(|name| folder.path().join(name));
+        for template in &templates {
+            std::fs::write(template, "x").unwrap();
+        }
+        let suite = Suite::load_around(&Layout::new(folder.path()), &templates, &[file]);
         assert_eq!(suite.problems, []);
         let names = |suite: &Suite| -> Vec<String> {
             let name = |case: &Case| {
@@ -869,7 +858,8 @@ mod tests {
             raw.map(|pair| format!("{} {}", pair.template.name, pair.case.id))
                 .collect()
         };
-        let mut suite = Suite::load(&templates, &cases, &[]);
+        let layout = Layout::new(folder.path());
+        let mut suite = Suite::load_around(&layout, &templates, &cases);
         assert_eq!(
             raw(&suite),
             ["plain f/null@raw", "sees f/null@raw", "sees f/image@raw"]
@@ -892,7 +882,7 @@ mod tests {
         let case = &suite.cases[0].with_front("transfromers");
         assert_eq!(Pair { template, case }.front(), Front::Unknown);
         // Without such a template nobody needs the image raw.
-        let suite = Suite::load(&templates[..1], &cases, &[]);
+        let suite = Suite::load_around(&layout, &templates[..1], &cases);
         assert_eq!(suite.cases.len(), 4);
     }
 
@@ -901,7 +891,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jinja");
         std::fs::write(&path, "A").unwrap();
-        let suite = Suite::load(&[path.clone(), folder.path().into(), path], &[], &[]);
+        let layout = Layout::new(folder.path());
+        let paths = [path.clone(), folder.path().into(), path];
+        let suite = Suite::templates_around(&layout, &paths);
         assert_eq!(suite.problems, []);
         assert_eq!(suite.templates.len(), 1);
         // Also if they are spelt in different ways: as two folders of this name they would clash.
@@ -913,14 +905,14 @@ mod tests {
             let other = model.join("..").join("model").join(file);
             [model.join(file), other, model.join(".").join(file)]
         });
-        let suite = Suite::templates_around(&Layout::new(folder.path()), &spelt.concat());
+        let suite = Suite::templates_around(&layout, &spelt.concat());
         assert_eq!(suite.problems.len(), 1, "{:#?}", suite.problems);
         assert_eq!(suite.templates.len(), 1);
     }
 
     #[test]
     fn a_path_that_is_not_there_is_a_problem() {
-        let suite = Suite::load(&["nowhere".into()], &[], &[]);
+        let suite = Suite::templates_around(&Layout::new("."), &["nowhere".into()]);
         assert_eq!(
             suite.problems[0].to_string(),
             "nowhere: no such file or folder"

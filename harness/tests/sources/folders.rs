@@ -1,6 +1,7 @@
 //! The kinds of folders. Nothing outside of a folder is read.
 
 use rolecall_io::source;
+use rolecall_suite::layout::Layout;
 use rolecall_suite::suite::Suite;
 
 use crate::extent::is_everything;
@@ -49,7 +50,7 @@ fn the_models_of_a_folder_are_found() {
     assert_eq!(templates(&found), ["m: A", "m: B", "n: N", "x-Q4: X"]);
     assert!(notes(&found)[0].ends_with("embedder: the model has no chat template"));
     // Models with one name have their folders in their names.
-    let suite = Suite::load(&[folder.path("models")], &[], &[]);
+    let suite = Suite::templates_around(&Layout::new("."), &[folder.path("models")]);
     let names: Vec<_> = suite.templates.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(names, ["a/m", "b/m", "n", "x-Q4"]);
     assert_eq!(suite.problems, []);

@@ -3,9 +3,8 @@
 //! what its application made of the suite.
 //!
 //! The tests find families and templates when they start, so a new case file or template needs no
-//! line here. `qwen3-think::tool-calls` is the test of a template and a family, `qwen3-think::card` that
-//! of its report card, `case_file::…` that of a case file, and `session::…` that of a session, in which a user
-//! types commands. What differs becomes a pending snapshot for `cargo insta review`, except in CI.
+//! line here. `qwen3-think::tool-calls` tests a template with a family of cases, `qwen3-think::card` its
+//! report card, and `case_file::…` a case file. In `session::…` a user types commands. What differs becomes a pending snapshot for `cargo insta review`, except in CI.
 //! `rolecall review` needs no pending snapshots.
 
 // Tests read what they wrote, and their helpers may panic.

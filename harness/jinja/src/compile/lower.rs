@@ -335,9 +335,11 @@ impl<'p, 's> Lowering<'p, 's> {
         Ok(Stmt::Write(at(span, kind)))
     }
 
-    /// Where a part of the source is in it.
+    /// Where a part of the source is in it. A name that the engine itself gives to something is in no
+    /// source, and nothing asks for its place.
     fn place(&self, part: &str) -> Range<usize> {
-        let start = part.as_ptr().addr() - self.parsed.source.as_ptr().addr();
+        let source = self.parsed.source.as_ptr().addr();
+        let start = part.as_ptr().addr().saturating_sub(source);
         start..start + part.len()
     }
 
@@ -417,7 +419,7 @@ impl<'p, 's> Lowering<'p, 's> {
         Ok(Stmt::Recursive(iter, number))
     }
 
-    /// Whether statements read a name that has a meaning of its own before they assign it.
+    /// Whether statements read `loop`, or an argument that each macro gets, and do not assign it first.
     fn reads(&self, statements: &[Statement<'s>], name: &str) -> bool {
         self.parsed.special.contains(&name) && reads(statements, name)
     }

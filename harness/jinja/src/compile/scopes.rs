@@ -46,7 +46,7 @@ pub(super) struct Uses<'s> {
 
 /// A name that a scope uses.
 #[derive(Default)]
-#[allow(clippy::struct_excessive_bools)] // each is a fact of its own, as in Jinja2's analysis
+#[allow(clippy::struct_excessive_bools)] // None excludes another one.
 struct Known {
     /// Whether a statement of the scope assigns it.
     is_target: bool,
