@@ -5,9 +5,9 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use rolecall_cli::lint;
 use rolecall_cli::report::counted;
 use rolecall_core::{Dialect, TemplateName};
+use rolecall_suite::lint;
 use rolecall_suite::records::{AskedTemplates, Records};
 use rolecall_suite::reference::Reference;
 use rolecall_suite::snapshot::Snapshots;

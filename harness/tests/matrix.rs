@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use regex::Regex;
-use rolecall_cli::matrix::measurement;
 use rolecall_suite::layout::Layout;
+use rolecall_suite::measurement;
 use serde_json::{Value, json};
 
 use crate::folder::{Folder, Ran};

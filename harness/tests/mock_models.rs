@@ -8,10 +8,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rolecall_answers::mock_model::model::{MockModel, Surroundings};
-use rolecall_cli::matrix::engines::Matrix;
-use rolecall_cli::matrix::roundtrip as roundtrip_measurement;
 use rolecall_cli::matrix::site;
 use rolecall_io::source;
+use rolecall_suite::measurement::matrix::Matrix;
+use rolecall_suite::measurement::roundtrip as roundtrip_measurement;
 use rolecall_suite::suite::Suite;
 use serde_json::{Value, json};
 

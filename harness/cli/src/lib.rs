@@ -16,8 +16,6 @@ pub mod matrix;
 #[cfg(feature = "schema")]
 pub mod schemas;
 
-pub mod lint;
-
 mod failure;
 mod limits;
 

@@ -78,3 +78,7 @@ pub mod recording;
 pub mod front_records;
 
 pub mod export;
+
+pub mod measurement;
+
+pub mod lint;

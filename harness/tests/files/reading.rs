@@ -4,11 +4,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use rolecall_cli::lint::lint;
 use rolecall_core::Outcome;
 use rolecall_core::problem::Problem;
 use rolecall_io::source;
 use rolecall_suite::divergence;
+use rolecall_suite::lint::lint;
 use rolecall_suite::records::Records;
 use rolecall_suite::snapshot::{SnapshotStatus, Snapshots};
 use sha2::{Digest, Sha256};

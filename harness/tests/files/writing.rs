@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rolecall_cli::lint::lint;
 use rolecall_core::problem::Problem;
+use rolecall_suite::lint::lint;
 use rolecall_suite::records::AskedTemplates;
 use rolecall_suite::snapshot::Snapshots;
 

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 
 use rolecall_answers::reader::OwnReader;
 use rolecall_check::card;
-use rolecall_cli::lint::lint;
 use rolecall_cli::report;
 use rolecall_core::Template;
 use rolecall_explore::coverage::TemplateCoverage;
@@ -14,6 +13,7 @@ use rolecall_suite::checked_text::CheckedText;
 use rolecall_suite::conclusion::Conclusion;
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
+use rolecall_suite::lint::lint;
 use rolecall_suite::roundtrip::{self, read_each};
 use rolecall_suite::run::{Acceptance, Expected, Runner};
 use rolecall_suite::snapshot::{Snapshots, contents};

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use rolecall_cli::lint::unnoticed;
 use rolecall_front::engines::Engines;
+use rolecall_suite::lint::unnoticed;
 use rolecall_suite::snapshot::Snapshots;
 
 use super::Victim;

@@ -4,13 +4,14 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::report::{clean, inspections, problems, proof};
-use crate::{cards, home, inputs, lint, report};
+use crate::{cards, home, inputs, report};
 use rayon::prelude::*;
 use rolecall_core::Template;
 use rolecall_core::guard::contained;
 use rolecall_core::problem::Problem;
 use rolecall_response::Level;
 use rolecall_suite::layout::Layout;
+use rolecall_suite::lint;
 use rolecall_suite::proof::Proof;
 use rolecall_suite::response_file::{Inspected, inspect_file, inspect_template};
 use rolecall_suite::untested;

@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use crate::matrix::measurement::kept::Kept;
 use crate::matrix::report;
-use crate::matrix::roundtrip::{self as measurement, RoundtripMeasurement, Subject};
 use crate::report::progress::Progress;
 #[cfg(feature = "fetch")]
 use crate::servers::ServerProgram;
@@ -20,6 +18,8 @@ use rolecall_core::invocation;
 use rolecall_core::{AnswerReader, Dialect, Engine as _, Template, TemplateReader};
 use rolecall_front::program::FrontProgram;
 use rolecall_suite::layout::Layout;
+use rolecall_suite::measurement::kept::Kept;
+use rolecall_suite::measurement::roundtrip::{self as measurement, RoundtripMeasurement, Subject};
 use rolecall_suite::reference::{Identity, Reference};
 use rolecall_suite::suite::Suite;
 

@@ -3,11 +3,11 @@
 
 use std::io::Write;
 
-use crate::matrix::roundtrip::Subject;
 use crate::report::format::Format;
 use crate::report::roundtrip_servers as report;
 use crate::servers::ServerProgram;
 use rolecall_core::Dialect;
+use rolecall_suite::measurement::roundtrip::Subject;
 use rolecall_suite::selection::{Filter, select};
 use rolecall_suite::suite::{Pair, Suite};
 

@@ -1,12 +1,6 @@
 //! Engines of chat templates side by side: Rolecall measures their results over its whole suite,
 //! and shows them as a table and as a site. `rolecall matrix` prints the table.
 
-pub mod measurement;
-
-pub mod roundtrip;
-
-pub mod engines;
-
 pub mod report;
 
 pub mod site;

@@ -7,10 +7,10 @@ use minijinja::{Value, context};
 use rolecall_core::Dialect;
 
 use super::parts::{source, write_groups, write_names};
-use crate::matrix::engines::{CommonMistakes, Matrix};
-use crate::matrix::measurement::DifferenceGroup;
-use crate::matrix::measurement::kept::Kept;
 use crate::report::text::{text, written};
+use rolecall_suite::measurement::DifferenceGroup;
+use rolecall_suite::measurement::kept::Kept;
+use rolecall_suite::measurement::matrix::{CommonMistakes, Matrix};
 
 /// How many constructs to show unless the user wants all.
 const MOST: usize = 10;

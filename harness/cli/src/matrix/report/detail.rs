@@ -7,11 +7,11 @@ use minijinja::{Value, context};
 
 use super::parts::{figure, words, write_groups};
 use super::table::write_remarks;
-use crate::matrix::engines::Matrix;
-use crate::matrix::measurement::{Measurement, Share};
 use crate::report::numbers::thousands;
 use crate::report::text::{text, written};
 use rolecall_suite::construct::Construct;
+use rolecall_suite::measurement::matrix::Matrix;
+use rolecall_suite::measurement::{Measurement, Share};
 
 /// How many families and constructs to show unless the user wants all.
 const MOST: usize = 12;

@@ -8,8 +8,8 @@ use minijinja::{Value, context};
 use rolecall_core::{CaseId, TemplateName};
 
 use super::parts::write_groups;
-use crate::matrix::measurement::{Changes, DifferenceGroup, Measurement, PairResult};
 use crate::report::text::{text, written};
+use rolecall_suite::measurement::{Changes, DifferenceGroup, Measurement, PairResult};
 
 /// How many rows to show unless the user wants all.
 const MOST: usize = 12;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::detail::by_construct;
-use crate::matrix::engines::Matrix;
-use crate::matrix::measurement::{DifferenceGroup, Example, Measurement, Share};
 use crate::report::json::{VERSION, document};
+use rolecall_suite::measurement::matrix::Matrix;
+use rolecall_suite::measurement::{DifferenceGroup, Example, Measurement, Share};
 
 document! {
     /// What `matrix --format json` prints.

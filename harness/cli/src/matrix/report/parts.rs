@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use minijinja::{Value, context};
 use rolecall_core::{CaseId, TemplateName};
 
-use crate::matrix::measurement::{DifferenceGroup, Measurement, Share};
 use crate::report::difference::write_hunks;
 use crate::report::numbers::{counted, percent, thousands};
 use crate::report::screen;
@@ -17,6 +16,7 @@ use crate::report::wrapping::paragraph;
 use rolecall_core::diff::Diff;
 use rolecall_core::transcript;
 use rolecall_suite::construct::Construct;
+use rolecall_suite::measurement::{DifferenceGroup, Measurement, Share};
 
 /// How many groups to show unless the user wants all.
 pub(super) const MOST_GROUPS: usize = 5;

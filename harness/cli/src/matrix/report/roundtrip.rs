@@ -7,7 +7,6 @@ use std::path::Path;
 
 use minijinja::{Value, context};
 
-use crate::matrix::measurement::kept::Kept;
 use crate::report::numbers::counted;
 use crate::report::style::{HEADING, Styled};
 use crate::report::text::text;
@@ -15,8 +14,9 @@ use crate::report::wrapping::paragraph;
 use rolecall_core::TemplateName;
 use rolecall_core::rows::Row;
 use rolecall_suite::conclusion::Share;
+use rolecall_suite::measurement::kept::Kept;
 
-use crate::matrix::roundtrip::{Counted, RoundtripMeasurement, Subject};
+use rolecall_suite::measurement::roundtrip::{Counted, RoundtripMeasurement, Subject};
 
 pub(crate) fn templates(all: &[RoundtripMeasurement]) -> BTreeSet<&TemplateName> {
     all.iter().flat_map(|one| one.templates.keys()).collect()

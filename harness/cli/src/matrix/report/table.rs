@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use minijinja::{Value, context};
 
 use super::parts::{deaths, figure};
-use crate::matrix::engines::Matrix;
-use crate::matrix::measurement::kept::Kept;
-use crate::matrix::measurement::{Measurement, Share};
 use crate::report::style::{QUIET, Styled};
 use crate::report::text::{text, written};
+use rolecall_suite::measurement::kept::Kept;
+use rolecall_suite::measurement::matrix::Matrix;
+use rolecall_suite::measurement::{Measurement, Share};
 
 /// Writes the table, one line for each engine, the best of each dialect first.
 pub fn write_table(out: &mut dyn Write, matrix: &Matrix) -> io::Result<()> {

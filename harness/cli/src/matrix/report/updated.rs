@@ -6,10 +6,10 @@ use std::path::Path;
 use minijinja::{Value, context};
 
 use super::parts::{deaths, source, words, write_names};
-use crate::matrix::measurement::kept::Kept;
-use crate::matrix::measurement::{Changes, Measurement};
 use crate::report::text::{text, written};
 use rolecall_suite::construct::ConstructTable;
+use rolecall_suite::measurement::kept::Kept;
+use rolecall_suite::measurement::{Changes, Measurement};
 
 /// How many constructs to name.
 const MOST: usize = 6;

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::matrix::measurement::{Measurement, Share};
 use crate::report::numbers::thousands;
+use rolecall_suite::measurement::{Measurement, Share};
 
 /// The badge of an engine, with its share of prompts that agree.
 pub(super) fn json(engine: &Measurement) -> String {

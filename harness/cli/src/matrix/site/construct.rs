@@ -9,11 +9,11 @@ use rolecall_core::{Dialect, OutcomeKind};
 
 use super::pages::Pages;
 use super::parts::{all_named, ink, row};
-use crate::matrix::engines::Matrix;
-use crate::matrix::measurement::{Measurement, Share};
 use crate::matrix::report::by_construct;
 use rolecall_core::transcript::encode_text;
 use rolecall_suite::construct::Construct;
+use rolecall_suite::measurement::matrix::Matrix;
+use rolecall_suite::measurement::{Measurement, Share};
 
 /// The kinds of features: how their names begin, and the page's name and title.
 const KINDS: [(&str, &str, &str); 7] = [

@@ -9,10 +9,10 @@ use rolecall_core::{OutcomeKind, TemplateName};
 use super::construct;
 use super::pages::Pages;
 use super::parts::{ink, label, millionths, shown, slug, stale};
-use crate::matrix::engines::Matrix;
-use crate::matrix::measurement::{DifferenceGroup, Example, Measurement, Share};
 use crate::matrix::report::by_construct;
 use rolecall_core::diff::{Diff, Side};
+use rolecall_suite::measurement::matrix::Matrix;
+use rolecall_suite::measurement::{DifferenceGroup, Example, Measurement, Share};
 
 pub(super) fn page(pages: &Pages, matrix: &Matrix, engine: &Measurement) -> io::Result<String> {
     let components = engine.engine.components.iter();

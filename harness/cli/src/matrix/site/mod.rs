@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use self::pages::Pages;
-use crate::matrix::engines::Matrix;
+use rolecall_suite::measurement::matrix::Matrix;
 use rolecall_suite::suite::Suite;
 
 /// The mark of a folder that holds a site.

@@ -9,8 +9,8 @@ use rolecall_core::Dialect;
 use super::construct;
 use super::pages::Pages;
 use super::parts::{all_named, label, named, row, shown, slug, stale, templates};
-use crate::matrix::engines::Matrix;
 use crate::report::numbers::counted;
+use rolecall_suite::measurement::matrix::Matrix;
 
 pub(super) fn page(pages: &Pages, matrix: &Matrix) -> io::Result<String> {
     let dialects = matrix.dialects().into_iter();

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use minijinja::{Value, context};
 use rolecall_core::{Dialect, OutcomeKind, TemplateName};
 
-use crate::matrix::engines::Matrix;
-use crate::matrix::measurement::{Measurement, Share, file_name};
 use crate::report::numbers::percent;
+use rolecall_suite::measurement::matrix::Matrix;
+use rolecall_suite::measurement::{Measurement, Share, file_name};
 
 pub(super) fn label(engine: &Measurement) -> String {
     format!("{} {}", engine.engine.engine, engine.engine.version)

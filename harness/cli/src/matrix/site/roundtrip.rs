@@ -9,9 +9,9 @@ use rolecall_suite::suite::Suite;
 
 use super::pages::Pages;
 use super::parts::shown;
-use crate::matrix::engines::Matrix;
 use crate::matrix::report::templates;
-use crate::matrix::roundtrip::{Counted, RoundtripMeasurement};
+use rolecall_suite::measurement::matrix::Matrix;
+use rolecall_suite::measurement::roundtrip::{Counted, RoundtripMeasurement};
 
 pub(super) fn page(pages: &Pages, matrix: &Matrix, suite: &Suite) -> io::Result<String> {
     let readers = matrix.roundtrip();

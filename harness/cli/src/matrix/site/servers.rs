@@ -11,10 +11,10 @@ use rolecall_suite::conclusion::Share;
 use serde_json::Value;
 
 use super::pages::Pages;
-use crate::matrix::engines::Matrix;
-use crate::matrix::roundtrip::{Counted, RoundtripMeasurement};
 use crate::report::json::{VERSION, document};
 use crate::report::text;
+use rolecall_suite::measurement::matrix::Matrix;
+use rolecall_suite::measurement::roundtrip::{Counted, RoundtripMeasurement};
 
 /// What applications make of a template.
 pub type ServedTemplate = (TemplateName, Served);

@@ -8,8 +8,8 @@ use rolecall_core::{CaseId, Dialect, OutcomeKind, TemplateName};
 
 use super::pages::Pages;
 use super::parts::{all_named, ink, named, shown, slug};
-use crate::matrix::engines::Matrix;
-use crate::matrix::measurement::{DifferenceGroup, DifferingPair, Measurement};
+use rolecall_suite::measurement::matrix::Matrix;
+use rolecall_suite::measurement::{DifferenceGroup, DifferingPair, Measurement};
 use rolecall_suite::suite::Suite;
 
 pub(super) fn page(

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::conclusion::Share;
+use crate::reference::Identity;
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::rows::{self, Row, row};
 use rolecall_core::{CaseId, Dialect, OutcomeKind, TemplateName};
-use rolecall_suite::conclusion::Share;
-use rolecall_suite::reference::Identity;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -336,7 +336,7 @@ impl Measurement {
     }
 
     /// Agreement in the table of constructs.
-    pub(crate) fn construct_share(&self) -> Option<Share> {
+    pub fn construct_share(&self) -> Option<Share> {
         let constructs = self.constructs.as_ref()?;
         Some(Share::of(constructs.all, constructs.differ.len()))
     }
@@ -364,14 +364,14 @@ impl Measurement {
     }
 
     /// The groups, those with the most pairs first.
-    pub(crate) fn by_size(&self) -> Vec<&DifferenceGroup> {
+    pub fn by_size(&self) -> Vec<&DifferenceGroup> {
         let mut groups: Vec<_> = self.groups.iter().collect();
         groups.sort_by_key(|group| std::cmp::Reverse(group.pairs.len()));
         groups
     }
 
     /// The version of the suite over which it was measured.
-    pub(crate) fn suite(&self) -> SuiteVersion {
+    pub fn suite(&self) -> SuiteVersion {
         let templates = self.templates.iter();
         let templates = templates.map(|(name, one)| (name.clone(), (one.sha256, one.answers)));
         let families = self.families.iter();

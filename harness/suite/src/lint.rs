@@ -6,7 +6,22 @@ use std::path::{Path, PathBuf};
 use rolecall_core::{Case, CaseId, Dialect, Template, TemplateName};
 use serde_json::Value;
 
-use crate::matrix::measurement;
+use crate::accepting::families_of;
+use crate::card_rule::CardRule;
+use crate::configuration::Configuration;
+use crate::divergence::{self, Divergences};
+use crate::front_records;
+use crate::layout::Layout;
+use crate::measurement;
+use crate::record::{RecordedAnswer, Unverified};
+use crate::records::{AskedTemplates, Records};
+use crate::reference::Reference;
+use crate::response_file::unusable;
+use crate::response_file::{Inspected, inspect_template};
+use crate::schema::FILES;
+use crate::snapshot::{FamilyFile, Snapshots, Survey, contents};
+use crate::suite::{Pair, Suite};
+use crate::untested::used_files;
 use rolecall_check::known_defects;
 use rolecall_core::file::{MOST_CASES, is_draft, is_there, read_text, read_text_of, write_below};
 use rolecall_core::fingerprint::Fingerprint;
@@ -17,21 +32,6 @@ use rolecall_front::engines::Engines;
 use rolecall_front::front::Front;
 use rolecall_io::settings::{ReadNames, Unread};
 use rolecall_io::template_file::{dialect_of, sidecar};
-use rolecall_suite::accepting::families_of;
-use rolecall_suite::card_rule::CardRule;
-use rolecall_suite::configuration::Configuration;
-use rolecall_suite::divergence::{self, Divergences};
-use rolecall_suite::front_records;
-use rolecall_suite::layout::Layout;
-use rolecall_suite::record::{RecordedAnswer, Unverified};
-use rolecall_suite::records::{AskedTemplates, Records};
-use rolecall_suite::reference::Reference;
-use rolecall_suite::response_file::unusable;
-use rolecall_suite::response_file::{Inspected, inspect_template};
-use rolecall_suite::schema::FILES;
-use rolecall_suite::snapshot::{FamilyFile, Snapshots, Survey, contents};
-use rolecall_suite::suite::{Pair, Suite};
-use rolecall_suite::untested::used_files;
 
 /// All problems of the suite as a whole, sorted by path. [`Suite::problems`] has the problems of
 /// single files.
@@ -52,7 +52,7 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     families(suite, &mut findings);
     findings.extend(known_defects::unknown_contracts(&suite.templates));
     findings.extend(measurement::problems(layout));
-    findings.extend(crate::matrix::roundtrip::problems(layout));
+    findings.extend(crate::measurement::roundtrip::problems(layout));
     cases(layout, suite, &mut findings);
     drafts(layout, &mut findings);
     // Only the published suite has to have these.

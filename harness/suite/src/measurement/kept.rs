@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::layout::Layout;
+use crate::reference::Identity;
 use rolecall_core::file::{is_draft, read_text, write_below};
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::invocation;
@@ -10,13 +12,11 @@ use rolecall_core::naming::is_portable;
 use rolecall_core::owner::is_ours;
 use rolecall_core::problem::Problem;
 use rolecall_core::rows;
-use rolecall_suite::layout::Layout;
-use rolecall_suite::reference::Identity;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// A measurement that is kept in a file. It is the value that the file holds.
-pub(crate) trait Kept: Serialize + DeserializeOwned {
+pub trait Kept: Serialize + DeserializeOwned {
     /// The folder below that of all measurements; empty for none.
     const FOLDER: &'static str;
     /// What it is in words, and what to do if nothing names it.
@@ -110,7 +110,7 @@ pub fn folder(layout: &Layout) -> PathBuf {
 }
 
 /// The folder below, for the measurements of what comes back of answers.
-pub(crate) const ROUNDTRIP: &str = "roundtrip";
+pub const ROUNDTRIP: &str = "roundtrip";
 
 /// Whether a path in a folder of measurements is another one's.
 fn is_other(path: &Path) -> bool {
@@ -150,7 +150,7 @@ fn own_folder(layout: &Layout) -> (PathBuf, PathBuf) {
 
 /// All measurements of a kind over a suite, by name, and the problems with the files that cannot be
 /// read. Those over the built-in suite are the built-in ones and the user's: of one engine the user's.
-pub(crate) fn all<K: Kept>(layout: &Layout) -> (Vec<K>, Vec<Problem>) {
+pub fn all<K: Kept>(layout: &Layout) -> (Vec<K>, Vec<Problem>) {
     let (mut kept, mut problems) = read_folder::<K>(&folder(layout));
     if layout.is_read_only() {
         let (own, of_own) = read_folder::<K>(&own_folder(layout).0);
@@ -164,7 +164,7 @@ pub(crate) fn all<K: Kept>(layout: &Layout) -> (Vec<K>, Vec<Problem>) {
 
 /// The problems with the files of a suite's measurements of a kind. A measurement that is out of date
 /// is none.
-pub(crate) fn problems<K: Kept>(layout: &Layout) -> Vec<Problem> {
+pub fn problems<K: Kept>(layout: &Layout) -> Vec<Problem> {
     let problem = |path: PathBuf| match K::read(&path) {
         Err(problem) => Some(problem),
         Ok(kept) if read_text(&path).ok() != Some(kept.text()) => {
@@ -208,6 +208,6 @@ fn help() -> String {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde passes it so
-pub(crate) fn is_zero(count: &usize) -> bool {
+pub fn is_zero(count: &usize) -> bool {
     *count == 0
 }

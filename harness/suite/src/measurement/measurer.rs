@@ -9,15 +9,15 @@ use super::difference;
 use super::kept::Kept as _;
 use super::results::{ConstructResults, DifferenceGroup, DifferingPair, Measurement, PartResult};
 use super::suite_version::SuiteVersion;
+use crate::cause::{self, Cause, Groups, cut};
+use crate::construct;
+use crate::record::Unverified;
+use crate::reference::Identity;
+use crate::run::{Compared, per_second};
+use crate::verdict::Verdict;
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::invocation;
 use rolecall_core::transcript;
-use rolecall_suite::cause::{self, Cause, Groups, cut};
-use rolecall_suite::construct;
-use rolecall_suite::record::Unverified;
-use rolecall_suite::reference::Identity;
-use rolecall_suite::run::{Compared, per_second};
-use rolecall_suite::verdict::Verdict;
 
 /// How many digits of a fingerprint a measurement has.
 const DIGITS: usize = 12;

@@ -6,11 +6,11 @@
 
 mod results;
 
+use crate::layout::Layout;
+use crate::reference::Reference;
 use rolecall_core::problem::Problem;
-use rolecall_suite::layout::Layout;
-use rolecall_suite::reference::Reference;
 
-use crate::matrix::measurement::kept;
+use crate::measurement::kept;
 
 pub use results::{Counted, RoundtripMeasurement, Subject};
 

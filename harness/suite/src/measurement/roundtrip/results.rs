@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::conclusion::Share;
+use crate::reference::Identity;
 use rolecall_answers::cause;
 use rolecall_answers::comparison::Verdict;
 use rolecall_answers::reading::{MessageId, MessageReading};
@@ -10,11 +12,9 @@ use rolecall_answers::transcript::Counts;
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::rows::{Row, row};
 use rolecall_core::{Case, Template, TemplateName};
-use rolecall_suite::conclusion::Share;
-use rolecall_suite::reference::Identity;
 use serde::{Deserialize, Serialize};
 
-use crate::matrix::measurement::kept::{Kept, ROUNDTRIP, is_zero};
+use crate::measurement::kept::{Kept, ROUNDTRIP, is_zero};
 
 /// A reader's results over a suite, in the form that their file has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct RoundtripMeasurement {
     pub templates: BTreeMap<TemplateName, Counted>,
     /// The checksum of the text before it. It is known when the file is written.
     #[serde(skip_serializing)]
-    pub(crate) checksum: Fingerprint,
+    pub checksum: Fingerprint,
 }
 
 /// What comes back of the answers of a template.

@@ -1,11 +1,11 @@
 //! The example of a difference: the lines that show it.
 
 use super::results::Example;
+use crate::run::Compared;
+use crate::verdict::Difference;
 use rolecall_core::diff::{Diff, DiffLine, Side};
 use rolecall_core::transcript;
 use rolecall_core::window::windows;
-use rolecall_suite::run::Compared;
-use rolecall_suite::verdict::Difference;
 
 /// The most columns of an example's line.
 const WIDTH: usize = 100;

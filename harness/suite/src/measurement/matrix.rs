@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use rolecall_core::{CaseId, Cut, Dialect, TemplateName};
 
-use crate::matrix::measurement::{Measurement, SuiteVersion};
-use crate::matrix::roundtrip::RoundtripMeasurement;
-use rolecall_suite::construct::ConstructTable;
+use crate::construct::ConstructTable;
+use crate::measurement::roundtrip::RoundtripMeasurement;
+use crate::measurement::{Measurement, SuiteVersion};
 
 /// The measurements, and the suite's present version.
 #[derive(Debug)]
@@ -74,13 +74,13 @@ impl Matrix {
         Dialect::ALL.into_iter().filter(is_there).collect()
     }
 
-    pub(crate) fn of_dialect(&self, dialect: Dialect) -> impl Iterator<Item = &Measurement> {
+    pub fn of_dialect(&self, dialect: Dialect) -> impl Iterator<Item = &Measurement> {
         let all = self.measurements.iter();
         all.filter(move |one| one.dialect == dialect)
     }
 
     /// The engines of a dialect, the best first.
-    pub(crate) fn ranked(&self, dialect: Dialect) -> Vec<&Measurement> {
+    pub fn ranked(&self, dialect: Dialect) -> Vec<&Measurement> {
         let mut engines: Vec<&Measurement> = self.of_dialect(dialect).collect();
         engines.sort_by(|a, b| b.prompts().compared(a.prompts()));
         engines

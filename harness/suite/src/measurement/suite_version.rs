@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 
 use rolecall_core::{Dialect, TemplateName};
 
+use crate::construct::ConstructTable;
+use crate::record::RecordedAnswer;
+use crate::records::Records;
+use crate::reference::{Identity, Reference};
+use crate::suite::Suite;
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::transcript;
 use rolecall_front::front::Front;
-use rolecall_suite::construct::ConstructTable;
-use rolecall_suite::record::RecordedAnswer;
-use rolecall_suite::records::Records;
-use rolecall_suite::reference::{Identity, Reference};
-use rolecall_suite::suite::Suite;
 
 /// The parts of a suite that a measurement depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl SuiteVersion {
     }
 
     /// The changes from an earlier version of the suite to this one, in words.
-    pub(crate) fn changes_since(&self, before: &SuiteVersion) -> Vec<String> {
+    pub fn changes_since(&self, before: &SuiteVersion) -> Vec<String> {
         let mut changes = Vec::new();
         if self.reference != before.reference {
             changes.push(format!("the reference was {}", before.reference));

@@ -6,7 +6,11 @@
 //! nothing has to run when somebody looks at them. The file also has the SHA-256 of the suite's
 //! parts, so that reports can say what has changed since the measurement.
 
-pub(crate) mod kept;
+pub mod kept;
+
+pub mod roundtrip;
+
+pub mod matrix;
 
 mod suite_version;
 
@@ -18,6 +22,8 @@ mod measurer;
 
 mod comparison;
 
+pub use crate::conclusion::Share;
+use crate::layout::Layout;
 pub use comparison::{Changes, PairResult};
 pub use kept::{file_name, folder};
 pub use measurer::Measurer;
@@ -25,8 +31,6 @@ pub use results::{
     ConstructResults, DifferenceGroup, DifferingPair, Example, Measurement, PartResult,
 };
 use rolecall_core::problem::Problem;
-pub use rolecall_suite::conclusion::Share;
-use rolecall_suite::layout::Layout;
 pub use suite_version::SuiteVersion;
 
 /// All measurements over a suite, by name, and the problems with the files that cannot be read.
