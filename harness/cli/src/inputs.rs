@@ -113,6 +113,15 @@ impl OwnTemplate {
         self.name == key.as_str() || self.name.starts_with(&format!("{key}."))
     }
 
+    /// The names that the templates can have, for a suite of which only they are read.
+    fn names(&self) -> Option<[Wildcard; 2]> {
+        let several = format!("{}.*", self.name);
+        Some([
+            Wildcard::new(&self.name).ok()?,
+            Wildcard::new(&several).ok()?,
+        ])
+    }
+
     /// Whether one of the templates can have this name.
     pub(crate) fn has_name(&self, name: &str) -> bool {
         name == self.name || name.starts_with(&format!("{}.", self.name))
@@ -299,7 +308,13 @@ fn of_suite(
         return Ok(Suite::default());
     }
     set.check(false)?;
-    let layout = layout.with_templates(|name| asked.iter().any(|one| one.is_of(name)));
+    let mut layout = layout.with_templates(|name| asked.iter().any(|one| one.is_of(name)));
+    // A suite without a configuration has all its templates in one folder.
+    let names: Option<Vec<_>> = asked.iter().map(OwnTemplate::names).collect();
+    if let Some(names) = names.filter(|_| layout.configuration().is_none() && !layout.is_narrowed())
+    {
+        layout = layout.narrowed(names.concat(), Vec::new());
+    }
     let mut suite = load(&fetched(&layout));
     suite
         .templates
