@@ -269,16 +269,6 @@ fn a_suite_that_cannot_be_read_completes_nothing() {
     );
 }
 
-#[test]
-fn the_script_of_each_shell_asks_the_program() {
-    let folder = Folder::empty();
-    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let ran = folder.rolecall(&["completions", shell]);
-        assert_eq!(ran.code(), 0, "{}", ran.stderr());
-        assert!(ran.stdout().contains("ROLECALL_COMPLETE"), "{shell}");
-    }
-}
-
 /// A command that watches, and the lines that it says.
 struct Watching {
     child: Child,

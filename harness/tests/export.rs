@@ -285,22 +285,3 @@ fn the_runners_come_along() {
     let ran = folder.rolecall(&["export", "data", "qwen2.5:plain/*"]);
     assert_eq!(ran.code(), 0, "{}", ran.stderr());
 }
-
-#[test]
-fn the_command_writes_what_is_asked_for_into_its_own_folder_only() {
-    let folder = Folder::empty();
-    let ran = folder.rolecall(&["export", "data", "qwen2.5:plain/*"]);
-    assert_eq!(ran.code(), 0, "{}", ran.stderr());
-    assert!(ran.stdout().contains("1 template,"), "{}", ran.stdout());
-    let names = std::fs::read_dir(folder.path("data/templates")).unwrap();
-    let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names, ["qwen2.5.jinja"]);
-    folder.write("mine/file", "");
-    let ran = folder.rolecall(&["export", "mine"]);
-    assert_eq!(ran.code(), 2, "{}", ran.stdout());
-    assert!(
-        ran.stderr().contains("was not written by this command"),
-        "{}",
-        ran.stderr()
-    );
-}

@@ -1,12 +1,11 @@
 //! `check --fix`: what is written, where nothing is written, and what users read about it.
 
 use std::fs;
-use std::io::Write as _;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::folder::{Folder, Ran, has};
+use crate::folder::{Folder, has};
 
 /// It asks for the tools in a way that an empty list passes, and prints the word None where a content
 /// is null.
@@ -25,9 +24,6 @@ const FIXED: &str = "{% if tools %}Tools: {{ tools | tojson }}\n{% endif %}\
 const PRINTS_NONE: &str = "{% if tools %}Tools: {{ tools | tojson }}\n{% endif %}\
     {% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}\
     {% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
-
-/// How its fix changes a line.
-const NO_NONE: &str = "+{{ m.content if m.content is not none else '' }}<|im_end|>";
 
 const SENTENCE: &str = "fixed no-null-leak in x.jinja\n";
 
@@ -138,100 +134,6 @@ fn programs_read_the_patches_in_whole() {
         "{% if tools %}Tools: {{ tools | tojson }}\n"
     );
     assert_eq!(text(&folder, "x.jinja"), BROKEN);
-}
-
-#[test]
-fn what_a_model_was_trained_with_changes_only_on_request() {
-    let folder = Folder::empty();
-    let source = FIXED.replace("tools | tojson", "tools");
-    folder.write("x.jinja", &source);
-    // Plain JSON has the patches, too.
-    let ran = folder.rolecall(&["check", "x.jinja", "--format", "json"]);
-    let card: Value = serde_json::from_slice(&ran.0.stdout).unwrap();
-    let fix = &card["fixes"][0];
-    assert_eq!(fix["contract"], "no-repr-leak");
-    assert_eq!(
-        (&fix["is_safe"], &fix["applied"]),
-        (&false.into(), &false.into())
-    );
-    has(fix["reason"].as_str().unwrap(), &["has learnt `"]);
-    has(
-        fix["diff"].as_str().unwrap(),
-        &["+{% if tools %}Tools: {{ tools | tojson }}\n"],
-    );
-    let ran = folder.rolecall(&["check", "x.jinja", "--fix"]);
-    has(
-        &ran.stdout(),
-        &[
-            "an unsafe fix for no-repr-leak",
-            "unsafe: the prompts held everything",
-        ],
-    );
-    assert_eq!(text(&folder, "x.jinja"), source);
-    folder.rolecall(&["check", "x.jinja", "--fix", "--unsafe-fixes"]);
-    assert_eq!(text(&folder, "x.jinja"), FIXED);
-    let ran = folder.rolecall(&["check", "x.jinja", "--format", "json", "-q"]);
-    assert!(!ran.stdout().contains("\"fixes\""), "{}", ran.stdout());
-}
-
-#[test]
-fn long_lines_of_a_patch_are_not_cut_in_a_pipe() {
-    let folder = Folder::empty();
-    let end = "{# a comment that makes the line longer than any screen is wide #}".repeat(4);
-    folder.write(
-        "x.jinja",
-        &PRINTS_NONE.replace("<|im_end|>", &format!("<|im_end|>{end}")),
-    );
-    folder.write("y.jinja", &PRINTS_NONE.replace('\n', "\r\n"));
-    let ran = folder.rolecall(&["check", "x.jinja", "y.jinja", "--fix", "--dry-run"]);
-    let line = format!("{NO_NONE}{end}\n");
-    has(
-        &ran.stdout(),
-        &[
-            &line,
-            "a safe fix for no-null-leak in x.jinja",
-            "a safe fix for no-null-leak in y.jinja",
-            "--- y.jinja\n+++ y.jinja\n",
-        ],
-    );
-    has_not(&ran.stdout(), &["U+000D", "\r"]);
-}
-
-#[test]
-fn standard_input_has_no_file_to_write() {
-    let folder = Folder::empty();
-    // A file of that name is not meant.
-    folder.write("<stdin>", PRINTS_NONE);
-    let given = |arguments: &[&str]| {
-        let mut command = folder.command(arguments);
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        // The command may refuse before it reads.
-        let _ = child
-            .stdin
-            .take()
-            .unwrap()
-            .write_all(PRINTS_NONE.as_bytes());
-        Ran(child.wait_with_output().unwrap())
-    };
-    let ran = given(&["check", "-", "--fix"]);
-    assert_eq!(ran.code(), 2);
-    has(
-        &ran.stderr(),
-        &["standard input has no file that --fix could change"],
-    );
-    for arguments in [&["check", "-"][..], &["check", "-", "--fix", "--dry-run"]] {
-        let ran = given(arguments);
-        has(
-            &ran.stdout(),
-            &["a safe fix for no-null-leak", "standard input has no file"],
-        );
-        has_not(&ran.stdout(), &["check - --fix"]);
-    }
-    assert_eq!(text(&folder, "<stdin>"), PRINTS_NONE);
 }
 
 #[test]

@@ -14,7 +14,6 @@ mod scratch;
 #[cfg(target_os = "linux")]
 mod attacks;
 mod base;
-mod causes;
 mod cli;
 mod constructs;
 mod contracts;
@@ -22,7 +21,6 @@ mod contracts;
 mod convenience;
 mod conversations;
 mod cover;
-mod diff;
 #[cfg(unix)]
 mod engines;
 mod export;
@@ -31,7 +29,6 @@ mod files;
 #[cfg(unix)]
 mod fingerprint;
 mod fixes;
-mod generate;
 mod internal_errors;
 mod inventory;
 mod mask;
@@ -39,8 +36,6 @@ mod matrix;
 mod mock_models;
 mod mutate;
 mod output;
-#[cfg(unix)]
-mod own;
 mod page;
 mod pages;
 #[cfg(unix)]
@@ -57,7 +52,6 @@ mod roundtrip;
 mod sabotage;
 mod served;
 mod servers;
-mod shards;
 mod snapshots;
 mod sources;
 mod tidy;

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
+use insta::Settings;
 use rolecall_core::file::is_there;
 use rolecall_core::guard;
 
@@ -31,12 +32,21 @@ pub(crate) fn assert(folder: &Path, name: &str, input: &Path, text: &str) -> boo
     if is_there(&file) && (file.is_symlink() || !file.is_file()) {
         return true;
     }
-    let mut settings = insta::Settings::new();
+    is_accepted(&settings(folder, input), name, text)
+}
+
+/// How insta asserts a snapshot in a folder that was made from a file.
+pub(crate) fn settings(folder: &Path, input: &Path) -> Settings {
+    let mut settings = Settings::new();
     settings.set_snapshot_path(folder);
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.set_input_file(input);
-    // insta panics where they differ.
+    settings
+}
+
+/// Whether insta finds a text in the snapshot of that name, where it panics if not.
+pub(crate) fn is_accepted(settings: &Settings, name: &str, text: &str) -> bool {
     keep_quiet();
     guard::catch(|| settings.bind(|| insta::assert_snapshot!(name, text))).is_ok()
 }

@@ -5,6 +5,8 @@ use std::ops::RangeFrom;
 use std::path::Path;
 use std::str::Lines;
 
+use rolecall_core::naming;
+
 /// What a user does in an empty folder, and what they see.
 pub(super) struct Session {
     /// Its file, from the top of the repository.
@@ -26,6 +28,8 @@ pub(super) enum Step {
         to: Option<String>,
     },
     Delete(String),
+    /// Accepts every result of the user's suite, and records it as the reference's.
+    Accept,
     /// Replaces a text that the file has.
     Edit {
         name: String,
@@ -46,6 +50,8 @@ pub(super) enum Expected {
     Code(i32),
     Says(String),
     SaysNot(String),
+    /// The whole output is as in the snapshot of that name.
+    Snapshot(String),
 }
 
 /// A line that is wrong, and what to write instead.
@@ -55,6 +61,17 @@ type Malformed = (usize, String);
 struct Rest<'t>(Peekable<Zip<RangeFrom<usize>, Lines<'t>>>);
 
 impl Session {
+    pub(super) fn has_snapshot(&self) -> bool {
+        let mut steps = self.steps.iter();
+        steps.any(|(_, step)| {
+            let Step::Type { expected, .. } = step else {
+                return false;
+            };
+            let mut expected = expected.iter();
+            expected.any(|(_, one)| matches!(one, Expected::Snapshot(_)))
+        })
+    }
+
     /// Reads a file below this folder. An error says which line to change, and how.
     pub(super) fn read(folder: &Path, file: &Path) -> Result<Session, String> {
         let path = Path::new(super::FOLDER).join(file);
@@ -95,6 +112,7 @@ fn steps(text: &str) -> Result<Vec<(usize, Step)>, Malformed> {
                 }
             }
             ("delete:", name) => Step::Delete(name.to_owned()),
+            ("accepted:", "everything") => Step::Accept,
             ("edit:", name) => {
                 let from = rest.marked("- ")?;
                 let Some(from) = from else {
@@ -106,8 +124,8 @@ fn steps(text: &str) -> Result<Vec<(usize, Step)>, Malformed> {
             _ => {
                 return malformed(
                     line,
-                    "begin the line with `$`, `file:`, `copy:`, `edit:`, `delete:` or `#`; what a command \
-                     says is in the lines directly below it",
+                    "begin the line with `$`, `file:`, `copy:`, `edit:`, `delete:`, `accepted: everything` \
+                     or `#`; what a command says is in the lines directly below it",
                 );
             }
         };
@@ -144,11 +162,12 @@ impl Rest<'_> {
                 },
                 "says" => Expected::Says(words_of(line, words)?),
                 "does not say" => Expected::SaysNot(words_of(line, words)?),
+                "snapshot" if naming::is_portable(words) => Expected::Snapshot(words.to_owned()),
                 _ => {
                     return malformed(
                         line,
-                        "below a command are `exit code: `, `says: `, `does not say: ` and `typed: `; an \
-                         empty line is before the next step",
+                        "below a command are `exit code: `, `says: `, `does not say: `, `typed: ` and \
+                         `snapshot: name-of-a-file`; an empty line is before the next step",
                     );
                 }
             };
@@ -198,12 +217,13 @@ impl Rest<'_> {
 /// A command that a session can run.
 fn typed(line: usize, command: &str) -> Result<String, Malformed> {
     let words = shlex::split(command).unwrap_or_default();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let words = words.iter().map(String::as_str);
+    let words: Vec<&str> = words.skip_while(|word| word.contains('=')).collect();
     match words[..] {
-        ["rolecall", ..] | ["cat", _] => Ok(command.to_owned()),
+        ["rolecall" | "git", ..] | ["cat", _] => Ok(command.to_owned()),
         _ => malformed(
             line,
-            "write `$ rolecall …`, or `$ cat FILE`, with all quotes closed",
+            "write `$ rolecall …`, `$ git …`, or `$ cat FILE`, with all quotes closed",
         ),
     }
 }
@@ -217,7 +237,7 @@ fn words_of(line: usize, words: &str) -> Result<String, Malformed> {
     unescaped(line, words)
 }
 
-/// A text in which `\n` is a line break, and `\\` a backslash.
+/// A text in which `\n` and `\r` are line breaks, and `\\` a backslash.
 fn unescaped(line: usize, text: &str) -> Result<String, Malformed> {
     let mut plain = String::new();
     let mut characters = text.chars();
@@ -225,11 +245,12 @@ fn unescaped(line: usize, text: &str) -> Result<String, Malformed> {
         plain.push(match character {
             '\\' => match characters.next() {
                 Some('n') => '\n',
+                Some('r') => '\r',
                 Some('\\') => '\\',
                 _ => {
                     return malformed(
                         line,
-                        "write `\\\\` for a backslash, and `\\n` for a line break",
+                        "write `\\\\` for a backslash, and `\\n` or `\\r` for a line break",
                     );
                 }
             },

@@ -3,11 +3,12 @@
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use walkdir::WalkDir;
 
 use super::file::{Expected, Session, Step};
+use super::output;
 use crate::folder::Folder;
 
 /// The files that sessions copy, below the folder of the sessions.
@@ -26,8 +27,9 @@ impl Session {
             } = step
             {
                 for (line, command) in commands {
-                    match ran(&folder, command, keys) {
-                        Ok(ran) => wrong.extend(self.compare((*line, command), &ran, expected)),
+                    let ran = ran(&folder, command, keys);
+                    match ran.and_then(|ran| self.compare((*line, command), &ran, expected)) {
+                        Ok(found) => wrong.extend(found),
                         Err(error) => wrong.push(format!("{}:{line}: {error}", self.file)),
                     }
                 }
@@ -48,10 +50,16 @@ impl Session {
         (line, command): (usize, &str),
         (code, said): &(i32, String),
         expected: &[(usize, Expected)],
-    ) -> Option<String> {
-        let mut wrong = Vec::new();
+    ) -> io::Result<Option<String>> {
+        let (mut wrong, mut differences) = (Vec::new(), Vec::new());
         for (line, one) in expected {
             let why = match one {
+                Expected::Snapshot(name) => {
+                    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&self.file);
+                    let found = output::difference(&path, (name, command), said)?;
+                    differences.extend(found.map(|why| format!("{}:{line}: {why}", self.file)));
+                    continue;
+                }
                 Expected::Code(wanted) if code != wanted => {
                     format!("the exit code is {code}, and should be {wanted}")
                 }
@@ -65,10 +73,14 @@ impl Session {
             };
             wrong.push(format!("{}:{line}: {why}\n", self.file));
         }
-        (!wrong.is_empty()).then(|| {
-            let (wrong, said) = (wrong.concat(), said.replace('\n', "\n    "));
-            format!("{wrong}  in the output of line {line}, `{command}`:\n    {said}")
-        })
+        if !wrong.is_empty() {
+            let said = said.replace('\n', "\n    ");
+            wrong.push(format!(
+                "  in the output of line {line}, `{command}`:\n    {said}"
+            ));
+        }
+        wrong.append(&mut differences);
+        Ok((!wrong.is_empty()).then(|| wrong.concat()))
     }
 }
 
@@ -76,27 +88,65 @@ impl Session {
 fn ran(folder: &Folder, command: &str, keys: &str) -> io::Result<(i32, String)> {
     let words = shlex::split(command).unwrap_or_default();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if let ["cat", name] = words[..] {
-        return Ok(match fs::read_to_string(folder.path(name)) {
-            Ok(text) => (0, text),
-            Err(error) => (1, error.to_string()),
-        });
+    let is_set = |word: &&str| word.contains('=');
+    let (set, words) = words.split_at(words.iter().take_while(|word| is_set(word)).count());
+    let (words, output) = redirected(words, ">");
+    let (words, input) = redirected(words, "<");
+    let mut command = match words {
+        ["cat", name] => {
+            return Ok(match fs::read_to_string(folder.path(name)) {
+                Ok(text) => (0, text),
+                Err(error) => (1, error.to_string()),
+            });
+        }
+        ["git", arguments @ ..] => git(folder, arguments),
+        words => folder.command(&words[1..]),
+    };
+    // The developer's own screen is none of the user's.
+    for name in ["COLUMNS", "NO_COLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(name);
     }
-    let mut command = folder.command(&words[1..]);
     command
+        .envs(set.iter().filter_map(|word| word.split_once('=')))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    let input = input.map_or(Ok(keys.as_bytes().to_vec()), |name| {
+        fs::read(folder.path(name))
+    })?;
     let mut child = command.spawn()?;
-    if let Some(mut input) = child.stdin.take() {
+    if let Some(mut stdin) = child.stdin.take() {
         // A command that has ended reads no more.
-        let _ = input.write_all(keys.as_bytes());
+        let _ = stdin.write_all(&input);
     }
-    let output = child.wait_with_output()?;
-    let said = [output.stdout, output.stderr].concat();
+    let mut ran = child.wait_with_output()?;
+    if let Some(name) = output {
+        fs::write(folder.path(name), std::mem::take(&mut ran.stdout))?;
+    }
+    let said = [ran.stdout, ran.stderr].concat();
     let said = anstream::adapter::strip_bytes(&said).into_vec();
     let said = String::from_utf8(said).map_err(io::Error::other)?;
-    Ok((output.status.code().unwrap_or(-1), said))
+    Ok((ran.status.code().unwrap_or(-1), said))
+}
+
+/// The words before a redirection at their end, and its file.
+fn redirected<'w>(words: &'w [&'w str], sign: &str) -> (&'w [&'w str], Option<&'w str>) {
+    match words {
+        [words @ .., found, name] if *found == sign => (words, Some(name)),
+        words => (words, None),
+    }
+}
+
+/// Git, without the settings of the machine.
+fn git(folder: &Folder, arguments: &[&str]) -> Command {
+    let mut git = Command::new("git");
+    git.args(["-c", "user.name=A", "-c", "user.email=a@b.c"])
+        .args(["-c", "init.defaultBranch=main"])
+        .args(arguments)
+        .current_dir(folder.path(""))
+        .env("GIT_CONFIG_GLOBAL", "")
+        .env("GIT_CONFIG_NOSYSTEM", "1");
+    git
 }
 
 /// Changes the files of a user.
@@ -124,6 +174,7 @@ fn change(folder: &Folder, step: &Step) -> io::Result<()> {
                 fs::remove_file(path)?;
             }
         }
+        Step::Accept => folder.accept_all(),
         Step::Edit { name, from, to } => {
             let text = fs::read_to_string(folder.path(name))?;
             if !text.contains(from) {
@@ -144,8 +195,9 @@ fn copy(folder: &Folder, from: &Path, to: &str) -> io::Result<()> {
             let below = path.strip_prefix(from).map_err(io::Error::other)?;
             let to = Path::new(to).join(below);
             // A file is below itself by an empty path.
-            let to = to.components().as_path().to_string_lossy();
-            folder.write(&to, &fs::read_to_string(path)?);
+            let to = folder.path(&to.components().as_path().to_string_lossy());
+            fs::create_dir_all(to.parent().unwrap_or(&to))?;
+            fs::copy(path, to)?;
         }
     }
     Ok(())
