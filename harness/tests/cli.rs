@@ -30,6 +30,15 @@ fn render_gives_one_exact_line_a_pair() {
 }
 
 #[test]
+fn raw_gives_the_exact_bytes_and_nothing_else() {
+    let folder = Folder::new();
+    let ran = folder.rolecall(&["show", "chat", "plain/user", "--raw"]);
+    assert_eq!(ran.0.stdout, b"<user>Hi\x7f\n<assistant>");
+    let ran = folder.rolecall(&["show", "chat", "plain/user"]);
+    assert_eq!(ran.stdout(), "rendered\n<user>Hi␡␊\n<assistant>␃\n");
+}
+
+#[test]
 #[ignore = "tries every byte; .ci/run runs it"]
 fn every_byte_of_a_snapshot_counts() {
     let folder = Folder::new();

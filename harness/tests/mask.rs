@@ -1,4 +1,4 @@
-//! Masks compared with the marks of the suite's templates, and with those of trainers.
+//! Masks compared with the marks of the suite's templates.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,9 @@ use rolecall_explore::masks::{TemplateMasks, differences, has_answer, has_marks}
 use rolecall_front::engines::Engines;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
-use serde_json::Value;
 
 use crate::extent::{is_everything, sample};
-use crate::folder::{Folder, Ran};
 use crate::project::SUITE;
-use crate::protocol;
 
 /// Masks render the beginnings of conversations: each one gives the prompt and the spans that its
 /// messages give as a case of their own. Every fourth template is tried, or all if the tests try
@@ -128,103 +125,6 @@ fn the_suites_templates_mark_what_the_model_writes() {
         assert!(same > 3_900, "{found:?}");
     } else {
         assert!(agreeing.count() > 0 && same > 500, "{found:?}");
-    }
-}
-
-const TEMPLATE: &str = "\
-{%- for m in messages -%}
-{{- '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' -}}
-{%- endfor -%}
-{{- '<|im_start|>assistant\\n' if add_generation_prompt -}}
-";
-
-const CASES: &str = r#"{"about": "Talks.", "cases": {
-    "one": {"about": "An answer.", "add_generation_prompt": false, "messages": [
-        {"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Me."}]},
-    "first": {"about": "It begins.", "messages": [
-        {"role": "assistant", "content": "Hi."}, {"role": "user", "content": "Who?"}]},
-    "none": {"about": "No answer.", "messages": [{"role": "user", "content": "Who?"}]}}}"#;
-
-fn folder() -> Folder {
-    let folder = Folder::empty();
-    folder.write("t.jinja", TEMPLATE);
-    folder.write("talks.json", CASES);
-    folder
-}
-
-fn mask(folder: &Folder, arguments: &[&str]) -> Ran {
-    let asked = ["mask", "t.jinja", "--cases", "talks.json"];
-    folder.rolecall(&[&asked, arguments].concat())
-}
-
-/// A trainer that trains on `TEMPLATE`'s own prompt of the case `one`, but refuses the case `first`.
-/// `learned` is what it says is learned.
-fn trainer(folder: &Folder, learned: &str) -> String {
-    let text = r"<|im_start|>user\nWho?<|im_end|>\n<|im_start|>assistant\nMe.<|im_end|>\n";
-    protocol::command(
-        folder,
-        &format!(
-            r#"
-start
-while ask; do
-  case $line in
-    *'"request":"load"'*) echo "{{\"id\": $id, \"ok\": true}}" ;;
-    *'"Me."'*) printf '%s\n' "{{\"id\": $id, \"outcome\": \"rendered\", "'"text": "{text}"{learned}}}' ;;
-    *) echo "{{\"id\": $id, \"outcome\": \"raised\", \"message\": \"No question.\"}}" ;;
-  esac
-done"#
-        ),
-    )
-}
-
-#[test]
-fn masks_are_compared_with_those_of_a_trainer() {
-    let folder = folder();
-    let without_end = trainer(&folder, r#", "learned": [[54, 57]]"#);
-    let ran = mask(&folder, &["--engine", &without_end]);
-    assert_eq!(ran.code(), 1, "{}", ran.stderr());
-    let expected = "
-  fake 1.2 (sh 0): the same text for 1 case, another for 0, none for 1
-    1× No question., in talks/first
-  it learns what the model writes in 0 of 1 text
-    1× not learned, though the model writes it: `<|im_end|>`, in talks/one
-";
-    assert!(ran.stdout().ends_with(expected), "{}", ran.stdout());
-    let ran = mask(&folder, &["talks/one", "--engine", &without_end]);
-    let shown = "  fake 1.2 (sh 0): the same text, another mask\n    not learned, though";
-    assert!(ran.stdout().contains(shown), "{}", ran.stdout());
-    let json = ["--format", "json", "--engine", &without_end];
-    let json: Value = serde_json::from_str(&mask(&folder, &json).stdout()).unwrap();
-    let masks = &json["masks"];
-    let trained = serde_json::json!({"learned": [{"start": 54, "end": 57}], "same_mask": false});
-    assert_eq!(masks[0]["trained"], trained);
-    assert_eq!(masks[1]["trained"]["learned"], serde_json::json!([]));
-    assert!(masks[1]["trained"]["refused"].is_string(), "{masks}");
-
-    // Of two ranges that touch, the mask is the same as of one.
-    let right = trainer(&folder, r#", "learned": [[54, 60], [60, 67]]"#);
-    let ran = mask(&folder, &["talks/one", "--engine", &right]);
-    assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
-    assert!(
-        ran.stdout().contains("the same text, the same mask"),
-        "{}",
-        ran.stdout()
-    );
-
-    for (learned, words) in [
-        (r#", "learned": [[54, 900]]"#, "no range of the text"),
-        (r#", "learned": [[60, 67], [54, 57]]"#, "not in order"),
-        ("", "does not say what is learned"),
-    ] {
-        let silent = trainer(&folder, learned);
-        let ran = mask(&folder, &["talks/one", "--engine", &silent]);
-        assert_eq!(ran.code(), 1, "{learned}");
-        assert!(
-            ran.stdout().contains(words),
-            "{}{}",
-            ran.stdout(),
-            ran.stderr()
-        );
     }
 }
 

@@ -9,7 +9,7 @@ use rolecall_front::engines::Engines;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 use rolecall_front::trace::check;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::extent::{is_everything, sample};
 use crate::folder::{Folder, Ran};

@@ -176,10 +176,6 @@ impl Ran {
         String::from_utf8(self.0.stderr.clone()).unwrap()
     }
 
-    pub fn json_array(&self) -> Vec<Value> {
-        serde_json::from_slice(&self.0.stdout).unwrap()
-    }
-
     pub fn json_lines(&self) -> Vec<Value> {
         self.stdout()
             .lines()

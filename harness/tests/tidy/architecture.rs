@@ -16,11 +16,15 @@ fn names(text: &str) -> Vec<&str> {
     quoted.filter(is_path).collect()
 }
 
-/// Whether a module of a crate, a file below the harness or the top, or a test exists.
+/// Whether a module of a crate, a file below the harness or the top, a session or a test exists.
 fn exists(name: &str) -> bool {
     let Some((first, rest)) = name.split_once("::") else {
         return harness().join(name).exists() || harness().join("..").join(name).exists();
     };
+    if first == "session" {
+        let sessions = harness().join("tests/sessions");
+        return sessions.join(format!("{rest}.session")).is_file();
+    }
     if CRATES.contains(&first) {
         let module = harness()
             .join(first)
