@@ -16,7 +16,6 @@ mod attacks;
 mod base;
 mod cli;
 mod constructs;
-mod contracts;
 #[cfg(unix)]
 mod convenience;
 mod conversations;

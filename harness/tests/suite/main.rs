@@ -20,6 +20,7 @@ mod scratch;
 
 mod cards;
 mod case_files;
+mod contracts;
 mod fronts;
 mod pairs;
 mod report;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
     tests.extend(cards::tests());
     tests.extend(fronts::tests());
     tests.extend(sessions::tests(&arguments));
+    tests.extend(contracts::tests(&arguments));
     // Whoever names one test wants it alone.
     let named = arguments.filter.as_ref().filter(|_| arguments.exact);
     let is_named = tests

@@ -1,7 +1,8 @@
-//! Fixes of small templates.
+//! Proofs, and searches for fixes. Which template is fixed in which way is in the files in
+//! `harness/tests/contracts`.
 
 use crate::card::examine;
-use rolecall_core::{CaseId, Outcome};
+use rolecall_core::{CaseId, Conversation};
 use rolecall_front::program::FrontProgram;
 use rolecall_jinja::JinjaEngine;
 use serde_json::{Value, json};
@@ -61,61 +62,8 @@ fn fixed_with(source: &str, unsafe_too: bool, is_chosen: impl Fn(&Contract) -> b
     found
 }
 
-#[track_caller]
-fn fixed(source: &str) -> Fixes {
-    fixed_with(source, false, |_| true)
-}
-
-#[track_caller]
-fn of<'f>(fixes: &'f Fixes, contract: &str) -> &'f Fix {
-    let mut found = fixes.found.iter();
-    let fix = found.find(|fix| fix.contract.id == contract);
-    fix.unwrap_or_else(|| panic!("no {contract} in {:#?}", fixes.found))
-}
-
 const TURN: &str = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>\n{% endfor %}\
                     {% if add_generation_prompt %}<|assistant|>{% endif %}";
-
-#[test]
-fn a_guard_that_an_empty_list_passes_is_fixed() {
-    let guard = "{% if tools is not none %}Tools: {{ tools | tojson }}\n{% endif %}";
-    let found = fixed(&format!("{guard}{TURN}"));
-    let fix = of(&found, "no-tools-alike");
-    assert!(fix.is_safe() && fix.is_applied);
-    // With and without a generation prompt, in the suite's conversation and the card's.
-    assert_eq!(
-        fix.proof.shown,
-        [
-            "x/no-tools",
-            "x/no-tools without a generation prompt",
-            "probe/no-tools",
-            "probe/no-tools without a generation prompt"
-        ]
-    );
-    assert!(found.source.contains("{% if tools %}Tools:"), "{found:#?}");
-}
-
-#[test]
-fn a_list_that_python_prints_becomes_json() {
-    let tools = "{% if tools %}Tools: {{ tools }}\n{% endif %}";
-    let source = format!("{tools}{TURN}");
-    // A model that was trained with the template knows the tools as Python prints them.
-    let found = fixed(&source);
-    let fix = of(&found, "no-repr-leak");
-    assert!(!fix.is_safe() && !fix.is_applied, "{fix:?}");
-    let reason = fix.proof.reason();
-    assert!(
-        reason.contains("trained") && reason.contains("would read `{"),
-        "{reason}"
-    );
-    let found = fixed_with(&source, true, |_| true);
-    let fix = of(&found, "no-repr-leak");
-    assert!(
-        fix.is_applied && fix.proof.reworded.contains(&"x/tools".to_owned()),
-        "{fix:?}"
-    );
-    assert!(found.source.contains("Tools: {{ tools | tojson }}"));
-}
 
 /// Calls are in the prompt, and everything else is, where there is none.
 const EITHER: &str = "{% for m in messages %}<|{{ m.role }}|>\n{% if m.tool_calls %}\
@@ -123,55 +71,6 @@ const EITHER: &str = "{% for m in messages %}<|{{ m.role }}|>\n{% if m.tool_call
     {{ c.function.arguments if c.function.arguments is string else c.function.arguments | tojson }}}\
     </call>{% endfor %}{% else %}{{ m.content or '' }}{% endif %}<|end|>\n{% endfor %}\
     {% if add_generation_prompt %}<|assistant|>\n{% endif %}";
-
-fn call(content: &str, arguments: &Value) -> Value {
-    json!({"role": "assistant", "content": content, "tool_calls": [
-        {"type": "function", "function": {"name": "f", "arguments": arguments}}]})
-}
-
-#[track_caller]
-fn text(source: &str, messages: Value) -> String {
-    match prompt(source, messages) {
-        Outcome::Rendered { text } => text,
-        other => panic!("{other:?} by {source}"),
-    }
-}
-
-#[test]
-fn a_text_beside_a_call_comes_back_where_answers_begin() {
-    let found = fixed(EITHER);
-    let fix = of(&found, "content-beside-calls");
-    assert!(fix.is_safe() && fix.is_applied, "{:?}", fix.proof);
-    assert_eq!(
-        text(&found.source, json!([call("I look.", &json!({}))])),
-        "<|assistant|>\nI look.\n<call>{\"name\": \"f\", \"arguments\": {}}</call><|end|>\n<|assistant|>\n"
-    );
-    for content in ["", " "] {
-        let asked = json!([call(content, &json!({}))]);
-        assert_eq!(text(&found.source, asked.clone()), text(EITHER, asked));
-    }
-}
-
-/// The first system message is under the header HEAD, and later ones are lost.
-const LATER: &str = "{% if messages[0].role == 'system' %}<|start|>HEAD<|message|>{{ messages[0].content }}<|end|>\
-    {% endif %}{% for m in messages %}{% if m.role == 'user' %}<|start|>user<|message|>{{ m.content }}<|end|>\
-    {% elif m.role == 'assistant' %}<|start|>assistant<|message|>{{ m.content }}<|end|>{% endif %}{% endfor %}\
-    {% if add_generation_prompt %}<|start|>assistant{% endif %}";
-
-#[test]
-fn a_later_system_message_has_the_header_of_the_first() {
-    for (head, is_safe) in [("system", true), ("developer", false), ("système", false)] {
-        let source = LATER.replace("HEAD", head);
-        let found = fixed_with(&source, false, |one| one.id == "messages-kept");
-        let is_applied = found.found.iter().any(|fix| fix.is_applied);
-        assert_eq!(is_applied, is_safe, "{head}: {:#?}", found.found);
-        assert!(
-            is_safe || !found.source.contains("system<|message|>"),
-            "{}",
-            found.source
-        );
-    }
-}
 
 #[test]
 fn what_is_added_is_the_lost_text_and_no_turn() {
@@ -197,98 +96,6 @@ fn what_is_added_is_the_lost_text_and_no_turn() {
         let proof = proof_of(EITHER, &after, "content-beside-calls");
         assert_eq!(proof.is_safe(), is_safe, "{wrong}: {proof:?}");
     }
-}
-
-#[test]
-fn a_later_system_message_has_a_turn_like_a_question() {
-    let source = TURN.replace(
-        "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>\n{% endfor %}",
-        "{% if messages[0].role == 'system' %}<|system|>{{ messages[0].content or '' }}<|end|>\n\
-         {% endif %}{% for m in messages %}{% if m.role == 'user' %}<|user|>{{ m.content or '' }}\
-         <|end|>\n{% elif m.role == 'assistant' %}<|assistant|>{{ m.content or '' }}<|end|>\n\
-         {% endif %}{% endfor %}",
-    );
-    let found = fixed_with(&source, false, |contract| contract.id == "messages-kept");
-    let fix = of(&found, "messages-kept");
-    assert!(fix.is_safe() && fix.is_applied, "{:?}", fix.proof);
-    let message = |role: &str, content: &str| json!({"role": role, "content": content});
-    let asked = json!([
-        message("system", "A"),
-        message("user", "B"),
-        message("system", "C")
-    ]);
-    assert_eq!(
-        text(&found.source, asked),
-        "<|system|>A<|end|>\n<|user|>B<|end|>\n<|system|>C<|end|>\n<|assistant|>"
-    );
-}
-
-#[test]
-fn a_text_is_refused_where_single_arguments_are_taken() {
-    let pairs =
-        "{% for k, v in c.function.arguments.items() %}{{ k }}={{ v | tojson }};{% endfor %}";
-    let json = "{{ c.function.arguments if c.function.arguments is string else \
-                c.function.arguments | tojson }}";
-    let source = EITHER.replace(json, pairs);
-    let found = fixed_with(&source, false, |contract| contract.id == "arguments-alike");
-    let fix = of(&found, "arguments-alike");
-    assert!(fix.is_safe() && fix.is_applied, "{:?}", fix.proof);
-    let refused = prompt(&found.source, json!([call("", &json!("{}"))]));
-    assert!(matches!(&refused, Outcome::Raised { message } if message.contains("an object, not")));
-}
-
-#[test]
-fn a_tool_that_lacks_a_description_is_shown_without() {
-    let tools = "{% for t in tools or [] %}{{ t.function.name + ': ' + t.function.description + ' ' \
-                 + t.function.parameters | tojson + '\\n' }}{% endfor %}";
-    let refusing = TURN.replace(
-        "{{ m.content }}",
-        "{% if m.role == 'critic' %}{{ raise_exception('no critics') }}{% endif %}{{ m.content or '' }}",
-    );
-    let source = format!("{tools}{refusing}");
-    let found = fixed_with(&source, false, |contract| contract.id == "refusal-words");
-    let fix = of(&found, "refusal-words");
-    assert!(fix.is_safe() && fix.is_applied, "{:?}", fix.proof);
-    assert!(found.source.contains("| default('')"), "{}", found.source);
-}
-
-#[test]
-fn a_mark_in_an_argument_is_escaped_but_the_model_may_not_know_it() {
-    let pairs = "{% for k, v in c.function.arguments.items() %}\"{{ k }}\": \"{{ v }}\"\
-                 {% if not loop.last %}, {% endif %}{% endfor %}";
-    let json = "{{ c.function.arguments if c.function.arguments is string else \
-                c.function.arguments | tojson }}";
-    let source = EITHER.replace(json, &format!("{{ {pairs}}}"));
-    let found = fixed_with(&source, true, |contract| contract.id == "calls-whole");
-    let fix = of(&found, "calls-whole");
-    assert!(!fix.is_safe(), "{:?}", fix.proof);
-    let asked = json!([call("", &json!({"a": "say \"no\""}))]);
-    let after = text(&found.source, asked);
-    assert!(after.contains(r#"{ "a": "say \"no\""}"#), "{after}");
-    let plain = json!([call("", &json!({"a": "b"}))]);
-    assert_eq!(text(&found.source, plain.clone()), text(&source, plain));
-}
-
-#[test]
-fn a_null_leaves_no_word_and_other_contents_stay() {
-    let found = fixed(TURN);
-    let fix = of(&found, "no-null-leak");
-    assert!(fix.is_safe(), "{fix:?}");
-    assert!(
-        found
-            .source
-            .contains("{{ m.content if m.content is not none else '' }}"),
-        "{}",
-        found.source
-    );
-    // The conversations are there, and they keep their prompts.
-    let shown = &fix.proof.shown;
-    assert!(
-        shown
-            .iter()
-            .any(|name| name.starts_with("beside/user-null"))
-    );
-    assert!(!shown.iter().any(|name| name.contains("zero")), "{shown:?}");
 }
 
 /// The proof of a change for a contract.
@@ -325,8 +132,9 @@ fn the_proof_has_the_tokens_of_the_card() {
         "{{ m.content }}",
         "{{ m.content ~ '' }}{{ eos_token + '' }}",
     );
-    let found = fixed(&source);
-    let fix = of(&found, "no-null-leak");
+    let found = fixed_with(&source, false, |_| true);
+    let mut all = found.found.iter();
+    let fix = all.find(|fix| fix.contract.id == "no-null-leak").unwrap();
     assert!(
         fix.is_safe() && fix.proof.failing < fix.proof.same,
         "{:?}",
@@ -357,92 +165,11 @@ fn only_what_is_chosen_is_fixed() {
 }
 
 #[test]
-fn calls_are_asked_for_in_both_ways() {
-    let source = "{% for m in messages %}{% if m.role == 'assistant' and 'tool_calls' in m %}\
-        <|call|>{% for c in m['tool_calls'] %}{{ c.function | tojson }}{% endfor %}<|end|>\
-        {% endif %}{% if 'tool_calls' not in m %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endif %}\
-        {% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
-    let found = fixed(source);
-    let fix = of(&found, "no-calls-alike");
-    assert!(fix.is_safe(), "{fix:?}");
-    let after = &found.source;
-    assert!(after.contains("and m['tool_calls'] %}"), "{after}");
-    assert!(after.contains("{% if not m['tool_calls'] %}"), "{after}");
-}
-
-#[test]
-fn a_value_that_is_none_for_a_variable_does_not_hinder() {
-    // The card tries false for `custom_tools`, and the loop over it fails.
-    let source = format!(
-        "{{%- if custom_tools is defined %}}{{% set tools = custom_tools %}}{{% endif %}}\
-         {{%- if not tools is defined %}}{{% set tools = none %}}{{% endif %}}\
-         {{%- if tools is not none %}}Tools:{{% for t in tools %}} {{{{ t | tojson }}}}{{% endfor %}}\
-         \n{{% endif %}}{TURN}"
-    );
-    let fix = fixed(&source);
-    let fix = of(&fix, "no-tools-alike");
-    assert!(fix.is_safe(), "{:?}", fix.proof);
-}
-
-#[test]
-fn text_parts_are_joined_and_other_parts_stay() {
-    let source = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>\n{% endfor %}\
-                  {% if add_generation_prompt %}<|assistant|>{% endif %}";
-    // The list of a user is a limitation, the one of a result is a defect.
-    let source = source.replace(
-        "{{ m.content }}",
-        "{% if m.content is string or m.role == 'tool' %}{{ m.content }}\
-         {% else %}{% for p in m.content or [] %}{{ p.text }}{% endfor %}{% endif %}",
-    );
-    let found = fixed(&source);
-    let fix = of(&found, "text-part-is-text");
-    assert!(fix.is_safe(), "{:?}", fix.proof);
-    let after = &fix.after;
-    assert!(
-        after.starts_with("{%- macro text_of(content) -%}\n"),
-        "{after}"
-    );
-    assert!(after.contains("{{ text_of(m.content) }}"), "{after}");
-    assert!(!fix.proof.shown.iter().any(|name| name.contains("image")));
-}
-
-/// The prompt of a template for the messages, or the words of its refusal.
-fn prompt(source: &str, messages: Value) -> Outcome {
-    let engine = JinjaEngine::new();
-    let template = Template::from_source("t", Dialect::Jinja, source);
-    let input = rolecall_front::prepared_case::PreparedCase::of(
-        &std::sync::Arc::new(case("asked", messages, None)),
-        rolecall_front::front::Front::Raw,
-        &rolecall_front::front::ModelProfile::of(&template),
-    );
-    FrontProgram::load(&engine, &template).outcome(&input)
-}
-
-#[test]
-fn arguments_that_are_no_json_stay_as_they_are() {
+fn arguments_that_are_no_json_have_to_stay_as_they_are() {
     let source = "{% for m in messages %}<|{{ m.role }}|>{{ m.content or '' }}\
         {% if m.tool_calls %}{% for c in m.tool_calls %}{\"name\": \"{{ c.function.name }}\", \
         \"arguments\": {{ c.function.arguments | tojson }}}{% endfor %}{% endif %}<|end|>\n\
         {% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
-    let found = fixed(source);
-    let fix = of(&found, "arguments-encoded-once");
-    assert!(fix.is_safe() && fix.is_applied, "{:?}", fix.proof);
-    let called = |arguments: &str| {
-        json!([{"role": "assistant", "content": "", "tool_calls": [
-            {"type": "function", "function": {"name": "ping", "arguments": arguments}}]}])
-    };
-    for arguments in ["", "ping", "{\"a\": "] {
-        assert_eq!(
-            prompt(&found.source, called(arguments)),
-            prompt(source, called(arguments)),
-            "{arguments:?}"
-        );
-    }
-    let json = prompt(&found.source, called("{\"a\": 1}"));
-    assert!(
-        format!("{json:?}").contains("{\\\"a\\\": 1}}<|end|>"),
-        "{json:?}"
-    );
     // The usual test for a text would print `"arguments": }`, which no proof may call safe.
     let usual = source.replace(
         "c.function.arguments | tojson",
@@ -466,8 +193,14 @@ fn a_part_whose_text_is_null_does_not_become_a_word() {
     let proof = proof_of(&source, &joined, "text-part-is-text");
     let null = "beside/part-text-null".to_owned();
     assert!(proof.others.contains(&null), "{:?}", proof.others);
+    let template = Template::from_source("t", Dialect::Jinja, &found.source);
     let messages = json!([{"role": "user", "content": [{"type": "text", "text": null}]}]);
-    let after = prompt(&found.source, messages);
+    let asked = case("asked", messages, None);
+    let engine = JinjaEngine::new();
+    let after = engine
+        .compile(&template)
+        .unwrap()
+        .render(&Conversation::new(&asked));
     assert!(!format!("{after:?}").contains("None"), "{after:?}");
 }
 

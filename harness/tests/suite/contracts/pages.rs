@@ -1,15 +1,11 @@
 //! The contracts' pages are complete, and their examples do what they promise.
 
-use rolecall_check::card::examine;
-use rolecall_check::contract::{ALL, Contract};
+use rolecall_check::contract::{ALL, Contract, Judgement};
 use rolecall_core::{Dialect, Template, TemplateName};
-use rolecall_front::engines::Engines;
 use serde_json::{Map, Value};
 
-use crate::extent::sample;
-
-use super::tokens::tokenizer;
-use super::{Change, Expected, check, sound};
+use super::run::judgement;
+use super::template::Subject;
 
 const HEADINGS: [&str; 5] = [
     "How bad it is",
@@ -63,20 +59,26 @@ fn example(contract: &Contract, heading: &str) -> (&'static str, String) {
 
 /// The template below a heading, as users of the default front get it. An example in JSON has fields
 /// of a response template for the sound template.
-fn template(contract: &Contract, heading: &str) -> Template {
+fn subject(contract: &Contract, heading: &str) -> Subject {
     let (language, source) = example(contract, heading);
-    if language == "json" {
-        return with_response_fields(contract, &source);
-    }
     let mut dialects = Dialect::ALL.into_iter();
-    let dialect = dialects.find(|dialect| dialect.name() == language);
-    Template::from_source(contract.id, dialect.expect("a dialect"), &source)
+    let template = match dialects.find(|dialect| dialect.name() == language) {
+        Some(dialect) => Template::from_source(contract.id, dialect, &source),
+        None => with_response_fields(contract, &source),
+    };
+    let subject = Subject::from(template);
+    // These know the model's tokens; `<|end|>` includes spaces before it.
+    if ON_TOKENS.contains(&contract.id) {
+        subject.with_tokens("pages")
+    } else {
+        subject
+    }
 }
 
 /// The sound template with a response template that has these fields. Each takes the place of the
 /// field with its name or with its opener.
 fn with_response_fields(contract: &Contract, fields: &str) -> Template {
-    let mut template = sound("sound.jinja");
+    let mut template = Subject::named("sound.jinja").unwrap().template;
     template.name = TemplateName::new(contract.id);
     let response = template.response_template.as_mut().unwrap();
     let fields: Map<String, Value> = serde_json::from_str(fields).unwrap();
@@ -88,8 +90,7 @@ fn with_response_fields(contract: &Contract, fields: &str) -> Template {
     template
 }
 
-#[test]
-fn every_page_has_its_parts() {
+pub(super) fn every_page_has_its_parts() {
     for contract in ALL {
         let parts = parts(contract);
         let headings: Vec<_> = parts.iter().map(|(heading, _)| *heading).collect();
@@ -100,11 +101,12 @@ fn every_page_has_its_parts() {
         let severity = contract.severity.name();
         assert!(parts[0].1.contains(severity), "{contract:?}: {severity}");
         assert!(parts[4].1.contains("(measured"), "{contract:?}");
+        for heading in [BREAKS, HOLDS] {
+            for line in example(contract, heading).1.lines() {
+                assert!(line.chars().count() <= NARROW, "{contract:?}: {line}");
+            }
+        }
     }
-}
-
-#[test]
-fn every_page_belongs_to_a_contract() {
     let folder = concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/harness/check/src/contract/pages"
@@ -112,58 +114,26 @@ fn every_page_belongs_to_a_contract() {
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), ALL.len());
 }
 
-#[test]
-fn examples_fit_narrow_terminals() {
-    for contract in ALL {
-        for heading in [BREAKS, HOLDS] {
-            let (_, source) = example(contract, heading);
-            for line in source.lines() {
-                assert!(line.chars().count() <= NARROW, "{contract:?}: {line}");
-            }
-        }
-    }
-}
-
-/// The examples of every fifth contract are tried, or all if the tests try everything.
-#[test]
-fn what_shall_break_a_contract_breaks_this_one_alone_and_what_shall_hold_it_has_no_defect() {
-    // The contracts on tokens know the model's tokens; `<|end|>` includes spaces before it.
-    let tokens = [
-        "<s>",
-        "</s>",
-        "<|im_start|>",
-        "<|im_end|>",
-        "<|sep|>",
-        " <|end|>",
-    ];
-    let changes = sample(ALL.iter().collect(), 5).into_iter().map(|contract| {
-        let before = template(contract, HOLDS);
-        let is_on_tokens = ON_TOKENS.contains(&contract.id);
-        Change {
-            what: BREAKS.to_owned(),
-            tokenizer: is_on_tokens.then(|| tokenizer(&before, &tokens, &[4, 6])),
-            after: template(contract, BREAKS),
-            expected: Expected::Alone(contract),
-            before,
-        }
-    });
-    check(&changes.collect::<Vec<_>>());
-}
-
-/// Whoever copies the example gets a template that is sound for every user, also on servers that
-/// hand conversations on as they are written. A sample, as above.
-#[test]
-fn what_shall_hold_holds_on_raw_servers_too() {
-    for contract in sample(ALL.iter().collect(), 5) {
-        let template = template(contract, HOLDS);
-        let engines = Engines::default();
-        let engine = engines.for_dialect(template.dialect).unwrap();
-        let card = examine(engine, &template);
-        let alone = card.without_front.iter();
-        let broken: Vec<_> = alone
-            .filter(|finding| finding.severity().is_defect())
-            .map(|finding| finding.contract.id)
-            .collect();
-        assert!(broken.is_empty(), "{}: {broken:?}", contract.id);
-    }
+/// What shall break a contract breaks this one alone, with its usual severity, and what shall hold it
+/// has no defect.
+pub(super) fn examples(contract: &'static Contract) {
+    let [before, after] = [HOLDS, BREAKS].map(|heading| subject(contract, heading).card());
+    let defects = |card: &rolecall_check::card::Card| -> Vec<_> {
+        let defects = card.unexplained().map(|finding| finding.contract.id);
+        defects.collect()
+    };
+    assert_eq!(judgement(&before, contract), &Judgement::Holds);
+    assert_eq!(defects(&before), [""; 0]);
+    let finding = after.broken().find(|one| one.contract == contract);
+    assert_eq!(finding.map(|one| one.severity()), Some(contract.severity));
+    let expected = contract.severity.is_defect().then_some(contract.id);
+    assert_eq!(defects(&after), Vec::from_iter(expected));
+    // Whoever copies the example gets a template that is sound for every user, also on servers that
+    // hand conversations on as they are written.
+    let alone = before.without_front.iter();
+    let alone = alone.filter(|finding| finding.severity().is_defect());
+    assert_eq!(
+        alone.map(|one| one.contract.id).collect::<Vec<_>>(),
+        [""; 0]
+    );
 }
