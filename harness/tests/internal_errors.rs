@@ -281,7 +281,7 @@ proptest! {
     #![proptest_config(ProptestConfig {
         failure_persistence: None,
         rng_algorithm: proptest::test_runner::RngAlgorithm::ChaCha,
-        ..ProptestConfig::with_cases(if is_everything() { 400 } else { 2 })
+        ..ProptestConfig::with_cases(if is_everything() { 400 } else { 1 })
     })]
 
     #[test]

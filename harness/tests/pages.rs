@@ -290,14 +290,19 @@ fn commands_print_what_the_pages_say() {
             is_everything() || !is_in_checkout || !LONG.contains(&arguments)
         },
     };
-    let commands: usize = pages().iter().map(|page| page.run(&suite)).sum();
-    assert!(commands >= 20, "{commands} examples were found");
+    // `.ci/run` tries all of them, and so does whoever writes their output.
+    let is_written = std::env::var_os("ROLECALL_PAGES").is_some();
+    let one_of = if is_written { 1 } else { 4 };
+    let pages = sample(pages(), one_of).into_iter();
+    let commands: usize = pages.map(|page| page.run(&suite)).sum();
+    let least = if is_everything() { 20 } else { 2 };
+    assert!(commands >= least, "{commands} examples were found");
 }
 
 /// New cases change figures, and make the kept measurements older than the suite. The pages are
-/// right all the same, so that nobody has to change them with a case. Every third page is tried, or all
-/// if the tests try everything.
+/// right all the same, so that nobody has to change them with a case.
 #[test]
+#[ignore = "long: .ci/nightly tries it"]
 fn the_pages_are_right_after_a_new_case() {
     let folder = Folder::empty();
     let cache = folder.path("cache");
@@ -328,7 +333,7 @@ fn the_pages_are_right_after_a_new_case() {
         table.contains("measured before the suite changed"),
         "{table}"
     );
-    for page in sample(pages(), 3) {
+    for page in pages() {
         page.run(&suite);
     }
 }

@@ -74,7 +74,7 @@ fn models_with_strange_files() {
     ];
     let mut count = 0;
     let mut wrong = Vec::new();
-    for (file, strange) in sample(combined(&files), 17) {
+    for (file, strange) in sample(combined(&files), 37) {
         let world = World::new();
         world.write(
             "work/model/tokenizer_config.json",
@@ -120,7 +120,7 @@ fn suites_with_strange_files() {
     ];
     let mut count = 0;
     let mut wrong = Vec::new();
-    for (file, strange) in sample(combined(&files), 37) {
+    for (file, strange) in sample(combined(&files), 67) {
         let world = suite();
         put(&world, strange, &format!("work/{file}"));
         for arguments in [
@@ -210,7 +210,7 @@ fn a_suite_names_nothing_outside() {
     ];
     let lines = lines.iter();
     let all = lines.flat_map(|line| places.iter().map(move |place| (line, *place)));
-    for ((what, line), place) in sample(all.collect(), 14) {
+    for ((what, line), place) in sample(all.collect(), 43) {
         let world = suite();
         world.link("work/link", "../outside");
         world.link("work/file.jinja", "../outside/secret.jinja");

@@ -67,7 +67,7 @@ const OURS: [&str; 6] = [
 
 #[test]
 fn nothing_becomes_markdown() {
-    for text in sample(TEXTS.to_vec(), 8) {
+    for text in sample(TEXTS.to_vec(), 16) {
         let world = world(text);
         for arguments in [
             &[
@@ -100,7 +100,7 @@ fn nothing_becomes_markdown() {
 
 #[test]
 fn results_for_ci_are_xml_whatever_a_template_says() {
-    for text in sample(TEXTS.to_vec(), 8) {
+    for text in sample(TEXTS.to_vec(), 16) {
         let world = world(text);
         for path in ["a.jinja", "folder"] {
             let seen = world.rolecall(&["check", "--format", "junit", path]);
@@ -117,7 +117,7 @@ fn no_character_breaks_xml() {
     let characters: Vec<char> = ('\0'..='\u{ffff}')
         .chain(['\u{1f600}', '\u{10ffff}'])
         .collect();
-    for part in sample(characters.chunks(8192).collect(), 4) {
+    for part in sample(characters.chunks(8192).collect(), 9) {
         let text: String = part.iter().collect();
         let world = World::new();
         let source = format!("{{{{ raise_exception({}) }}}}", quoted(&text));
@@ -133,7 +133,7 @@ fn no_character_breaks_xml() {
 
 #[test]
 fn results_for_programs_are_json() {
-    for text in sample(TEXTS.to_vec(), 8) {
+    for text in sample(TEXTS.to_vec(), 16) {
         let world = world(text);
         for (format, path) in [
             ("sarif", "a.jinja"),
@@ -159,7 +159,7 @@ fn results_for_programs_are_json() {
 /// In a page, a text of others is data: no element and no attribute comes of it.
 #[test]
 fn nothing_becomes_a_part_of_a_page() {
-    for text in sample(TEXTS.to_vec(), 8) {
+    for text in sample(TEXTS.to_vec(), 16) {
         let world = world(text);
         for arguments in [
             &["check", "--html", "page.html", "a.jinja"][..],

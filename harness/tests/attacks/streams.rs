@@ -12,7 +12,7 @@ use crate::extent::sample;
 fn a_full_device_is_an_error() {
     let world = World::new();
     world.write("work/t.jinja", "{{ messages[0].content }}");
-    for arguments in [
+    let commands = vec![
         &["--help"][..],
         &["--version"],
         &["help", "run"],
@@ -32,7 +32,8 @@ fn a_full_device_is_an_error() {
             "plain/single-turn",
         ],
         &["render", "--templates", "t.jinja", "*:plain/*"],
-    ] {
+    ];
+    for arguments in sample(commands, 4) {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let mut command = world.command("work", arguments);
         command
@@ -90,21 +91,21 @@ fn a_request_without_end_is_refused() {
         ),
         ("nothing", "\0".repeat(1 << 20)),
     ];
-    for (what, line) in sample(lines.to_vec(), 5) {
-        for engine in ["rolecall-jinja", "rolecall-go", "minijinja"] {
-            let seen = world.rolecall_in(
-                "work",
-                &["serve", engine],
-                format!("{start}{line}\n").as_bytes(),
-            );
-            let complaints = seen.complaints(&[0]);
-            assert!(complaints.is_empty(), "{engine}, {what}: {complaints:?}");
-        }
+    let engines = ["rolecall-jinja", "rolecall-go", "minijinja"];
+    let all = lines
+        .iter()
+        .flat_map(|line| engines.map(|engine| (line, engine)));
+    for ((what, line), engine) in sample(all.collect(), 10) {
+        let request = format!("{start}{line}\n");
+        let seen = world.rolecall_in("work", &["serve", engine], request.as_bytes());
+        let complaints = seen.complaints(&[0]);
+        assert!(complaints.is_empty(), "{engine}, {what}: {complaints:?}");
     }
 }
 
 /// A program that asks for more templates than fit into memory at once.
 #[test]
+#[ignore = "long: .ci/nightly tries it"]
 fn templates_without_end_are_served() {
     let world = World::new();
     let mut requests = vec![r#"{"rolecall": 1, "request": "start"}"#.to_owned()];

@@ -494,7 +494,7 @@ fn every_command_lives_through_a_suite_of_ruins() {
         put(&folder, &format!("snapshots/cards/bad-{n}.snap"), *state);
         put(&folder, &format!("snapshots/bad-{n}.snap"), *state);
     }
-    let commands: [(&[&str], i32); 12] = [
+    let commands: Vec<(&[&str], i32)> = vec![
         (&["run"], 2),
         (&["run", "--format", "jsonl"], 2),
         (&["run", "--pairs", "--all"], 2),
@@ -508,21 +508,22 @@ fn every_command_lives_through_a_suite_of_ruins() {
         (&["reference", "update"], 2),
         (&["reference", "verify"], 2),
     ];
-    for (command, code) in commands {
+    for (command, code) in sample(commands, 3) {
         let ran = folder.rolecall(command);
         assert_eq!(ended(&ran), code, "{command:?}\n{}", ran.stderr());
     }
-    for path in [
+    let paths = vec![
         "cases/templates",
         "cases/conversations",
         "cases/tools",
         "snapshots",
-    ] {
+    ];
+    for path in sample(paths, 2) {
         ended(&folder.rolecall(&["check", path]));
         ended(&folder.rolecall(&["render", "--templates", path]));
         ended(&folder.rolecall(&["render", "--cases", path]));
     }
-    for (n, state) in sample(states.iter().enumerate().collect(), 5) {
+    for (n, state) in sample(states.iter().enumerate().collect(), 9) {
         let case = format!("cases/conversations/bad-{n}.json");
         let code = ended(&folder.rolecall(&["check", &case]));
         assert_eq!(code, 2, "{state:?} is no template");

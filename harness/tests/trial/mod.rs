@@ -260,7 +260,7 @@ fn a_reader_that_stops_changes_no_exit_code() {
     let commands = commands.iter();
     let all =
         commands.flat_map(|(arguments, code)| [false, true].map(|both| (*arguments, *code, both)));
-    for (arguments, code, both) in sample(all.collect(), 3) {
+    for (arguments, code, both) in sample(all.collect(), 7) {
         let mut command = folder.command(arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
