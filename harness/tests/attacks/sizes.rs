@@ -325,7 +325,7 @@ fn many_small_things_take_no_longer_than_their_number() {
         .is_well(&[2])
         .says(&["Modelfile:10003:1"]);
 
-    let count = if is_everything() { 800 } else { 200 };
+    let count = if is_everything() { 800 } else { 50 };
     let fields: Vec<String> = (0..count)
         .map(|n| format!("\"f{n}\": {{\"open\": \"<f{n}>\", \"close\": \"</f{n}>\"}}"))
         .collect();

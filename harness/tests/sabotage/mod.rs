@@ -195,7 +195,7 @@ fn sabotage(extent: Extent) -> All {
     }
     let work: Vec<_> = by_kind
         .into_values()
-        .flat_map(|pieces| sample(pieces, 120))
+        .flat_map(|pieces| sample(pieces, 240))
         .collect();
     let next = AtomicUsize::new(0);
     let all: Mutex<All> = Mutex::default();

@@ -346,7 +346,7 @@ fn a_damaged_builtin_suite_is_made_again() {
     let cache = tempfile::tempdir().unwrap();
     let run = || {
         folder
-            .rolecall_with_cache(cache.path(), &["run", "-q", "chatml", "qwen2.5"])
+            .rolecall_with_cache(cache.path(), &["run", "-q", "chatml", "qwen2.5:plain/*"])
             .stdout()
     };
     let whole = run();
