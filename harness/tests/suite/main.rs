@@ -4,8 +4,9 @@
 //!
 //! The tests find families and templates when they start, so a new case file or template needs no
 //! line here. `qwen3-think::tool-calls` tests a template with a family of cases, `qwen3-think::card` its
-//! report card, and `case_file::…` a case file. In `session::…` a user types commands. What differs becomes a pending snapshot for `cargo insta review`, except in CI.
-//! `rolecall review` needs no pending snapshots.
+//! report card, and `case_file::…` a case file. In `session::…` a user types commands. What differs
+//! becomes a pending snapshot for `cargo insta review`, except in CI. `rolecall review` needs no pending
+//! snapshots.
 
 // Tests read what they wrote, and their helpers may panic.
 #![allow(clippy::disallowed_methods, clippy::print_stderr, clippy::unwrap_used)]
