@@ -372,24 +372,6 @@ fn a_server_that_counts_nothing_is_an_error() {
 }
 
 #[test]
-fn a_model_without_a_tokenizer_cannot_be_counted() {
-    let folder = folder();
-    folder.write("bare.jinja", SOURCE);
-    let bare = folder.rolecall(&[
-        "fingerprint",
-        "http://127.0.0.1:1",
-        "--templates",
-        "bare.jinja",
-    ]);
-    assert_eq!(bare.code(), 2);
-    assert!(
-        bare.stderr().contains("a model folder with tokenizer.json"),
-        "{}",
-        bare.stderr()
-    );
-}
-
-#[test]
 #[ignore = "long: .ci/nightly tries it"]
 fn another_revision_of_a_template_is_counted_with_the_tokenizer_of_the_model() {
     let folder = folder();

@@ -28,53 +28,6 @@ use rolecall_suite::suite::Pair;
 use serde_json::{Value, json};
 
 use crate::extent::is_everything;
-use crate::folder::Folder;
-
-#[test]
-fn letters_of_several_bytes_next_to_a_message_are_judged() {
-    let folder = Folder::empty();
-    let jinja = |before: &str| {
-        format!("{{% for m in messages %}}{before}{{{{ m.content }}}}{{% endfor %}}")
-    };
-    folder.write("é.jinja", &jinja("é"));
-    folder.write("a.jinja", &jinja("{{ m.role }}："));
-    folder.write(
-        "b.gotmpl",
-        "{{ range .Messages }}{{ .Role }}»{{ .Content }}\n{{ end }}",
-    );
-    let ran = folder.rolecall(&[
-        "check", "é.jinja", "a.jinja", "b.gotmpl", "--format", "json",
-    ]);
-    assert_eq!(ran.code(), 1, "{}", ran.stderr());
-    let cards: Value = serde_json::from_str(&ran.stdout()).unwrap();
-    assert_eq!(cards["cards"].as_array().unwrap().len(), 3);
-    assert!(!ran.stdout().contains(INTERNAL_ERROR.id));
-}
-
-#[test]
-fn conversations_of_system_messages_alone_are_judged() {
-    let folder = Folder::empty();
-    folder.write(
-        "t.jinja",
-        "{% for m in messages %}<{{ m.role }}>{{ m.content }}\n{% endfor %}",
-    );
-    let log = [
-        r#"{"messages":[{"role":"system","content":"x"}]}"#,
-        r#"{"system":"x","messages":[]}"#,
-        r#"{"instructions":"x","input":[]}"#,
-        r#"{"conversations":[{"from":"system","value":"x"}]}"#,
-        r#"{"messages":[{"role":"user","content":"x"}]}"#,
-    ];
-    folder.write("log.jsonl", &log.join("\n"));
-    let ran = folder.rolecall(&["check", "t.jinja", "log.jsonl", "--format", "json"]);
-    let said: Value =
-        serde_json::from_str(&ran.stdout()).unwrap_or_else(|_| panic!("{}", ran.stderr()));
-    assert!(
-        said["conversations"][0]["conversations"].as_u64() >= Some(4),
-        "{said}"
-    );
-    assert!(!ran.stdout().contains(INTERNAL_ERROR.id));
-}
 
 /// Cuts each text into bytes, or panics.
 struct Bytes {

@@ -20,8 +20,6 @@ mod constructs;
 mod convenience;
 mod conversations;
 mod cover;
-#[cfg(unix)]
-mod engines;
 mod export;
 #[cfg(unix)]
 mod files;

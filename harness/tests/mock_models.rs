@@ -162,7 +162,7 @@ fn roundtrip(behaviour: &str, more: &[&str]) -> Ran {
         "--engine",
         &engine,
         "--limits",
-        "time=2s,start=20s",
+        "time=1s,start=20s",
     ];
     let output = Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
         .env("ROLECALL_CACHE", CACHE)
@@ -317,34 +317,6 @@ fn the_command_writes_a_mock_model() {
         .unwrap()
         .bytes();
     assert!(ran.0.stdout == expected);
-    folder.write("both/a.jinja", "a");
-    folder.write("both/b.jinja", "b");
-    folder.write("c.gotmpl", "{{ .Prompt }}");
-    for (arguments, words) in [
-        (&["mock-model"][..], "TEXT"),
-        (
-            &["mock-model", "a", "--file", "text"],
-            "cannot be used with",
-        ),
-        (&["mock-model", "--file", "gone"], "gone"),
-        (
-            &["mock-model", "ab", "--template", "gone.jinja"],
-            "gone.jinja",
-        ),
-        (&["mock-model", "ab", "--template", "both"], "a, b"),
-        (
-            &["mock-model", "ab", "--template", "c.gotmpl"],
-            "go template",
-        ),
-    ] {
-        let ran = folder.rolecall(arguments);
-        assert_eq!(
-            (ran.code(), ran.stdout()),
-            (2, String::new()),
-            "{arguments:?}"
-        );
-        has(&ran.stderr(), &[words]);
-    }
 }
 
 #[test]
@@ -450,7 +422,7 @@ fn a_server_that_misbehaves_never_stops_the_run() {
         (code, kinds(&lines)),
         (1, vec!["failed", "failed", "read-back"])
     );
-    assert_eq!(lines[0]["words"], "no answer within 2 s");
+    assert_eq!(lines[0]["words"], "no answer within 1 s");
     assert!(begin.elapsed() < Duration::from_secs(30));
     let (_, lines) = returned("dies");
     assert_eq!(kinds(&lines), ["read-back", "read-back", "failed"]);
@@ -461,62 +433,4 @@ fn a_server_that_misbehaves_never_stops_the_run() {
         lines[0]["words"].as_str().unwrap(),
         &["its answer to /v1/chat/completions"],
     );
-}
-
-#[test]
-fn requests_that_cannot_be_met_are_refused() {
-    let folder = suite();
-    for (arguments, words) in [
-        (&["run", "--roundtrip"][..], "--engine"),
-        (
-            &["run", "--roundtrip", "--engine", "minijinja"],
-            "none that it can start",
-        ),
-        (
-            &[
-                "run",
-                "--roundtrip",
-                "--engine",
-                "llama-server=http://127.0.0.1:1",
-            ],
-            "none that it can start",
-        ),
-        (
-            &[
-                "run",
-                "--roundtrip",
-                "--engine",
-                "llama-server=x",
-                "--format",
-                "junit",
-            ],
-            "human and jsonl",
-        ),
-        (
-            &["run", "--roundtrip", "--engine", "llama-server=x 'y"],
-            "x 'y",
-        ),
-        (
-            &[
-                "run",
-                "--roundtrip",
-                "--engine",
-                "llama-server=x",
-                "nothing",
-            ],
-            "matches no template",
-        ),
-    ] {
-        let ran = folder.rolecall(arguments);
-        assert_eq!(ran.code(), 2, "{arguments:?}: {}", ran.stdout());
-        has(&ran.stderr(), &[words]);
-    }
-    let ran = folder.rolecall(&[
-        "run",
-        "--roundtrip",
-        "--engine",
-        "llama-server=no-such-program",
-    ]);
-    assert_eq!(ran.code(), 1);
-    has(&ran.stdout(), &["there is no program `no-such-program`"]);
 }

@@ -1,13 +1,11 @@
-//! Programs that read answers with parsers of their own, over the engine protocol: the command
-//! `roundtrip` with `--engine`, and programs that misbehave.
+//! Programs that read answers with parsers of their own, over the engine protocol, and programs
+//! that misbehave. Sessions in `parsers` try the command `roundtrip` with `--engine`.
 
 use std::time::Duration;
 
 use rolecall_core::{Answer, Dialect, Limit, ReadOutcome, Template, TemplateReader as _};
 use rolecall_io::protocol::{ProtocolEngine, ProtocolLimits};
 use serde_json::{Map, json};
-
-use crate::folder::Folder;
 
 /// The beginning of all scripts. `greet` says what the program reads with, `ask` reads a request into
 /// `line` and its number into `id`, `part` is a text of the request, and `read` answers with a content.
@@ -199,90 +197,4 @@ fn a_program_that_reads_nothing_is_given_up() {
     let outcomes = readings("greet '[\"chat_template\"]'; ask; exit 1", &["x"; 5]);
     let message = "it answers nothing: it ended instead of answering (exit status: 1)".to_owned();
     assert_eq!(outcomes, vec![ReadOutcome::NotAsked { message }; 5]);
-}
-
-/// A template with an answer that its program reads, and one without a response template.
-fn suite() -> Folder {
-    let folder = Folder::empty();
-    let source = "{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>\n{% endfor %}\
-        {% if add_generation_prompt %}<assistant>{% endif %}";
-    let sidecar =
-        r#"{"about": "A test.", "origin": "a test", "special_tokens": {"eos_token": "</s>"}"#;
-    folder.write("cases/templates/plain.jinja", source);
-    folder.write("cases/templates/plain.json", &format!("{sidecar}}}"));
-    folder.write("cases/templates/told.jinja", source);
-    let response = r#"{"start_anchor": "<assistant>", "fields": {"content": {}}}"#;
-    let reported = format!("{sidecar}, \"response_template\": {response}}}");
-    folder.write("cases/templates/told.json", &reported);
-    let cases = r#"{"about": "Answers.", "cases": {
-        "long": {"about": "A question and its answer.", "messages": [
-            {"role": "user", "content": "q"}, {"role": "assistant", "content": "It is so."}]},
-        "short": {"about": "A short answer.", "messages": [
-            {"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]}}}"#;
-    folder.write("cases/conversations/plain.json", cases);
-    folder.accept_all();
-    folder
-}
-
-/// What `roundtrip` with a script as its engine prints, and its exit code.
-fn roundtrip(folder: &Folder, script: &str, more: &[&str]) -> (String, i32) {
-    let path = folder.write("engine.sh", &format!("{PRELUDE}\n{script}\n"));
-    let command = format!("sh '{}'", path.display());
-    let arguments = ["roundtrip", "--engine", command.as_str()];
-    let ran = folder.rolecall(&[&arguments[..], more].concat());
-    (format!("{}{}", ran.stdout(), ran.stderr()), ran.code())
-}
-
-#[test]
-fn a_program_reads_all_templates_without_the_end_token() {
-    let folder = suite();
-    let (said, code) = roundtrip(&folder, "misbehave() { read_as b; }\nserve", &[]);
-    let one = "read with tags\n      1 read back\n      1 changed\n\nplain/short#1: changed\n  \
-        content: changed\n    meant \"a\"\n    read \"b\"\n  text \"a\"\n\n";
-    assert_eq!(said, format!("plain, {one}told, {one}"));
-    assert_eq!(code, 0);
-
-    let unsupported = "misbehave() { \
-        echo \"{\\\"id\\\": $id, \\\"outcome\\\": \\\"unsupported\\\", \\\"message\\\": \\\"no parser\\\"}\"; }\n\
-        serve";
-    let (said, code) = roundtrip(&folder, unsupported, &["told"]);
-    let reported = "told, read with tags\n      1 read back\n      1 refused\n        \
-        no parser\n\n";
-    assert_eq!((said.as_str(), code), (reported, 0));
-}
-
-#[test]
-fn a_program_is_asked_only_for_what_it_reads() {
-    let folder = suite();
-    let refused = |script: &str, more: &[&str], words: &str| {
-        let (said, code) = roundtrip(&folder, script, more);
-        assert!(code == 2 && said.contains(words), "{code}: {said}");
-    };
-    refused("greet '[]'; ask", &[], "`fake` reads no answers");
-    refused("greet '[\"own\"]'; ask", &[], "`fake` reads no answers");
-    refused("greet '\"chat_template\"'; ask", &[], "cannot be used");
-    let own = "misbehave() { exit 1; }\nserve";
-    let words = "`fake` reads no answers with response templates";
-    refused(own, &["--response-templates"], words);
-    let ran = folder.rolecall(&["roundtrip", "--engine", "rolecall-jinja"]);
-    assert!(ran.stderr().contains("`rolecall-jinja` reads no answers"));
-
-    // A program that reads in both ways uses its own parsers, unless it shall not.
-    let both = r#"ask() { read -r line || exit 0; id=${line#*\"id\":}; id=${id%%,*}; }
-greet '["response_template", "chat_template"]'
-while ask; do
-  case $line in
-    *'"request":"load"'*) ok ;;
-    *'"response_template":{'*) read_as "with the response template" ;;
-    *) read_as "with its own parsers" ;;
-  esac
-done"#;
-    let (said, _) = roundtrip(&folder, both, &["told"]);
-    assert!(said.contains("read \"with its own parsers\""), "{said}");
-    let (said, _) = roundtrip(&folder, both, &["--response-templates"]);
-    assert!(
-        said.contains("read \"with the response template\""),
-        "{said}"
-    );
-    assert!(!said.contains("plain\n"), "{said}");
 }

@@ -521,6 +521,7 @@ fn names(folder: &Path) -> Vec<String> {
 /// the machine does other work, does not. No figure here depends on how busy the machine is: each
 /// command runs until enough was counted.
 #[test]
+#[ignore = "long: .ci/nightly tries it"]
 fn time_counts_while_a_command_computes_or_waits() {
     const ENOUGH: Duration = Duration::from_millis(100);
     let counted = |mut children: Vec<Child>| -> Vec<Stopwatch> {

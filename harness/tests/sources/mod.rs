@@ -3,7 +3,6 @@
 
 pub(crate) mod build;
 mod check;
-mod cli;
 mod folders;
 mod gguf;
 mod hostile;

@@ -178,28 +178,6 @@ fn in_a_suite_of_init() {
     assert_ne!(ran.code(), 2, "`{command}`: {}", ran.stderr());
 }
 
-/// A folder of the name that is something else keeps a name of its own.
-#[test]
-fn where_a_folder_has_the_name_of_another_template() {
-    let folder = Folder::empty();
-    folder.write("good.jinja", GOOD);
-    folder.write(
-        "rolecall.toml",
-        "[templates]\nmodel = \"good.jinja\"\n[cases]\nbuiltin = [\"plain\"]\n",
-    );
-    folder.write("model/chat_template.jinja", "another");
-    let own = folder.rolecall(&["show", "model", "plain/single-turn"]);
-    assert!(own.stdout().contains("<|im_start|>"), "{}", own.stdout());
-    assert!(
-        own.stderr()
-            .contains("./model is the file or folder of that name"),
-        "{}",
-        own.stderr()
-    );
-    let other = folder.rolecall(&["show", "./model", "plain/single-turn"]);
-    assert!(other.stdout().contains("another"), "{}", other.stdout());
-}
-
 /// A revision of a template of the suite has the suite's settings, too.
 #[test]
 fn a_revision_has_the_settings_of_the_suite() {
