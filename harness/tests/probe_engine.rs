@@ -254,37 +254,6 @@ fn where_everything_fails_nothing_is_fine() {
 }
 
 #[test]
-fn a_missing_file_is_reported_as_that() {
-    let folder = Folder::new();
-    let missing = "there is no file `adaptor.sh` in this folder";
-    let ran = folder.rolecall(&["probe-engine", "sh adaptor.sh"]);
-    assert_eq!(ran.code(), 1);
-    let said = ran
-        .stdout()
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
-    assert!(said.contains(missing), "{said}");
-    assert!(!said.contains("answer `start` with"), "{said}");
-    let ran = folder.rolecall(&["run", "--engine", "sh adaptor.sh"]);
-    assert_eq!(ran.code(), 2);
-    let said = ran
-        .stderr()
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ");
-    assert!(said.contains(missing), "{said}");
-    // A file that is there is not the cause.
-    folder.write("adapter.sh", "exit 3");
-    let ran = folder.rolecall(&["probe-engine", "sh adapter.sh"]);
-    assert!(
-        !ran.stdout().contains("there is no file"),
-        "{}",
-        ran.stdout()
-    );
-}
-
-#[test]
 fn lines_that_nobody_asked_for_are_reported() {
     // Output after the last answer of a check is read by the next one.
     let trial = tried(&format!("{GOOD} | {}", chatter("bHi", "xx")));
@@ -370,18 +339,6 @@ fn results_are_for_people_and_for_programs() {
     assert_eq!(check("prompt")["result"], "fine");
     assert_eq!(check("prompt")["help"], Value::Null);
 
-    for (engine, words) in [
-        (
-            "./no-such-program x",
-            "there is no program `./no-such-program`",
-        ),
-        ("nothere", "no engine is named `nothere`"),
-        ("'x", "a quote does not end"),
-    ] {
-        let ran = folder.rolecall(&["probe-engine", engine]);
-        assert_eq!((ran.code(), ran.stdout()), (2, String::new()), "{engine}");
-        assert!(ran.stderr().contains(words), "{}", ran.stderr());
-    }
     let missing = Trial::of(&["./no-such-program".to_owned()], &limits()).unwrap_err();
     assert!(matches!(missing, ProtocolError::Start { .. }));
 }
