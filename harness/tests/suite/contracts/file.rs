@@ -108,12 +108,19 @@ impl<'t> Rest<'t> {
             if parts.iter().any(|known| known.name == name) {
                 return malformed(line, "write another sentence: a part above has this one");
             }
+            let source = self.source(line)?;
+            let notes = self.notes(line, of)?;
+            let is_of_change = |note: &Note| matches!(note, Note::Unnoticed | Note::Hidden);
+            let of_change = notes.iter().find(|(_, note)| is_of_change(note));
+            if let (Source::Whole(..), Some((line, _))) = (&source, of_change) {
+                return malformed(*line, "this note is about a change: begin with `in NAME`");
+            }
             parts.push(Part {
                 file: file.to_owned(),
                 line,
                 name: name.to_owned(),
-                source: self.source(line)?,
-                notes: self.notes(line, of)?,
+                source,
+                notes,
             });
         }
         Ok(parts)

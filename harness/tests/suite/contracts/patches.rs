@@ -65,21 +65,20 @@ impl Part {
                     };
                     (!is_met).then(|| format!("it shows {shown:?} and rewords {reworded:?}"))
                 }
-                (Note::Prompt(text), Some((_, after))) => {
-                    let prompt = outcome(after, &asked);
-                    let is_met =
-                        matches!(&prompt, Outcome::Rendered { text: found } if found == text);
-                    (!is_met).then(|| format!("the prompt is {prompt:?}"))
+                (Note::Prompt(_) | Note::Refusal(_) | Note::SamePrompt, Some((_, after))) => {
+                    let found = outcome(after, &asked);
+                    let is_met = match (note, &found) {
+                        (Note::Prompt(text), Outcome::Rendered { text: found }) => found == text,
+                        (Note::Refusal(words), Outcome::Raised { message }) => {
+                            message.contains(words)
+                        }
+                        (Note::SamePrompt, found) => *found == outcome(template, &asked),
+                        _ => false,
+                    };
+                    (!is_met).then(|| format!("the patched template gives {found:?}"))
                 }
-                (Note::Refusal(words), Some((_, after))) => {
-                    let prompt = outcome(after, &asked);
-                    let is_met =
-                        matches!(&prompt, Outcome::Raised { message } if message.contains(words));
-                    (!is_met).then(|| format!("the prompt is {prompt:?}"))
-                }
-                (Note::SamePrompt, Some((_, after))) => {
-                    let prompts = [template, after].map(|template| outcome(template, &asked));
-                    (prompts[0] != prompts[1]).then(|| format!("the prompts are {prompts:?}"))
+                (Note::Proof(..) | Note::Prompt(_) | Note::Refusal(_) | Note::SamePrompt, None) => {
+                    Some("no patch is found for a note above this one".to_owned())
                 }
                 _ => None,
             };

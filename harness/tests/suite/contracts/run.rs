@@ -90,15 +90,10 @@ impl Part {
                     found = has(card);
                     let is_old = before.is_some_and(|before| !has(before).is_empty());
                     (found.is_empty() || is_old).then(|| {
-                        let how = if is_old {
-                            ", not before the change"
-                        } else {
-                            ""
-                        };
-                        format!(
-                            "the card should have this {severity} of {}{how}",
-                            contract.id
-                        )
+                        let how = if is_old { "only after the change " } else { "" };
+                        let note = format!("{severity} of {}: {words}", contract.id);
+                        let note = note.trim_end_matches(": ");
+                        format!("the card should {how}have `{note}`")
                     })
                 }
                 Note::Because(words) => {
