@@ -2,50 +2,20 @@
 //! `harness/tests/contracts`.
 
 use crate::card::examine;
-use rolecall_core::{CaseId, Conversation};
+use rolecall_core::Conversation;
 use rolecall_front::program::FrontProgram;
 use rolecall_jinja::JinjaEngine;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
-
-fn case(name: &str, messages: Value, tools: Option<Value>) -> Case {
-    let list = |value: Value| value.as_array().unwrap().clone();
-    Case {
-        id: CaseId::new("x", name),
-        tools: tools.map(list),
-        ..Case::from_messages(list(messages))
-    }
-}
-
-fn cases() -> Vec<Case> {
-    let hi = json!({"role": "user", "content": "Hi"});
-    let parts = json!({"role": "user", "content": [{"type": "text", "text": "Hi"}]});
-    let image =
-        json!({"role": "user", "content": [{"type": "text", "text": "Hi"}, {"type": "image"}]});
-    let tool = json!({"type": "function", "function": {"name": "f", "parameters": {}}});
-    let call = json!({"role": "assistant", "content": null, "tool_calls": [
-        {"type": "function", "function": {"name": "f", "arguments": "{\"a\": 1}"}}]});
-    let no_calls = json!({"role": "assistant", "content": "Yes", "tool_calls": []});
-    vec![
-        case("plain", json!([hi]), None),
-        case("no-tools", json!([hi]), Some(json!([]))),
-        case("tools", json!([hi]), Some(json!([tool]))),
-        case("call", json!([hi, call]), Some(json!([tool]))),
-        case("no-calls", json!([hi, no_calls, hi]), None),
-        case("parts", json!([parts]), None),
-        case("image", json!([image]), None),
-    ]
-}
 
 /// The fixes of a template. Applied again, there is nothing more to apply.
 #[track_caller]
 fn fixed_with(source: &str, unsafe_too: bool, is_chosen: impl Fn(&Contract) -> bool) -> Fixes {
     let engine = JinjaEngine::new();
-    let cases = cases();
     let fixer = Fixer {
         engine: &engine,
-        cases: &|| &cases,
+        cases: &|| &[],
         tokenizer: None,
         unsafe_too,
         most_work: None,
@@ -103,7 +73,7 @@ fn proof_of(before: &str, after: &str, contract: &str) -> Proof {
     let engine = JinjaEngine::new();
     let template = |source: &str| Template::from_source("t", Dialect::Jinja, source);
     let (before, after) = (template(before), template(after));
-    let asked = conversations(&cases(), &before, &examine(&engine, &before));
+    let asked = conversations(&[], &before, &examine(&engine, &before));
     let [old, new] = [&before, &after].map(|one| Outcomes::of(&engine, one, &asked.all));
     Proof::of(
         &FrontProgram::load(&engine, &before),
@@ -195,7 +165,7 @@ fn a_part_whose_text_is_null_does_not_become_a_word() {
     assert!(proof.others.contains(&null), "{:?}", proof.others);
     let template = Template::from_source("t", Dialect::Jinja, &found.source);
     let messages = json!([{"role": "user", "content": [{"type": "text", "text": null}]}]);
-    let asked = case("asked", messages, None);
+    let asked = Case::from_messages(messages.as_array().unwrap().clone());
     let engine = JinjaEngine::new();
     let after = engine
         .compile(&template)
@@ -237,11 +207,10 @@ fn a_search_with_little_work_says_what_it_was_not_done_with() {
     let engine = JinjaEngine::new();
     let template = Template::from_source("t", Dialect::Jinja, source);
     let card = examine(&engine, &template);
-    let cases = cases();
     let within = |most_work| {
         let search = Fixer {
             engine: &engine,
-            cases: &|| &cases,
+            cases: &|| &[],
             tokenizer: None,
             unsafe_too: false,
             most_work,
