@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use rolecall_core::{CaseId, Cut, Dialect, TemplateName};
 
+use super::results::Measurement;
+use super::roundtrip::RoundtripMeasurement;
+use super::suite_version::SuiteVersion;
 use crate::construct::ConstructTable;
-use crate::measurement::roundtrip::RoundtripMeasurement;
-use crate::measurement::{Measurement, SuiteVersion};
 
 /// The measurements, and the suite's present version.
 #[derive(Debug)]

@@ -8,10 +8,6 @@
 
 pub mod kept;
 
-pub mod roundtrip;
-
-pub mod matrix;
-
 mod suite_version;
 
 mod results;
@@ -21,6 +17,10 @@ mod difference;
 mod measurer;
 
 mod comparison;
+
+pub mod roundtrip;
+
+pub mod matrix;
 
 pub use crate::conclusion::Share;
 use crate::layout::Layout;

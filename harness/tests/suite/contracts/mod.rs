@@ -25,7 +25,7 @@ use crate::extent::is_everything;
 const FOLDER: &str = "harness/tests/contracts";
 
 /// Of so many templates one is tried if nobody asks for more.
-const ONE_OF: u64 = 6;
+const ONE_OF: u64 = 24;
 
 /// One test for each template, named after its file and its heading:
 /// `contract::calls-whole::a-call-has-no-end`, and one for the examples of each contract's page:

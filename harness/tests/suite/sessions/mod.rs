@@ -17,7 +17,7 @@ use crate::extent::is_everything;
 const FOLDER: &str = "harness/tests/sessions";
 
 /// Of so many sessions one is tried if nobody asks for more.
-const ONE_OF: u64 = 6;
+const ONE_OF: u64 = 12;
 
 /// One test for each session, named after its file: `session::first-hour/a-mistyped-name`.
 ///
