@@ -436,7 +436,7 @@ fn records(
 /// The first few of many names.
 fn few(names: &[String]) -> String {
     const MOST: usize = 5;
-    let shown = names[..names.len().min(MOST)].join(", ");
+    let shown = names.get(..MOST).unwrap_or(names).join(", ");
     match names.len().saturating_sub(MOST) {
         0 => shown,
         more => format!("{shown}, … and {more} more"),

@@ -42,8 +42,9 @@ fn around(diff: &Diff, side: Side) -> String {
     let lines = windows(hunk, WIDTH);
     let first = lines.iter().position(|line| line.side != Side::Both);
     let first = first.unwrap_or(0).saturating_sub(1);
-    let of_side = lines[first..]
+    let of_side = lines
         .iter()
+        .skip(first)
         .filter(|line| line.side == side || line.side == Side::Both);
     joined(of_side)
 }

@@ -136,7 +136,10 @@ impl CommonMistakes<'_> {
     pub fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.engines.len()];
         for wrong in self.pairs.values() {
-            counts[wrong.len() - 1] += 1;
+            let others = wrong.len().checked_sub(1);
+            if let Some(count) = others.and_then(|others| counts.get_mut(others)) {
+                *count += 1;
+            }
         }
         counts
     }

@@ -108,7 +108,7 @@ fn each_contract_can_be_broken() {
     // The suite's templates have a fault that depends on chance.
     for contract in ALL.iter().filter(|contract| contract.id != "deterministic") {
         let is_of_go = !contract.dialects.contains(&Dialect::Jinja);
-        let is_broken = broken[usize::from(is_of_go)].contains(&contract);
+        let is_broken = broken[usize::from(is_of_go)].contains(contract);
         assert!(is_broken, "nothing breaks {contract:?}");
     }
     // Faults of the suite's templates, most of which a card reports.

@@ -1,6 +1,6 @@
 //! The contracts' pages are complete, and their examples do what they promise.
 
-use rolecall_check::contract::{ALL, Contract, Judgement};
+use rolecall_check::contract::{ALL, Contract, Finding, Judgement};
 use rolecall_core::{Dialect, Template, TemplateName};
 use serde_json::{Map, Value};
 
@@ -125,7 +125,7 @@ pub(super) fn examples(contract: &'static Contract) {
     assert_eq!(judgement(&before, contract), &Judgement::Holds);
     assert_eq!(defects(&before), [""; 0]);
     let finding = after.broken().find(|one| one.contract == contract);
-    assert_eq!(finding.map(|one| one.severity()), Some(contract.severity));
+    assert_eq!(finding.map(Finding::severity), Some(contract.severity));
     let expected = contract.severity.is_defect().then_some(contract.id);
     assert_eq!(defects(&after), Vec::from_iter(expected));
     // Whoever copies the example gets a template that is sound for every user, also on servers that

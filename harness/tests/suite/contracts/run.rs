@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rolecall_check::card::Card;
-use rolecall_check::contract::{Contract, Evidence, Judgement, Severity};
+use rolecall_check::contract::{Contract, Evidence, Finding, Judgement, Severity};
 use rolecall_check::side_by_side::compare_probes;
 use rolecall_core::{Conversation, Template};
 
@@ -154,7 +154,7 @@ fn evidence<'c>(
         .findings
         .iter()
         .filter(move |one| one.contract == contract);
-    let evidence = findings.flat_map(|one| one.evidence());
+    let evidence = findings.flat_map(Finding::evidence);
     evidence.map(|one| (one, one.severity.unwrap_or(contract.severity)))
 }
 

@@ -81,7 +81,9 @@ impl From<Template> for Subject {
 
 /// Whether the suite has the template with this name, and not the folder.
 pub(super) fn is_of_suite(name: &str) -> bool {
-    !name.ends_with(".json") && dialect_of(Path::new(name)).is_none()
+    let file = Path::new(name);
+    let is_json = file.extension().is_some_and(|one| one == "json");
+    !is_json && dialect_of(file).is_none()
 }
 
 /// The text of a file in the folder.
