@@ -257,7 +257,7 @@ pub(crate) fn find_templates(named: &[PathBuf], set: &SetArguments) -> Result<Su
             problem.help = did_you_mean(&name, template_names(&layout));
         }
     }
-    let of_suite = of_suite(&layout, &own, set, |layout| {
+    let of_suite = of_suite(&only(&layout, &own), &own, set, |layout| {
         Suite::templates_around(layout, &[])
     })?;
     for one in &own {
@@ -297,6 +297,15 @@ pub(crate) fn template_names(layout: &Layout) -> Vec<String> {
     templates.map(|one| one.name.to_string()).collect()
 }
 
+/// The layout of which only these templates are read, if it has all of them in one folder.
+fn only(layout: &Layout, asked: &[OwnTemplate]) -> Layout {
+    let names: Option<Vec<_>> = asked.iter().map(OwnTemplate::names).collect();
+    match names.filter(|_| layout.configuration().is_none()) {
+        Some(names) => layout.narrowed(names.concat(), Vec::new()),
+        None => layout.clone(),
+    }
+}
+
 /// These templates of the suite, with the user's settings over their own. `load` loads the suite.
 fn of_suite(
     layout: &Layout,
@@ -308,13 +317,7 @@ fn of_suite(
         return Ok(Suite::default());
     }
     set.check(false)?;
-    let mut layout = layout.with_templates(|name| asked.iter().any(|one| one.is_of(name)));
-    // A suite without a configuration has all its templates in one folder.
-    let names: Option<Vec<_>> = asked.iter().map(OwnTemplate::names).collect();
-    if let Some(names) = names.filter(|_| layout.configuration().is_none() && !layout.is_narrowed())
-    {
-        layout = layout.narrowed(names.concat(), Vec::new());
-    }
+    let layout = layout.with_templates(|name| asked.iter().any(|one| one.is_of(name)));
     let mut suite = load(&fetched(&layout));
     suite
         .templates
@@ -388,10 +391,10 @@ pub(crate) fn load_templates_and_cases(
     let load = |layout: &Layout| Suite::load_around(layout, &[], cases);
     let suite = if own.is_empty() || !places.is_empty() {
         let mut suite = find(&places, cases, set, &[])?.suite;
-        suite.add_templates(of_suite(&layout, &own, set, load)?);
+        suite.add_templates(of_suite(&only(&layout, &own), &own, set, load)?);
         suite
     } else {
-        of_suite(&layout, &own, set, load)?
+        of_suite(&only(&layout, &own), &own, set, load)?
     };
     problems::write_notes(&mut clean::messages(), &suite.notes)?;
     Ok(suite)

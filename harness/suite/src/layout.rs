@@ -93,7 +93,7 @@ impl Layout {
     }
 
     /// Whether a part of the suite is not read.
-    pub fn is_narrowed(&self) -> bool {
+    pub(crate) fn is_narrowed(&self) -> bool {
         !self.only.templates.is_empty() || !self.only.cases.is_empty()
     }
 
