@@ -114,12 +114,9 @@ impl OwnTemplate {
     }
 
     /// The names that the templates can have, for a suite of which only they are read.
-    fn names(&self) -> Option<[Wildcard; 2]> {
-        let several = format!("{}.*", self.name);
-        Some([
-            Wildcard::new(&self.name).ok()?,
-            Wildcard::new(&several).ok()?,
-        ])
+    fn names(&self) -> Option<Vec<Wildcard>> {
+        let names = [self.name.clone(), format!("{}.*", self.name)];
+        names.iter().map(|name| Wildcard::new(name).ok()).collect()
     }
 
     /// Whether one of the templates can have this name.
