@@ -113,7 +113,7 @@ impl OwnTemplate {
         self.name == key.as_str() || self.name.starts_with(&format!("{key}."))
     }
 
-    /// The names that the templates can have, for a suite of which only they are read.
+    /// Patterns for the names of the templates. Those of a source with several are longer.
     fn names(&self) -> Option<Vec<Wildcard>> {
         let names = [self.name.clone(), format!("{}.*", self.name)];
         names.iter().map(|name| Wildcard::new(name).ok()).collect()
@@ -294,7 +294,8 @@ pub(crate) fn template_names(layout: &Layout) -> Vec<String> {
     templates.map(|one| one.name.to_string()).collect()
 }
 
-/// The layout of which only these templates are read, if it has all of them in one folder.
+/// A layout of which only these templates are read. One with a `rolecall.toml` stays as it is, because
+/// [`of_suite`] chooses among its templates.
 fn only(layout: &Layout, asked: &[OwnTemplate]) -> Layout {
     let names: Option<Vec<_>> = asked.iter().map(OwnTemplate::names).collect();
     match names.filter(|_| layout.configuration().is_none()) {

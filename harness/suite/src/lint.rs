@@ -52,7 +52,7 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     families(suite, &mut findings);
     findings.extend(known_defects::unknown_contracts(&suite.templates));
     findings.extend(measurement::problems(layout));
-    findings.extend(crate::measurement::roundtrip::problems(layout));
+    findings.extend(measurement::roundtrip::problems(layout));
     cases(layout, suite, &mut findings);
     drafts(layout, &mut findings);
     // Only the published suite has to have these.

@@ -27,6 +27,7 @@ mod pairs;
 mod report;
 mod review;
 mod sessions;
+mod test_files;
 
 use std::process::ExitCode;
 

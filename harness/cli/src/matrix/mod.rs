@@ -1,5 +1,5 @@
-//! Engines of chat templates side by side: Rolecall measures their results over its whole suite,
-//! and shows them as a table and as a site. `rolecall matrix` prints the table.
+//! Engines of chat templates side by side, as `suite::measurement` has measured them: a table, which
+//! `rolecall matrix` prints, and a site.
 
 pub mod report;
 

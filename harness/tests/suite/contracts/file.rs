@@ -1,13 +1,12 @@
 //! Reads a file of templates and of what their cards say.
 
-use std::iter::{Peekable, Zip};
-use std::ops::RangeFrom;
 use std::path::Path;
-use std::str::Lines;
 
 use rolecall_check::contract::{Contract, Severity, by_id};
 use rolecall_core::Dialect;
 use serde_json::Value;
+
+use crate::test_files::{Malformed, Rest, malformed};
 
 /// A template, and what its card says.
 pub(super) struct Part {
@@ -53,12 +52,6 @@ pub(super) enum Note {
     Refusal(String),
 }
 
-/// A line that is wrong, and what to write instead.
-pub(super) type Malformed = (usize, String);
-
-/// The lines that are not yet read, with their numbers.
-struct Rest<'t>(Peekable<Zip<RangeFrom<usize>, Lines<'t>>>);
-
 impl Part {
     /// Reads the parts of a file below this folder. An error says which line to change, and how.
     pub(super) fn read(folder: &Path, file: &Path) -> Result<Vec<Part>, String> {
@@ -66,8 +59,7 @@ impl Part {
         let text = std::fs::read_to_string(folder.join(file));
         let text = text.map_err(|error| format!("{name}: {error}"))?;
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        let rest = Rest((1..).zip(text.lines()).peekable());
-        let parts = rest.parts(&name, by_id(&stem));
+        let parts = Rest::of(&text).parts(&name, by_id(&stem));
         parts.map_err(|(line, why)| format!("{name}:{line}: {why}"))
     }
 }
@@ -90,10 +82,6 @@ impl Changes {
 const UNKNOWN: &str = "a note is `error`, `warning`, `limitation` or `note`, each with `: words` or without; \
     `because: words`, `holds`, `unnoticed: why`, `hidden: why`, or one of those about fixes that the page lists; \
     an empty line is before the next part";
-
-fn malformed<T>(line: usize, why: &str) -> Result<T, Malformed> {
-    Err((line, why.to_owned()))
-}
 
 impl<'t> Rest<'t> {
     fn parts(mut self, file: &str, of: Option<&'static Contract>) -> Result<Vec<Part>, Malformed> {
@@ -166,19 +154,6 @@ impl<'t> Rest<'t> {
             changes.push((line, [from, to].map(Option::unwrap_or_default)));
         }
         Changes(changes)
-    }
-
-    /// The text of the next lines that have a mark.
-    fn marked(&mut self, mark: &str) -> Option<String> {
-        let text = |line: &str| match line.strip_prefix(mark)? {
-            "" => Some(String::new()),
-            rest => Some(rest.strip_prefix(' ')?.to_owned()),
-        };
-        let mut lines = Vec::new();
-        while let Some((_, line)) = self.0.next_if(|(_, line)| text(line).is_some()) {
-            lines.extend(text(line));
-        }
-        (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
     fn notes(

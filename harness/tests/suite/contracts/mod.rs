@@ -10,16 +10,13 @@ mod run;
 
 mod pages;
 
-use std::path::Path;
-
 use libtest_mimic::{Arguments, Failed, Trial};
 use rolecall_check::contract::{ALL, Contract, Judgement};
 use rolecall_core::Dialect;
-use walkdir::WalkDir;
 
 use self::file::{Note, Part, Source};
 use self::template::{Subject, is_of_suite};
-use crate::extent::is_everything;
+use crate::test_files::{self, is_left_out};
 
 /// The folder of the files, from the top of the repository.
 const FOLDER: &str = "harness/tests/contracts";
@@ -34,11 +31,7 @@ const ONE_OF: u64 = 24;
 /// Unless somebody names tests or wants everything, most of them are ignored: always the same ones, and
 /// no file that is malformed.
 pub(crate) fn tests(arguments: &Arguments) -> Vec<Trial> {
-    let is_asked_for = is_everything() || arguments.filter.is_some();
-    let is_ignored = |name: &str| {
-        let is_chosen = name.bytes().map(u64::from).sum::<u64>() % ONE_OF == 0;
-        !is_asked_for && !is_chosen
-    };
+    let is_ignored = |name: &str| is_left_out(name, arguments, ONE_OF);
     let mut tests = vec![
         always("pages-are-complete", pages::every_page_has_its_parts),
         always("each-can-be-broken", each_contract_can_be_broken),
@@ -78,11 +71,8 @@ fn always(name: &str, test: fn()) -> Trial {
 
 /// The parts of each file, or what is wrong with the file.
 fn files() -> impl Iterator<Item = (String, Result<Vec<Part>, String>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER);
-    let entries = WalkDir::new(&folder).sort_by_file_name().into_iter();
-    let paths = entries.flatten().map(walkdir::DirEntry::into_path);
-    let paths = paths.filter(|path| path.extension().is_some_and(|one| one == "faults"));
-    paths.map(move |path| {
+    let folder = test_files::folder(FOLDER);
+    test_files::files(&folder, "faults").map(move |path| {
         let file = path.strip_prefix(&folder).unwrap_or(&path);
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         (stem.into_owned(), Part::read(&folder, file))

@@ -11,9 +11,10 @@ use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 use serde_json::Value;
 
-use super::file::{Changes, Malformed, Note, Part};
+use super::file::{Changes, Note, Part};
 use super::template::{self, Subject};
 use crate::pairs::ENGINES;
+use crate::test_files::Malformed;
 
 /// The conversations whose prompts have to stay.
 static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
@@ -117,7 +118,7 @@ fn patched(
     } else if !is_untouched() {
         Some("a fix that is not safe is applied without being asked for".to_owned())
     } else {
-        // Applied again, there is nothing more to apply.
+        // A second search finds nothing more to change.
         let card = Subject::from(after.clone()).card();
         let again = search(&after, &card, contract, !is_safe);
         (again.source != after.source).then(|| format!("fixed again, it is:\n{}", again.source))

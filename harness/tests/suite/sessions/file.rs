@@ -1,11 +1,10 @@
 //! Reads the file of a session.
 
-use std::iter::{Peekable, Zip};
-use std::ops::RangeFrom;
 use std::path::Path;
-use std::str::Lines;
 
 use rolecall_core::naming;
+
+use crate::test_files::{Malformed, Rest, malformed};
 
 /// What a user does in an empty folder, and what they see.
 pub(super) struct Session {
@@ -54,12 +53,6 @@ pub(super) enum Expected {
     Snapshot(String),
 }
 
-/// A line that is wrong, and what to write instead.
-type Malformed = (usize, String);
-
-/// The lines that are not yet read, with their numbers.
-struct Rest<'t>(Peekable<Zip<RangeFrom<usize>, Lines<'t>>>);
-
 impl Session {
     pub(super) fn has_snapshot(&self) -> bool {
         let mut steps = self.steps.iter();
@@ -86,7 +79,7 @@ impl Session {
 }
 
 fn steps(text: &str) -> Result<Vec<(usize, Step)>, Malformed> {
-    let mut rest = Rest((1..).zip(text.lines()).peekable());
+    let mut rest = Rest::of(text);
     if !text.starts_with("# ") {
         return malformed(
             1,
@@ -114,11 +107,15 @@ fn steps(text: &str) -> Result<Vec<(usize, Step)>, Malformed> {
             ("delete:", name) => Step::Delete(name.to_owned()),
             ("accepted:", "everything") => Step::Accept,
             ("edit:", name) => {
-                let from = rest.marked("- ")?;
+                let mut marked = |mark| {
+                    let text = rest.marked(mark);
+                    text.map(|text| unescaped(line, &text)).transpose()
+                };
+                let from = marked("-")?;
                 let Some(from) = from else {
                     return malformed(line + 1, "here is the text to replace: `- old text`");
                 };
-                let (name, to) = (name.to_owned(), rest.marked("+ ")?.unwrap_or_default());
+                let (name, to) = (name.to_owned(), marked("+")?.unwrap_or_default());
                 Step::Edit { name, from, to }
             }
             _ => {
@@ -132,10 +129,6 @@ fn steps(text: &str) -> Result<Vec<(usize, Step)>, Malformed> {
         steps.push((line, step));
     }
     Ok(steps)
-}
-
-fn malformed<T>(line: usize, why: &str) -> Result<T, Malformed> {
-    Err((line, why.to_owned()))
 }
 
 impl Rest<'_> {
@@ -202,15 +195,6 @@ impl Rest<'_> {
             text.extend([line, "\n"]);
         }
         malformed(line, &format!("end the text of the file with {fence:?}"))
-    }
-
-    /// The text of the next lines that have a mark.
-    fn marked(&mut self, mark: &str) -> Result<Option<String>, Malformed> {
-        let mut text = Vec::new();
-        while let Some((line, words)) = self.0.next_if(|(_, text)| text.starts_with(mark)) {
-            text.push(unescaped(line, &words[mark.len()..])?);
-        }
-        Ok((!text.is_empty()).then(|| text.join("\n")))
     }
 }
 

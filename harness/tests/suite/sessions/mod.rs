@@ -5,13 +5,12 @@ mod file;
 mod output;
 mod run;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use libtest_mimic::{Arguments, Trial};
-use walkdir::WalkDir;
 
 use self::file::Session;
-use crate::extent::is_everything;
+use crate::test_files::{self, is_left_out};
 
 /// The folder of the sessions, from the top of the repository.
 const FOLDER: &str = "harness/tests/sessions";
@@ -24,22 +23,15 @@ const ONE_OF: u64 = 12;
 /// Unless somebody names tests or wants everything, most sessions are ignored: always the same ones, and
 /// none whose file is malformed, or which have snapshots, because insta has to see each of them.
 pub(crate) fn tests(arguments: &Arguments) -> Vec<Trial> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER);
-    let is_asked_for = is_everything() || arguments.filter.is_some();
-    let entries = WalkDir::new(&folder).sort_by_file_name().into_iter();
-    let paths = entries.flatten().map(walkdir::DirEntry::into_path);
+    let folder = test_files::folder(FOLDER);
     let test = |path: PathBuf| {
         let path = path.strip_prefix(&folder).unwrap_or(&path);
         let name = path.with_extension("").to_string_lossy().replace('\\', "/");
         let session = Session::read(&folder, path);
-        let is_chosen = name.bytes().map(u64::from).sum::<u64>() % ONE_OF == 0;
         let is_plain = session.as_ref().is_ok_and(|one| !one.has_snapshot());
-        let is_ignored = is_plain && !is_asked_for && !is_chosen;
+        let is_ignored = is_plain && is_left_out(&name, arguments, ONE_OF);
         Trial::test(format!("session::{name}"), move || Ok(session?.complain()?))
             .with_ignored_flag(is_ignored)
     };
-    paths
-        .filter(|path| path.extension().is_some_and(|one| one == "session"))
-        .map(test)
-        .collect()
+    test_files::files(&folder, "session").map(test).collect()
 }

@@ -19,7 +19,7 @@ pub(super) fn of_tools(source: &Source<'_>) -> Vec<Edit> {
 
 /// Guards of the calls of a message, also those that ask whether the message has the key.
 pub(super) fn of_calls(source: &Source<'_>) -> Vec<Edit> {
-    // To compile the patterns takes longer than anything else in the card of a short template.
+    // Compiling the patterns takes an eighth of the time of a short template's card.
     if !source.text.contains("tool_calls") {
         return Vec::new();
     }
