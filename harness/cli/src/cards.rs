@@ -13,8 +13,9 @@ use rolecall_suite::layout::Layout;
 use rolecall_suite::snapshot::Snapshots;
 use rolecall_suite::suite::{Pair, Suite};
 
+use rolecall_suite::workspace::known::KnownSuite;
+
 use crate::failure::Failure;
-use crate::inputs::KnownSuite;
 use crate::session::{self, Session};
 
 /// What `run` demands of the cards of a suite. In this repository nothing: `cargo test` compares
@@ -58,7 +59,7 @@ impl SuiteCards {
 /// rule demands nothing of cards.
 pub(crate) fn checked(
     rule: CardRule,
-    KnownSuite { layout, suite, .. }: KnownSuite<'_>,
+    KnownSuite { layout, suite, .. }: &KnownSuite<'_>,
     pairs: &[Pair<'_>],
     session: &Session,
 ) -> Result<SuiteCards, Failure> {

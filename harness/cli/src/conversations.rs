@@ -7,7 +7,7 @@ use rolecall_core::problem::Problem;
 use rolecall_suite::conversation::{self, Conversations, MOST_LOG, is_log};
 
 use crate::failure::Failure;
-use crate::stdin;
+use rolecall_suite::workspace::stdin;
 
 /// The name that messages use for standard input.
 const SHOWN: &str = "<stdin>";

@@ -4,12 +4,9 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::report::{clean, counted, problems, screen, wrapped};
-use rolecall_core::invocation;
-use rolecall_core::problem::{Problem, did_you_mean};
-use rolecall_io::protocol::ProtocolError;
-use rolecall_suite::reference::ReferenceError;
-use rolecall_suite::run::RunError;
-use rolecall_suite::selection::SelectionError;
+use rolecall_core::problem::Problem;
+
+pub(crate) use rolecall_suite::failure::Failure;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
@@ -19,54 +16,11 @@ pub(crate) enum Status {
     BadInput,
 }
 
-/// The reason why a command did nothing.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
-    /// The request does not fit the inputs.
-    #[error("{0}")]
-    Request(String),
-    /// A file is in the way.
-    #[error("{0}")]
-    Problem(#[from] Problem),
-    /// A file that the whole command needs is wrong.
-    #[error("{}", listed(.0))]
-    Problems(Vec<Problem>),
-    /// The chosen engine cannot be used.
-    #[error(transparent)]
-    Engine(#[from] ProtocolError),
-    /// A reference cannot be run.
-    #[error(transparent)]
-    Reference(#[from] ReferenceError),
-    /// There is no pair to work on.
-    #[error(transparent)]
-    Selection(#[from] SelectionError),
-    /// The run cannot start.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// The report cannot be written.
-    #[error("cannot write the report: {0}")]
-    Output(#[from] io::Error),
-}
-
-impl Failure {
-    /// Reports that no input has a name, and suggests the closest name. The input with that name
-    /// may be broken.
-    pub(crate) fn unknown(what: &str, name: &str, known: &[&str], problems: &[Problem]) -> Failure {
-        let help = did_you_mean(name, known).unwrap_or_else(|| {
-            let list = invocation::command(&format!("list {what}s"));
-            format!("`{list}` names them all")
-        });
-        let mut broken = String::new();
-        for problem in problems {
-            broken.push('\n');
-            broken.push_str(&problem.to_string());
-        }
-        Failure::Request(format!("no {what} is named `{name}`\n  {help}{broken}"))
-    }
-}
-
-/// Problems, as they are written without a failure.
-fn listed(found: &[Problem]) -> String {
+/// Why a command did nothing, as it is written. A problem that many files share is written once.
+pub(crate) fn text(failure: &Failure) -> String {
+    let Failure::Problems(found) = failure else {
+        return failure.to_string();
+    };
     let mut text = Vec::new();
     // Writing to memory cannot fail.
     let _ = problems::write_shared(&mut text, found);

@@ -18,7 +18,8 @@ use rolecall_suite::suite::Suite;
 
 use crate::cache::cache_folder;
 use crate::failure::Failure;
-use crate::{home, stdin};
+use crate::home;
+use rolecall_suite::workspace::stdin;
 
 /// What fixes are looked for with.
 pub(crate) struct Search<'s> {

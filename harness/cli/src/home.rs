@@ -1,20 +1,19 @@
 //! The suite of a command, and the user's folders: the suite around the current folder, or the
 //! built-in one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use rolecall_core::environment;
 use rolecall_core::invocation;
 use rolecall_core::lock::FolderLock;
-use rolecall_core::owner;
-use rolecall_suite::configuration::Configuration;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::reference::Reference;
+use rolecall_suite::workspace::Access;
+use rolecall_suite::workspace::surroundings::Surroundings;
 
 use crate::cache::cache_folder;
 use crate::failure::{Failure, tell};
-use crate::surroundings::Surroundings;
 use crate::trust::{self, is_own_checkout};
 
 static IS_BUILTIN: OnceLock<bool> = OnceLock::new();
@@ -56,25 +55,19 @@ pub(crate) fn tell_suite(layout: &Layout) {
     tell(&format!("suite: {layout}"));
 }
 
-/// The suite around the current folder: a `rolecall.toml` or a checkout, the nearer one. Otherwise
-/// the built-in suite.
+/// Where this run of the program may look.
+pub(crate) fn access() -> Access<'static> {
+    Access {
+        here: std::env::current_dir().ok(),
+        cache: cache_folder(),
+        is_builtin: is_builtin_asked(),
+        tell: &tell,
+    }
+}
+
+/// The suite around the current folder. Otherwise the built-in suite.
 pub(crate) fn layout() -> Result<Layout, Failure> {
-    if is_builtin_asked() {
-        return builtin();
-    }
-    let Ok(here) = std::env::current_dir() else {
-        return builtin();
-    };
-    if let Some(file) = Layout::find_configuration(&here) {
-        let configuration = Configuration::read(&near(&file)).map_err(Failure::Problems)?;
-        return Ok(Layout::own(configuration, &builtin()?));
-    }
-    let Some(found) = Layout::find(&here) else {
-        return builtin();
-    };
-    let layout = Layout::new(near(found.root()));
-    layout.hold()?;
-    Ok(layout)
+    access().layout()
 }
 
 /// The suite around the current folder, for commands that write into it.
@@ -105,65 +98,7 @@ pub(crate) fn lock(layout: &Layout) -> Result<FolderLock, Failure> {
 
 /// The built-in suite, as files.
 pub(crate) fn builtin() -> Result<Layout, Failure> {
-    let unpack = |folder: &Path| rolecall_suite::builtin::unpacked(folder);
-    let first = match user_folder() {
-        Ok(folder) => match unpack(&folder) {
-            Ok(folder) => return owned(folder),
-            Err(error) => format!(" into {}: {error}", folder.display()),
-        },
-        Err(_) => ": there is no folder for it".to_owned(),
-    };
-    // There is no home, or it cannot be written to.
-    let folder = private_folder().and_then(|folder| Ok(unpack(&folder)?));
-    let folder = folder.map_err(|_| {
-        Failure::Request(format!(
-            "the built-in suite cannot be unpacked{first}\n  name a folder with the variable \
-             ROLECALL_CACHE"
-        ))
-    })?;
-    owned(folder)
-}
-
-/// The built-in suite in a folder, unless the folder is somebody else's.
-fn owned(folder: PathBuf) -> Result<Layout, Failure> {
-    if owner::is_ours(&folder) {
-        Ok(Layout::builtin(folder))
-    } else {
-        Err(Failure::Request(format!(
-            "{} belongs to another user, so it is not used\n  name another folder with the \
-             variable ROLECALL_CACHE",
-            folder.display()
-        )))
-    }
-}
-
-/// The user's folder for files that can be made again. Without one, a folder of the system that is
-/// for this user alone.
-fn user_folder() -> Result<PathBuf, Failure> {
-    match cache_folder() {
-        Some(folder) => Ok(std::path::absolute(&folder).unwrap_or(folder)),
-        None => private_folder(),
-    }
-}
-
-/// A folder below the system's temporary folder that only this user can write into. Other users may
-/// have made one of its name: then it is not used.
-fn private_folder() -> Result<PathBuf, Failure> {
-    let folder = std::env::temp_dir().join(owner::of_user("rolecall"));
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    let made = builder.create(&folder);
-    if owner::is_private(&folder) {
-        return Ok(folder);
-    }
-    let why = made
-        .err()
-        .map_or_else(String::new, |error| format!(": {error}"));
-    Err(Failure::Request(format!(
-        "{} is not this user's alone{why}\n  name a folder with the variable ROLECALL_CACHE",
-        folder.display()
-    )))
+    access().builtin()
 }
 
 /// The folder in a checkout into which references are installed.
@@ -182,7 +117,7 @@ pub(crate) fn references_folder(layout: &Layout) -> Result<PathBuf, Failure> {
     if layout.is_checkout() && (is_own_checkout(layout) || trust::are_allowed(layout, &installed)) {
         Ok(installed)
     } else {
-        Ok(user_folder()?.join("references"))
+        Ok(access().user_folder()?.join("references"))
     }
 }
 
@@ -198,13 +133,4 @@ pub(crate) fn has_references() -> bool {
 /// The folder of other engines that were set up: `.engines` of the suite.
 pub(crate) fn engines_folder(layout: &Layout) -> PathBuf {
     layout.root().join(".engines")
-}
-
-/// A path below the current folder as a relative path, which is shorter to read.
-fn near(path: &Path) -> PathBuf {
-    let here = std::env::current_dir().unwrap_or_default();
-    match path.strip_prefix(&here) {
-        Ok(below) => below.to_path_buf(),
-        Err(_) => path.to_path_buf(),
-    }
 }

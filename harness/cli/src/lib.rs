@@ -24,7 +24,6 @@ mod program;
 
 mod cache;
 
-mod surroundings;
 mod trust;
 
 mod home;
@@ -36,21 +35,13 @@ mod args;
 
 mod interactive;
 mod organisations;
-mod stdin;
 
 mod conversations;
 
-mod sources;
-
-mod git;
 mod inputs;
 mod last_failed;
 mod output;
 mod outputs;
-
-mod revision;
-
-mod side;
 
 mod engines;
 mod page;
@@ -97,6 +88,7 @@ pub use program::Started;
 use failure::{Failure, Status, complain};
 use output::Sink;
 use outputs::Named;
+use rolecall_suite::workspace::is_place;
 
 /// Runs the command and finishes its output.
 fn execute(arguments: &args::Arguments, named: &Named) -> Result<Status, Failure> {
@@ -182,7 +174,7 @@ fn meant(error: &clap::Error) -> Option<String> {
         ));
     }
     let is_command = kind == ContextKind::InvalidSubcommand;
-    (is_command && inputs::is_place(word)).then(|| {
+    (is_command && is_place(word)).then(|| {
         let command = invocation::command(&format!("check {}", invocation::word(word)));
         format!("to check a template or a model: {}", shown(&command))
     })
@@ -231,7 +223,7 @@ pub fn run(started: Started) -> u8 {
         Ok(true) => return 0,
         Err(error) => return answer(&error),
     }
-    let arguments = sources::as_files_after_dashes(program::arguments());
+    let arguments = program::as_files_after_dashes(program::arguments());
     let mut parser = args::parser(&arguments);
     let parsed = parser.try_get_matches_from_mut(arguments).and_then(|all| {
         let arguments = args::Arguments::from_arg_matches(&all);
@@ -260,7 +252,7 @@ pub fn run(started: Started) -> u8 {
         }
         Ok(status) => status.code(),
         Err(failure) => {
-            complain(&failure.to_string());
+            complain(&failure::text(&failure));
             2
         }
     }

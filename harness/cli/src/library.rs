@@ -19,10 +19,10 @@ use rolecall_suite::layout::Layout;
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::{Pair, Suite};
 
-use crate::args::SetArguments;
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::limits::ChosenLimits;
-use crate::{home, inputs, likeness, program, session};
+use crate::{home, likeness, program, session};
+use rolecall_suite::workspace::{Subject, Workspace, stdin};
 
 #[derive(Debug)]
 pub struct FoundTemplates {
@@ -62,7 +62,7 @@ pub struct LibraryError(String);
 
 impl From<Failure> for LibraryError {
     fn from(failure: Failure) -> LibraryError {
-        LibraryError(clean::plain(failure.to_string().as_bytes()))
+        LibraryError(clean::plain(failure::text(&failure).as_bytes()))
     }
 }
 
@@ -93,11 +93,16 @@ pub fn limits_text(limits: &Limits) -> String {
 /// Finds templates by what one types after `rolecall check`: a file, a folder, a model by name, or a
 /// template of the suite. It fetches what the command would fetch.
 pub fn find(text: &str) -> Result<FoundTemplates, LibraryError> {
-    if text == crate::stdin::NAME {
+    if text == stdin::NAME {
         let message = "standard input is not read: give the template itself";
         return Err(LibraryError(message.to_owned()));
     }
-    let suite = inputs::find_templates(&[PathBuf::from(text)], &SetArguments::default())?;
+    let subject = Subject {
+        templates: &[PathBuf::from(text)],
+        has_names: true,
+        ..Subject::default()
+    };
+    let suite = Workspace::open(&home::access(), &subject)?.suite;
     let texts = |problems: &[Problem]| problems.iter().map(ToString::to_string).collect();
     Ok(FoundTemplates {
         notes: suite.notes.iter().map(ToString::to_string).collect(),

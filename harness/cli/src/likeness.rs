@@ -14,14 +14,16 @@ use rolecall_suite::configuration::{ConfiguredBase, ConfiguredTemplate};
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::{Pair, Suite};
 
-use crate::args::{CheckArguments, SetArguments, SourceArguments};
+use crate::args::{CheckArguments, SetArguments};
 use crate::cache::cache_folder;
-use crate::failure::Failure;
-use crate::inputs::KnownSuite;
+use rolecall_suite::workspace::known::KnownSuite;
+
+use crate::failure::{self, Failure};
 use crate::report::clean;
 use crate::session::{self, Session};
-use crate::side::{self, DiffSide};
-use crate::{cards, home, inputs};
+use crate::{cards, home};
+use rolecall_suite::workspace::own_template::own_template;
+use rolecall_suite::workspace::side::{self, DiffSide};
 
 /// The word for the base that a template's own files name.
 const OWN: &str = "base";
@@ -50,7 +52,7 @@ impl Base {
             return Err(failure);
         };
         // A problem has no styles.
-        let text = clean::plain(failure.to_string().as_bytes());
+        let text = clean::plain(failure::text(&failure).as_bytes());
         let (first, rest) = match text.split_once("\n  ") {
             Some((first, rest)) => (first, Some(rest.to_owned())),
             None => (text.as_str(), None),
@@ -84,7 +86,8 @@ fn configured(arguments: &CheckArguments) -> Result<Vec<ConfiguredTemplate>, Fai
         return Ok(Vec::new());
     };
     let paths = arguments.paths.iter();
-    let asked = paths.filter_map(|path| inputs::own_template(&layout, &path.to_string_lossy()));
+    let asked =
+        paths.filter_map(|path| own_template(&home::access(), &layout, &path.to_string_lossy()));
     let asked: Vec<_> = asked.collect();
     let templates = configuration.templates.iter();
     let is_asked = |one: &&ConfiguredTemplate| {
@@ -126,7 +129,7 @@ fn known_base(configured: &[ConfiguredTemplate], template: &Template) -> Option<
 /// The templates of a suite that are not as the bases that its file names, and the bases that cannot
 /// be read. As with report cards, a template counts only if all its pairs are there.
 pub(crate) fn checked(
-    KnownSuite { layout, suite, .. }: KnownSuite<'_>,
+    KnownSuite { layout, suite, .. }: &KnownSuite<'_>,
     pairs: &[Pair<'_>],
     session: &Session,
 ) -> Result<(Vec<CheckedBase>, Vec<Problem>), Failure> {
@@ -198,21 +201,18 @@ fn compare_one(
     (suite, own): (&Suite, &Template),
     base: &Base,
 ) -> Result<CheckedBase, Failure> {
-    let sources = SourceArguments {
-        templates: Vec::new(),
-        set: set.clone(),
-        cases: Vec::new(),
-    };
     // A base is written as a source is: it is a path, also where a template has that name.
     let path = Path::new(&base.text);
-    let named = inputs::own_template(&home::layout()?, &base.text);
+    let named = own_template(&home::access(), &home::layout()?, &base.text);
     let is_name = named.is_some_and(|named| named.has_name(&base.text));
     let place = if base.configured.is_some() && is_name && is_there(path) {
         Path::new(".").join(path).to_string_lossy().into_owned()
     } else {
         base.text.clone()
     };
-    let DiffSide::Templates(other, _files) = side::find(&place, &sources)? else {
+    let DiffSide::Templates(other, _files) =
+        side::find(&home::access(), &place, &[], &set.settings())?
+    else {
         return Err(Failure::Request(format!(
             "`{}` is a saved run: a base is a template or a model",
             base.text

@@ -3,8 +3,10 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+
+use rolecall_suite::workspace::stdin;
 
 #[derive(Debug, Clone)]
 pub struct Started {
@@ -63,4 +65,17 @@ pub(crate) fn again(arguments: &[&str]) -> io::Result<Vec<String>> {
 /// The file of the program, if it is known.
 pub(crate) fn file() -> Option<PathBuf> {
     again(&[]).ok()?.pop().map(PathBuf::from)
+}
+
+/// Arguments in which each name after `--` is the name of a file. A list of files, such as that of
+/// a hook, may have files that are named like models on a hub or like standard input.
+pub(crate) fn as_files_after_dashes(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let dashes = arguments.iter().position(|one| one == "--");
+    let after = dashes.map_or(arguments.len(), |dashes| dashes + 1);
+    for one in &mut arguments[after..] {
+        if one == stdin::NAME || rolecall_io::remote::is_name(Path::new(one)) {
+            *one = Path::new(".").join(&one).into_os_string();
+        }
+    }
+    arguments
 }

@@ -11,8 +11,9 @@ use rolecall_suite::roundtrip::{SuiteReadings, hold, read_each};
 use rolecall_suite::suite::{Pair, Suite};
 
 use crate::cards::whole;
+use rolecall_suite::workspace::known::KnownSuite;
+
 use crate::failure::Failure;
-use crate::inputs::KnownSuite;
 use crate::session::Session;
 
 /// The readings of the templates of some pairs, compared with the accepted and recorded ones. As
@@ -22,7 +23,7 @@ pub(crate) fn checked(
         suite,
         expectations,
         ..
-    }: KnownSuite<'_>,
+    }: &KnownSuite<'_>,
     pairs: &[Pair<'_>],
     session: &Session,
 ) -> Result<SuiteReadings, Failure> {

@@ -14,6 +14,8 @@ pub mod base;
 
 pub mod protocol;
 
+pub mod git;
+
 #[cfg(feature = "fetch")]
 pub mod http;
 

@@ -1,11 +1,12 @@
 //! The special tokens and variables that somebody sets for templates, and those that templates read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use rolecall_core::guard::load;
 use rolecall_core::problem::{self, did_you_mean, misspelt};
-use rolecall_core::{Dialect, Template};
+use rolecall_core::{Dialect, Template, Variable};
 use rolecall_front::engines::Engines;
+use serde_json::Value;
 
 /// The special tokens that every tokenizer can have (transformers 5.24.0, `SPECIAL_TOKENS_ATTRIBUTES`).
 pub(crate) const STANDARD_TOKENS: [&str; 7] = [
@@ -17,6 +18,74 @@ pub(crate) const STANDARD_TOKENS: [&str; 7] = [
     "cls_token",
     "mask_token",
 ];
+
+/// Special tokens and variables that somebody sets for templates, over those of their sources.
+#[derive(Debug, Default, Clone)]
+pub struct Settings {
+    /// Special tokens by name, such as `bos_token`.
+    pub special_tokens: Vec<(String, String)>,
+    /// Variables by name, such as `enable_thinking`.
+    pub variables: Vec<(String, Value)>,
+}
+
+impl Settings {
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.special_tokens.is_empty() && self.variables.is_empty()
+    }
+
+    /// Why these settings make no sense: a name is given twice, or no template is named that they could
+    /// be for. The text names the options of the command.
+    pub fn refusal(&self, names_no_template: bool) -> Option<String> {
+        let tokens = self.special_tokens.iter().map(|(name, _)| name).collect();
+        let variables = self.variables.iter().map(|(name, _)| name).collect();
+        let said: [(&str, Vec<&String>); 2] =
+            [("--special-token", tokens), ("--variable", variables)];
+        said.iter().find_map(|(option, names)| {
+            let mut known = HashSet::new();
+            if let Some(twice) = names.iter().find(|name| !known.insert(**name)) {
+                return Some(format!("{option} {twice} is given twice\n  give it once"));
+            }
+            (names_no_template && !names.is_empty()).then(|| {
+                format!(
+                    "{option} is for templates that you name, and the suite's own have theirs\n  \
+                     name a template"
+                )
+            })
+        })
+    }
+
+    /// Sets them on a template and on its alternatives.
+    pub fn set(&self, template: &mut Template) {
+        for (name, text) in &self.special_tokens {
+            let text = text.as_str().into();
+            template.special_tokens.insert(name.clone(), text);
+        }
+        for (name, value) in &self.variables {
+            let value = Variable::Value(value.clone());
+            match template
+                .variables
+                .iter_mut()
+                .find(|(known, _)| known == name)
+            {
+                Some((_, known)) => *known = value,
+                None => template.variables.push((name.clone(), value)),
+            }
+        }
+        for (_, named) in &mut template.named {
+            self.set(named);
+        }
+    }
+
+    /// Which of them no template reads: see [`ReadNames::unread`]. Empty if nobody can say.
+    pub fn unread(&self, templates: &[Template]) -> Vec<Option<Unread>> {
+        let tokens = self.special_tokens.iter();
+        let tokens: Vec<&str> = tokens.map(|(name, _)| name.as_str()).collect();
+        let variables = self.variables.iter();
+        let variables: Vec<&str> = variables.map(|(name, _)| name.as_str()).collect();
+        unread(templates, &tokens, &variables)
+    }
+}
 
 /// A special token or a variable that is set, and that no template reads.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -51,6 +51,8 @@ pub mod opened;
 
 pub mod run;
 
+pub mod failure;
+
 pub mod own_conversations;
 
 pub mod checked_text;
@@ -76,6 +78,8 @@ pub mod accepting;
 pub mod recording;
 
 pub mod front_records;
+
+pub mod workspace;
 
 pub mod export;
 

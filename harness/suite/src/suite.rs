@@ -593,8 +593,7 @@ impl Suite {
                 .is_some_and(|extension| extensions.contains(&extension))
         };
         if !is_there(path) {
-            self.problems
-                .push(Problem::new(path, "no such file or folder"));
+            self.problems.push(Problem::new(path, source::NOT_THERE));
             return (Vec::new(), None);
         }
         if !path.is_dir() {

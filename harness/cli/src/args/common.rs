@@ -8,6 +8,7 @@ use clap_complete::engine::ArgValueCompleter;
 use rolecall_core::Dialect;
 use rolecall_core::problem::with_did_you_mean;
 use rolecall_front::front::{Front, UnknownFront};
+use rolecall_io::settings::Settings;
 use rolecall_suite::selection::Filter;
 use rolecall_suite::shard::Shard;
 use rolecall_suite::suite::Pair;
@@ -90,26 +91,12 @@ impl SetArguments {
         self.special_tokens.is_empty() && self.variables.is_empty()
     }
 
-    /// Refuses a name that is given twice, and refuses all settings if no template is named.
-    pub(crate) fn check(&self, is_own_suite: bool) -> Result<(), Failure> {
-        let tokens = self.special_tokens.iter().map(|(name, _)| name).collect();
-        let variables = self.variables.iter().map(|(name, _)| name).collect();
-        let said: [(&str, Vec<&String>); 2] =
-            [("--special-token", tokens), ("--variable", variables)];
-        for (option, names) in said {
-            let twice = (1..names.len()).find(|at| names[..*at].contains(&names[*at]));
-            if let Some(at) = twice {
-                let message = format!("{option} {} is given twice\n  give it once", names[at]);
-                return Err(Failure::Request(message));
-            }
-            if is_own_suite && !names.is_empty() {
-                return Err(Failure::Request(format!(
-                    "{option} is for templates that you name, and the suite's own have theirs\n  \
-                     name a template"
-                )));
-            }
+    /// The settings, as libraries take them.
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            special_tokens: self.special_tokens.clone(),
+            variables: self.variables.clone(),
         }
-        Ok(())
     }
 }
 

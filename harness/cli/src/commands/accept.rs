@@ -35,8 +35,9 @@ use rolecall_suite::verdict::Verdict;
 
 use crate::args::{AcceptArguments, AlsoAccepted};
 use crate::engines::ChosenEngine;
-use crate::failure::{Failure, Status, report_problems, tell};
-use crate::inputs::KnownSuite;
+use rolecall_suite::workspace::known::KnownSuite;
+
+use crate::failure::{self, Failure, Status, report_problems, tell};
 use crate::references::ReferenceResults;
 use crate::roundtrip::ReferenceReadings;
 use crate::session::Session;
@@ -49,7 +50,7 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     let _lock = to_lock.map(home::lock).transpose()?;
     let suite = inputs::load_sound(&layout, "the suite has problems, so nothing is accepted")?;
     let pairs = select(&suite, &arguments.filters)?;
-    let mut expectations = inputs::expectations_of(&layout, templates_of(&pairs))?;
+    let mut known = inputs::known(&layout, &suite, templates_of(&pairs))?;
     let session = Session::new(&arguments.limits, arguments.jobs);
     let chosen = session.configured()?;
     let judge = PairJudge {
@@ -62,38 +63,42 @@ pub(super) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
         groups: FaultGroups::of(&session.engines),
         ..Choice::default()
     };
-    let mut judged = judge.by_record(&pairs, &expectations, &mut choice.counts)?;
+    let mut judged = judge.by_record(&pairs, &known.expectations, &mut choice.counts)?;
     let to_ask = if layout.is_checkout() {
         &judged.unrecorded
     } else {
         &judged.unknown
     };
-    let to_read = to_read(&pairs, to_ask, &expectations, arguments.verified);
+    let to_read = to_read(&pairs, to_ask, &known.expectations, arguments.verified);
     let programs = references_of(&to_read, &session);
     let updates = Updates::new(&layout, &suite);
-    let divergences = &expectations.divergences;
+    let divergences = &known.expectations.divergences;
     let mut asked = references::ask(&programs, &session, updates, divergences, to_ask)?;
     ReferenceReadings::of_cases(&programs, &session, &to_read)?.add_to(&mut asked.updates);
-    asked.updates.teach(&mut expectations.records);
-    let now_known = judge.all(&judged.unknown, &expectations)?;
+    asked.updates.teach(&mut known.expectations.records);
+    let now_known = judge.all(&judged.unknown, &known.expectations)?;
     judged.open.extend(now_known);
     for compared in &judged.open {
-        choice.add(compared, arguments.verified, &arguments.also, &expectations);
+        choice.add(
+            compared,
+            arguments.verified,
+            &arguments.also,
+            &known.expectations,
+        );
     }
-    let known = KnownSuite::of(&layout, &suite, &expectations);
-    AcceptedSuite::new(known, &pairs, &session).accept(arguments, choice, &asked, out)
+    AcceptedSuite::new(&known, &pairs, &session).accept(arguments, choice, &asked, out)
 }
 
 /// The pairs of a suite whose results are accepted, all or some of them.
 pub(super) struct AcceptedSuite<'s> {
-    pub(super) known: KnownSuite<'s>,
+    pub(super) known: &'s KnownSuite<'s>,
     pub(super) pairs: &'s [Pair<'s>],
     pub(super) session: &'s Session,
 }
 
 impl<'s> AcceptedSuite<'s> {
     pub(super) fn new(
-        known: KnownSuite<'s>,
+        known: &'s KnownSuite<'s>,
         pairs: &'s [Pair<'s>],
         session: &'s Session,
     ) -> AcceptedSuite<'s> {
@@ -131,7 +136,7 @@ impl<'s> AcceptedSuite<'s> {
         report::write_untidy(out, &untidy)?;
         let mut written = files.len();
         if !arguments.dry_run {
-            written = choice.write(&files, self.known.expectations, &mut problems);
+            written = choice.write(&files, &self.known.expectations, &mut problems);
             self.put_in_order(&untidy, &cards, &mut choice, &mut problems);
         }
         for card in cards.iter().filter(|card| !card.change.is_same()) {
@@ -164,6 +169,7 @@ impl<'s> AcceptedSuite<'s> {
             layout,
             suite,
             expectations,
+            ..
         } = self.known;
         // In this repository every pair needs a record. A suite of the user's own may lack them.
         let is_recorded = layout.is_checkout();
@@ -221,7 +227,7 @@ impl<'s> AcceptedSuite<'s> {
         problems: &mut Vec<Problem>,
     ) {
         for one in untidy {
-            choice.write_tidy(one, self.known.expectations, problems);
+            choice.write_tidy(one, &self.known.expectations, problems);
         }
         let mut settled = self.settled(choice);
         settled.extend(same_cards(cards));
@@ -402,7 +408,7 @@ impl<'s> Choice<'s> {
     /// taken back, and the problem is added to others.
     pub(super) fn files(
         &mut self,
-        known: KnownSuite<'s>,
+        known: &'s KnownSuite<'s>,
         problems: &mut Vec<Problem>,
     ) -> Vec<AcceptedFile> {
         let accepting = std::mem::take(&mut self.accepting);
@@ -595,7 +601,7 @@ fn references_of(pairs: &[Pair<'_>], session: &Session) -> Vec<ProtocolEngine> {
     for reference in Reference::of_pairs(pairs) {
         match engines::reference_program(&reference, &session.limits.program) {
             Ok(program) => programs.push(program),
-            Err(failure) => tell(&failure.to_string()),
+            Err(failure) => tell(&failure::text(&failure)),
         }
     }
     programs

@@ -16,7 +16,8 @@ use serde_json::{Map, Value};
 use crate::args::{AddArguments, SetArguments};
 use crate::failure::{Failure, Status, report_problems};
 use crate::session::Session;
-use crate::{conversations, home, inputs, stdin};
+use crate::{conversations, home, inputs};
+use rolecall_suite::workspace::stdin;
 
 pub(super) fn execute(arguments: &AddArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = home::writable_layout()?;
@@ -76,7 +77,11 @@ fn of_causes(
     conversations: Conversations,
 ) -> Result<Vec<NewCase>, Failure> {
     let path = &arguments.conversations;
-    let mut suite = inputs::load_templates(&[template.to_path_buf()], &SetArguments::default())?;
+    let mut suite = inputs::open(&inputs::templates_only(
+        &[template.to_path_buf()],
+        &SetArguments::default(),
+    ))?
+    .suite;
     let read = conversations.read.clone();
     suite.cases = suite.told_of(path, conversations);
     report_problems(&suite.problems)?;

@@ -48,10 +48,11 @@ use crate::args::CheckArguments;
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::session::{self, Session};
-use crate::surroundings::Surroundings;
 use crate::{
     cards as suite_cards, conversations, fixing, home, inputs, likeness, organisations, page,
 };
+use rolecall_suite::workspace::own_template::own_template;
+use rolecall_suite::workspace::surroundings::Surroundings;
 
 /// How many cards are printed one after the other; more become a table.
 const MOST_CARDS: usize = 3;
@@ -577,7 +578,8 @@ impl Check<'_> {
         let layout = home::layout().ok();
         let is_own = |path: &PathBuf| {
             let own = layout.as_ref();
-            let own = own.and_then(|layout| inputs::own_template(layout, &path.to_string_lossy()));
+            let own = own
+                .and_then(|layout| own_template(&home::access(), layout, &path.to_string_lossy()));
             own.is_some_and(|own| own.has_name(template))
         };
         let named = self.paths.iter();
@@ -617,9 +619,9 @@ fn loaded(
     checks_base: bool,
 ) -> Result<Suite, Failure> {
     if arguments.html.is_none() && !checks_base && cases.is_empty() {
-        return inputs::load_templates(paths, &arguments.set);
+        return Ok(inputs::open(&inputs::templates_only(paths, &arguments.set))?.suite);
     }
-    let suite = inputs::load_templates_and_cases(paths, cases, &arguments.set)?;
+    let suite = inputs::open(&inputs::named(paths, cases, &arguments.set))?.suite;
     if arguments.html.is_some() {
         page::hold(suite.templates.len())?;
     }

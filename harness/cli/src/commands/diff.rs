@@ -20,10 +20,10 @@ use rolecall_suite::suite::{Pair, Suite};
 use crate::args::DiffArguments;
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems};
-use crate::inputs::{self, Inputs};
+use crate::inputs;
 use crate::session::{self, Session};
-use crate::side::DiffSide;
-use crate::{page, side};
+use crate::{home, page};
+use rolecall_suite::workspace::side::{self, DiffSide};
 
 /// A comparison, and whether the inputs had no problems.
 type CheckedComparison = (Comparison, bool);
@@ -74,7 +74,10 @@ fn two_sides(session: &Session, arguments: &DiffArguments) -> Result<CheckedComp
     let filters = case_filters(globs)?;
     let texts = [a.clone(), b.clone()];
     let sources = &arguments.sources;
-    match (side::find(a, sources)?, side::find(b, sources)?) {
+    let access = home::access();
+    let settings = sources.set.settings();
+    let find = |text| side::find(&access, text, &sources.cases, &settings);
+    match (find(a)?, find(b)?) {
         (DiffSide::Run(a), DiffSide::Run(b)) => {
             let comparison = two_runs([a, b], &filters, new(arguments, SideKind::Runs, texts))?;
             Ok((comparison, true))
@@ -235,7 +238,7 @@ fn engine_names(given: &[String]) -> Result<[&str; 2], Failure> {
 
 fn two_engines(session: &Session, arguments: &DiffArguments) -> Result<CheckedComparison, Failure> {
     let [a, b] = engine_names(&arguments.engines)?;
-    let Inputs { mut suite, .. } = inputs::load(&arguments.sources)?;
+    let mut suite = inputs::open(&arguments.sources.subject(&[]))?.suite;
     session::use_front(arguments.front.name, &mut suite);
     let choices = [session.open(a)?, session.open(b)?];
     let [first, second] = &choices;
@@ -283,7 +286,7 @@ fn two_fronts(session: &Session, arguments: &DiffArguments) -> Result<CheckedCom
             invocation::command("list fronts")
         )));
     };
-    let Inputs { suite, .. } = inputs::load(&arguments.sources)?;
+    let suite = inputs::open(&arguments.sources.subject(&[]))?.suite;
     let chosen = session.named()?;
     let runner = session.runner(&chosen)?;
     let is_sound = session::report_input(&runner, &suite)?;

@@ -87,7 +87,7 @@ fn templates(arguments: &FingerprintArguments) -> Result<Vec<Template>, Failure>
         .into_iter()
         .filter(|named| !named.is_empty())
     {
-        let suite = inputs::load_templates(named, &arguments.set)?;
+        let suite = inputs::open(&inputs::templates_only(named, &arguments.set))?.suite;
         if !suite.problems.is_empty() {
             report_problems(&suite.problems)?;
             return Err(Failure::Request(

@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::{report, surroundings};
+use crate::report;
 use rolecall_suite::initial::initial;
+use rolecall_suite::workspace::surroundings;
 
 use crate::failure::{Failure, Status};
 

@@ -40,7 +40,7 @@ pub(super) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
     if arguments.fix && layout.is_checkout() {
         report::lint::write_fixed(out, &lint::fix(&layout)?)?;
     }
-    let mut suite = inputs::load_own(&layout)?;
+    let mut suite = inputs::load_whole(&layout)?;
     problems::write_notes(&mut clean::messages(), &untested::below(&layout, &suite))?;
     let mut findings = lint::lint(&layout, &suite);
     let cards = cards::wrong(&layout, &suite, &Session::default())?;
@@ -118,7 +118,7 @@ fn inspect(path: &Path, set: &SetArguments) -> Result<Vec<Inspected>, Failure> {
     if is_file || path.join("tokenizer_config.json").is_file() {
         return Ok(vec![inspect_file(path)?]);
     }
-    let suite = inputs::load_templates(&[path.to_path_buf()], set)?;
+    let suite = inputs::open(&inputs::templates_only(&[path.to_path_buf()], set))?.suite;
     if !suite.problems.is_empty() {
         return Err(Failure::Problems(suite.problems));
     }

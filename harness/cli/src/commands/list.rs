@@ -9,7 +9,8 @@ use rolecall_suite::divergence;
 use crate::args::{ListArguments, ListTopic};
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::home;
-use crate::inputs::{self, Inputs};
+use crate::inputs;
+use rolecall_suite::workspace::Workspace;
 
 pub(super) fn execute(arguments: &ListArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let mut write = |list, suite| listing::write(out, &list, arguments.format, suite);
@@ -24,7 +25,7 @@ pub(super) fn execute(arguments: &ListArguments, out: &mut dyn Write) -> Result<
             write(ListDocument::divergences(&listed), None)?;
         }
         ListTopic::Templates | ListTopic::Cases => {
-            let Inputs { suite, origin, .. } = inputs::load(&arguments.sources)?;
+            let Workspace { suite, origin, .. } = inputs::open(&arguments.sources.subject(&[]))?;
             tell(&format!("suite: {origin}"));
             report_problems(&suite.problems)?;
             let list = match arguments.what {

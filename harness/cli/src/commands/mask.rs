@@ -24,7 +24,8 @@ pub(super) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
     let (case, mut cases) = (arguments.case.clone(), arguments.cases.clone());
     let (case, file) = conversations::chosen(case);
     cases.extend(file);
-    let (suite, is_wrong) = inputs::load_to_look_into(&named, &cases, &arguments.set, None)?;
+    let (suite, is_wrong) =
+        inputs::load_to_look_into(&inputs::named(&named, &cases, &arguments.set), None)?;
     let named = only_template(&suite)?;
     let template = &*card::with_assumed_tokens(named);
     let session = Session::new(&arguments.limits, arguments.jobs);

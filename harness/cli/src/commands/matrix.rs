@@ -17,7 +17,6 @@ use rolecall_core::{Dialect, Outcome};
 use rolecall_front::front::Front;
 use rolecall_suite::construct::ConstructTable;
 use rolecall_suite::divergence::Divergences;
-use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::measurement::kept::Kept;
 use rolecall_suite::measurement::matrix::Matrix;
@@ -30,6 +29,8 @@ use rolecall_suite::verdict::Truth;
 use super::roundtrip_matrix;
 use crate::args::{MatrixArguments, MatrixCommand, MeasuringArguments, ShownArguments};
 use crate::engines::{self, ChosenEngine};
+use rolecall_suite::workspace::known::KnownSuite;
+
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::session::Session;
 use crate::{home, inputs};
@@ -49,78 +50,63 @@ pub(super) fn execute(arguments: &MatrixArguments, out: &mut dyn Write) -> Resul
     }
 }
 
-/// A suite with its snapshots and records.
-struct JudgedSuite {
-    layout: Layout,
-    suite: Suite,
-    expectations: Expectations,
+/// A suite with its snapshots and records, for a measurement. It must have no problems: measurements need
+/// complete inputs.
+fn sound<'s>(layout: &'s Layout, suite: &'s Suite) -> Result<KnownSuite<'s>, Failure> {
+    let known = KnownSuite::read(layout, suite, &suite.templates)?;
+    let problems = [&suite.problems, &known.expectations.records.problems];
+    let problems: Vec<_> = problems.into_iter().flatten().cloned().collect();
+    if problems.is_empty() {
+        return Ok(known);
+    }
+    report_problems(&problems)?;
+    Err(Failure::Request(
+        "the suite has problems, so no engine was asked and nothing was written".to_owned(),
+    ))
 }
 
-impl JudgedSuite {
-    /// The suite around the current folder.
-    fn load(layout: Layout) -> Result<JudgedSuite, Failure> {
-        let suite = inputs::load_own(&layout)?;
-        let expectations =
-            Expectations::read(&layout, &suite.templates).map_err(Failure::Problems)?;
-        Ok(JudgedSuite {
-            layout,
-            suite,
-            expectations,
-        })
+/// The table of constructs of a dialect, if a suite has one. Engines get the constructs as they are,
+/// whatever front the suite's templates have.
+fn constructs(layout: &Layout, dialect: Dialect) -> Result<Option<ConstructTable>, Failure> {
+    if !is_there(&ConstructTable::file(layout, dialect)) {
+        return Ok(None);
     }
+    let mut constructs = ConstructTable::read(layout, dialect)?;
+    constructs.case.front = Some(Front::Raw.name());
+    Ok(Some(constructs))
+}
 
-    /// Loads the suite for a measurement. It must have no problems: measurements need complete
-    /// inputs.
-    fn load_sound(layout: Layout) -> Result<JudgedSuite, Failure> {
-        let judged = JudgedSuite::load(layout)?;
-        let problems = [
-            &judged.suite.problems,
-            &judged.expectations.records.problems,
-        ];
-        let problems: Vec<_> = problems.into_iter().flatten().cloned().collect();
-        if problems.is_empty() {
-            return Ok(judged);
-        }
-        report_problems(&problems)?;
-        Err(Failure::Request(
-            "the suite has problems, so no engine was asked and nothing was written".to_owned(),
-        ))
-    }
+/// A suite's present version for a dialect.
+fn suite_version(
+    known: &KnownSuite<'_>,
+    constructs: Option<&ConstructTable>,
+    dialect: Dialect,
+) -> SuiteVersion {
+    SuiteVersion::of(
+        known.suite,
+        &known.expectations.records,
+        constructs,
+        dialect,
+    )
+}
 
-    /// The table of constructs of a dialect, if the suite has one. Engines get the constructs as
-    /// they are, whatever front the suite's templates have.
-    fn constructs(&self, dialect: Dialect) -> Result<Option<ConstructTable>, Failure> {
-        if !is_there(&ConstructTable::file(&self.layout, dialect)) {
-            return Ok(None);
-        }
-        let mut constructs = ConstructTable::read(&self.layout, dialect)?;
-        constructs.case.front = Some(Front::Raw.name());
-        Ok(Some(constructs))
+/// All measurements over a suite, with its present version.
+fn matrix_of(known: &KnownSuite<'_>) -> Result<Matrix, Failure> {
+    let (measurements, problems) = measurement::read_all(known.layout);
+    report_problems(&problems)?;
+    if !problems.is_empty() {
+        return Err(Failure::Request(
+            "there is no table of measurements that cannot be read".to_owned(),
+        ));
     }
-
-    /// The suite's present version for a dialect.
-    fn suite_version(&self, constructs: Option<&ConstructTable>, dialect: Dialect) -> SuiteVersion {
-        SuiteVersion::of(&self.suite, &self.expectations.records, constructs, dialect)
+    let roundtrip = roundtrip_matrix::kept(known.layout)?;
+    let mut matrix = Matrix::new(measurements).with_roundtrip(roundtrip);
+    for dialect in Dialect::ALL {
+        let constructs = constructs(known.layout, dialect)?;
+        let version = suite_version(known, constructs.as_ref(), dialect);
+        matrix.set_state(dialect, version, constructs);
     }
-
-    /// All measurements, with the suite's present version.
-    fn matrix(&self) -> Result<Matrix, Failure> {
-        let (measurements, problems) = measurement::read_all(&self.layout);
-        report_problems(&problems)?;
-        if !problems.is_empty() {
-            return Err(Failure::Request(
-                "there is no table of measurements that cannot be read".to_owned(),
-            ));
-        }
-        let roundtrip = roundtrip_matrix::kept(&self.layout)?;
-        let mut matrix = Matrix::new(measurements).with_roundtrip(roundtrip);
-        for dialect in Dialect::ALL {
-            let constructs = self.constructs(dialect)?;
-            let version = self.suite_version(constructs.as_ref(), dialect);
-            matrix.set_state(dialect, version, constructs);
-        }
-        Ok(matrix)
-    }
+    Ok(matrix)
 }
 
 /// What is measured: an engine that is asked, or one that was measured before and is not asked.
@@ -136,7 +122,7 @@ impl<'e> Subject<'e> {
     /// The engine with a name. If nobody can start one of that name, but the table has a row for it
     /// and the user has its saved results, it is the engine of that row.
     fn find(
-        judged: &JudgedSuite,
+        known: &KnownSuite<'_>,
         session: &'e Session,
         name: &str,
         arguments: &MeasuringArguments,
@@ -153,10 +139,10 @@ impl<'e> Subject<'e> {
             }
             Err(unknown) => unknown,
         };
-        let matrix = judged.matrix()?;
+        let matrix = matrix_of(&known)?;
         match find_all(&matrix, name).as_deref() {
             Ok([]) | Err(_) => Err(unknown),
-            Ok([row]) => Subject::of_row(judged, name, row, arguments),
+            Ok([row]) => Subject::of_row(known, name, row, arguments),
             Ok(several) => {
                 let names: Vec<String> = several.iter().map(|row| row.name()).collect();
                 Err(Failure::Request(format!(
@@ -208,7 +194,7 @@ impl<'e> Subject<'e> {
 
     /// The engine of a row, with saved results.
     fn of_row(
-        judged: &JudgedSuite,
+        known: &KnownSuite<'_>,
         name: &str,
         row: &Measurement,
         arguments: &MeasuringArguments,
@@ -219,8 +205,8 @@ impl<'e> Subject<'e> {
                  command line, such as 'node adapter.mjs', or its saved results with `--results`"
             )));
         }
-        let constructs = judged.constructs(row.dialect)?;
-        let now = judged.suite_version(constructs.as_ref(), row.dialect);
+        let constructs = constructs(known.layout, row.dialect)?;
+        let now = suite_version(known, constructs.as_ref(), row.dialect);
         if now.constructs != row.suite().constructs {
             return Err(Failure::Request(format!(
                 "the table of constructs has changed since `{name}` was measured\n  name the engine \
@@ -238,25 +224,25 @@ impl<'e> Subject<'e> {
 
 /// Asks an engine for all pairs of its dialect.
 fn measure(
-    judged: &JudgedSuite,
+    known: &KnownSuite<'_>,
     name: &str,
     arguments: &MeasuringArguments,
 ) -> Result<Measurement, Failure> {
     let session = Session::new(&arguments.limits, arguments.jobs);
-    let subject = Subject::find(judged, &session, name, arguments)?;
+    let subject = Subject::find(known, &session, name, arguments)?;
     let dialect = subject.dialect;
-    let pairs = subject.pairs(&judged.suite)?;
-    let constructs = judged.constructs(dialect)?;
-    let version = judged.suite_version(constructs.as_ref(), dialect);
+    let pairs = subject.pairs(known.suite)?;
+    let constructs = constructs(known.layout, dialect)?;
+    let version = suite_version(known, constructs.as_ref(), dialect);
     let mut measuring = Measurer::new(subject.identity.clone(), dialect, version);
     let asked = subject.engine.as_ref().and(constructs.as_ref());
     let rows = asked.map_or(0, |table| ROUNDS * table.rows.len());
-    let replayed = replayed(judged, arguments, &subject.identity, dialect)?;
+    let replayed = replayed(known, arguments, &subject.identity, dialect)?;
     let what = format!("asking {}", subject.identity.engine);
     let progress = Progress::new(pairs.len() + rows, &what, "pairs");
     let mut speed = None;
     if let Some(choice) = replayed.as_ref().or(subject.engine.as_ref()) {
-        let elapsed = compare(judged, &session, choice, &pairs, &mut measuring, &progress)?;
+        let elapsed = compare(known, &session, choice, &pairs, &mut measuring, &progress)?;
         // The speed comes only from pairs that the engine renders now.
         speed = replayed.is_none().then_some((pairs.len(), elapsed));
     }
@@ -277,7 +263,7 @@ fn measure(
 /// Renders pairs with an engine, and adds how they compare with the records. Returns how long it
 /// took.
 fn compare(
-    judged: &JudgedSuite,
+    known: &KnownSuite<'_>,
     session: &Session,
     choice: &ChosenEngine<'_>,
     pairs: &[Pair<'_>],
@@ -289,9 +275,9 @@ fn compare(
     let expected = Expected {
         accepted: None,
         truth: Truth::Records {
-            records: &judged.expectations.records,
+            records: &known.expectations.records,
             divergences: &divergences,
-            snapshots: &judged.expectations.snapshots,
+            snapshots: &known.expectations.snapshots,
         },
         belonging: None,
         needs_differences_only: true,
@@ -304,7 +290,7 @@ fn compare(
 
 /// The saved results of an engine, if the user names files with them.
 fn replayed(
-    judged: &JudgedSuite,
+    known: &KnownSuite<'_>,
     arguments: &MeasuringArguments,
     identity: &Identity,
     dialect: Dialect,
@@ -312,7 +298,7 @@ fn replayed(
     if arguments.results.is_empty() {
         return Ok(None);
     }
-    let replayed = engines::replayed(&arguments.results, &judged.suite)?;
+    let replayed = engines::replayed(&arguments.results, known.suite)?;
     let mut of_engine = replayed.into_iter().filter(|choice| {
         let of = choice.engine();
         of.name() == identity.engine && of.dialect() == dialect
@@ -347,26 +333,29 @@ fn outcomes(runner: &Runner<'_>, table: &ConstructTable) -> Vec<Outcome> {
 fn update(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = home::layout()?;
     home::tell_suite(&layout);
-    let judged = JudgedSuite::load_sound(layout)?;
+    let suite = inputs::load_whole(&layout)?;
+    let known = sound(&layout, &suite)?;
     for name in &arguments.engines {
-        let measurement = measure(&judged, name, arguments)?;
-        let (path, is_other) = measurement.write(&judged.layout)?;
+        let measurement = measure(&known, name, arguments)?;
+        let (path, is_other) = measurement.write(known.layout)?;
         report::write_updated(out, &measurement, &path, is_other)?;
     }
     Ok(Status::Fine)
 }
 
 fn verify(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let judged = JudgedSuite::load_sound(home::layout()?)?;
-    let matrix = judged.matrix()?;
+    let layout = home::layout()?;
+    let suite = inputs::load_whole(&layout)?;
+    let known = sound(&layout, &suite)?;
+    let matrix = matrix_of(&known)?;
     let mut is_fine = true;
     for name in &arguments.engines {
-        let mut now = measure(&judged, name, arguments)?;
+        let mut now = measure(&known, name, arguments)?;
         let of_engine = matrix.versions(&now.engine.engine);
         let kept = of_engine.iter().find(|kept| kept.name() == now.name());
         // Some engines are not deterministic. Outcomes that come twice are an engine's results.
         if kept.is_some_and(|kept| !kept.is_same(&now)) {
-            let again = measure(&judged, name, arguments)?;
+            let again = measure(&known, name, arguments)?;
             if !again.is_same(&now) {
                 tell(&format!(
                     "{}: the second measurement has other results than the first one",
@@ -412,8 +401,10 @@ fn shown_layout() -> Result<Layout, Failure> {
 }
 
 fn show(arguments: &ShownArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    let judged = JudgedSuite::load(shown_layout()?)?;
-    let matrix = judged.matrix()?;
+    let layout = shown_layout()?;
+    let suite = inputs::load_whole(&layout)?;
+    let known = KnownSuite::read(&layout, &suite, &suite.templates)?;
+    let matrix = matrix_of(&known)?;
     if matrix.measurements().is_empty() {
         return Err(Failure::Request(format!(
             "no engine was measured over this suite\n  `{}` asks one and records its results",
@@ -432,7 +423,7 @@ fn show(arguments: &ShownArguments, out: &mut dyn Write) -> Result<Status, Failu
     } else if arguments.common {
         report::write_common(out, &matrix, arguments.all)?;
     } else if let Some(path) = &arguments.html {
-        write_site(path, &judged, &matrix)?;
+        write_site(path, &known, &matrix)?;
     } else {
         let mut chosen = Vec::new();
         for name in &arguments.engines {
@@ -452,14 +443,14 @@ fn show(arguments: &ShownArguments, out: &mut dyn Write) -> Result<Status, Failu
 }
 
 /// Writes the site completely or not at all.
-fn write_site(path: &Path, judged: &JudgedSuite, matrix: &Matrix) -> Result<(), Failure> {
+fn write_site(path: &Path, known: &KnownSuite<'_>, matrix: &Matrix) -> Result<(), Failure> {
     let session = Session::default();
     let runner = session.runner(&[])?;
-    let templates = judged.suite.templates.iter();
+    let templates = known.suite.templates.iter();
     let served: Vec<_> = templates
         .filter_map(|template| Some((template.name.clone(), runner.served(template, &[])?)))
         .collect();
-    let files = site::files(matrix, &judged.suite, &served)?;
+    let files = site::files(matrix, known.suite, &served)?;
     folder::replace(path, &files, site::MARK)?;
     let size: usize = files.values().map(String::len).sum();
     tell(&format!(

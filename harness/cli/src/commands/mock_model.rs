@@ -41,10 +41,15 @@ pub(super) fn execute(
 
 fn surroundings(arguments: &MockModelArguments) -> Result<Surroundings, Failure> {
     let Some(path) = &arguments.template else {
-        arguments.set.check(true)?;
-        return Ok(Surroundings::default());
+        let refusal = arguments.set.settings().refusal(true);
+        let none = Surroundings::default();
+        return refusal.map_or(Ok(none), |why| Err(Failure::Request(why)));
     };
-    let suite = inputs::load_templates(slice::from_ref(path), &arguments.set)?;
+    let suite = inputs::open(&inputs::templates_only(
+        slice::from_ref(path),
+        &arguments.set,
+    ))?
+    .suite;
     if !suite.problems.is_empty() {
         report_problems(&suite.problems)?;
         return Err(Failure::Request(format!(

@@ -14,6 +14,8 @@ use super::{tokens, trace};
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
 use crate::session::{self, Session};
+use rolecall_suite::workspace::is_place;
+use rolecall_suite::workspace::own_template::own_template;
 
 /// The prefix of probes' names. Cases have their family there.
 pub(super) const FAMILY: &str = "probe/";
@@ -76,17 +78,22 @@ fn suite(arguments: &ShowArguments) -> Result<(Suite, Option<String>), Failure> 
     let (text, sources) = (&arguments.template, &arguments.sources);
     let name = Some(text.clone());
     if !sources.templates.is_empty() {
-        let suite = inputs::load_templates(&sources.templates, &sources.set)?;
+        let suite = inputs::open(&inputs::templates_only(&sources.templates, &sources.set))?.suite;
         return Ok((suite, name));
     }
     // The same order as for the sides of `diff`: a template of the suite, then a path, then a model
     // by name.
     let layout = home::layout()?;
-    if inputs::own_template(&layout, text).is_some() || inputs::is_place(text) {
-        let suite = inputs::load_templates(&[PathBuf::from(text)], &sources.set)?;
+    if own_template(&home::access(), &layout, text).is_some() || is_place(text) {
+        let suite = inputs::open(&inputs::templates_only(
+            &[PathBuf::from(text)],
+            &sources.set,
+        ))?
+        .suite;
         return Ok((suite, None));
     }
-    Ok((inputs::load_templates(&[], &sources.set)?, name))
+    let suite = inputs::open(&inputs::templates_only(&[], &sources.set))?.suite;
+    Ok((suite, name))
 }
 
 /// The template with the name, or the only one of those that the arguments lead to.
@@ -111,7 +118,7 @@ pub(super) fn find<'s>(
             &suite.problems,
         )),
         many => {
-            let own = inputs::own_template(&home::layout()?, &arguments.template);
+            let own = own_template(&home::access(), &home::layout()?, &arguments.template);
             let first = many[0].name.as_str();
             // The suite's own are known by their names alone.
             let place = match own {

@@ -26,8 +26,9 @@ use rolecall_suite::suite::{Pair, Suite};
 use rolecall_suite::verdict::Truth;
 
 use crate::args::{ReferenceArguments, ReferenceCommand};
+use rolecall_suite::workspace::known::KnownSuite;
+
 use crate::failure::{Failure, Status, report_problems};
-use crate::inputs::KnownSuite;
 use crate::references::FrontResults;
 use crate::roundtrip::ReferenceReadings;
 use crate::session::Session;
@@ -195,13 +196,12 @@ fn verify(arguments: &ReferenceArguments, out: &mut dyn Write) -> Result<Status,
     let layout = home::layout()?;
     let suite = suite(&layout)?;
     let pairs = select(&suite, &arguments.filters)?;
-    let expectations = inputs::expectations_of(&layout, suite.templates.iter().collect())?;
+    let known = inputs::known(&layout, &suite, &suite.templates)?;
     let session = Session::new(&arguments.limits, arguments.jobs);
     let programs = open(&pairs, &session)?;
     let mut verified = Verified::default();
-    let known = KnownSuite::of(&layout, &suite, &expectations);
-    verified.ask(&programs, &session, known, &pairs)?;
-    let status = verified.write(known, &programs, out)?;
+    verified.ask(&programs, &session, &known, &pairs)?;
+    let status = verified.write(&known, &programs, out)?;
     let mut are_current = true;
     for (_, asked) in ask_fronts(&layout, &suite, arguments, &session)? {
         are_current &= !write_front(out, &asked)?;
@@ -227,14 +227,14 @@ impl<'s> Verified<'s> {
         &mut self,
         programs: &'s [ProtocolEngine],
         session: &'s Session,
-        known: KnownSuite<'s>,
+        known: &'s KnownSuite<'s>,
         pairs: &[Pair<'s>],
     ) -> Result<(), Failure> {
         let Expectations {
             snapshots,
             records,
             divergences,
-        } = known.expectations;
+        } = &known.expectations;
         let progress = Progress::new(pairs.len(), "asking the references", "pairs");
         let mut shown = Ok(());
         let accepted = Acceptance {
@@ -275,7 +275,7 @@ impl<'s> Verified<'s> {
         shown?;
         self.conclusion.finish(ran);
         let read = ReferenceReadings::ask(programs, session, known.suite, pairs)?;
-        let read = read.verify(known.suite, known.expectations);
+        let read = read.verify(known.suite, &known.expectations);
         self.conclusion.problems.extend(read.problems);
         self.conclusion.roundtrip = read.tally;
         for program in programs {
@@ -286,7 +286,7 @@ impl<'s> Verified<'s> {
 
     fn write(
         self,
-        known: KnownSuite<'_>,
+        known: &KnownSuite<'_>,
         programs: &[ProtocolEngine],
         out: &mut dyn Write,
     ) -> Result<Status, Failure> {

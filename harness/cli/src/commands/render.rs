@@ -16,12 +16,14 @@ use rolecall_suite::suite::{Pair, Suite};
 use crate::args::RenderArguments;
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, tell};
-use crate::inputs::{self, Inputs};
+use crate::inputs;
 #[cfg(feature = "fetch")]
 use crate::served;
 use crate::session::{self, Session};
-use crate::sources::{self, NOT_THERE};
-use crate::{conversations, stdin};
+use crate::{conversations, home};
+use rolecall_io::source::NOT_THERE;
+use rolecall_suite::workspace::places::near;
+use rolecall_suite::workspace::{Workspace, stdin};
 
 pub(super) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let (mut suite, filters, origin) = suite(arguments)?;
@@ -105,14 +107,16 @@ fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>, String), Fa
         }
         let file = Path::new(file);
         let conversations = conversations::read(file)?;
-        let mut suite = inputs::find_templates(&[PathBuf::from(template)], &sources.set)?;
+        let template = [PathBuf::from(template)];
+        let subject = inputs::templates_only(&template, &sources.set);
+        let mut suite = Workspace::open(&home::access(), &subject)?.suite;
         suite.cases = suite.told_of(file, conversations);
         problems::write_notes(&mut clean::messages(), &suite.notes)?;
         return Ok((suite, Vec::new(), shown_path(file)));
     }
     if let Some(file) = missing_file(&arguments.operands) {
         let mut problem = Problem::new(file, NOT_THERE);
-        problem.help = sources::near(file);
+        problem.help = near(file);
         return Err(problem.into());
     }
     if let [template] = arguments.operands.as_slice()
@@ -120,13 +124,13 @@ fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>, String), Fa
         && is_there(Path::new(template))
     {
         let templates = [&[PathBuf::from(template)], sources.templates.as_slice()].concat();
-        let suite = inputs::load_templates_and_cases(&templates, &sources.cases, &sources.set)?;
+        let suite = inputs::open(&inputs::named(&templates, &sources.cases, &sources.set))?.suite;
         return Ok((suite, Vec::new(), shown_path(file)));
     }
     let filters = arguments.operands.iter().map(|text| text.parse());
     let filters: Result<Vec<Filter>, InvalidFilter> = filters.collect();
     let filters = filters.map_err(|error| Failure::Request(error.to_string()))?;
-    let Inputs { suite, origin, .. } = inputs::load_filtered(sources, &filters)?;
+    let Workspace { suite, origin, .. } = inputs::open(&sources.subject(&filters))?;
     tell(&format!("suite: {origin}"));
     Ok((suite, filters, origin))
 }

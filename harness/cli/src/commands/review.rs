@@ -19,9 +19,10 @@ use rolecall_suite::suite::templates_of;
 
 use super::accept::{AcceptedSuite, Choice, PairJudge, is_of_readings, remove_settled, same_cards};
 use crate::args::ReviewArguments;
+
 use crate::failure::{Failure, Status, report_problems};
 use crate::home;
-use crate::inputs::{self, KnownSuite};
+use crate::inputs;
 use crate::interactive::{Answer, ask};
 use crate::session::Session;
 
@@ -31,7 +32,7 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     let _lock = home::lock(&layout)?;
     let suite = inputs::load_sound(&layout, "the suite has problems, so nothing is reviewed")?;
     let pairs = select(&suite, &arguments.filters)?;
-    let expectations = inputs::expectations_of(&layout, templates_of(&pairs))?;
+    let known = inputs::known(&layout, &suite, templates_of(&pairs))?;
     let session = Session::new(&arguments.limits, arguments.jobs);
     let chosen = session.configured()?;
     let judge = PairJudge {
@@ -40,15 +41,14 @@ pub(super) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
         suite: &suite,
         is_verified: false,
     };
-    let known = KnownSuite::of(&layout, &suite, &expectations);
     let mut review = Review {
-        accepted: AcceptedSuite::new(known, &pairs, &session),
+        accepted: AcceptedSuite::new(&known, &pairs, &session),
         choice: Choice::default(),
         answers: Answers::default(),
         problems: Vec::new(),
     };
     let open = judge
-        .by_record(&pairs, &expectations, &mut review.choice.counts)?
+        .by_record(&pairs, &known.expectations, &mut review.choice.counts)?
         .open;
     review.pairs(&open, out)?;
     review.untidy(out)?;
@@ -72,14 +72,14 @@ impl<'s> Review<'s> {
         let known = self.accepted.known;
         let files = self.choice.files(known, &mut self.problems);
         self.choice
-            .write(&files, known.expectations, &mut self.problems);
+            .write(&files, &known.expectations, &mut self.problems);
     }
 
     /// Writes the accepted pairs, and asks about files with something else that is wrong.
     fn untidy(&mut self, out: &mut dyn Write) -> Result<(), Failure> {
         let files = self.choice.files(self.accepted.known, &mut self.problems);
         let untidy = self.accepted.other_untidy(&files, &mut self.problems);
-        let expectations = self.accepted.known.expectations;
+        let expectations = &self.accepted.known.expectations;
         self.choice.write(&files, expectations, &mut self.problems);
         for one in &untidy {
             if self.answers.is_over {
@@ -170,7 +170,7 @@ impl<'s> Review<'s> {
 
     /// Asks about the pairs, cause by cause.
     fn pairs(&mut self, open: &[Compared<'s>], out: &mut dyn Write) -> Result<(), Failure> {
-        let expectations = self.accepted.known.expectations;
+        let expectations = &self.accepted.known.expectations;
         let groups = FaultGroups::of(&self.accepted.session.engines);
         let mut groups = groups.for_decisions(new_templates(open, expectations));
         let mut by_name: HashMap<(&str, &CaseId), &Compared<'s>> = HashMap::new();

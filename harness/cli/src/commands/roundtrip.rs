@@ -29,7 +29,7 @@ pub(super) fn execute(
 ) -> Result<Status, Failure> {
     let (paths, logs) = conversations::among(&arguments.paths);
     let cases = [arguments.cases.clone(), logs].concat();
-    let mut suite = inputs::load_templates_and_cases(&paths, &cases, &arguments.set)?;
+    let mut suite = inputs::open(&inputs::named(&paths, &cases, &arguments.set))?.suite;
     report_problems(&suite.problems)?;
     if let Some(path) = &arguments.with {
         inputs::use_response_template(&mut suite, path)?;

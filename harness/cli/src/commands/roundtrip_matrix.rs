@@ -263,7 +263,7 @@ pub(super) fn show(layout: &Layout, out: &mut dyn Write) -> Result<Status, Failu
             invocation::command(&format!("matrix update --roundtrip {OWN}"))
         )));
     }
-    let suite = inputs::load_own(layout)?;
+    let suite = inputs::load_whole(layout)?;
     report::write_roundtrip(out, &kept, &subjects(&suite))?;
     Ok(Status::Fine)
 }

@@ -24,7 +24,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         ));
     }
     let program = program(arguments)?;
-    let inputs = inputs::load(&arguments.selection.sources)?;
+    let inputs = inputs::open(&arguments.selection.sources.subject(&[]))?;
     let suite = &inputs.suite;
     report_problems(&suite.problems)?;
     let chosen = chosen(suite, &arguments.selection.filters)?;

@@ -23,15 +23,11 @@ use rolecall_suite::checked_text::CheckedText;
 use rolecall_suite::conclusion::{Conclusion, FaultGroups};
 use rolecall_suite::configuration;
 use rolecall_suite::divergence::Divergences;
-use rolecall_suite::expectations::Expectations;
-use rolecall_suite::front_records::FrontRecords;
-use rolecall_suite::layout::Layout;
 use rolecall_suite::lint;
-use rolecall_suite::pair_mark::{self, PairNames};
 use rolecall_suite::reference::Reference;
 use rolecall_suite::run::{Acceptance, Compared, Expected, Runner};
 use rolecall_suite::selection::select;
-use rolecall_suite::suite::{Pair, Suite, templates_of};
+use rolecall_suite::suite::{Pair, Suite};
 use rolecall_suite::untested;
 use rolecall_suite::verdict::Truth;
 
@@ -41,11 +37,13 @@ use super::roundtrip_servers;
 use crate::args::RunArguments;
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
-use crate::inputs::{self, Inputs, KnownSuite};
+use crate::inputs;
 use crate::last_failed::LastFailed;
 #[cfg(feature = "fetch")]
 use crate::served;
 use crate::session::{self, Session};
+use rolecall_suite::workspace::Workspace;
+use rolecall_suite::workspace::known::KnownSuite;
 
 pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     hold_meant(arguments)?;
@@ -53,10 +51,10 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         return roundtrip(arguments, out);
     }
     let selection = &arguments.selection;
-    let mut inputs = inputs::load_filtered(&selection.sources, &selection.filters)?;
+    let mut inputs = inputs::open(&selection.sources.subject(&selection.filters))?;
     // Only the pairs with a template's own front have records, and those with a served one.
     let is_served = arguments.front.name.is_some_and(Front::is_served);
-    let is_recorded = inputs.layout.is_some() && arguments.against.is_empty() && !is_served;
+    let is_recorded = inputs.is_own && arguments.against.is_empty() && !is_served;
     let is_elsewhere = !is_recorded && session::use_front(arguments.front.name, &mut inputs.suite);
     let session = Session::of(&arguments.rendering);
     let chosen = session.replayed_or_chosen(&arguments.results, &inputs.suite)?;
@@ -79,7 +77,7 @@ pub(super) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
 struct Run<'r> {
     arguments: &'r RunArguments,
     session: &'r Session,
-    inputs: &'r Inputs,
+    inputs: &'r Workspace,
     /// The engines that render, as far as they replace the default ones.
     chosen: &'r [ChosenEngine<'r>],
     /// The engines that give the verdicts instead of the records.
@@ -100,38 +98,42 @@ impl<'r> Run<'r> {
         ));
         report_problems(&input)?;
         let is_sound = input.is_empty();
-        let mut last_failed = LastFailed::of(self.inputs.layout.as_ref(), self.arguments);
+        let mut last_failed = LastFailed::of(
+            self.inputs.is_own.then_some(&self.inputs.layout),
+            self.arguments,
+        );
         let pairs = self.pairs()?;
         let count = pairs.len();
-        let pairs = LastFailed::chosen(last_failed.as_ref(), self.arguments, pairs);
+        let mut pairs = LastFailed::chosen(last_failed.as_ref(), self.arguments, pairs);
         let left = count - pairs.len();
-        let around = self.inputs.around.as_ref().map(Suite::load_layout);
-        let mut home = Home::of(self.inputs, around.as_ref(), &pairs)?;
-        let pairs = match (home.as_mut(), arguments_front(self.arguments)) {
-            (Some(home), Some(front)) => home.with_front(front, pairs)?,
-            _ => pairs,
-        };
-        if let Some(home) = &home {
-            let of_records = &home.expectations.records.problems;
+        let around = (!self.inputs.is_own).then(|| Suite::load_layout(&self.inputs.layout));
+        let mut known = KnownSuite::of(self.inputs, around.as_ref(), &pairs)?;
+        if let (Some(known), Some(front)) = (&mut known, arguments_front(self.arguments)) {
+            for reason in known.use_front(front, &mut pairs)? {
+                tell(&format!("pairs are left out: {reason}"));
+            }
+        }
+        if let Some(known) = &known {
+            let of_records = &known.expectations.records.problems;
             report_problems(of_records)?;
             input.extend(of_records.iter().cloned());
         }
-        let home = home.as_ref();
+        let known = known.as_ref();
         let page = self.arguments.html.as_ref().map(|_| self.page(&pairs));
         let (mut page, of_models) = page.transpose()?.unzip();
         let mut of_models = of_models.unwrap_or_default();
         let is_slow = self.chosen.iter().any(ChosenEngine::is_slow) || !self.others.is_empty();
         let progress = Progress::of_slow(is_slow, pairs.len(), "rendering", "pairs");
         let runner = runner.with_progress(progress.step());
-        let results = self.compare(&runner, &pairs, home, &mut last_failed, &mut page, out);
+        let results = self.compare(&runner, &pairs, known, &mut last_failed, &mut page, out);
         progress.clear();
         let mut results = results?;
-        if let Some(home) = home.filter(|_| !self.is_elsewhere) {
+        if let Some(known) = known.filter(|_| !self.is_elsewhere) {
             if !self.is_others {
-                of_models.extend(results.hold(home, &home.pairs(&pairs), self.session)?);
+                of_models.extend(results.hold(known, &known.pairs(&pairs), self.session)?);
             }
             if is_sound {
-                results.find_unnoticed(home, &pairs, self.is_others)?;
+                results.find_unnoticed(known, &pairs, self.is_others)?;
             }
         }
         let status = Status::of(
@@ -139,7 +141,7 @@ impl<'r> Run<'r> {
             results.conclusion.passes(),
         );
         add_new(&mut input, of_models)?;
-        let truth = self.truth(home);
+        let truth = self.truth(known);
         let reference_names = reference_names(&truth, &pairs);
         let mut groups = std::mem::take(&mut results.groups).sorted();
         // What makes every pair of a template fail is said once.
@@ -220,7 +222,7 @@ impl<'r> Run<'r> {
         &self,
         runner: &Runner<'r>,
         pairs: &[Pair<'s>],
-        home: Option<&Home<'_>>,
+        known: Option<&KnownSuite<'_>>,
         last_failed: &mut Option<LastFailed>,
         page: &mut Option<html::Page<'s>>,
         out: &mut dyn Write,
@@ -230,17 +232,17 @@ impl<'r> Run<'r> {
     {
         let arguments = self.arguments;
         // Snapshots do not hold for another engine or another front.
-        let checked = home.filter(|_| !self.is_elsewhere && !self.is_others);
+        let checked = known.filter(|_| !self.is_elsewhere && !self.is_others);
         let expected = Expected {
-            accepted: checked.map(|home| Acceptance {
-                suite: home.suite,
-                snapshots: &home.expectations.snapshots,
+            accepted: checked.map(|known| Acceptance {
+                suite: known.suite,
+                snapshots: &known.expectations.snapshots,
             }),
-            truth: self.truth(home),
-            belonging: home.and_then(|home| home.belonging.as_ref()),
+            truth: self.truth(known),
+            belonging: known.and_then(|known| known.belonging.as_ref()),
             needs_differences_only: arguments.html.is_none() && arguments.format != Format::Jsonl,
         };
-        let divergences = self.divergences(home);
+        let divergences = self.divergences(known);
         let mut results = RunResults::new(arguments, pairs, &self.session.engines);
         let mut lines = jsonl::LineWriter::new(runner);
         let mut written = Ok(());
@@ -301,18 +303,20 @@ impl<'r> Run<'r> {
         Ok((page, problems))
     }
 
-    fn divergences<'t>(&'t self, home: Option<&'t Home<'_>>) -> &'t Divergences {
-        home.map_or(&self.no_divergences, |home| &home.expectations.divergences)
+    fn divergences<'t>(&'t self, known: Option<&'t KnownSuite<'_>>) -> &'t Divergences {
+        known.map_or(&self.no_divergences, |known| {
+            &known.expectations.divergences
+        })
     }
 
     /// Who gives the verdicts: engines that are asked, or else the records.
-    fn truth<'t>(&'t self, home: Option<&'t Home<'_>>) -> Truth<'t> {
-        match home {
+    fn truth<'t>(&'t self, known: Option<&'t KnownSuite<'_>>) -> Truth<'t> {
+        match known {
             _ if !self.others.is_empty() => Truth::Engines {
                 engines: &self.others,
-                divergences: self.divergences(home),
+                divergences: self.divergences(known),
             },
-            Some(home) => home.expectations.truth(),
+            Some(known) => known.truth(),
             None => Truth::Unknown,
         }
     }
@@ -327,99 +331,6 @@ fn arguments_front(arguments: &RunArguments) -> Option<Front> {
 /// Whether the verdicts are those of a reference, as recorded.
 fn is_recorded_truth(truth: &Truth<'_>) -> bool {
     matches!(truth, Truth::Records { records, .. } if !records.are_never_asked())
-}
-
-/// The suite that the pairs of a run belong to, all or some of them.
-struct Home<'h> {
-    layout: &'h Layout,
-    suite: &'h Suite,
-    /// The pairs that belong to it. Without it all of them.
-    belonging: Option<PairNames<'h>>,
-    expectations: Expectations,
-}
-
-impl<'h> Home<'h> {
-    /// None if no pair belongs to a suite.
-    fn of(
-        inputs: &'h Inputs,
-        around: Option<&'h Suite>,
-        pairs: &[Pair<'h>],
-    ) -> Result<Option<Home<'h>>, Failure> {
-        let own = inputs.layout.as_ref();
-        let own = own.map(|layout| (layout, &inputs.suite, None));
-        let around = inputs.around.as_ref().zip(around).map(|(layout, suite)| {
-            let belonging = pair_mark::shared(pairs, suite);
-            (layout, suite, Some(belonging))
-        });
-        let around = around.filter(|(.., of)| of.as_ref().is_some_and(|of| !of.is_empty()));
-        let Some((layout, suite, belonging)) = own.or(around) else {
-            return Ok(None);
-        };
-        let own = pairs
-            .iter()
-            .filter(|pair| belongs(belonging.as_ref(), pair));
-        let own: Vec<Pair<'_>> = own.copied().collect();
-        let expectations =
-            Expectations::read(layout, templates_of(&own)).map_err(Failure::Problems)?;
-        Ok(Some(Home {
-            layout,
-            suite,
-            belonging,
-            expectations,
-        }))
-    }
-
-    /// The same with the records of a served front in the place of the others. Leaves the pairs out of
-    /// which our front is known to make something else.
-    fn with_front<'s>(
-        &mut self,
-        front: Front,
-        pairs: Vec<Pair<'s>>,
-    ) -> Result<Vec<Pair<'s>>, Failure> {
-        let read = FrontRecords::read(self.layout, front);
-        let Some(read) = read.map_err(|problem| Failure::Problems(vec![problem]))? else {
-            if self.layout.is_checkout() {
-                let why = format!(
-                    "nothing is recorded of what {front} makes of the suite\n  compare with a program, as \
-                     in --against transformers"
-                );
-                return Err(Failure::Request(why));
-            }
-            return Ok(pairs);
-        };
-        let (left, pairs): (Vec<_>, Vec<_>) = pairs
-            .into_iter()
-            .partition(|pair| read.reason(pair).is_some());
-        for reason in left
-            .iter()
-            .filter_map(|pair| read.reason(pair))
-            .collect::<BTreeSet<_>>()
-        {
-            tell(&format!("pairs are left out: {reason}"));
-        }
-        let known = &mut self.expectations.records;
-        let problems = std::mem::take(&mut known.problems);
-        *known = read.records(self.suite, known);
-        known.problems = problems;
-        Ok(pairs)
-    }
-
-    /// The pairs that belong to the suite.
-    fn pairs<'s>(&self, pairs: &[Pair<'s>]) -> Vec<Pair<'s>> {
-        let own = pairs.iter();
-        let own = own.filter(|pair| belongs(self.belonging.as_ref(), pair));
-        own.copied().collect()
-    }
-
-    fn known(&self) -> KnownSuite<'_> {
-        KnownSuite::of(self.layout, self.suite, &self.expectations)
-    }
-}
-
-/// Whether a pair is one of these. Without them all are.
-fn belongs(belonging: Option<&PairNames<'_>>, pair: &Pair<'_>) -> bool {
-    let name = (&pair.template.name, &pair.case.id);
-    belonging.is_none_or(|all| all.contains(&name))
 }
 
 /// Tests a whole server, prompt and parser.
@@ -452,7 +363,7 @@ fn add_new(input: &mut Vec<Problem>, found: Vec<Problem>) -> Result<(), Failure>
 
 /// Where templates and cases come from, and which part of them is run, in words. Says what a part
 /// leaves out. `left` counts the pairs that `--last-failed` leaves out.
-fn origin(arguments: &RunArguments, inputs: &Inputs, left: usize) -> String {
+fn origin(arguments: &RunArguments, inputs: &Workspace, left: usize) -> String {
     let pairs = counted(left, "pair that did not fail", "pairs that did not fail");
     match arguments.shard.part() {
         _ if left > 0 => format!("{}, without {pairs} in the last run", inputs.origin),
@@ -557,12 +468,11 @@ impl<'s> RunResults<'s> {
     /// the problems of files that this needs.
     fn hold(
         &mut self,
-        home: &Home<'_>,
+        known: &KnownSuite<'_>,
         pairs: &[Pair<'_>],
         session: &Session,
     ) -> Result<Vec<Problem>, Failure> {
-        let known = home.known();
-        let cards = cards::checked(cards::rule_of_run(home.layout), known, pairs, session)?;
+        let cards = cards::checked(cards::rule_of_run(known.layout), known, pairs, session)?;
         let readings = roundtrip::checked(known, pairs, session)?;
         let (bases, problems) = likeness::checked(known, pairs, session)?;
         let texts = cards.checked.into_iter().chain(readings.checked);
@@ -579,26 +489,26 @@ impl<'s> RunResults<'s> {
     /// leaves the rest alone.
     fn find_unnoticed(
         &mut self,
-        home: &Home<'_>,
+        known: &KnownSuite<'_>,
         pairs: &[Pair<'_>],
         is_others: bool,
     ) -> Result<(), Failure> {
-        let suite = home.suite;
+        let suite = known.suite;
         let is_part = suite.lacks_templates || suite.lacks_cases;
-        if is_part || home.belonging.is_some() || pairs.len() != suite.pairs().count() {
+        if is_part || known.belonging.is_some() || pairs.len() != suite.pairs().count() {
             return Ok(());
         }
-        let notes = untested::below(home.layout, home.suite);
+        let notes = untested::below(known.layout, known.suite);
         report::problems::write_notes(&mut clean::messages(), &notes)?;
         let problems = &mut self.conclusion.problems;
         problems.extend(lint::unnoticed(
-            home.layout,
-            home.suite,
-            &home.expectations.snapshots,
+            known.layout,
+            known.suite,
+            &known.expectations.snapshots,
         ));
-        let own = home.layout.configuration().filter(|_| !is_others);
+        let own = known.layout.configuration().filter(|_| !is_others);
         if let Some(least) = own.and_then(|own| own.least_coverage) {
-            let (below, _) = cover::demanded(home.suite, least, configuration::FILE)?;
+            let (below, _) = cover::demanded(known.suite, least, configuration::FILE)?;
             problems.extend(below);
         }
         Ok(())

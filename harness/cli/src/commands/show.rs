@@ -19,8 +19,10 @@ use rolecall_suite::suite::{Pair, Suite};
 
 use super::{probe, tokens, trace};
 use crate::args::ShowArguments;
+use rolecall_suite::workspace::own_template::named_template;
+use rolecall_suite::workspace::{Subject, Workspace, is_place};
+
 use crate::failure::{Failure, Status, report_problems};
-use crate::inputs::{self, Inputs};
 use crate::session::{self, Session};
 use crate::{conversations, home};
 
@@ -45,7 +47,7 @@ pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<
 /// Shows every conversation of a log.
 fn show_log(
     arguments: &ShowArguments,
-    inputs: &Inputs,
+    inputs: &Workspace,
     name: Option<&str>,
     file: Option<&Path>,
     out: &mut dyn Write,
@@ -74,7 +76,7 @@ fn show_log(
 /// Shows one pair.
 fn show_pair(
     arguments: &ShowArguments,
-    inputs: &Inputs,
+    inputs: &Workspace,
     pair: Pair<'_>,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
@@ -117,28 +119,32 @@ fn load(
     arguments: &ShowArguments,
     case: Option<&str>,
     cases: &[PathBuf],
-) -> Result<(Inputs, Option<String>), Failure> {
+) -> Result<(Workspace, Option<String>), Failure> {
     let (text, sources) = (&arguments.template, &arguments.sources);
     let is_alone = sources.templates.is_empty();
-    let layout = home::layout()?;
-    let own = is_alone.then(|| inputs::named_template(&layout, text));
+    let access = home::access();
+    let layout = access.layout()?;
+    let own = is_alone.then(|| named_template(&access, &layout, text));
     let own = own.flatten();
-    let is_place = own.is_none() && is_alone && inputs::is_place(text);
+    let is_place = own.is_none() && is_alone && is_place(text);
     // The name of a template from elsewhere comes from its file.
     let template = if is_place { "" } else { text };
     let filter = case.and_then(|case| Filter::of_pair(template, case));
-    let filters = filter.as_slice();
+    let one = [PathBuf::from(text)];
+    let subject = Subject {
+        templates: if is_place { &one } else { &sources.templates },
+        cases: Some(cases),
+        ..sources.subject(filter.as_slice())
+    };
     let mut inputs = if let Some(own) = &own {
-        inputs::find_own(&layout, own, cases, &sources.set, filters)?
-    } else if is_place {
-        inputs::find(&[PathBuf::from(text)], cases, &sources.set, filters)?
+        Workspace::open_own(&access, &layout, own.clone(), &subject)?
     } else {
-        inputs::find(&sources.templates, cases, &sources.set, filters)?
+        Workspace::open_in(&access, &layout, &subject)?
     };
     problems::write_notes(&mut clean::messages(), &inputs.suite.notes)?;
     let is_compared = arguments.diff || arguments.reference;
     // Only the pairs with a template's own front have snapshots and records.
-    if !is_compared || inputs.layout.is_none() {
+    if !is_compared || !inputs.is_own {
         session::use_front(arguments.front.name, &mut inputs.suite);
     }
     let name = (own.is_none() && !is_place).then(|| text.clone());
@@ -147,7 +153,7 @@ fn load(
 
 fn diff_from_reference(
     arguments: &ShowArguments,
-    inputs: &Inputs,
+    inputs: &Workspace,
     pair: &Pair<'_>,
     outcome: &Outcome,
     out: &mut dyn Write,
@@ -165,7 +171,7 @@ fn diff_from_reference(
 
 fn diff_from_accepted(
     arguments: &ShowArguments,
-    inputs: &Inputs,
+    inputs: &Workspace,
     pair: &Pair<'_>,
     outcome: &Outcome,
     out: &mut dyn Write,
@@ -246,7 +252,7 @@ fn outside(arguments: &ShowArguments) -> &'static str {
 
 /// The reference's result for a pair, whole.
 fn recorded(
-    inputs: &Inputs,
+    inputs: &Workspace,
     pair: &Pair<'_>,
     arguments: &ShowArguments,
 ) -> Result<Outcome, Failure> {

@@ -81,6 +81,9 @@ pub fn read(path: &Path) -> SourceContent {
     found
 }
 
+/// What messages say about a path that leads to nothing.
+pub const NOT_THERE: &str = "no such file or folder";
+
 /// The most bytes of a special token.
 pub const MOST_TOKEN: usize = 4096;
 
@@ -126,9 +129,8 @@ fn read_all(path: &Path) -> SourceContent {
             return SourceContent::problem(Problem::new(path, "a link that leads nowhere"));
         }
         Ok(false) => {
-            return ollama::read_model(path).unwrap_or_else(|| {
-                SourceContent::problem(Problem::new(path, "no such file or folder"))
-            });
+            return ollama::read_model(path)
+                .unwrap_or_else(|| SourceContent::problem(Problem::new(path, NOT_THERE)));
         }
         Err(error) => {
             let message = format!("cannot be read: {error}");

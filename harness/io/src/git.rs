@@ -14,7 +14,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use rolecall_io::protocol::ProcessGroup;
+use crate::protocol::ProcessGroup;
 
 /// The longest that one call of Git may take.
 const LONGEST: Duration = Duration::from_secs(30);
@@ -41,13 +41,13 @@ struct RunningGit {
 }
 
 /// The objects of the repository, read one after the other from one `git cat-file`.
-pub(crate) struct GitObjects {
+pub struct GitObjects {
     git: RunningGit,
     answers: BufReader<ChildStdout>,
 }
 
 /// Runs Git in the current folder. Returns its output, or its error message.
-pub(crate) fn output(arguments: &[&str]) -> Result<Vec<u8>, String> {
+pub fn output(arguments: &[&str]) -> Result<Vec<u8>, String> {
     let mut git = RunningGit::start(arguments, Stdio::null(), Stdio::piped())?;
     let failed = |error: io::Error| format!("git cannot be read: {error}");
     let errors = git.child.stderr.take();
@@ -131,7 +131,7 @@ impl Drop for RunningGit {
 }
 
 impl GitObjects {
-    pub(crate) fn open() -> Result<GitObjects, String> {
+    pub fn open() -> Result<GitObjects, String> {
         let arguments = ["cat-file", "--batch"];
         let mut git = RunningGit::start(&arguments, Stdio::piped(), Stdio::null())?;
         let answers = git.child.stdout.take().ok_or("git says nothing")?;
@@ -143,7 +143,7 @@ impl GitObjects {
 
     /// The bytes of a file of at most `most` bytes. Git answers `<hash> blob <size>`, a line break,
     /// the bytes, a line break.
-    pub(crate) fn read(&mut self, hash: &str, most: u64) -> Result<Vec<u8>, String> {
+    pub fn read(&mut self, hash: &str, most: u64) -> Result<Vec<u8>, String> {
         let failed = |error: io::Error| format!("git ended early: {error}");
         let questions = self.git.child.stdin.as_mut().ok_or("git takes nothing")?;
         writeln!(questions, "{hash}")

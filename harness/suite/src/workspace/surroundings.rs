@@ -7,10 +7,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::configuration;
+use crate::snapshot::CARDS;
 use rolecall_core::problem::closest;
 use rolecall_io::source;
-use rolecall_suite::configuration;
-use rolecall_suite::snapshot::CARDS;
 
 use crate::failure::Failure;
 
@@ -40,7 +40,7 @@ const CONFIGURATIONS: [&str; 12] = [
 
 /// The surroundings of a folder that has no suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Surroundings {
+pub enum Surroundings {
     /// A file that was probably meant to be `rolecall.toml`.
     Misspelt(PathBuf),
     /// Templates or a model in the folder itself.
@@ -58,8 +58,8 @@ pub(crate) enum Surroundings {
 impl Surroundings {
     /// Looks around a folder: in it, and in the folders above up to the root of the project or the
     /// user's home.
-    pub(crate) fn of(folder: &Path) -> Surroundings {
-        let home = etcetera::home_dir().ok();
+    pub fn of(folder: &Path) -> Surroundings {
+        let home = std::env::home_dir();
         let mut remains = None;
         let mut project = None;
         for above in folder.ancestors() {
@@ -104,7 +104,7 @@ impl Surroundings {
     ///
     /// A user who names an engine asks for that engine, not for the project's templates, so a
     /// project alone does not stop them.
-    pub(crate) fn refusal(&self, names_engine: bool) -> Option<Failure> {
+    pub fn refusal(&self, names_engine: bool) -> Option<Failure> {
         let found = match self {
             Surroundings::Nothing => return None,
             Surroundings::Project(_) | Surroundings::Something(_) if names_engine => return None,
@@ -136,12 +136,12 @@ impl Surroundings {
 
 /// The folder of the repository that a folder belongs to, which may not exist yet. A repository at the
 /// user's home has their settings, and does not count.
-pub(crate) fn repository_of(folder: &Path) -> Option<PathBuf> {
+pub fn repository_of(folder: &Path) -> Option<PathBuf> {
     let whole = std::path::absolute(folder).ok()?;
     let there = whole
         .ancestors()
         .find_map(|above| above.canonicalize().ok())?;
-    let home = etcetera::home_dir().ok();
+    let home = std::env::home_dir();
     let mut above = there
         .ancestors()
         .take_while(|above| home.as_deref() != Some(above));

@@ -1,70 +1,47 @@
-//! The templates that the arguments name: paths, models by name, standard input, and the settings
-//! for all of them.
+//! The templates that somebody names by their places: paths, models by name, standard input.
 
-use std::ffi::OsString;
 use std::iter::repeat;
 use std::path::{Path, PathBuf};
 
 use rolecall_core::file::is_there;
 use rolecall_core::problem::{Note, Problem, closest, meant, shown_path};
-use rolecall_core::{Template, Variable};
-use rolecall_io::settings::{self, Unread};
-use rolecall_io::source;
-use rolecall_suite::suite::Suite;
+use rolecall_io::settings::{Settings, Unread};
+use rolecall_io::source::{self, NOT_THERE};
 
-use crate::args::SetArguments;
-use crate::cache::cache_folder;
-use crate::failure::{Failure, tell};
-use crate::stdin::{self, Stdin};
+use super::access::Access;
+use super::stdin::{self, Stdin};
+use crate::failure::Failure;
+use crate::suite::Suite;
 
-/// What messages say about a path that does not exist.
-pub(crate) const NOT_THERE: &str = "no such file or folder";
-
-/// Arguments in which each name after `--` is the name of a file. A list of files, such as that of
-/// a hook, may have files that are named like models on a hub or like standard input.
-pub(crate) fn as_files_after_dashes(mut arguments: Vec<OsString>) -> Vec<OsString> {
-    let dashes = arguments.iter().position(|one| one == "--");
-    let after = dashes.map_or(arguments.len(), |dashes| dashes + 1);
-    for one in &mut arguments[after..] {
-        if one == stdin::NAME || rolecall_io::remote::is_name(Path::new(one)) {
-            *one = Path::new(".").join(&one).into_os_string();
-        }
-    }
-    arguments
-}
-
-/// The places of the templates that the arguments name.
-pub(crate) struct Sources<'a> {
-    paths: Vec<PathBuf>,
-    named: &'a [PathBuf],
-    set: &'a SetArguments,
+/// The places of templates, found on this machine.
+pub(super) struct Places {
+    /// As they were named.
+    pub(super) named: Vec<PathBuf>,
+    /// The paths to load them from.
+    pub(super) paths: Vec<PathBuf>,
     stdin: Option<Stdin>,
     problems: Vec<Problem>,
     notes: Vec<Note>,
 }
 
-impl Sources<'_> {
-    /// Finds the templates that the arguments name. Fetches models that are not on this machine.
-    pub(crate) fn find<'a>(
-        named: &'a [PathBuf],
-        set: &'a SetArguments,
-    ) -> Result<Sources<'a>, Failure> {
-        set.check(named.is_empty())?;
-        let mut sources = Sources {
+impl Places {
+    /// Finds places. Reads standard input if it is one of them, and fetches models that are not on this
+    /// machine.
+    pub(super) fn find(access: &Access<'_>, named: &[PathBuf]) -> Result<Places, Failure> {
+        let mut places = Places {
+            named: named.to_vec(),
             paths: Vec::new(),
-            named,
-            set,
             stdin: None,
             problems: Vec::new(),
             notes: Vec::new(),
         };
         for path in named {
-            sources.add(path)?;
+            places.add(access, path)?;
         }
-        Ok(sources)
+        Ok(places)
     }
 
-    fn add(&mut self, path: &Path) -> Result<(), Failure> {
+    fn add(&mut self, access: &Access<'_>, path: &Path) -> Result<(), Failure> {
         if path == Path::new(stdin::NAME) {
             if self.stdin.is_some() {
                 let message = "standard input, `-`, is named twice and can be read once";
@@ -75,11 +52,11 @@ impl Sources<'_> {
             self.stdin = Some(stdin);
             return Ok(());
         }
-        match rolecall_io::remote::find(path, cache_folder().as_deref()) {
+        match rolecall_io::remote::find(path, access.cache.as_deref()) {
             None => self.paths.push(path.to_path_buf()),
             Some(Ok(found)) => {
                 if let Some(fetched) = &found.fetched {
-                    tell(fetched);
+                    (access.tell)(fetched);
                 }
                 self.paths.push(found.path);
                 self.notes.extend(found.notes);
@@ -89,14 +66,9 @@ impl Sources<'_> {
         Ok(())
     }
 
-    /// The paths to load templates from.
-    pub(crate) fn paths(&self) -> &[PathBuf] {
-        &self.paths
-    }
-
     /// Adds to the loaded templates the user's settings and what is known about their origin.
-    pub(crate) fn settle(self, suite: &mut Suite) {
-        set_all(self.set, suite);
+    pub(super) fn settle(&self, suite: &mut Suite, settings: &Settings) {
+        set_all(settings, suite);
         for problem in &mut suite.problems {
             let is_named = problem.message == NOT_THERE && self.named.contains(&problem.path);
             if is_named && problem.help.is_none() {
@@ -107,17 +79,17 @@ impl Sources<'_> {
                     .or_else(|| near(&problem.path));
             }
         }
-        if let Some(stdin) = self.stdin {
+        if let Some(stdin) = &self.stdin {
             stdin.rename(suite);
         }
-        suite.problems.extend(self.problems);
-        suite.notes.splice(0..0, self.notes);
+        suite.problems.extend(self.problems.iter().cloned());
+        suite.notes.splice(0..0, self.notes.iter().cloned());
     }
 }
 
 /// The question whether another path was meant than one that does not exist: one of its names may be
 /// misspelt.
-pub(crate) fn near(path: &Path) -> Option<String> {
+pub fn near(path: &Path) -> Option<String> {
     let mut parts: Vec<_> = path
         .ancestors()
         .take_while(|part| !is_there(part))
@@ -149,13 +121,10 @@ pub(crate) fn near(path: &Path) -> Option<String> {
 
 /// Sets special tokens and variables on all templates. It is a problem if none of them reads one, and
 /// another name was probably meant.
-pub(crate) fn set_all(arguments: &SetArguments, suite: &mut Suite) {
-    let tokens = arguments.special_tokens.iter();
-    let tokens: Vec<&str> = tokens.map(|(name, _)| name.as_str()).collect();
-    let variables = arguments.variables.iter();
-    let variables: Vec<&str> = variables.map(|(name, _)| name.as_str()).collect();
-    let unread = settings::unread(&suite.templates, &tokens, &variables).into_iter();
-    let options = tokens
+pub(super) fn set_all(settings: &Settings, suite: &mut Suite) {
+    let unread = settings.unread(&suite.templates).into_iter();
+    let options = settings
+        .special_tokens
         .iter()
         .map(|_| "--special-token")
         .chain(repeat("--variable"));
@@ -169,30 +138,6 @@ pub(crate) fn set_all(arguments: &SetArguments, suite: &mut Suite) {
             suite.problems.push(problem.help(meant));
         }
     }
-    for template in &mut suite.templates {
-        set(arguments, template);
-    }
+    suite.templates.iter_mut().for_each(|one| settings.set(one));
     source::renew_notes(&mut suite.notes, &suite.templates);
-}
-
-/// Sets special tokens and variables on a template and on its alternatives.
-fn set(arguments: &SetArguments, template: &mut Template) {
-    for (name, text) in &arguments.special_tokens {
-        let text = text.as_str().into();
-        template.special_tokens.insert(name.clone(), text);
-    }
-    for (name, value) in &arguments.variables {
-        let value = Variable::Value(value.clone());
-        match template
-            .variables
-            .iter_mut()
-            .find(|(known, _)| known == name)
-        {
-            Some((_, known)) => *known = value,
-            None => template.variables.push((name.clone(), value)),
-        }
-    }
-    for (_, named) in &mut template.named {
-        set(arguments, named);
-    }
 }

@@ -1,41 +1,61 @@
 //! A side of `diff`: the templates that a text names, with their cases, or a saved run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::access::Access;
+use super::open::{Subject, Workspace};
+use super::own_template::{named_template, own_template, template_names};
+use super::places::near;
+use crate::layout::Layout;
+use crate::saved_run::SavedRun;
+use crate::suite::Suite;
 use rolecall_core::file::is_there;
 use rolecall_core::invocation;
 use rolecall_core::problem::did_you_mean;
-use rolecall_suite::saved_run::SavedRun;
-use rolecall_suite::suite::Suite;
+use rolecall_io::settings::Settings;
+use rolecall_io::source::NOT_THERE;
 
-use crate::args::SourceArguments;
+use super::revision::{Revision, RevisionFiles};
 use crate::failure::Failure;
-use crate::revision::{Revision, RevisionFiles};
-use crate::sources::{NOT_THERE, near};
-use crate::{home, inputs};
 
-pub(crate) enum DiffSide {
+/// What a text names: templates, or a saved run.
+pub enum DiffSide {
     /// Templates with their cases, and the files of the revision that they come from: their models'
     /// tokenizers are read later.
     Templates(Box<Suite>, Option<RevisionFiles>),
+    /// What a run saved.
     Run(SavedRun),
 }
 
 /// Finds the side that a text names: a template of the suite, a file or folder, or a path in a
 /// revision of a Git repository.
-pub(crate) fn find(text: &str, arguments: &SourceArguments) -> Result<DiffSide, Failure> {
+///
+/// # Errors
+///
+/// Nothing has the name, or its files cannot be read.
+pub fn find(
+    access: &Access<'_>,
+    text: &str,
+    cases: &[PathBuf],
+    settings: &Settings,
+) -> Result<DiffSide, Failure> {
     let path = Path::new(text);
     if SavedRun::is_one(path) {
         return Ok(DiffSide::Run(SavedRun::read(path)?));
     }
+    let layout = access.layout()?;
     let load = |path: &Path| {
-        let path = [path.to_path_buf()];
-        Ok::<_, Failure>(inputs::find(&path, &arguments.cases, &arguments.set, &[])?.suite)
+        let one = [path.to_path_buf()];
+        let subject = subject(&one, cases, settings);
+        let workspace = Workspace::open_in(access, &layout, &subject)?;
+        Ok::<_, Failure>(workspace.suite)
     };
-    let layout = home::layout()?;
-    if let Some(own) = inputs::named_template(&layout, text) {
-        let inputs = inputs::find_own(&layout, &own, &arguments.cases, &arguments.set, &[])?;
-        return Ok(templates(inputs.suite));
+    let load_own = |layout: &Layout, own| {
+        let workspace = Workspace::open_own(access, layout, own, &subject(&[], cases, settings))?;
+        Ok::<_, Failure>(workspace.suite)
+    };
+    if let Some(own) = named_template(access, &layout, text) {
+        return Ok(templates(load_own(&layout, own)?));
     }
     if is_there(path) {
         return load(path).map(templates);
@@ -47,12 +67,11 @@ pub(crate) fn find(text: &str, arguments: &SourceArguments) -> Result<DiffSide, 
         let extracted = revision.extract()?;
         // A template of the suite has the suite's settings in every revision.
         let now = extracted.now.as_ref();
-        let own = now.and_then(|now| inputs::own_template(&layout, &now.to_string_lossy()));
+        let own = now.and_then(|now| own_template(access, &layout, &now.to_string_lossy()));
         let mut suite = match own {
             Some(own) => {
                 let layout = layout.with_sources(|_| Some(Ok(extracted.path.clone())));
-                let own = own.in_any_file();
-                inputs::find_own(&layout, &own, &arguments.cases, &arguments.set, &[])?.suite
+                load_own(&layout, own.in_any_file())?
             }
             None => load(&extracted.path)?,
         };
@@ -61,7 +80,7 @@ pub(crate) fn find(text: &str, arguments: &SourceArguments) -> Result<DiffSide, 
     }
     let is_word = !text.contains(['/', '\\', ':']);
     let names = if is_word {
-        inputs::template_names(&layout)
+        template_names(&layout)
     } else {
         Vec::new()
     };
@@ -88,6 +107,15 @@ pub(crate) fn find(text: &str, arguments: &SourceArguments) -> Result<DiffSide, 
     Err(Failure::Request(format!(
         "no file, no folder and no template of the suite is named `{text}`\n  {help}"
     )))
+}
+
+fn subject<'a>(templates: &'a [PathBuf], cases: &'a [PathBuf], settings: &Settings) -> Subject<'a> {
+    Subject {
+        templates,
+        cases: Some(cases),
+        settings: settings.clone(),
+        ..Subject::default()
+    }
 }
 
 fn templates(suite: Suite) -> DiffSide {

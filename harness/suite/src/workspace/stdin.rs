@@ -8,30 +8,30 @@ use std::path::{Path, PathBuf};
 
 use rolecall_core::file::MOST_TEXT;
 use rolecall_io::template_file;
-use rolecall_suite::suite::Suite;
 use tempfile::TempDir;
 
 use crate::failure::Failure;
+use crate::suite::Suite;
 
 /// The path that means standard input.
-pub(crate) const NAME: &str = "-";
+pub const NAME: &str = "-";
 /// The name that messages use for standard input.
 const SHOWN: &str = "<stdin>";
 
 /// Whether a path is the name of standard input in messages.
-pub(crate) fn is_shown(path: &Path) -> bool {
+pub fn is_shown(path: &Path) -> bool {
     path == Path::new(SHOWN)
 }
 
 /// A template from standard input. Its file exists as long as this value.
-pub(crate) struct Stdin {
+pub(super) struct Stdin {
     _folder: TempDir,
     path: PathBuf,
 }
 
 impl Stdin {
     /// Reads standard input to its end.
-    pub(crate) fn read() -> Result<Stdin, Failure> {
+    pub(super) fn read() -> Result<Stdin, Failure> {
         let failed =
             |error: io::Error| Failure::Request(format!("standard input cannot be read: {error}"));
         let mut bytes = Vec::new();
@@ -56,12 +56,12 @@ impl Stdin {
         })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Lets messages about the file say standard input instead of its path.
-    pub(crate) fn rename(&self, suite: &mut Suite) {
+    pub(super) fn rename(&self, suite: &mut Suite) {
         let templates = suite
             .templates
             .iter_mut()

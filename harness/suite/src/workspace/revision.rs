@@ -9,15 +9,15 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::suite::Suite;
 use rolecall_core::file::is_there;
 use rolecall_core::invocation;
 use rolecall_core::problem::{closest, meant};
 use rolecall_io::template_file::sidecar;
-use rolecall_suite::suite::Suite;
 use tempfile::TempDir;
 
 use crate::failure::Failure;
-use crate::git::{self, GitObjects};
+use rolecall_io::git::{self, GitObjects};
 
 /// The most bytes of a file: everything that sources read of a model is smaller.
 const MOST: u64 = 64 << 20;
@@ -29,7 +29,7 @@ const MOST_FILES: usize = 10_000;
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Revision<'t> {
+pub struct Revision<'t> {
     /// The name of the revision: `HEAD~1`, a branch, a tag, a hash.
     name: &'t str,
     /// The path, from the top of the repository, or after `./` from the current folder.
@@ -38,14 +38,14 @@ pub(crate) struct Revision<'t> {
 
 /// The files of a revision. They exist as long as this value.
 #[derive(Debug)]
-pub(crate) struct RevisionFiles {
+pub struct RevisionFiles {
     folder: TempDir,
     /// The text that replaces the folder in names of files.
     prefix: String,
     /// The requested path, in the folder.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// The same path in the user's files, if there is such a path.
-    pub(crate) now: Option<PathBuf>,
+    pub now: Option<PathBuf>,
 }
 
 /// A file that Git has below a path.
@@ -60,7 +60,7 @@ struct GitFile {
 
 impl<'t> Revision<'t> {
     /// The revision and the path of a text. None if nothing in the text can be a revision.
-    pub(crate) fn parse(text: &'t str) -> Option<Revision<'t>> {
+    pub fn parse(text: &'t str) -> Option<Revision<'t>> {
         let (name, path) = text.split_once(':')?;
         let is_drive = name.len() == 1 && cfg!(windows);
         let is_name = !name.is_empty() && !name.starts_with('-') && !is_drive;
@@ -70,13 +70,13 @@ impl<'t> Revision<'t> {
     }
 
     /// Whether the repository around the current folder has the revision.
-    pub(crate) fn exists(&self) -> bool {
+    pub fn exists(&self) -> bool {
         let tree = format!("{}^{{tree}}", self.name);
         git::output(&["rev-parse", "--verify", "--quiet", &tree]).is_ok()
     }
 
     /// The error for an unknown revision, in words.
-    pub(crate) fn unknown(&self) -> String {
+    pub fn unknown(&self) -> String {
         let Err(error) = git::output(&["rev-parse", "--git-dir"]) else {
             let refs =
                 git::output(&["for-each-ref", "--format=%(refname:short)"]).unwrap_or_default();
@@ -100,7 +100,7 @@ impl<'t> Revision<'t> {
     }
 
     /// Writes the revision's files at the path into a temporary folder.
-    pub(crate) fn extract(&self) -> Result<RevisionFiles, Failure> {
+    pub fn extract(&self) -> Result<RevisionFiles, Failure> {
         let top = self.git(&["rev-parse", "--show-prefix"])?;
         let top = String::from_utf8_lossy(&top)
             .trim_end_matches('\n')
@@ -307,7 +307,7 @@ impl<'t> Revision<'t> {
 
 impl RevisionFiles {
     /// Names files by their revision in messages.
-    pub(crate) fn rename(&self, suite: &mut Suite) {
+    pub fn rename(&self, suite: &mut Suite) {
         let rename = |path: &mut PathBuf| {
             let below = path.strip_prefix(self.folder.path()).ok();
             // The first part of the path is the repository itself.
