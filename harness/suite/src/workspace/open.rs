@@ -162,9 +162,9 @@ impl<'a> Asked<'a> {
         let mut suite = if self.own.is_empty() || has_places {
             self.load_places(layout)
         } else {
-            Suite::default()
+            self.load_own(layout)
         };
-        if !self.own.is_empty() {
+        if has_places && !self.own.is_empty() {
             suite.add_templates(self.load_own(layout));
         }
         let named_cases = cases.unwrap_or_default();
