@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rolecall_answers::mock_model::model::{MockModel, Surroundings};
-use rolecall_cli::matrix::site;
+use rolecall_cli::commands::matrix::site;
 use rolecall_io::source;
 use rolecall_suite::measurement::matrix::Matrix;
 use rolecall_suite::measurement::roundtrip as roundtrip_measurement;

@@ -11,11 +11,6 @@ pub mod servers;
 
 pub mod report;
 
-pub mod matrix;
-
-#[cfg(feature = "schema")]
-pub mod schemas;
-
 mod failure;
 mod limits;
 
@@ -34,12 +29,10 @@ mod terminal;
 mod args;
 
 mod interactive;
-mod organisations;
 
 mod conversations;
 
 mod inputs;
-mod last_failed;
 mod output;
 mod outputs;
 
@@ -58,12 +51,14 @@ mod references;
 
 mod roundtrip;
 
-mod fixing;
 mod likeness;
+
+pub mod commands;
 
 pub mod library;
 
-mod commands;
+#[cfg(feature = "schema")]
+pub mod schemas;
 
 #[cfg(feature = "watch")]
 mod watch;

@@ -3,8 +3,10 @@
 
 use std::path::PathBuf;
 
+use crate::commands::check::{document as checked, report as cards};
+use crate::commands::diff::report;
 use crate::report::card::CardDetail;
-use crate::report::{cards, checked, clean, comparison as report};
+use crate::report::clean;
 use rolecall_check::card::Card;
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::reach::Reach;

@@ -2,8 +2,8 @@
 
 use pyo3::prelude::*;
 use rolecall_answers::mask::NoMask;
+use rolecall_cli::commands::mask::report as mask;
 use rolecall_cli::report::format::Format;
-use rolecall_cli::report::mask;
 use rolecall_core::{Case, Dialect, Limits, Outcome};
 use rolecall_explore::coverage::Unexplored;
 use rolecall_explore::masks::TemplateMasks;

@@ -1,41 +1,44 @@
 //! The commands.
 
-mod accept;
-mod add;
-mod check;
-mod completions;
-mod cover;
-mod export;
-mod generate;
-mod infer;
-mod init;
-mod list;
-mod mock_model;
-mod mutate;
-mod probe_engine;
-mod reference;
-mod render;
-mod review;
-mod roundtrip;
-mod roundtrip_matrix;
+pub mod accept;
+pub mod add;
+pub mod completions;
+pub mod cover;
+pub mod diff;
+pub mod export;
+pub mod generate;
+pub mod init;
+pub mod list;
+pub mod matrix;
+pub mod mock_model;
+pub mod mutate;
+pub mod probe_engine;
+pub mod reference;
+pub mod render;
+pub mod review;
+pub mod serve;
+pub mod tokens;
+
+pub mod roundtrip;
+
+pub mod check;
+
+pub mod lint;
+
+pub mod infer;
+
+pub mod trace;
+
+pub mod probe;
+
+pub mod run;
+
+pub mod show;
+
 #[cfg(feature = "fetch")]
-mod roundtrip_servers;
-mod serve;
-mod tokens;
-mod trace;
+pub mod fingerprint;
 
-mod diff;
-mod lint;
-
-mod probe;
-
-mod matrix;
-mod run;
-mod show;
-
-#[cfg(feature = "fetch")]
-mod fingerprint;
-mod mask;
+pub mod mask;
 
 use std::io::{Write, stdin};
 

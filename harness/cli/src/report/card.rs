@@ -32,17 +32,17 @@ pub enum CardDetail {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct FindingStyle<'s> {
-    pub(super) detail: CardDetail,
-    pub(super) width: usize,
+pub(crate) struct FindingStyle<'s> {
+    pub(crate) detail: CardDetail,
+    pub(crate) width: usize,
     /// The words after `rolecall show` that name the template, if readers may want to see its
     /// prompts.
-    pub(super) shown_as: Option<&'s str>,
+    pub(crate) shown_as: Option<&'s str>,
 }
 
 impl FindingStyle<'_> {
     /// Lines of any width, without advice.
-    pub(super) fn whole(detail: CardDetail) -> FindingStyle<'static> {
+    pub(crate) fn whole(detail: CardDetail) -> FindingStyle<'static> {
         FindingStyle {
             detail,
             width: ENDLESS,
@@ -56,7 +56,7 @@ impl FindingStyle<'_> {
 const MOST_REPORTED: usize = 4;
 
 /// The heading for contracts that only the template without its application breaks.
-pub(super) const ALONE: &str =
+pub(crate) const ALONE: &str =
     "broken on servers that pass conversations to the template unchanged";
 
 /// Writes a card: first the broken contracts, then those that hold, then what the template can do.
@@ -109,7 +109,7 @@ pub fn write(out: &mut dyn Write, card: &Card, detail: CardDetail) -> io::Result
 }
 
 /// The style of what becomes of an input.
-pub(super) fn style_of_support(support: &Support) -> &'static str {
+pub(crate) fn style_of_support(support: &Support) -> &'static str {
     match support {
         Support::Kept | Support::Merged => "good",
         Support::Partial | Support::Dropped => "bad",
@@ -161,7 +161,7 @@ fn facts(capabilities: &Capabilities) -> Vec<Vec<String>> {
 
 /// Writes the variables that users may set, each value with what it changes, then what content
 /// decides, and how answers are parsed.
-pub(super) fn write_about(out: &mut dyn Write, card: &Card, width: usize) -> io::Result<()> {
+pub(crate) fn write_about(out: &mut dyn Write, card: &Card, width: usize) -> io::Result<()> {
     let switches = card.capabilities.switches.iter().map(|switch| {
         let values = switch.values.iter().map(|one| {
             context! { value => spaced(&one.value), effect => one_line(&one.effect), probe => one.probe }
@@ -213,7 +213,7 @@ pub(super) fn write_about(out: &mut dyn Write, card: &Card, width: usize) -> io:
 }
 
 /// Writes the contracts that are broken only if no application prepares the conversation.
-pub(super) fn write_alone(out: &mut dyn Write, card: &Card, width: usize) -> io::Result<()> {
+pub(crate) fn write_alone(out: &mut dyn Write, card: &Card, width: usize) -> io::Result<()> {
     let findings = card.without_front.iter().map(|finding| {
         let what = finding.evidence().first().map_or("", |first| &first.what);
         context! { id => finding.contract.id, what => one_line(what), known => finding.deliberate.as_deref() }
@@ -226,7 +226,7 @@ pub(super) fn write_alone(out: &mut dyn Write, card: &Card, width: usize) -> io:
 }
 
 /// The setting of the card: the dialect, the front and the engine.
-pub(super) fn setting(card: &Card) -> String {
+pub(crate) fn setting(card: &Card) -> String {
     let Card {
         dialect,
         front,
@@ -247,7 +247,7 @@ pub fn plain(card: &Card) -> io::Result<String> {
 }
 
 /// Writes a broken contract with its evidence.
-pub(super) fn write_broken(
+pub(crate) fn write_broken(
     out: &mut dyn Write,
     finding: &Finding,
     extent: FindingStyle<'_>,
@@ -345,7 +345,7 @@ fn write_renders(out: &mut dyn Write, evidence: &Evidence, width: usize) -> io::
 }
 
 /// The name of a severity's style.
-pub(super) fn style_of(severity: Severity) -> &'static str {
+pub(crate) fn style_of(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "bad",
         Severity::Warning => "note",
@@ -354,7 +354,7 @@ pub(super) fn style_of(severity: Severity) -> &'static str {
 }
 
 /// Writes a probe's conversation, one message on a line.
-pub(super) fn write_asked(
+pub(crate) fn write_asked(
     out: &mut dyn Write,
     render: &Render,
     indent: usize,
@@ -382,7 +382,7 @@ fn place(evidence: &Evidence) -> String {
 }
 
 /// A text on one line, with every character visible.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
         encode_char(c, &mut line);

@@ -31,14 +31,14 @@ const CODE: &str = "\u{1b}[";
 const LONGEST: usize = 20;
 
 /// Writes the escape codes of a style in the form that [`Clean`] knows.
-pub(super) fn write_style(f: &mut fmt::Formatter<'_>, codes: &impl fmt::Display) -> fmt::Result {
+pub(crate) fn write_style(f: &mut fmt::Formatter<'_>, codes: &impl fmt::Display) -> fmt::Result {
     let mut text = String::new();
     write!(text, "{codes}")?;
     f.write_str(&text.replace(CODE, &OWN))
 }
 
 /// A mark for what templates of reports make of a text. No text of others contains it.
-pub(super) fn own_mark(mark: char) -> String {
+pub(crate) fn own_mark(mark: char) -> String {
     format!("{}{mark}", *OWN)
 }
 

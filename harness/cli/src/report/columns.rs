@@ -41,7 +41,7 @@ impl Cell {
     }
 
     /// A cell of a text in which [`Styled`] wrote the styles that have names.
-    pub(super) fn parse(text: &str) -> Cell {
+    pub(crate) fn parse(text: &str) -> Cell {
         let mut cell = Cell::default();
         let mut rest = text;
         while let Some((before, style, styled, after)) = style::next(rest) {
@@ -57,7 +57,7 @@ impl Cell {
         self.0.push((style, text.into()));
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
@@ -66,7 +66,7 @@ impl Cell {
     }
 
     /// The width of its widest line.
-    pub(super) fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         let text = self.text();
         text.split('\n').map(display_width).max().unwrap_or(0)
     }
@@ -162,7 +162,7 @@ impl Columns {
     }
 
     /// Writes the rows in lines of a width, except for wider words.
-    pub(super) fn write_within(&self, out: &mut dyn Write, screen: usize) -> io::Result<()> {
+    pub(crate) fn write_within(&self, out: &mut dyn Write, screen: usize) -> io::Result<()> {
         let widths = self.widths(screen);
         self.rows
             .iter()

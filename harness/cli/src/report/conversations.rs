@@ -12,7 +12,7 @@ use rolecall_suite::own_conversations::{ConversationCause, JudgedConversations};
 use rolecall_suite::suite::Suite;
 
 /// A cause in a sentence: in how many conversations, and the smallest one.
-pub(super) fn sentence(cause: &ConversationCause, all: usize) -> String {
+pub(crate) fn sentence(cause: &ConversationCause, all: usize) -> String {
     let ConversationCause {
         what,
         count,

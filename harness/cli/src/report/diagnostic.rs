@@ -29,14 +29,14 @@ use rolecall_suite::snapshot::SnapshotStatus;
 use rolecall_suite::suite::Suite;
 
 /// The rule for a file that is wrong.
-pub(super) const FILE: &str = "file";
+pub(crate) const FILE: &str = "file";
 /// The rule for a template that the engine cannot read.
-pub(super) const SYNTAX: &str = "syntax";
+pub(crate) const SYNTAX: &str = "syntax";
 /// The rule for a template that differs from its base.
-pub(super) const BASE: &str = "base";
+pub(crate) const BASE: &str = "base";
 
 /// The names of faults that are neither a pair's nor a contract's, each with its meaning.
-pub(super) const RULES: [(&str, &str); 10] = [
+pub(crate) const RULES: [(&str, &str); 10] = [
     (FILE, "a file that is needed is wrong"),
     (SYNTAX, "the engine cannot read the template"),
     ("no prompt", "no pair gave a prompt"),
@@ -96,7 +96,7 @@ pub struct Diagnostic<'c> {
 }
 
 /// The level of a severity. A limitation is only worth knowing.
-pub(super) fn level(severity: Severity) -> &'static str {
+pub(crate) fn level(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -427,7 +427,7 @@ impl<'c> Diagnostic<'c> {
 }
 
 /// A line of a difference after its sign.
-pub(super) fn signed(line: &DiffLine) -> String {
+pub(crate) fn signed(line: &DiffLine) -> String {
     let sign = match line.side {
         Side::Both => ' ',
         Side::Expected => '-',

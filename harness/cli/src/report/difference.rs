@@ -242,7 +242,7 @@ fn write_beginnings(
 }
 
 /// Writes how many lines are not shown, if there are any.
-pub(super) fn write_more(out: &mut dyn Write, count: usize, indent: &str) -> io::Result<()> {
+pub(crate) fn write_more(out: &mut dyn Write, count: usize, indent: &str) -> io::Result<()> {
     if count == 0 {
         return Ok(());
     }
@@ -251,7 +251,7 @@ pub(super) fn write_more(out: &mut dyn Write, count: usize, indent: &str) -> io:
 }
 
 /// Writes a line of advice: the purpose and the command.
-pub(super) fn say(out: &mut dyn Write, what: &str, how: &str) -> io::Result<()> {
+pub(crate) fn say(out: &mut dyn Write, what: &str, how: &str) -> io::Result<()> {
     writeln!(out, "{}", advice(what, how))
 }
 
@@ -300,7 +300,7 @@ pub fn write_whole_diff(out: &mut dyn Write, diff: &Diff, indent: &str) -> io::R
 }
 
 /// Writes a diff in lines of a width, including the words about it.
-pub(super) fn write_windows(
+pub(crate) fn write_windows(
     out: &mut dyn Write,
     diff: &Diff,
     indent: &str,
@@ -336,7 +336,7 @@ pub fn write_hunks(out: &mut dyn Write, diff: &Diff, indent: &str, width: usize)
 }
 
 /// Writes lines of a diff, no wider than `width`.
-pub(super) fn write_lines(
+pub(crate) fn write_lines(
     out: &mut dyn Write,
     lines: &[DiffLine],
     indent: &str,
@@ -351,7 +351,7 @@ pub(super) fn write_lines(
 }
 
 /// A line of a diff after its sign.
-pub(super) fn diff_line(line: &DiffLine) -> String {
+pub(crate) fn diff_line(line: &DiffLine) -> String {
     let (sign, plain, changed) = match line.side {
         Side::Both => (" ", QUIET, QUIET),
         Side::Expected => ("-", BAD, GONE),

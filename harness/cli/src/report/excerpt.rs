@@ -46,7 +46,7 @@ pub(crate) fn write(
 const NEAR: usize = 4;
 
 /// Writes a line of a text, and marks some of its bytes below it.
-pub(super) fn write_marked(
+pub(crate) fn write_marked(
     out: &mut dyn Write,
     text: &str,
     at: &Range<usize>,

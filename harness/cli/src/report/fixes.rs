@@ -204,7 +204,7 @@ fn line_feeds(source: &str) -> Cow<'_, str> {
 document! {
     /// A fix as JSON.
     #[cfg_attr(feature = "schema", schemars(rename = "Fix"))]
-    pub(super) struct FixDocument<'f> from (of: &'f TemplateFixes, fix: &Fix) {
+    pub(crate) struct FixDocument<'f> from (of: &'f TemplateFixes, fix: &Fix) {
         /// The template's name, as on its card.
         template: &'f str = &of.template,
         /// The file that holds the template.
@@ -244,7 +244,7 @@ document! {
 }
 
 impl TemplateFixes {
-    pub(super) fn documents(&self) -> impl Iterator<Item = FixDocument<'_>> {
+    pub(crate) fn documents(&self) -> impl Iterator<Item = FixDocument<'_>> {
         self.fixes
             .found
             .iter()

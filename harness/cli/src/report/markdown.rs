@@ -34,7 +34,7 @@ pub fn write_run(out: &mut dyn io::Write, report: &RunReport<'_, '_>) -> io::Res
 
 /// A part of a comment: pairs in a section that is closed until somebody opens it, anything else as
 /// a point of a list.
-pub(super) fn part(one: &Diagnostic<'_>) -> String {
+pub(crate) fn part(one: &Diagnostic<'_>) -> String {
     let lines = match one.evidence(MOST_LINES) {
         lines if lines.is_empty() => String::new(),
         lines => fenced("diff", &lines.join("\n")),
@@ -78,7 +78,7 @@ pub(super) fn part(one: &Diagnostic<'_>) -> String {
 
 /// A comment of a beginning and parts. The parts that would make it too long are left out, and it
 /// says so.
-pub(super) fn whole(head: String, parts: Vec<String>) -> String {
+pub(crate) fn whole(head: String, parts: Vec<String>) -> String {
     let mut page = head;
     let mut left = 0;
     for part in parts {
@@ -105,13 +105,13 @@ fn backticks(text: &str) -> usize {
 }
 
 /// A block with a closing fence that no line of the text equals.
-pub(super) fn fenced(language: &str, text: &str) -> String {
+pub(crate) fn fenced(language: &str, text: &str) -> String {
     let fence = "`".repeat(backticks(text).max(2) + 1);
     format!("{fence}{language}\n{text}\n{fence}\n")
 }
 
 /// A text as a code span.
-pub(super) fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let text = shown(text);
     let mark = "`".repeat(backticks(&text) + 1);
     // Without a space, a backtick at an end would become part of the mark.
@@ -120,7 +120,7 @@ pub(super) fn code(text: &str) -> String {
 }
 
 /// A text as code in a table, where a bar would end its cell.
-pub(super) fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     if !text.contains(['|', '\\']) {
         return code(text);
     }
@@ -129,7 +129,7 @@ pub(super) fn cell(text: &str) -> String {
 
 /// Text as HTML, also where Markdown is read in it: every mark is written by its number, so it is
 /// markup in neither.
-pub(super) fn html(text: &str) -> String {
+pub(crate) fn html(text: &str) -> String {
     let mut out = String::new();
     for c in shown(text).chars() {
         if c.is_ascii_punctuation() && !matches!(c, '-' | '.' | ',' | '/') {
@@ -144,7 +144,7 @@ pub(super) fn html(text: &str) -> String {
 
 /// A sentence in which no character is markup, except that text in backticks stays code. Where
 /// backticks are side by side, or one is without its second, they are no marks of code.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::new();
     let mut is_code = false;
     let has_pairs = !text.contains("``") && text.matches('`').count().is_multiple_of(2);

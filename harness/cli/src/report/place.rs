@@ -9,7 +9,7 @@ use rolecall_io::template_file::line_in_file;
 /// The lines of the file at which the conversations of a finding fail, the worst first, each once.
 /// If there are none, the line where the template begins in the file, if it is there as text.
 /// Nothing is guessed: for most findings no other line is known.
-pub(super) fn lines(finding: &Finding, template: &Template) -> Vec<usize> {
+pub(crate) fn lines(finding: &Finding, template: &Template) -> Vec<usize> {
     // If a front chooses between two templates, the line may belong to the other one.
     let is_one = Front::of(template).alternative(template).is_none();
     let failed = finding.evidence().iter().filter_map(Evidence::line);

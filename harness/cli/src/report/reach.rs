@@ -41,7 +41,7 @@ pub fn in_words(reach: &Reach) -> String {
 }
 
 /// How many errors and warnings report cards have, in words, with what else fails the check.
-pub(super) fn headline(cards: &[Card], others: &[Diagnostic<'_>]) -> String {
+pub(crate) fn headline(cards: &[Card], others: &[Diagnostic<'_>]) -> String {
     let count = |severity| -> usize { cards.iter().map(|card| card.count(severity)).sum() };
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     let with_errors = cards.iter().filter(|card| card.count(Severity::Error) > 0);

@@ -12,7 +12,7 @@ const USUAL: usize = 100;
 const LEAST: usize = 40;
 
 /// Wide enough for everything.
-pub(super) const ENDLESS: usize = usize::MAX;
+pub(crate) const ENDLESS: usize = usize::MAX;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Screen {
@@ -42,12 +42,12 @@ pub fn width() -> usize {
 }
 
 /// Whether results are shown in colours. Without them, what only colours say has to be said in words.
-pub(super) fn has_colours() -> bool {
+pub(crate) fn has_colours() -> bool {
     screen().has_colours
 }
 
 /// The columns for results, if they are known: without them, as in a pipe, nothing has to be cut.
-pub(super) fn limit() -> Option<usize> {
+pub(crate) fn limit() -> Option<usize> {
     screen().results.map(|columns| columns.max(LEAST))
 }
 
@@ -63,7 +63,7 @@ pub fn is_quiet() -> bool {
 
 /// The lines before the last line of a result, if the user wants only that line: which suite it is
 /// about.
-pub(super) fn whose(origin: &str) -> String {
+pub(crate) fn whose(origin: &str) -> String {
     if is_quiet() {
         format!("{origin}: ")
     } else {

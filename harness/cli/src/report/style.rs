@@ -17,12 +17,12 @@ pub const NOTE: Style = AnsiColor::Yellow.on_default();
 pub const BAD: Style = AnsiColor::Red.on_default();
 const REFUSAL: Style = AnsiColor::Cyan.on_default();
 /// The changed part of a removed line.
-pub(super) const GONE: Style = AnsiColor::Red.on_default().bold().underline();
+pub(crate) const GONE: Style = AnsiColor::Red.on_default().bold().underline();
 /// The changed part of an added line.
-pub(super) const CAME: Style = AnsiColor::Green.on_default().bold().underline();
+pub(crate) const CAME: Style = AnsiColor::Green.on_default().bold().underline();
 
 /// The styles that templates of reports use, by their names.
-pub(super) const NAMED: [(&str, Style); 6] = [
+pub(crate) const NAMED: [(&str, Style); 6] = [
     ("heading", HEADING),
     ("quiet", QUIET),
     ("good", GOOD),
@@ -32,13 +32,13 @@ pub(super) const NAMED: [(&str, Style); 6] = [
 ];
 
 /// The style of a name; the plain one if there is none of that name.
-pub(super) fn named(name: &str) -> Style {
+pub(crate) fn named(name: &str) -> Style {
     let known = NAMED.into_iter().find(|(known, _)| *known == name);
     known.map_or(PLAIN, |(_, style)| style)
 }
 
 /// The first styled piece of a text: what is before it, its style, the piece, and the rest.
-pub(super) fn next(text: &str) -> Option<(&str, Style, &str, &str)> {
+pub(crate) fn next(text: &str) -> Option<(&str, Style, &str, &str)> {
     let found = NAMED.into_iter().filter_map(|(_, style)| {
         let styled = Styled(style, '\0').to_string();
         let (begin, end) = styled.split_once('\0')?;
@@ -61,7 +61,7 @@ impl<T: fmt::Display> fmt::Display for Styled<T> {
 }
 
 /// The name of an outcome's style: a refusal is as good as a prompt, a crash is not.
-pub(super) fn of_outcome(kind: OutcomeKind) -> &'static str {
+pub(crate) fn of_outcome(kind: OutcomeKind) -> &'static str {
     match kind {
         OutcomeKind::Rendered => "good",
         OutcomeKind::Raised => "refusal",

@@ -35,7 +35,7 @@ pub struct Trace<'t> {
 
 /// What a stretch of a prompt comes from, as reports name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Source {
+pub(crate) enum Source {
     Template,
     Input(InputKind),
     Made,
@@ -43,7 +43,7 @@ pub(super) enum Source {
 
 impl Source {
     /// All sources, in the order of the legend.
-    pub(super) const ALL: [Source; 8] = [
+    pub(crate) const ALL: [Source; 8] = [
         Source::Template,
         Source::Input(InputKind::Message),
         Source::Input(InputKind::Tool),
@@ -54,7 +54,7 @@ impl Source {
         Source::Made,
     ];
 
-    pub(super) fn of(span: &Span) -> Source {
+    pub(crate) fn of(span: &Span) -> Source {
         match &span.origin {
             Origin::Literal { .. } => Source::Template,
             Origin::Input { input, .. } => Source::Input(input.kind),
@@ -62,7 +62,7 @@ impl Source {
         }
     }
 
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Source::Template => "template",
             Source::Input(kind) => kind.name(),
@@ -86,12 +86,12 @@ impl Source {
 }
 
 impl Trace<'_> {
-    pub(super) fn text(&self, span: &Span) -> &str {
+    pub(crate) fn text(&self, span: &Span) -> &str {
         self.prompt.get(span.prompt.clone()).unwrap_or_default()
     }
 
     /// How many bytes of the prompt each source gives. Sources that give none are left out.
-    pub(super) fn bytes(&self) -> BTreeMap<Source, usize> {
+    pub(crate) fn bytes(&self) -> BTreeMap<Source, usize> {
         let mut bytes = BTreeMap::new();
         for span in self.spans {
             *bytes.entry(Source::of(span)).or_default() += span.prompt.len();
@@ -100,7 +100,7 @@ impl Trace<'_> {
     }
 
     /// The source of a span in words: `chat.jinja:3:1`, `messages[0].content[3..17] trim`.
-    pub(super) fn source(&self, span: &Span, known: &Known) -> String {
+    pub(crate) fn source(&self, span: &Span, known: &Known) -> String {
         let done = span.operations.iter().filter(|done| **done != "key");
         let done = done.copied().collect::<Vec<_>>().join(", ");
         match &span.origin {
@@ -135,7 +135,7 @@ impl Trace<'_> {
     }
 
     /// The place of a byte of the template: the file's name, the line and the column.
-    pub(super) fn place(&self, at: usize) -> String {
+    pub(crate) fn place(&self, at: usize) -> String {
         let position = self.lines.position(&self.template.source, at);
         let name = self.template.path.file_name();
         let name = name.map_or_else(
@@ -153,10 +153,10 @@ impl Trace<'_> {
 
 /// The lengths of the texts that a template was given.
 #[derive(Debug)]
-pub(super) struct Known(BTreeMap<String, usize>);
+pub(crate) struct Known(BTreeMap<String, usize>);
 
 impl Known {
-    pub(super) fn of(fields: &[Field]) -> Known {
+    pub(crate) fn of(fields: &[Field]) -> Known {
         let texts = fields.iter().filter(|field| field.is_text);
         let lengths = texts.filter_map(|field| {
             let text = field.text.as_ref()?;
@@ -363,7 +363,7 @@ fn bytes(span: &Span) -> String {
 }
 
 /// A text on one line with every byte visible.
-pub(super) fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     let mut visible = String::new();
     for c in text.chars() {
         match c {
@@ -375,7 +375,7 @@ pub(super) fn visible(text: &str) -> String {
 }
 
 /// A text on one line, with its middle left out if it is wider than `width`.
-pub(super) fn shortened(text: &str, width: usize) -> String {
+pub(crate) fn shortened(text: &str, width: usize) -> String {
     /// What is shown of the end.
     const END: usize = 8;
     let head: String = text.chars().take(width + 1).collect();
@@ -403,7 +403,7 @@ pub(super) fn shortened(text: &str, width: usize) -> String {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use std::sync::Arc;
 
     use rolecall_core::Dialect;

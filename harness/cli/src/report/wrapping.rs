@@ -35,7 +35,7 @@ pub fn paragraph(out: &mut dyn Write, text: &str, hang: usize) -> io::Result<()>
 }
 
 /// A line of advice: the purpose and the command.
-pub(super) fn advice(what: &str, how: &str) -> String {
+pub(crate) fn advice(what: &str, how: &str) -> String {
     let width = screen::of_messages();
     if !how.is_empty() && 3 + what.len() + how.len() <= width {
         return format!("  {} {how}", Styled(QUIET, what));
@@ -50,7 +50,7 @@ pub(super) fn advice(what: &str, how: &str) -> String {
 /// A shell command in lines of at most `width` columns, each after `indent` spaces. All lines but
 /// the last end in a backslash, and what is in quotes stays in one line, so people can copy the
 /// command.
-pub(super) fn wrapped_command(command: &str, width: usize, indent: usize) -> String {
+pub(crate) fn wrapped_command(command: &str, width: usize, indent: usize) -> String {
     let first = " ".repeat(indent);
     if textwrap::core::display_width(command) + indent <= width {
         return first + command;

@@ -5,14 +5,11 @@
 //! cases each still opens at once. A template's text reaches the page only as text, so no template
 //! can add markup to it.
 
-mod page_file;
+pub(crate) mod page_file;
 
-mod view;
+pub(crate) mod view;
 
 pub mod verdict;
-
-pub mod coverage;
-pub mod trace;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Write};

@@ -14,7 +14,7 @@ use rolecall_core::diff::{Diff, Side};
 const PAGE: &str = include_str!("page.html");
 pub const STYLE: &str = include_str!("style.css");
 /// How scripts show characters that cannot be seen.
-pub(super) const SIGNS: &str = include_str!("signs.js");
+pub(crate) const SIGNS: &str = include_str!("signs.js");
 const SCRIPT: &str = include_str!("page.js");
 
 /// A page as a file in the making.
@@ -48,7 +48,7 @@ impl PageFile {
 }
 
 /// Writes the frame of a page with its parts in the places of their marks.
-pub(super) fn write_frame(
+pub(crate) fn write_frame(
     out: &mut dyn Write,
     frame: &str,
     parts: &[(&str, String)],
@@ -100,11 +100,11 @@ fn packed(value: &Value) -> io::Result<String> {
 }
 
 /// JSON that cannot end a script element.
-pub(super) fn in_script(value: &Value) -> String {
+pub(crate) fn in_script(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

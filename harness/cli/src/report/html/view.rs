@@ -12,7 +12,7 @@ const OWN_STYLE: &str = include_str!("view.css");
 const SHARED_SCRIPT: &str = include_str!("view.js");
 
 /// Writes a page. Its script reads what it shows from the index.
-pub(super) fn write(
+pub(crate) fn write(
     out: &mut dyn Write,
     title: &str,
     index: &Value,
@@ -32,7 +32,7 @@ pub(super) fn write(
 
 /// The pieces of a text between some of its bytes: each with its range. Places within a character
 /// are left out.
-pub(super) fn pieces(text: &str, places: impl IntoIterator<Item = usize>) -> Vec<(usize, usize)> {
+pub(crate) fn pieces(text: &str, places: impl IntoIterator<Item = usize>) -> Vec<(usize, usize)> {
     let mut places: Vec<usize> = places
         .into_iter()
         .chain([0, text.len()])
@@ -45,7 +45,7 @@ pub(super) fn pieces(text: &str, places: impl IntoIterator<Item = usize>) -> Vec
 
 /// A piece of a template's source with every byte visible. The source has lines of its own on the
 /// page, so their breaks need no marks.
-pub(super) fn source_lines(text: &str) -> String {
+pub(crate) fn source_lines(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(visible).collect();
     lines.join("\n")
 }

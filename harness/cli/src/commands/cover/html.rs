@@ -1,0 +1,166 @@
+//! The page of coverage: the sources of templates in colours, and at each place its branches and
+//! the cases that take them.
+
+use rolecall_core::Cut;
+use std::io::{self, Write};
+
+use rolecall_core::lines::Lines;
+use rolecall_explore::coverage::{CoveredSite, TemplateCoverage};
+use rolecall_io::template_file::{line_in_file, place};
+use serde_json::{Value, json};
+
+use crate::commands::cover::report::missing;
+use crate::report::html::view;
+use crate::report::html::view::{pieces, source_lines};
+use crate::report::numbers::{counted, percent};
+
+const SCRIPT: &str = include_str!("html.js");
+
+/// How many cases the page names for each branch.
+const MOST_NAMED: usize = 12;
+
+/// What the page says before a place is chosen.
+const HELP: &str = "Choose a place to see which cases reach it. Tab goes from part to part, and the \
+                    arrow keys from place to place.";
+
+/// Writes the page of the coverage of templates.
+pub fn write(out: &mut dyn Write, all: &[TemplateCoverage<'_>]) -> io::Result<()> {
+    let title = match all {
+        [one] => format!("coverage of {}", one.template.name),
+        _ => format!(
+            "coverage of {}",
+            counted(all.len(), "template", "templates")
+        ),
+    };
+    let index = json!({
+        "title": title,
+        "help": HELP,
+        "templates": all.iter().map(template).collect::<Vec<_>>(),
+    });
+    view::write(out, &title, &index, SCRIPT)
+}
+
+fn template(coverage: &TemplateCoverage<'_>) -> Value {
+    let count = coverage.whole();
+    let lines = Lines::of(&coverage.template.source);
+    let sites = coverage.sites.iter();
+    json!({
+        "name": coverage.template.name.as_str(),
+        "file": place(coverage.template, None),
+        "about": format!(
+            "{} of {} branches, {}, by {}",
+            count.reached,
+            count.all,
+            percent(count.reached, count.all),
+            counted(coverage.cases, "case", "cases"),
+        ),
+        "share": percent(count.reached, count.all),
+        "sites": sites.map(|covered| site(coverage, &lines, covered)).collect::<Vec<_>>(),
+        "source": source(coverage),
+    })
+}
+
+fn site(coverage: &TemplateCoverage<'_>, lines: &Lines, covered: &CoveredSite) -> Value {
+    let template = coverage.template;
+    let position = lines.position(&template.source, covered.site.span.start);
+    let line = line_in_file(template, Some(position.line)).unwrap_or(position.line);
+    let branches = covered.branches.iter().map(|branch| {
+        json!([
+            branch.branch.name(),
+            branch.cases,
+            coverage.first(branch, MOST_NAMED)
+        ])
+    });
+    json!({
+        "kind": covered.site.kind.name(),
+        "place": format!("{line}:{}", position.column),
+        "state": state(covered),
+        "missing": missing(covered),
+        "cases": covered.cases,
+        "ways": branches.collect::<Vec<_>>(),
+    })
+}
+
+/// Whether the cases reach a place in every branch, in some, or in none.
+fn state(covered: &CoveredSite) -> &'static str {
+    match missing(covered) {
+        None => "reached",
+        Some(_) if covered.cases == 0 => "never",
+        Some(_) => "part",
+    }
+}
+
+/// The source in pieces. Each names the places that it is in, the innermost first.
+fn source(coverage: &TemplateCoverage<'_>) -> Vec<Value> {
+    let text = &coverage.template.source;
+    let spans = || coverage.sites.iter().map(|covered| &covered.site.span);
+    let places = spans().flat_map(|span| [span.start, span.end]);
+    let parts = pieces(text, places).into_iter().map(|(start, end)| {
+        let around = spans().enumerate();
+        let around = around.filter(|(_, span)| span.start <= start && end <= span.end);
+        let mut around: Vec<(usize, usize)> =
+            around.map(|(index, span)| (span.len(), index)).collect();
+        // Of places that are alike, the later one is within the other.
+        around.sort_by_key(|(length, index)| (*length, usize::MAX - index));
+        let around: Vec<usize> = around.into_iter().map(|(_, index)| index).collect();
+        json!([source_lines(text.cut(start..end)), around])
+    });
+    parts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rolecall_core::{Case, Dialect, Template};
+    use rolecall_front::engines::Engines;
+    use rolecall_suite::suite::Pair;
+
+    use super::*;
+
+    #[test]
+    fn each_piece_of_the_source_knows_its_places_and_their_cases() {
+        let source = "{% if a or messages[0].role == 'user' %}<b>{{ 1 }}{% endif %}";
+        let template = Template::from_source("t", Dialect::Jinja, source);
+        let engines = Engines::default();
+        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let case = Case::from_messages(vec![json!({"role": "user", "content": "x"})]);
+        let pairs = [Pair {
+            template: &template,
+            case: &case,
+        }];
+        let coverage = TemplateCoverage::of(engine, &template, pairs, |_, _| {}).unwrap();
+        let mut out = Vec::new();
+        write(&mut out, &[coverage]).unwrap();
+        let html = String::from_utf8(out).unwrap();
+        assert!(!html.contains("<b>{{"), "a template's words are markup");
+        let (_, rest) = html.split_once("type=\"application/json\">").unwrap();
+        let index: Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
+        let found = &index["templates"][0];
+        let whole: String = found["source"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|piece| piece[0].as_str().unwrap())
+            .collect();
+        assert_eq!(whole, source);
+        let states = |piece: &Value| -> Vec<String> {
+            let places = piece[1].as_array().unwrap().iter();
+            let places = places.map(|place| found.pointer(&format!("/sites/{place}")).unwrap());
+            places
+                .map(|site| format!("{} {}", site["kind"], site["state"]).replace('"', ""))
+                .collect()
+        };
+        let of = |text: &str| {
+            let mut pieces = found["source"].as_array().unwrap().iter();
+            states(pieces.find(|piece| piece[0] == text).unwrap())
+        };
+        assert_eq!(of("a"), ["operand part", "condition part"]);
+        assert_eq!(of(" or "), ["condition part"]);
+        assert_eq!(of("1"), ["statement reached"]);
+        let condition = &found["sites"][0];
+        assert_eq!(condition["missing"], "never false");
+        assert_eq!(
+            condition["ways"],
+            json!([["true", 1, ["anonymous/case"]], ["false", 0, []]])
+        );
+    }
+}

@@ -1,0 +1,511 @@
+//! The command `matrix`: measures engines over the whole suite, and shows the measurements.
+
+pub mod report;
+
+pub mod site;
+
+pub mod roundtrip;
+
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::report::counted;
+use crate::report::format::Format;
+use crate::report::progress::Progress;
+use rolecall_core::file::is_there;
+use rolecall_core::folder;
+use rolecall_core::invocation;
+use rolecall_core::problem::with_did_you_mean;
+use rolecall_core::{Dialect, Outcome};
+use rolecall_front::front::Front;
+use rolecall_suite::construct::ConstructTable;
+use rolecall_suite::divergence::Divergences;
+use rolecall_suite::layout::Layout;
+use rolecall_suite::measurement::kept::Kept;
+use rolecall_suite::measurement::matrix::Matrix;
+use rolecall_suite::measurement::{self, Measurement, Measurer, SuiteVersion};
+use rolecall_suite::reference::Identity;
+use rolecall_suite::run::{Expected, Runner};
+use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::verdict::Truth;
+
+use crate::args::{MatrixArguments, MatrixCommand, MeasuringArguments, ShownArguments};
+use crate::engines::{self, ChosenEngine};
+use rolecall_suite::workspace::known::KnownSuite;
+use roundtrip as roundtrip_matrix;
+
+use crate::failure::{Failure, Status, report_problems, tell};
+use crate::session::Session;
+use crate::{home, inputs};
+
+pub(crate) fn execute(arguments: &MatrixArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    match &arguments.command {
+        Some(MatrixCommand::Update(arguments)) if arguments.roundtrip => {
+            roundtrip_matrix::update(arguments, out)
+        }
+        Some(MatrixCommand::Verify(arguments)) if arguments.roundtrip => {
+            roundtrip_matrix::verify(arguments, out)
+        }
+        None if arguments.shown.roundtrip => roundtrip_matrix::show(&shown_layout()?, out),
+        Some(MatrixCommand::Update(arguments)) => update(arguments, out),
+        Some(MatrixCommand::Verify(arguments)) => verify(arguments, out),
+        None => show(&arguments.shown, out),
+    }
+}
+
+/// A suite with its snapshots and records, for a measurement. It must have no problems: measurements need
+/// complete inputs.
+fn sound<'s>(layout: &'s Layout, suite: &'s Suite) -> Result<KnownSuite<'s>, Failure> {
+    let known = KnownSuite::read(layout, suite, &suite.templates)?;
+    let problems = [&suite.problems, &known.expectations.records.problems];
+    let problems: Vec<_> = problems.into_iter().flatten().cloned().collect();
+    if problems.is_empty() {
+        return Ok(known);
+    }
+    report_problems(&problems)?;
+    Err(Failure::Request(
+        "the suite has problems, so no engine was asked and nothing was written".to_owned(),
+    ))
+}
+
+/// The table of constructs of a dialect, if a suite has one. Engines get the constructs as they are,
+/// whatever front the suite's templates have.
+fn constructs(layout: &Layout, dialect: Dialect) -> Result<Option<ConstructTable>, Failure> {
+    if !is_there(&ConstructTable::file(layout, dialect)) {
+        return Ok(None);
+    }
+    let mut constructs = ConstructTable::read(layout, dialect)?;
+    constructs.case.front = Some(Front::Raw.name());
+    Ok(Some(constructs))
+}
+
+/// A suite's present version for a dialect.
+fn suite_version(
+    known: &KnownSuite<'_>,
+    constructs: Option<&ConstructTable>,
+    dialect: Dialect,
+) -> SuiteVersion {
+    SuiteVersion::of(
+        known.suite,
+        &known.expectations.records,
+        constructs,
+        dialect,
+    )
+}
+
+/// All measurements over a suite, with its present version.
+fn matrix_of(known: &KnownSuite<'_>) -> Result<Matrix, Failure> {
+    let (measurements, problems) = measurement::read_all(known.layout);
+    report_problems(&problems)?;
+    if !problems.is_empty() {
+        return Err(Failure::Request(
+            "there is no table of measurements that cannot be read".to_owned(),
+        ));
+    }
+    let roundtrip = roundtrip_matrix::kept(known.layout)?;
+    let mut matrix = Matrix::new(measurements).with_roundtrip(roundtrip);
+    for dialect in Dialect::ALL {
+        let constructs = constructs(known.layout, dialect)?;
+        let version = suite_version(known, constructs.as_ref(), dialect);
+        matrix.set_state(dialect, version, constructs);
+    }
+    Ok(matrix)
+}
+
+/// What is measured: an engine that is asked, or one that was measured before and is not asked.
+struct Subject<'e> {
+    identity: Identity,
+    dialect: Dialect,
+    engine: Option<ChosenEngine<'e>>,
+    /// The measurement by whose name the user chose the engine.
+    row: Option<Measurement>,
+}
+
+impl<'e> Subject<'e> {
+    /// The engine with a name. If nobody can start one of that name, but the table has a row for it
+    /// and the user has its saved results, it is the engine of that row.
+    fn find(
+        known: &KnownSuite<'_>,
+        session: &'e Session,
+        name: &str,
+        arguments: &MeasuringArguments,
+    ) -> Result<Subject<'e>, Failure> {
+        let unknown = match session.open(name) {
+            Ok(choice) => {
+                let engine = choice.engine();
+                return Ok(Subject {
+                    identity: Identity::of(engine),
+                    dialect: engine.dialect(),
+                    engine: Some(choice),
+                    row: None,
+                });
+            }
+            Err(unknown) => unknown,
+        };
+        let matrix = matrix_of(&known)?;
+        match find_all(&matrix, name).as_deref() {
+            Ok([]) | Err(_) => Err(unknown),
+            Ok([row]) => Subject::of_row(known, name, row, arguments),
+            Ok(several) => {
+                let names: Vec<String> = several.iter().map(|row| row.name()).collect();
+                Err(Failure::Request(format!(
+                    "`{name}` was measured in several versions: name one of {}",
+                    names.join(", ")
+                )))
+            }
+        }
+    }
+
+    /// The pairs of its dialect. An error if it cannot be measured by them.
+    fn pairs<'s>(&self, suite: &'s Suite) -> Result<Vec<Pair<'s>>, Failure> {
+        let Subject {
+            identity, dialect, ..
+        } = self;
+        if measurement::file_name(identity).is_none() {
+            return Err(Failure::Request(format!(
+                "the engine calls itself `{}` in version `{}`, which cannot be the name of a \
+                 file\n  what is kept of an engine is named by both, as it says them in its first \
+                 answer",
+                identity.engine, identity.version
+            )));
+        }
+        let pairs = suite.pairs();
+        let pairs: Vec<Pair<'_>> = pairs
+            .filter(|pair| pair.template.dialect == *dialect)
+            .collect();
+        if pairs.is_empty() {
+            return Err(Failure::Request(format!(
+                "nothing is asked: {identity} renders {dialect} templates, and the suite has none"
+            )));
+        }
+        Ok(pairs)
+    }
+
+    /// Adds to a measurement what is known without a render.
+    fn finish(&self, measuring: &mut Measurer) {
+        if let Some(choice) = &self.engine {
+            measuring.set_deaths(choice.engine().deaths().count);
+        }
+        if let Some(row) = &self.row {
+            tell(&format!(
+                "{} is not asked: its version, its constructs and its speed are those of its row",
+                row.name()
+            ));
+            measuring.keep_rest(row);
+        }
+    }
+
+    /// The engine of a row, with saved results.
+    fn of_row(
+        known: &KnownSuite<'_>,
+        name: &str,
+        row: &Measurement,
+        arguments: &MeasuringArguments,
+    ) -> Result<Subject<'e>, Failure> {
+        if arguments.results.is_empty() {
+            return Err(Failure::Request(format!(
+                "`{name}` was measured, but its program is not known\n  name the engine by its \
+                 command line, such as 'node adapter.mjs', or its saved results with `--results`"
+            )));
+        }
+        let constructs = constructs(known.layout, row.dialect)?;
+        let now = suite_version(known, constructs.as_ref(), row.dialect);
+        if now.constructs != row.suite().constructs {
+            return Err(Failure::Request(format!(
+                "the table of constructs has changed since `{name}` was measured\n  name the engine \
+                 by its command line, such as 'node adapter.mjs', so that it can be asked for them"
+            )));
+        }
+        Ok(Subject {
+            identity: row.engine.clone(),
+            dialect: row.dialect,
+            engine: None,
+            row: Some(row.clone()),
+        })
+    }
+}
+
+/// Asks an engine for all pairs of its dialect.
+fn measure(
+    known: &KnownSuite<'_>,
+    name: &str,
+    arguments: &MeasuringArguments,
+) -> Result<Measurement, Failure> {
+    let session = Session::new(&arguments.limits, arguments.jobs);
+    let subject = Subject::find(known, &session, name, arguments)?;
+    let dialect = subject.dialect;
+    let pairs = subject.pairs(known.suite)?;
+    let constructs = constructs(known.layout, dialect)?;
+    let version = suite_version(known, constructs.as_ref(), dialect);
+    let mut measuring = Measurer::new(subject.identity.clone(), dialect, version);
+    let asked = subject.engine.as_ref().and(constructs.as_ref());
+    let rows = asked.map_or(0, |table| ROUNDS * table.rows.len());
+    let replayed = replayed(known, arguments, &subject.identity, dialect)?;
+    let what = format!("asking {}", subject.identity.engine);
+    let progress = Progress::new(pairs.len() + rows, &what, "pairs");
+    let mut speed = None;
+    if let Some(choice) = replayed.as_ref().or(subject.engine.as_ref()) {
+        let elapsed = compare(known, &session, choice, &pairs, &mut measuring, &progress)?;
+        // The speed comes only from pairs that the engine renders now.
+        speed = replayed.is_none().then_some((pairs.len(), elapsed));
+    }
+    if let (Some(choice), Some(table)) = (&subject.engine, asked) {
+        let runner = session.runner(std::slice::from_ref(choice))?;
+        let runner = runner.with_progress(progress.step());
+        let start = Instant::now();
+        let rounds = std::iter::repeat_with(|| outcomes(&runner, table));
+        measuring.add_constructs(table, &rounds.take(ROUNDS).collect::<Vec<_>>());
+        speed = speed.or(Some((rows, start.elapsed())));
+    }
+    progress.clear();
+    subject.finish(&mut measuring);
+    let (count, elapsed) = speed.unwrap_or_default();
+    measuring.finish(count, elapsed).map_err(Failure::Request)
+}
+
+/// Renders pairs with an engine, and adds how they compare with the records. Returns how long it
+/// took.
+fn compare(
+    known: &KnownSuite<'_>,
+    session: &Session,
+    choice: &ChosenEngine<'_>,
+    pairs: &[Pair<'_>],
+    measuring: &mut Measurer,
+    progress: &Progress,
+) -> Result<Duration, Failure> {
+    // An explained difference still counts as a difference.
+    let divergences = Divergences::default();
+    let expected = Expected {
+        accepted: None,
+        truth: Truth::Records {
+            records: &known.expectations.records,
+            divergences: &divergences,
+            snapshots: &known.expectations.snapshots,
+        },
+        belonging: None,
+        needs_differences_only: true,
+    };
+    let runner = session.runner(std::slice::from_ref(choice))?;
+    let runner = runner.with_progress(progress.step());
+    let ran = runner.compare_each(pairs, &expected, |compared| measuring.add(&compared));
+    Ok(ran.elapsed)
+}
+
+/// The saved results of an engine, if the user names files with them.
+fn replayed(
+    known: &KnownSuite<'_>,
+    arguments: &MeasuringArguments,
+    identity: &Identity,
+    dialect: Dialect,
+) -> Result<Option<ChosenEngine<'static>>, Failure> {
+    if arguments.results.is_empty() {
+        return Ok(None);
+    }
+    let replayed = engines::replayed(&arguments.results, known.suite)?;
+    let mut of_engine = replayed.into_iter().filter(|choice| {
+        let of = choice.engine();
+        of.name() == identity.engine && of.dialect() == dialect
+    });
+    let found = of_engine.next();
+    found.map(Some).ok_or_else(|| {
+        Failure::Request(format!(
+            "the files have no results of `{}`\n  with --results one engine is measured at a time",
+            identity.engine
+        ))
+    })
+}
+
+/// How often an engine is asked for each construct. minijinja, for one, finds the key `true` in a dict
+/// with the key 1 only by chance: its maps have random seeds.
+const ROUNDS: usize = 3;
+
+/// The outcomes of a table of constructs, row by row.
+fn outcomes(runner: &Runner<'_>, table: &ConstructTable) -> Vec<Outcome> {
+    let pairs: Vec<Pair<'_>> = table
+        .rows
+        .iter()
+        .map(|row| Pair {
+            template: &row.template,
+            case: &table.case,
+        })
+        .collect();
+    let rendered = runner.render(&pairs);
+    rendered.into_iter().map(|one| one.outcome).collect()
+}
+
+fn update(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let layout = home::layout()?;
+    home::tell_suite(&layout);
+    let suite = inputs::load_whole(&layout)?;
+    let known = sound(&layout, &suite)?;
+    for name in &arguments.engines {
+        let measurement = measure(&known, name, arguments)?;
+        let (path, is_other) = measurement.write(known.layout)?;
+        report::write_updated(out, &measurement, &path, is_other)?;
+    }
+    Ok(Status::Fine)
+}
+
+fn verify(arguments: &MeasuringArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let layout = home::layout()?;
+    let suite = inputs::load_whole(&layout)?;
+    let known = sound(&layout, &suite)?;
+    let matrix = matrix_of(&known)?;
+    let mut is_fine = true;
+    for name in &arguments.engines {
+        let mut now = measure(&known, name, arguments)?;
+        let of_engine = matrix.versions(&now.engine.engine);
+        let kept = of_engine.iter().find(|kept| kept.name() == now.name());
+        // Some engines are not deterministic. Outcomes that come twice are an engine's results.
+        if kept.is_some_and(|kept| !kept.is_same(&now)) {
+            let again = measure(&known, name, arguments)?;
+            if !again.is_same(&now) {
+                tell(&format!(
+                    "{}: the second measurement has other results than the first one",
+                    now.name()
+                ));
+                now = again;
+            }
+        }
+        let table = matrix.constructs(now.dialect);
+        is_fine &= report::write_verified(out, &now, kept.copied(), &of_engine, table)?;
+    }
+    if !is_fine {
+        let names = invocation::words(arguments.engines.iter().map(String::as_str));
+        writeln!(
+            out,
+            "to record their current results: {}",
+            invocation::command(&format!("matrix update {names}"))
+        )?;
+    }
+    Ok(if is_fine {
+        Status::Fine
+    } else {
+        Status::Nonconforming
+    })
+}
+
+/// The suite around the current folder. If that is the user's own suite and has no measurements,
+/// the built-in one.
+fn shown_layout() -> Result<Layout, Failure> {
+    let layout = home::layout()?;
+    let is_empty = || {
+        let (measurements, problems) = measurement::read_all(&layout);
+        measurements.is_empty() && problems.is_empty()
+    };
+    if layout.configuration().is_none() || !is_empty() {
+        return Ok(layout);
+    }
+    tell(&format!(
+        "no engine was measured over this suite, which `{}` does: of the built-in suite",
+        invocation::command("matrix update ENGINE")
+    ));
+    home::builtin()
+}
+
+fn show(arguments: &ShownArguments, out: &mut dyn Write) -> Result<Status, Failure> {
+    let layout = shown_layout()?;
+    let suite = inputs::load_whole(&layout)?;
+    let known = KnownSuite::read(&layout, &suite, &suite.templates)?;
+    let matrix = matrix_of(&known)?;
+    if matrix.measurements().is_empty() {
+        return Err(Failure::Request(format!(
+            "no engine was measured over this suite\n  `{}` asks one and records its results",
+            invocation::command("matrix update minijinja")
+        )));
+    }
+    if let [first, second] = arguments.differ.as_slice() {
+        let [first, second] = [find(&matrix, first)?, find(&matrix, second)?];
+        if first.dialect != second.dialect {
+            return Err(Failure::Request(format!(
+                "{} renders {} templates and {} {} ones: they were asked nothing in common",
+                first.engine, first.dialect, second.engine, second.dialect
+            )));
+        }
+        report::write_differ(out, first, second, arguments.all)?;
+    } else if arguments.common {
+        report::write_common(out, &matrix, arguments.all)?;
+    } else if let Some(path) = &arguments.html {
+        write_site(path, &known, &matrix)?;
+    } else {
+        let mut chosen = Vec::new();
+        for name in &arguments.engines {
+            chosen.extend(find_all(&matrix, name)?);
+        }
+        match (arguments.format, chosen.as_slice()) {
+            (Format::Json, _) => report::write_json(out, &matrix, &chosen)?,
+            (_, []) => report::write_table(out, &matrix)?,
+            (_, chosen) => {
+                for measurement in chosen {
+                    report::write_detail(out, &matrix, measurement, arguments.all)?;
+                }
+            }
+        }
+    }
+    Ok(Status::Fine)
+}
+
+/// Writes the site completely or not at all.
+fn write_site(path: &Path, known: &KnownSuite<'_>, matrix: &Matrix) -> Result<(), Failure> {
+    let session = Session::default();
+    let runner = session.runner(&[])?;
+    let templates = known.suite.templates.iter();
+    let served: Vec<_> = templates
+        .filter_map(|template| Some((template.name.clone(), runner.served(template, &[])?)))
+        .collect();
+    let files = site::files(matrix, known.suite, &served)?;
+    folder::replace(path, &files, site::MARK)?;
+    let size: usize = files.values().map(String::len).sum();
+    tell(&format!(
+        "wrote {} ({}, {})",
+        path.display(),
+        counted(files.len(), "file", "files"),
+        bytesize::ByteSize::b(size as u64).display().si()
+    ));
+    Ok(())
+}
+
+/// The measurement with a name. If the name has no version, the engine's last one.
+fn find<'m>(matrix: &'m Matrix, name: &str) -> Result<&'m Measurement, Failure> {
+    let found = find_all(matrix, name)?;
+    // The name matches something.
+    found
+        .last()
+        .copied()
+        .ok_or_else(|| Failure::Request(format!("no engine is named `{name}`")))
+}
+
+/// The measurements of an engine, or of one version of it.
+fn find_all<'m>(matrix: &'m Matrix, name: &str) -> Result<Vec<&'m Measurement>, Failure> {
+    let versions = matrix.versions(name);
+    if !versions.is_empty() {
+        return Ok(versions);
+    }
+    let all = matrix.measurements().iter();
+    // The name is the engine's own, or that of its file.
+    let file = format!("{name}.json");
+    let is_named = |one: &&Measurement| {
+        one.name() == name || measurement::file_name(&one.engine).as_ref() == Some(&file)
+    };
+    if let Some(one) = all.clone().find(is_named) {
+        return Ok(vec![one]);
+    }
+    let mut known: Vec<String> = all
+        .flat_map(|one| [one.engine.engine.clone(), one.name()])
+        .collect();
+    known.dedup();
+    let message = format!("no engine `{name}` was measured");
+    let message = with_did_you_mean(message, engines::name_now(name), known);
+    let mut names: Vec<_> = matrix
+        .measurements()
+        .iter()
+        .map(Measurement::name)
+        .collect();
+    names.dedup();
+    Err(Failure::Request(format!(
+        "{message}\n  there are {}; `{}` measures another",
+        names.join(", "),
+        invocation::command("matrix update ENGINE")
+    )))
+}
