@@ -417,7 +417,7 @@ pub(crate) mod tests {
 {{ tools | tojson }}<|end|> {{ messages | length }}";
 
     /// A template, a case as it sees it, and the prompt with its spans.
-    pub(in super::super) struct World {
+    pub(crate) struct World {
         template: Template,
         lines: Lines,
         case: Case,
@@ -426,7 +426,7 @@ pub(crate) mod tests {
     }
 
     impl World {
-        pub(in super::super) fn new() -> World {
+        pub(crate) fn new() -> World {
             let mut template = Template::from_source("chat", Dialect::Jinja, SOURCE);
             template.path = "models/chat.jinja".into();
             template
@@ -497,7 +497,7 @@ pub(crate) mod tests {
             world
         }
 
-        pub(in super::super) fn trace(&self) -> Trace<'_> {
+        pub(crate) fn trace(&self) -> Trace<'_> {
             Trace {
                 template: &self.template,
                 lines: &self.lines,

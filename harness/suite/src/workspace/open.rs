@@ -134,9 +134,9 @@ impl<'a> Asked<'a> {
     fn narrow_or_whole(&self, layout: &Layout) -> Result<Workspace, Failure> {
         let filters = self.subject.filters;
         if filters.is_empty() {
-            return self.load(layout);
+            return Ok(self.load(layout));
         }
-        let part = self.load(&narrowed(layout, filters))?;
+        let part = self.load(&narrowed(layout, filters));
         // A hub that did not have a template is not asked for it again.
         let has_none = part.suite.templates.is_empty() && !part.suite.problems.is_empty();
         let own = layout.configuration().map_or(&[][..], |own| &own.templates);
@@ -150,11 +150,11 @@ impl<'a> Asked<'a> {
         if has_none || select(&part.suite, filters).is_ok() {
             Ok(part)
         } else {
-            self.load(layout)
+            Ok(self.load(layout))
         }
     }
 
-    fn load(&self, layout: &Layout) -> Result<Workspace, Failure> {
+    fn load(&self, layout: &Layout) -> Workspace {
         let Subject {
             cases, settings, ..
         } = self.subject;
@@ -168,7 +168,7 @@ impl<'a> Asked<'a> {
             suite.add_templates(self.load_own(layout));
         }
         let named_cases = cases.unwrap_or_default();
-        Ok(Workspace {
+        Workspace {
             suite,
             layout: layout.clone(),
             is_own: !has_places && named_cases.is_empty() && settings.is_empty(),
@@ -178,7 +178,7 @@ impl<'a> Asked<'a> {
                 (false, _) => format!("the templates of {layout} with the named cases"),
                 (true, _) => "the named templates and cases".to_owned(),
             },
-        })
+        }
     }
 
     /// The templates of the named places, or all templates of the suite, with the cases.
@@ -226,10 +226,10 @@ impl<'a> Asked<'a> {
         let is_asked = |template: &_| self.own.iter().any(|one| one.is(template));
         suite.templates.retain(is_asked);
         places::set_all(&self.subject.settings, &mut suite);
-        let is_sound = suite.problems.is_empty();
+        let has_problems = !suite.problems.is_empty();
         for one in &self.own {
-            let is_found = suite.templates.iter().any(|template| one.is(template));
-            if !is_found && is_sound && self.subject.filters.is_empty() {
+            let is_there = suite.templates.iter().any(|template| one.is(template));
+            if !is_there && !has_problems && self.subject.filters.is_empty() {
                 suite.problems.push(Problem {
                     help: did_you_mean(&one.name, template_names(layout)),
                     ..Problem::new(&one.name, NOT_THERE)

@@ -25,6 +25,7 @@ pub struct OwnTemplate {
 
 impl OwnTemplate {
     /// The same templates, in whichever files they are.
+    #[must_use]
     pub fn in_any_file(self) -> OwnTemplate {
         OwnTemplate { file: None, ..self }
     }

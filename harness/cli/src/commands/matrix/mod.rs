@@ -143,7 +143,7 @@ impl<'e> Subject<'e> {
             }
             Err(unknown) => unknown,
         };
-        let matrix = matrix_of(&known)?;
+        let matrix = matrix_of(known)?;
         match find_all(&matrix, name).as_deref() {
             Ok([]) | Err(_) => Err(unknown),
             Ok([row]) => Subject::of_row(known, name, row, arguments),

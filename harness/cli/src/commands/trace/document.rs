@@ -178,8 +178,8 @@ pub fn write(out: &mut dyn Write, trace: &Trace<'_>) -> io::Result<()> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::trace::tests::World;
     use super::*;
+    use crate::report::trace::tests::World;
 
     #[test]
     fn json_names_the_one_origin_of_each_span() {
