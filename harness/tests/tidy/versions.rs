@@ -12,7 +12,7 @@ const ALSO_EARLIER: [&str; 4] = [
     "CONTRIBUTING.md",
     "harness/docs/suite.md",
     "harness/response/src/inspection/serving.rs",
-    "harness/check/src/contract/pages/served-fields.md",
+    "harness/check/src/contract/served_fields.md",
 ];
 
 /// Versions of transformers in a text: "transformers 5.24", "transformers==5.24.0", also where a line

@@ -4,68 +4,101 @@
 //! these renders are the evidence. If a probe is refused, or the template does not support the
 //! subject of the contract, the contract does not apply, and the judgement gives the reason.
 
-mod severity;
+mod frame;
 
-mod evidence;
+mod shared;
 
-mod judgement;
-
-mod definition;
-mod mentions;
-mod tally;
-
-mod causes;
-
-mod finding;
-mod tokens;
-
-mod reasoning;
-mod vocabulary;
-
-mod purpose;
-
-// Contracts by subject. A feature that fails as a whole is reported once, by `working`.
-mod working;
-
-mod leaks;
-
-mod read_answer;
-
-mod roundtrip;
-
-mod answers;
-mod arguments;
-mod calls;
-mod content;
-mod delimiters;
-mod documents;
-mod endings;
-
-mod agents;
-mod families;
-mod mask;
-mod media;
-mod messages;
-mod names;
-mod prefix;
-mod rendering;
-mod rounds;
-mod sanitizing;
-mod schema;
-mod served;
-mod streams;
-mod switches;
-mod system;
-mod tags;
-mod texts;
-mod tools;
-mod training;
-mod triggers;
-mod turns;
-mod wording;
-
-// Names of switches are no mistakes.
-mod pitfalls;
+// A contract is a file of its own, with its page and its faults beside it.
+mod argument_types_kept;
+mod arguments_alike;
+mod arguments_encoded_once;
+mod assistant_mask;
+mod blanks_kept;
+mod call_ids_kept;
+mod calls_as_shown;
+mod calls_in_order;
+mod calls_recognised;
+mod calls_whole;
+mod capabilities_work;
+mod content_beside_calls;
+mod content_in_order;
+mod content_once;
+mod control_tokens_inert;
+mod control_tokens_known;
+mod control_tokens_spelt;
+mod crlf_verbatim;
+mod cut_safe;
+mod date_independent;
+mod delimiters_inert;
+mod deterministic;
+mod developer_kept;
+mod documents_kept;
+mod empty_content_alike;
+mod family_joints;
+mod finished_turn_continues;
+mod generation_prompt_suffix;
+mod history_stable;
+mod history_stable_reasoning;
+mod history_stable_tools;
+mod images_kept;
+mod indentation_outside;
+mod key_order_kept;
+mod long_history_kept;
+mod messages_kept;
+mod names_known;
+mod no_calls_alike;
+mod no_hidden_triggers;
+mod no_null_leak;
+mod no_repr_leak;
+mod no_tools_alike;
+mod one_bos;
+mod one_bos_tokenised;
+mod only_answers_learned;
+mod open_model_turn;
+mod opening_on_request;
+mod parallel_calls_kept;
+mod parallel_calls_read_back;
+mod pitfalls_avoided;
+mod placeholders_filled;
+mod plain_content_kept;
+mod reads_back;
+mod reads_back_without_end_token;
+mod reasoning_kept;
+mod reasoning_read_back;
+mod refusal_words;
+mod renders;
+mod result_verbatim;
+mod roles_stand;
+mod same_question;
+mod sanitising_harmless;
+mod schema_kept;
+mod second_round_alike;
+mod served_fields;
+mod source_newlines;
+mod streams_alike;
+mod streams_early;
+mod switches_work;
+mod system_apart;
+mod tags_paired;
+mod text_part_is_text;
+mod text_verbatim;
+mod texts_apart;
+mod texts_in_the_open;
+mod think_tag_verbatim;
+mod thoughts_alike;
+mod thoughts_recognised;
+mod thoughts_whole;
+mod tool_calls_kept;
+mod tool_results_kept;
+mod tools_kept;
+mod tools_once;
+mod trained_as_asked;
+mod turn_end_learned;
+mod turn_end_stops;
+mod turns_closed;
+mod union_types_kept;
+mod unknown_role_kept;
+mod whitespace_verbatim;
 
 #[cfg(test)]
 mod tests;
@@ -73,111 +106,110 @@ mod tests;
 use crate::capability::{Capabilities, PrefixCache, Support};
 use crate::probe::Prober;
 use rolecall_core::problem::with_did_you_mean;
+use shared::{prefix, purpose};
 
-pub use definition::Contract;
-pub use evidence::{Evidence, Relation, Render};
-pub use finding::{Finding, INTERNAL_ERROR};
-pub use judgement::Judgement;
-pub(crate) use leaks::{NOTHING, occurrences};
-pub use severity::Severity;
+pub use frame::{
+    Contract, Evidence, Finding, INTERNAL_ERROR, Judgement, Relation, Render, Severity,
+};
+pub(crate) use shared::leaks::{NOTHING, occurrences};
 
 /// The contracts, in the order in which reports list them.
 pub const ALL: &[&Contract] = &[
-    &rendering::RENDERS,
-    &working::CAPABILITIES_WORK,
-    &names::NAMES_KNOWN,
-    &pitfalls::PITFALLS_AVOIDED,
-    &rendering::DETERMINISTIC,
-    &rendering::DATE_INDEPENDENT,
-    &rendering::SOURCE_NEWLINES,
-    &rendering::REFUSAL_WORDS,
-    &messages::MESSAGES_KEPT,
-    &messages::LONG_HISTORY_KEPT,
-    &messages::DEVELOPER_KEPT,
-    &messages::UNKNOWN_ROLE_KEPT,
-    &system::SYSTEM_APART,
-    &messages::CONTENT_ONCE,
-    &messages::CONTENT_IN_ORDER,
-    &messages::REASONING_KEPT,
-    &content::EMPTY_CONTENT_ALIKE,
-    &content::PLAIN_CONTENT_KEPT,
-    &content::TEXT_PART_IS_TEXT,
-    &media::IMAGES_KEPT,
-    &content::WHITESPACE_VERBATIM,
-    &content::TEXT_VERBATIM,
-    &content::CRLF_VERBATIM,
-    &content::THINK_TAG_VERBATIM,
-    &tokens::CONTROL_TOKENS_INERT,
-    &sanitizing::SANITISING_HARMLESS,
-    &wording::CONTROL_TOKENS_SPELT,
-    &wording::PLACEHOLDERS_FILLED,
-    &wording::INDENTATION_OUTSIDE,
-    &tokens::ONE_BOS,
-    &vocabulary::CONTROL_TOKENS_KNOWN,
-    &vocabulary::TURN_END_STOPS,
-    &vocabulary::ONE_BOS_TOKENISED,
-    &vocabulary::BLANKS_KEPT,
-    &leaks::NO_NULL_LEAK,
-    &leaks::NO_REPR_LEAK,
-    &tools::TOOLS_KEPT,
-    &tools::TOOLS_ONCE,
-    &wording::TEXTS_APART,
-    &tools::NO_TOOLS_ALIKE,
-    &tools::NO_CALLS_ALIKE,
-    &tools::TOOL_CALLS_KEPT,
-    &tools::PARALLEL_CALLS_KEPT,
-    &rounds::CALLS_IN_ORDER,
-    &rounds::CALL_IDS_KEPT,
-    &rounds::SECOND_ROUND_ALIKE,
-    &tags::TAGS_PAIRED,
-    &calls::CALLS_WHOLE,
-    &calls::CALLS_AS_SHOWN,
-    &answers::CALLS_RECOGNISED,
-    &tools::CONTENT_BESIDE_CALLS,
-    &tools::TOOL_RESULTS_KEPT,
-    &tools::RESULT_VERBATIM,
-    &schema::SCHEMA_KEPT,
-    &documents::DOCUMENTS_KEPT,
-    &arguments::ARGUMENTS_ALIKE,
-    &arguments::ARGUMENTS_ENCODED_ONCE,
-    &arguments::KEY_ORDER_KEPT,
-    &prefix::GENERATION_PROMPT_SUFFIX,
-    &prefix::FINISHED_TURN_CONTINUES,
-    &prefix::HISTORY_STABLE,
-    &prefix::HISTORY_STABLE_TOOLS,
-    &prefix::HISTORY_STABLE_REASONING,
-    &prefix::OPEN_MODEL_TURN,
-    &turns::OPENING_ON_REQUEST,
-    &turns::TURNS_CLOSED,
-    &families::FAMILY_JOINTS,
-    &turns::SAME_QUESTION_TWICE,
-    &turns::ROLES_STAND,
-    &reasoning::REASONING_ALIKE,
-    &reasoning::REASONING_WHOLE,
-    &answers::REASONING_RECOGNISED,
-    &switches::SWITCHES_WORK,
-    &triggers::NO_HIDDEN_TRIGGERS,
-    &texts::TEXTS_IN_THE_OPEN,
-    &mask::ASSISTANT_MASK,
-    &mask::TURN_END_LEARNED,
-    &mask::ONLY_ANSWERS_LEARNED,
-    &training::TRAINED_AS_ASKED,
-    &roundtrip::READS_BACK,
-    &roundtrip::READS_BACK_WITHOUT_END_TOKEN,
-    &roundtrip::PARALLEL_CALLS_READ_BACK,
-    &roundtrip::ARGUMENT_TYPES_KEPT,
-    &roundtrip::UNION_TYPES_KEPT,
-    &roundtrip::REASONING_READ_BACK,
-    &delimiters::DELIMITERS_INERT,
-    &streams::STREAMS_ALIKE,
-    &streams::STREAMS_EARLY,
-    &streams::CUT_SAFE,
-    &served::SERVED_FIELDS,
+    &renders::CONTRACT,
+    &capabilities_work::CONTRACT,
+    &names_known::CONTRACT,
+    &pitfalls_avoided::CONTRACT,
+    &deterministic::CONTRACT,
+    &date_independent::CONTRACT,
+    &source_newlines::CONTRACT,
+    &refusal_words::CONTRACT,
+    &messages_kept::CONTRACT,
+    &long_history_kept::CONTRACT,
+    &developer_kept::CONTRACT,
+    &unknown_role_kept::CONTRACT,
+    &system_apart::CONTRACT,
+    &content_once::CONTRACT,
+    &content_in_order::CONTRACT,
+    &reasoning_kept::CONTRACT,
+    &empty_content_alike::CONTRACT,
+    &plain_content_kept::CONTRACT,
+    &text_part_is_text::CONTRACT,
+    &images_kept::CONTRACT,
+    &whitespace_verbatim::CONTRACT,
+    &text_verbatim::CONTRACT,
+    &crlf_verbatim::CONTRACT,
+    &think_tag_verbatim::CONTRACT,
+    &control_tokens_inert::CONTRACT,
+    &sanitising_harmless::CONTRACT,
+    &control_tokens_spelt::CONTRACT,
+    &placeholders_filled::CONTRACT,
+    &indentation_outside::CONTRACT,
+    &one_bos::CONTRACT,
+    &control_tokens_known::CONTRACT,
+    &turn_end_stops::CONTRACT,
+    &one_bos_tokenised::CONTRACT,
+    &blanks_kept::CONTRACT,
+    &no_null_leak::CONTRACT,
+    &no_repr_leak::CONTRACT,
+    &tools_kept::CONTRACT,
+    &tools_once::CONTRACT,
+    &texts_apart::CONTRACT,
+    &no_tools_alike::CONTRACT,
+    &no_calls_alike::CONTRACT,
+    &tool_calls_kept::CONTRACT,
+    &parallel_calls_kept::CONTRACT,
+    &calls_in_order::CONTRACT,
+    &call_ids_kept::CONTRACT,
+    &second_round_alike::CONTRACT,
+    &tags_paired::CONTRACT,
+    &calls_whole::CONTRACT,
+    &calls_as_shown::CONTRACT,
+    &calls_recognised::CONTRACT,
+    &content_beside_calls::CONTRACT,
+    &tool_results_kept::CONTRACT,
+    &result_verbatim::CONTRACT,
+    &schema_kept::CONTRACT,
+    &documents_kept::CONTRACT,
+    &arguments_alike::CONTRACT,
+    &arguments_encoded_once::CONTRACT,
+    &key_order_kept::CONTRACT,
+    &generation_prompt_suffix::CONTRACT,
+    &finished_turn_continues::CONTRACT,
+    &history_stable::CONTRACT,
+    &history_stable_tools::CONTRACT,
+    &history_stable_reasoning::CONTRACT,
+    &open_model_turn::CONTRACT,
+    &opening_on_request::CONTRACT,
+    &turns_closed::CONTRACT,
+    &family_joints::CONTRACT,
+    &same_question::CONTRACT,
+    &roles_stand::CONTRACT,
+    &thoughts_alike::CONTRACT,
+    &thoughts_whole::CONTRACT,
+    &thoughts_recognised::CONTRACT,
+    &switches_work::CONTRACT,
+    &no_hidden_triggers::CONTRACT,
+    &texts_in_the_open::CONTRACT,
+    &assistant_mask::CONTRACT,
+    &turn_end_learned::CONTRACT,
+    &only_answers_learned::CONTRACT,
+    &trained_as_asked::CONTRACT,
+    &reads_back::CONTRACT,
+    &reads_back_without_end_token::CONTRACT,
+    &parallel_calls_read_back::CONTRACT,
+    &argument_types_kept::CONTRACT,
+    &union_types_kept::CONTRACT,
+    &reasoning_read_back::CONTRACT,
+    &delimiters_inert::CONTRACT,
+    &streams_alike::CONTRACT,
+    &streams_early::CONTRACT,
+    &cut_safe::CONTRACT,
+    &served_fields::CONTRACT,
 ];
 
 /// The contracts about answers that are read with a response template: the last ones of [`ALL`].
 pub fn on_read_answers() -> &'static [&'static Contract] {
-    let first = ALL.iter().position(|one| **one == roundtrip::READS_BACK);
+    let first = ALL.iter().position(|one| **one == reads_back::CONTRACT);
     first.and_then(|first| ALL.get(first..)).unwrap_or_default()
 }
 
@@ -258,29 +290,32 @@ fn worst_first(contract: &Contract, mut judgement: Judgement) -> Judgement {
 /// Contracts about what users may change by setting a variable: what becomes of the messages, and
 /// whether prompts continue each other.
 const UNDER_SETTINGS: [&Contract; 19] = [
-    &messages::MESSAGES_KEPT,
-    &messages::CONTENT_ONCE,
-    &messages::CONTENT_IN_ORDER,
-    &tokens::ONE_BOS,
-    &leaks::NO_NULL_LEAK,
-    &leaks::NO_REPR_LEAK,
-    &tools::TOOLS_KEPT,
-    &tools::TOOL_CALLS_KEPT,
-    &tools::PARALLEL_CALLS_KEPT,
-    &tools::TOOL_RESULTS_KEPT,
-    &tools::RESULT_VERBATIM,
-    &rounds::SECOND_ROUND_ALIKE,
-    &prefix::FINISHED_TURN_CONTINUES,
-    &prefix::HISTORY_STABLE,
-    &prefix::HISTORY_STABLE_TOOLS,
-    &prefix::HISTORY_STABLE_REASONING,
-    &prefix::OPEN_MODEL_TURN,
-    &turns::TURNS_CLOSED,
-    &turns::ROLES_STAND,
+    &messages_kept::CONTRACT,
+    &content_once::CONTRACT,
+    &content_in_order::CONTRACT,
+    &one_bos::CONTRACT,
+    &no_null_leak::CONTRACT,
+    &no_repr_leak::CONTRACT,
+    &tools_kept::CONTRACT,
+    &tool_calls_kept::CONTRACT,
+    &parallel_calls_kept::CONTRACT,
+    &tool_results_kept::CONTRACT,
+    &result_verbatim::CONTRACT,
+    &second_round_alike::CONTRACT,
+    &finished_turn_continues::CONTRACT,
+    &history_stable::CONTRACT,
+    &history_stable_tools::CONTRACT,
+    &history_stable_reasoning::CONTRACT,
+    &open_model_turn::CONTRACT,
+    &turns_closed::CONTRACT,
+    &roles_stand::CONTRACT,
 ];
 
 /// Contracts about what opens the answer that a prompt asks for.
-const OF_OPENINGS: [&Contract; 2] = [&prefix::FINISHED_TURN_CONTINUES, &prefix::OPEN_MODEL_TURN];
+const OF_OPENINGS: [&Contract; 2] = [
+    &finished_turn_continues::CONTRACT,
+    &open_model_turn::CONTRACT,
+];
 
 /// What a prefix cache costs with a template. It is found out only if one of the contracts about that is
 /// chosen.
@@ -290,9 +325,9 @@ pub(crate) fn prefix_cache(
     is_chosen: impl Fn(&Contract) -> bool,
 ) -> PrefixCache {
     let mut about = [
-        &prefix::HISTORY_STABLE,
-        &prefix::HISTORY_STABLE_TOOLS,
-        &prefix::HISTORY_STABLE_REASONING,
+        &history_stable::CONTRACT,
+        &history_stable_tools::CONTRACT,
+        &history_stable_reasoning::CONTRACT,
     ]
     .into_iter();
     let takes_conversations =
@@ -312,7 +347,7 @@ pub(crate) fn prefix_cache(
 
 /// Whether a contract is about what content decides.
 pub(crate) fn is_about_deciding(contract: &Contract) -> bool {
-    *contract == triggers::NO_HIDDEN_TRIGGERS
+    *contract == no_hidden_triggers::CONTRACT
 }
 
 /// Whether some contract is judged for each setting of a template's switches too.
@@ -336,7 +371,7 @@ fn judge_by(contract: &Contract, prober: &Prober<'_>, capabilities: &Capabilitie
         let why = format!("it is not about templates for {}", prober.dialect());
         return Judgement::DoesNotApply(why);
     }
-    if *contract != rendering::RENDERS && !capabilities.question.is_kept() {
+    if *contract != renders::CONTRACT && !capabilities.question.is_kept() {
         let why = "a single question gives no prompt that holds it";
         return Judgement::DoesNotApply(why.to_owned());
     }

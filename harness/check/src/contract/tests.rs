@@ -1,5 +1,5 @@
-//! The contracts, on templates that are no use. Which fault breaks which contract is in the files in
-//! `harness/tests/contracts`.
+//! The contracts, on templates that are no use. Which fault breaks a contract is in the file `*.faults` beside
+//! it.
 
 use rolecall_core::{Dialect, Limits, Template};
 

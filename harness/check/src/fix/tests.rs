@@ -1,5 +1,5 @@
-//! Proofs, and searches for fixes. Which template is fixed in which way is in the files in
-//! `harness/tests/contracts`.
+//! Proofs, and searches for fixes. Which template is fixed in which way is in the files
+//! `*.faults` beside the contracts.
 
 use crate::card::examine;
 use rolecall_core::Conversation;

@@ -6,7 +6,7 @@ use rolecall_check::contract::{Contract, Severity, by_id};
 use rolecall_core::Dialect;
 use serde_json::Value;
 
-use crate::test_files::{Malformed, Rest, malformed};
+use crate::test_files::{Malformed, Rest, folder, malformed};
 
 /// A template, and what its card says.
 pub(super) struct Part {
@@ -53,13 +53,13 @@ pub(super) enum Note {
 }
 
 impl Part {
-    /// Reads the parts of a file below this folder. An error says which line to change, and how.
-    pub(super) fn read(folder: &Path, file: &Path) -> Result<Vec<Part>, String> {
-        let name = format!("{}/{}", super::FOLDER, file.display());
-        let text = std::fs::read_to_string(folder.join(file));
+    /// Reads the parts of a file about a contract. An error says which line to change, and how.
+    pub(super) fn read(path: &Path, of: Option<&'static Contract>) -> Result<Vec<Part>, String> {
+        let name = path.strip_prefix(folder("")).unwrap_or(path);
+        let name = name.display().to_string();
+        let text = std::fs::read_to_string(path);
         let text = text.map_err(|error| format!("{name}: {error}"))?;
-        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        let parts = Rest::of(&text).parts(&name, by_id(&stem));
+        let parts = Rest::of(&text).parts(&name, of);
         parts.map_err(|(line, why)| format!("{name}:{line}: {why}"))
     }
 }

@@ -1,5 +1,5 @@
-//! The contracts of report cards. Each template in a file `*.faults` in `harness/tests/contracts` is a
-//! test; the page there explains the format.
+//! The contracts of report cards. Each template in a file `*.faults` is a test. Contracts have theirs beside
+//! them; the page in `harness/tests/contracts` explains the format.
 
 mod file;
 mod template;
@@ -11,15 +11,18 @@ mod run;
 mod pages;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use rolecall_check::contract::{ALL, Contract, Judgement};
+use rolecall_check::contract::{ALL, Contract, Judgement, by_id};
 use rolecall_core::Dialect;
 
 use self::file::{Note, Part, Source};
 use self::template::{Subject, is_of_suite};
 use crate::test_files::{self, is_left_out};
 
-/// The folder of the files, from the top of the repository.
-const FOLDER: &str = "harness/tests/contracts";
+/// The folder of the contracts with their pages and files, from the top of the repository.
+const CONTRACTS: &str = "harness/check/src/contract";
+
+/// The folder of the files that are about no contract.
+const OTHERS: &str = "harness/tests/contracts";
 
 /// Of so many templates one is tried if nobody asks for more.
 const ONE_OF: u64 = 24;
@@ -71,11 +74,13 @@ fn always(name: &str, test: fn()) -> Trial {
 
 /// The parts of each file, or what is wrong with the file.
 fn files() -> impl Iterator<Item = (String, Result<Vec<Part>, String>)> {
-    let folder = test_files::folder(FOLDER);
-    test_files::files(&folder, "faults").map(move |path| {
-        let file = path.strip_prefix(&folder).unwrap_or(&path);
+    let folders = [CONTRACTS, OTHERS].map(test_files::folder).into_iter();
+    let files = folders.flat_map(|folder| test_files::files(&folder, "faults"));
+    files.map(|path| {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        (stem.into_owned(), Part::read(&folder, file))
+        let stem = stem.replace('_', "-");
+        let parts = Part::read(&path, by_id(&stem));
+        (stem, parts)
     })
 }
 

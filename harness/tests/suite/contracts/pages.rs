@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::run::judgement;
 use super::template::Subject;
+use crate::test_files;
 
 const HEADINGS: [&str; 5] = [
     "How bad it is",
@@ -91,7 +92,11 @@ fn with_response_fields(contract: &Contract, fields: &str) -> Template {
 }
 
 pub(super) fn every_page_has_its_parts() {
+    let folder = test_files::folder(super::CONTRACTS);
     for contract in ALL {
+        let file = format!("{}.md", contract.id.replace('-', "_"));
+        let page = std::fs::read_to_string(folder.join(file)).unwrap();
+        assert_eq!(page, contract.page);
         let parts = parts(contract);
         let headings: Vec<_> = parts.iter().map(|(heading, _)| *heading).collect();
         assert_eq!(headings, HEADINGS, "{contract:?}");
@@ -107,11 +112,7 @@ pub(super) fn every_page_has_its_parts() {
             }
         }
     }
-    let folder = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/harness/check/src/contract/pages"
-    );
-    assert_eq!(std::fs::read_dir(folder).unwrap().count(), ALL.len());
+    assert_eq!(test_files::files(&folder, "md").count(), ALL.len());
 }
 
 /// What shall break a contract breaks this one alone, with its usual severity, and what shall hold it

@@ -1,0 +1,93 @@
+use std::sync::LazyLock;
+
+use regex::Regex;
+use rolecall_core::{Cut, Dialect};
+
+use super::frame::{Contract, Evidence, Severity, Tally};
+use super::shared::calls::IDS;
+use crate::probe::catalogue::{PARALLEL, TWO_ROUNDS};
+use crate::probe::{ProbeOutcome, words};
+
+pub(super) static CONTRACT: Contract = Contract {
+    id: "call-ids-kept",
+    meaning: "the ID of a call is with the call and with its result, or with neither",
+    guards_against: "results that cannot be matched with their calls",
+    severity: Severity::Warning,
+    dialects: &Dialect::ALL,
+    page: include_str!("call_ids_kept.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let seen = prober.see(PARALLEL);
+        if tally.text(&seen).is_none() {
+            return tally.judgement();
+        }
+        let places = [
+            words::FIRST_VALUE,
+            words::THIRD_VALUE,
+            words::RESULT,
+            words::SECOND_RESULT,
+        ];
+        if !places.iter().all(|word| seen.has(word)) {
+            tally.skip("not all calls and results are in the prompt");
+            return tally.judgement();
+        }
+        own_ids(&mut tally, &seen, "at once");
+        own_ids(&mut tally, &prober.see(TWO_ROUNDS), "in a row");
+        match IDS.map(|id| seen.count(id)) {
+            [0, 0] => tally.skip("the template does not write the IDs of calls"),
+            [one, other] if one != other => {
+                let what = format!(
+                    "of two calls at once, the ID of the first is in the prompt {}, that of the \
+                     second {}",
+                    times(one),
+                    times(other)
+                );
+                tally.broken(Evidence::one(what, &seen).with(Severity::Error));
+            }
+            [1, _] => {
+                // The ID of a call comes before its arguments or after them, that of a result not
+                // before all calls are over.
+                let last_call = seen.find(words::THIRD_VALUE).map_or(0, |place| place.start);
+                let first = seen.find(IDS[0]).map_or(0, |place| place.start);
+                let (there, missing) = if first < last_call {
+                    ("call", "result")
+                } else {
+                    ("result", "call")
+                };
+                let what =
+                    format!("the ID of a {there} is in the prompt, but not that of its {missing}");
+                tally.broken(Evidence::one(what, &seen).at(seen.find(IDS[0])));
+            }
+            _ => tally.holds(),
+        }
+        tally.judgement()
+    },
+};
+
+/// A template may number calls itself. Then two calls have two numbers.
+fn own_ids(tally: &mut Tally, seen: &ProbeOutcome, how: &str) {
+    static ID: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#""\w*call_id"\s*:\s*"(\w+)""#).ok());
+    let (Some(id), Some(text)) = (ID.as_ref(), seen.text()) else {
+        return;
+    };
+    let before = |word: &str| {
+        let at = seen.find(word)?.start;
+        let all = id.captures_iter(text.cut(..at));
+        all.last().map(|found| found[1].to_owned())
+    };
+    if let (Some(one), Some(other)) = (before(words::FIRST_VALUE), before(words::THIRD_VALUE)) {
+        tally.demand(one != other, || {
+            let what = format!("two calls {how} have the same ID, `{one}`");
+            Evidence::one(what, seen).with(Severity::Error)
+        });
+    }
+}
+
+fn times(count: usize) -> String {
+    match count {
+        0 => "never".to_owned(),
+        1 => "once".to_owned(),
+        count => format!("{count} times"),
+    }
+}

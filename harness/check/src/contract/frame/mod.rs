@@ -1,0 +1,22 @@
+//! What a contract is, and how its demands become a finding.
+
+mod severity;
+
+mod evidence;
+
+mod judgement;
+
+mod tally;
+
+mod definition;
+
+mod causes;
+mod finding;
+
+pub(super) use causes::{cause, difference};
+pub use definition::Contract;
+pub use evidence::{Evidence, Relation, Render};
+pub use finding::{Finding, INTERNAL_ERROR};
+pub use judgement::Judgement;
+pub use severity::Severity;
+pub(super) use tally::Tally;

@@ -1,0 +1,79 @@
+use rolecall_core::problem::closest;
+use rolecall_core::{Dialect, NameKind, UnknownName};
+
+use super::capabilities_work;
+use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
+use super::shared::working::is_failure_of;
+use crate::capability::Capabilities;
+use crate::probe::{Prober, catalogue};
+
+pub(super) static CONTRACT: Contract = Contract {
+    id: "names-known",
+    meaning: "every filter, test, function and field that the template names exists",
+    guards_against: "a misspelt name in a branch that runs for the first time in production",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("names_known.md"),
+    judge: names_known,
+};
+
+/// A name that is shorter resembles too many others.
+const SHORTEST: usize = 4;
+
+fn names_known(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    let Some(unknown) = prober.unknown_names() else {
+        tally.skip("the engine does not report which names it knows");
+        return tally.judgement();
+    };
+    let reported = match (capabilities_work::CONTRACT.judge)(prober, capabilities) {
+        Judgement::Broken(evidence) => evidence,
+        Judgement::Holds | Judgement::DoesNotApply(_) => Vec::new(),
+    };
+    let mut is_reported_before = false;
+    for name in &unknown {
+        let is_reported = reported.iter().any(|one| {
+            let mut outcomes = one.renders.iter().map(|render| &render.outcome);
+            outcomes.any(|outcome| is_failure_of(outcome, name))
+        });
+        is_reported_before |= is_reported;
+        if !is_reported && let Some(evidence) = evidence(prober, name) {
+            tally.broken(evidence);
+        }
+    }
+    if is_reported_before {
+        tally.skip("capabilities-work reports the unknown names");
+    } else {
+        tally.holds();
+    }
+    tally.judgement()
+}
+
+/// The evidence for an unknown name. None for a key that may be intended.
+fn evidence(prober: &Prober<'_>, unknown: &UnknownName) -> Option<Evidence> {
+    let UnknownName { kind, name, line } = unknown;
+    let what = match kind {
+        NameKind::Filter => format!("there is no filter `{name}`"),
+        NameKind::Test => format!("there is no test `{name}`"),
+        NameKind::Function => format!("there is no function `{name}`"),
+        NameKind::Method => format!("transformers does not let templates call `{name}`"),
+        NameKind::NoMethod => format!("no value has a method `{name}`"),
+        NameKind::Field(of) => format!("{of} has no field `{name}`"),
+        NameKind::Key { of, known } => {
+            let known = known.iter().copied().filter(|key| key.len() >= SHORTEST);
+            let meant = closest(name, known)?;
+            let what = format!("line {line}: {of} has no `{name}`; did you mean `{meant}`?");
+            let evidence = Evidence::of_source(what).in_line(Some(*line));
+            return Some(evidence.with(Severity::Warning));
+        }
+    };
+    let mut all = catalogue::ALL.iter().map(|probe| prober.see(*probe));
+    let failing = all.find(|seen| is_failure_of(&seen.outcome, unknown));
+    Some(match failing {
+        Some(seen) => Evidence::one(format!("line {line}: {what}"), &seen),
+        None => Evidence::of_source(format!(
+            "line {line}: {what}, in a branch that no conversation here reaches"
+        ))
+        .in_line(Some(*line)),
+    })
+}

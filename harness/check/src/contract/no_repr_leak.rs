@@ -1,0 +1,136 @@
+use rolecall_core::Dialect;
+use serde_json::json;
+
+use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
+use super::shared::leaks::{QUOTATION_MARKS, added, occurrences};
+use crate::capability::Capabilities;
+use crate::probe::catalogue::{
+    OBJECT_ARGUMENTS, PARALLEL, RICH_TOOL, TOOLS, TYPED_ARGUMENTS, USER,
+};
+use crate::probe::input_style::{open, with_tools};
+use crate::probe::{Arguments, ProbeOutcome, Prober, words};
+
+pub(super) static CONTRACT: Contract = Contract {
+    id: "no-repr-leak",
+    meaning: "no list or object is in the prompt as Python or Go prints it",
+    guards_against: "tools and arguments that are not valid JSON",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("no_repr_leak.md"),
+    judge: no_repr_leak,
+};
+
+fn no_repr_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
+    let mut tally = Tally::default();
+    let key = words::FIRST_KEY;
+    let tool = words::TOOL;
+    let tools = [
+        "'type': 'function'".to_owned(),
+        format!("'name': '{tool}'"),
+        format!("{{{tool} "),
+        "map[".to_owned(),
+        "%!".to_owned(),
+        "<nil>".to_owned(),
+    ];
+    marked(
+        &mut tally,
+        &prober.see(TOOLS),
+        &tools.each_ref().map(String::as_str),
+        &|mark| format!("a tool is not in the prompt as JSON, but with `{mark}`"),
+    );
+    defaults(&mut tally, prober);
+    for (probe, what) in [(TOOLS, "a tool is"), (OBJECT_ARGUMENTS, "a call is")] {
+        marked(&mut tally, &prober.see(probe), &QUOTATION_MARKS, &|mark| {
+            format!("{what} in the prompt as HTML has it, with `{mark}` for a quotation mark")
+        });
+    }
+    // A list of tools may hold the same marks: only what the call adds counts.
+    let python = format!("{{'{key}': '{}'", words::FIRST_VALUE);
+    let go = format!("map[{}", words::SECOND_KEY);
+    if prober.input_style().arguments == Arguments::Object {
+        for probe in [OBJECT_ARGUMENTS, PARALLEL] {
+            marked(&mut tally, &prober.see(probe), &[&python, &go], &|mark| {
+                format!("arguments are not in the prompt as JSON, but with `{mark}`")
+            });
+        }
+        values(&mut tally, prober);
+    }
+    marked(&mut tally, &prober.see(USER), &["%!", "map["], &|mark| {
+        format!("the prompt holds `{mark}`")
+    });
+    tally.judgement()
+}
+
+fn marked(tally: &mut Tally, seen: &ProbeOutcome, marks: &[&str], what: &dyn Fn(&str) -> String) {
+    if tally.text(seen).is_none() {
+        return;
+    }
+    match marks.iter().find(|mark| seen.has(mark)) {
+        None => tally.holds(),
+        Some(mark) => tally.broken(Evidence::one(what(mark), seen).at(seen.find(mark))),
+    }
+}
+
+/// A parameter's default that is true, where the tool around it is not as Python prints it.
+fn defaults(tally: &mut Tally, prober: &Prober<'_>) {
+    let (plain, rich) = (prober.see(TOOLS), prober.see(RICH_TOOL));
+    let (Some(plain), Some(text)) = (plain.text(), tally.text(&rich)) else {
+        return;
+    };
+    if plain.contains("'type': 'function'") {
+        return;
+    }
+    let is_printed = occurrences(text, "True") > occurrences(plain, "True");
+    tally.demand(!is_printed, || {
+        let what = "a default that is true is in the prompt as `True`";
+        Evidence::one(what, &rich).at(added(text, "True", plain))
+    });
+}
+
+/// Arguments that are no strings: true, null, a list, an object.
+fn values(tally: &mut Tally, prober: &Prober<'_>) {
+    let (typed, plain) = (prober.see(TYPED_ARGUMENTS), prober.see(OBJECT_ARGUMENTS));
+    let (Some(text), Some(plain)) = (tally.text(&typed), plain.text()) else {
+        return;
+    };
+    // Some models write their calls as Python does, and so do their templates.
+    if typed.has(&format!("{}=true", words::FIRST_KEY)) {
+        tally.skip("calls are written in Python");
+        return;
+    }
+    let m = prober.input_style();
+    let nested = json!({words::FIRST_KEY: [{words::INNER_KEY: words::FIRST_VALUE}]});
+    let call = with_tools(open(vec![
+        m.user(),
+        m.call_with(&m.arguments(&nested)),
+        m.result(),
+    ]));
+    let seen = prober.ask("nested-arguments", "a call with an object in a list", call);
+    let marks = [
+        format!("{{'{}'", words::INNER_KEY),
+        format!("map[{}", words::INNER_KEY),
+    ];
+    let mark = marks.iter().find(|mark| seen.has(mark));
+    tally.demand(mark.is_none(), || {
+        let mark = mark.map_or("", String::as_str);
+        let what = format!(
+            "an object in a list of arguments is not in the prompt as JSON, but with `{mark}`"
+        );
+        Evidence::one(what, &seen).at(seen.find(mark))
+    });
+    let list = format!("['{}']", words::FIRST_VALUE);
+    let object = format!("{{'{}': 1}}", words::SECOND_VALUE);
+    let go_list = format!("[{}]", words::FIRST_VALUE);
+    let printed: Vec<&str> = ["True", "None", &list, &object, &go_list, "map[", "<nil>"]
+        .into_iter()
+        .filter(|word| occurrences(text, word) > occurrences(plain, word))
+        .collect();
+    tally.demand(printed.is_empty(), || {
+        let what = format!(
+            "arguments that are no strings are not in the prompt as JSON: `{}`",
+            printed.join("`, `")
+        );
+        let first = printed.iter().filter_map(|word| added(text, word, plain));
+        Evidence::one(what, &typed).at(first.min_by_key(|place| place.start))
+    });
+}

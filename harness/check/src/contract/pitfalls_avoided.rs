@@ -1,0 +1,94 @@
+use rolecall_core::{Cut, Dialect};
+use rolecall_jinja::PitfallKind;
+
+use super::frame::{Contract, Evidence, Severity, Tally};
+
+pub(super) static CONTRACT: Contract = Contract {
+    id: "pitfalls-avoided",
+    meaning: "loops keep what they set, conditions can be false, and names are spelt alike",
+    guards_against: "a mark that a loop forgets, or a branch that is always taken",
+    severity: Severity::Warning,
+    dialects: &[Dialect::Jinja],
+    page: include_str!("pitfalls_avoided.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        let source = &prober.template().source;
+        let Some(reading) = prober.reading() else {
+            tally.skip("the template cannot be read");
+            return tally.judgement();
+        };
+        for pitfall in &reading.pitfalls {
+            let what = match &pitfall.kind {
+                PitfallKind::ForgottenByLoop { name } => format!(
+                    "line {}: the loop sets `{name}` and forgets it: after the loop it is as \
+                     before",
+                    pitfall.line
+                ),
+                PitfallKind::TextAsCondition { text } => format!(
+                    "line {}: the text '{text}' is a condition of its own, which is always true",
+                    pitfall.line
+                ),
+                PitfallKind::OtherList { indexed, looped } => format!(
+                    "line {}: the loop goes through `{looped}`, and its place is used for `{indexed}`",
+                    pitfall.line
+                ),
+            };
+            tally.broken(Evidence::of_source(what).in_line(Some(pitfall.line)));
+        }
+        for name in prober.variables() {
+            if let Some(meant) = nearly(&name, reading.assigned.iter().map(String::as_str)) {
+                let line = line_of(source, &name);
+                let what = format!(
+                    "line {line}: nothing sets `{name}`; did you mean `{meant}`, which the template sets?"
+                );
+                tally.broken(Evidence::of_source(what).in_line(Some(line)));
+            }
+        }
+        tally.holds();
+        tally.judgement()
+    },
+};
+
+/// A name that is shorter resembles too many others.
+const SHORTEST: usize = 6;
+
+/// The most letters that differ in names that are meant to be one.
+const MOST_CHANGES: usize = 2;
+
+/// The assigned name that differs from a name that nothing sets by a letter or two.
+fn nearly<'n>(name: &str, assigned: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    // Such a name is known to applications.
+    let is_known = name.ends_with("_token") || super::shared::switches::is_known(name);
+    if name.len() < SHORTEST || is_known || name.starts_with('_') {
+        return None;
+    }
+    let mut assigned = assigned.filter(|other| other.len() >= SHORTEST && *other != name);
+    assigned.find(|other| strsim::levenshtein(name, other) <= MOST_CHANGES)
+}
+
+/// The line in which a name first appears.
+fn line_of(source: &str, name: &str) -> usize {
+    let at = source.find(name).unwrap_or(0);
+    source.cut(..at).matches('\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearly;
+
+    #[test]
+    fn names_nearly_assigned_are_reported() {
+        let of = |name: &str| nearly(name, ["system_message", "content", "messages_"].into_iter());
+        assert_eq!(of("system_mesage"), Some("system_message"));
+        assert_eq!(of("contents"), Some("content"));
+        for name in [
+            "messages",
+            "system_message",
+            "date",
+            "_content",
+            "enable_thinking",
+        ] {
+            assert_eq!(of(name), None, "{name}");
+        }
+    }
+}

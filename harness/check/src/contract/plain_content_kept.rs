@@ -1,0 +1,61 @@
+use rolecall_core::{Dialect, Outcome};
+
+use super::frame::{Contract, Evidence, Severity, Tally};
+use crate::probe::catalogue::{SYSTEM_USER, USER, USER_ASSISTANT_USER};
+use crate::probe::{Content, InputStyle, words};
+
+pub(super) static CONTRACT: Contract = Contract {
+    id: "plain-content-kept",
+    meaning: "plain text content is in the prompt, not only content in parts",
+    guards_against: "ordinary messages that vanish, or that are printed letter by letter",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("plain_content_kept.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        if prober.input_style().content == Content::String {
+            tally.holds();
+            return tally.judgement();
+        }
+        let plain = InputStyle {
+            content: Content::String,
+            ..prober.input_style()
+        };
+        for (probe, word, who) in [
+            (USER, words::USER, "a question"),
+            (USER_ASSISTANT_USER, words::ASSISTANT, "an answer"),
+            (SYSTEM_USER, words::SYSTEM, "a system message"),
+        ] {
+            // If the text part is lost too, there is another reason.
+            if !prober.see(probe).has(word) {
+                continue;
+            }
+            let seen = prober.see_in(probe, plain);
+            if seen.has(word) {
+                tally.holds();
+                continue;
+            }
+            let (severity, how) = match &*seen.outcome {
+                Outcome::Rendered { text } if letters(text).contains(word) => {
+                    (Severity::Error, "is printed letter by letter".to_owned())
+                }
+                Outcome::Rendered { .. } => (Severity::Error, "is not in the prompt".to_owned()),
+                Outcome::Raised { .. } => (Severity::Limitation, seen.refusal()),
+                _ => (Severity::Warning, seen.refusal()),
+            };
+            let what = format!("{who} as a plain text: {how}");
+            tally.broken(Evidence::one(what, &seen).with(severity));
+            // The others fail with it.
+            if seen.is_refused() {
+                break;
+            }
+        }
+        tally.judgement()
+    },
+};
+
+/// The letters of a text, in lower case, without all other characters.
+fn letters(text: &str) -> String {
+    let letters = text.chars().filter(char::is_ascii_alphabetic);
+    letters.map(|letter| letter.to_ascii_lowercase()).collect()
+}

@@ -1,0 +1,72 @@
+use rolecall_answers::control_tokens::control_tokens_in;
+use rolecall_core::{Cut, Dialect};
+
+use super::frame::{Contract, Evidence, Severity, Tally};
+use super::shared::reasoning::marks;
+use crate::probe::catalogue::{
+    INLINE_REASONING, INLINE_REASONING_USER, REASONED, REASONED_CALL, REASONED_USER,
+};
+use crate::probe::{ProbeOutcome, words};
+
+pub(super) static CONTRACT: Contract = Contract {
+    id: "thoughts-whole",
+    meaning: "reasoning comes before its answer, and between both of its marks",
+    guards_against: "an answer that the model takes for reasoning, or reasoning without an end",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("thoughts_whole.md"),
+    judge: |prober, _| {
+        let mut tally = Tally::default();
+        for probe in [
+            REASONED,
+            REASONED_USER,
+            INLINE_REASONING,
+            INLINE_REASONING_USER,
+            REASONED_CALL,
+        ] {
+            let seen = prober.see(probe);
+            let (Some(_), Some(reasoning)) = (tally.text(&seen), seen.find(words::REASONING))
+            else {
+                continue;
+            };
+            if let Some(answer) = seen.find(words::ASSISTANT) {
+                tally.demand(reasoning.start < answer.start, || {
+                    let what = format!("the reasoning comes after the answer: {}", probe.about);
+                    Evidence::one(what, &seen).at(Some(reasoning.clone()))
+                });
+            }
+            let half = half_marked(&seen);
+            tally.demand(half.is_none(), || {
+                let what = format!("{}: {}", half.unwrap_or_default(), probe.about);
+                Evidence::one(what, &seen).at(Some(reasoning))
+            });
+        }
+        tally.skip("the reasoning is not in the prompt");
+        tally.judgement()
+    },
+};
+
+/// What is wrong if reasoning has one of its marks and not the other.
+fn half_marked(seen: &ProbeOutcome) -> Option<&'static str> {
+    let (text, reasoning) = (seen.text()?, seen.find(words::REASONING)?);
+    let from = seen.find(words::USER).map_or(0, |asked| asked.end);
+    let before = text.get(from..reasoning.start)?;
+    let rest = text.cut(reasoning.end..);
+    let answer = seen.find(words::ASSISTANT).map(|answer| answer.start);
+    let until = answer.and_then(|at| at.checked_sub(reasoning.end));
+    let after = rest.cut(..until.unwrap_or(rest.len()));
+    let is_opened = marks(before)
+        .next_back()
+        .is_some_and(|(_, mark)| mark.opens);
+    // Some models end reasoning with a token that ends other things, too.
+    let ends = |token: &str| token.to_lowercase().contains("end");
+    let is_closed = marks(after).next().is_some_and(|(_, mark)| !mark.opens)
+        || control_tokens_in(after).next().is_some_and(ends);
+    match (is_opened, is_closed) {
+        (true, false) => Some("a mark opens the reasoning, and none closes it"),
+        (false, true) if marks(after).next().is_some() => {
+            Some("a mark closes the reasoning, and none opens it")
+        }
+        _ => None,
+    }
+}

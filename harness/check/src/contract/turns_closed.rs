@@ -1,0 +1,156 @@
+mod endings;
+
+use rolecall_answers::control_tokens::control_tokens_in;
+use rolecall_core::{Cut, Dialect};
+
+use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
+use super::second_round_alike;
+use super::shared::agents::are_joined_alike;
+use super::shared::spelling::spelt;
+use super::shared::tokens::special_token;
+use crate::capability::GenerationPrompt;
+use crate::probe::catalogue::{SYSTEM_TURNS, TWO_TURNS, TWO_TURNS_USER_CLOSED};
+use crate::probe::{ProbeOutcome, Prober, words};
+use endings::end_alike;
+
+pub(super) static CONTRACT: Contract = Contract {
+    id: "turns-closed",
+    meaning: "every turn ends with the token that ends the others",
+    guards_against: "instructions or answers that run into the next turn, as no model has seen it",
+    severity: Severity::Error,
+    dialects: &Dialect::ALL,
+    page: include_str!("turns_closed.md"),
+    judge: |prober, capabilities| {
+        let mut tally = Tally::default();
+        let opening = match &capabilities.generation_prompt {
+            GenerationPrompt::Suffix { text } => text.as_str(),
+            _ => "",
+        };
+        for probe in [SYSTEM_TURNS, TWO_TURNS] {
+            let seen = prober.see(probe);
+            if tally.text(&seen).is_some() {
+                turns_closed(&mut tally, prober, opening, &seen);
+            }
+        }
+        turns_apart_alike(&mut tally, &prober.see(TWO_TURNS_USER_CLOSED));
+        end_alike(&mut tally, prober);
+        let rounds = (second_round_alike::CONTRACT.judge)(prober, capabilities);
+        are_joined_alike(&mut tally, prober, matches!(rounds, Judgement::Broken(_)));
+        tally.judgement()
+    },
+};
+
+/// Demands that the same white space comes after the token that closes a question as after the same
+/// token where it closes an answer.
+fn turns_apart_alike(tally: &mut Tally, seen: &ProbeOutcome) {
+    let gap = |word: &str| {
+        let text = seen.text()?;
+        let end = seen.find(word)?.end;
+        let after = text.cut(end..).trim_start();
+        let token = control_tokens_in(after)
+            .next()
+            .filter(|token| after.starts_with(token))?;
+        let rest = after.cut(token.len()..);
+        // The next turn follows, with a token of its own.
+        let next = rest.trim_start();
+        let gap = rest.cut(..rest.len() - next.len());
+        next.starts_with(['<', '[']).then_some((token, gap))
+    };
+    let (question, answer) = (gap(words::USER), gap(words::ASSISTANT));
+    if let (Some((one, after_question)), Some((other, after_answer))) = (question, answer)
+        && one == other
+    {
+        let what = format!(
+            "`{one}` is followed by {} after a question, and by {} after an answer",
+            spelt(after_question),
+            spelt(after_answer)
+        );
+        tally.demand_with(Severity::Warning, after_question == after_answer, || {
+            Evidence::one(what, seen)
+        });
+    }
+}
+
+/// A turn: who speaks, the control token before it, the first one after it, and the text from its
+/// words to the next turn's words.
+struct PromptTurn<'s> {
+    name: &'static str,
+    opening: &'s str,
+    end: &'s str,
+    /// The byte of the prompt at which that is.
+    end_at: usize,
+    between: &'s str,
+}
+
+fn turn<'s>(seen: &'s ProbeOutcome, name: &'static str, word: &str) -> Option<PromptTurn<'s>> {
+    // The first of them: a template may print a message more than once.
+    let from = seen.find(word)?.end;
+    let after = seen.text()?.cut(from..);
+    let others = words::ALL.iter().filter_map(|word| seen.find(word));
+    let next = others
+        .map(|place| place.start)
+        .filter(|start| *start > from);
+    let after_at = seen.text()?.len() - after.len();
+    let end = control_tokens_in(after).next()?;
+    let between = after.cut(..next.min().map_or(after.len(), |start| start - from));
+    Some(PromptTurn {
+        name,
+        opening: control_tokens_in(seen.before(word)?).next_back()?,
+        end,
+        end_at: after_at + after.find(end)?,
+        between,
+    })
+}
+
+/// Some models have turns without an end token, some have one for certain roles only. So a missing
+/// end is reported only if all turns begin with the same token and one of them ends with another,
+/// or if two turns end with the same token.
+fn turns_closed(tally: &mut Tally, prober: &Prober<'_>, opening: &str, seen: &ProbeOutcome) {
+    let bos = special_token(prober.template(), "bos_token");
+    let turns = [
+        (words::USER, "a question"),
+        (words::SYSTEM, "a system message"),
+        (words::ASSISTANT, "an answer"),
+    ];
+    let turns = turns.into_iter();
+    let turns: Vec<_> = turns
+        .filter_map(|(word, name)| turn(seen, name, word))
+        // What is right at the beginning may be no turn.
+        .filter(|turn| Some(turn.opening) != bos)
+        .collect();
+    let opens = |token: &str| {
+        let mut openings = turns.iter().map(|turn| turn.opening);
+        openings.any(|opening| opening == token)
+            || control_tokens_in(opening).any(|opening| opening == token)
+    };
+    let ends: Vec<&str> = turns.iter().map(|turn| turn.end).collect();
+    let count = |end: &str| ends.iter().filter(|other| **other == end).count();
+    let closings = ends.iter().filter(|end| !opens(end));
+    let Some(closing) = closings.max_by_key(|end| count(end)) else {
+        tally.skip("turns have no tokens that end them");
+        return;
+    };
+    let mut pairs = turns.iter().zip(turns.iter().skip(1));
+    let is_alike = turns.len() > 1 && pairs.all(|(one, next)| one.opening == next.opening);
+    if !is_alike && count(closing) < 2 {
+        tally.skip("the prompts do not show how turns end");
+        return;
+    }
+    // In a few models only answers have an end.
+    let severity = if count(closing) < 2 && turns.first().is_some_and(|first| first.end != *closing)
+    {
+        Severity::Warning
+    } else {
+        Severity::Error
+    };
+    for turn in &turns {
+        let is_closed = turn.between.contains(closing) || !opens(turn.end);
+        tally.demand_with(severity, is_closed, || {
+            let PromptTurn {
+                name, end, end_at, ..
+            } = turn;
+            let what = format!("{name} is not closed: `{end}` follows, not `{closing}`");
+            Evidence::one(what, seen).at(Some(*end_at..end_at + end.len()))
+        });
+    }
+}
