@@ -1,7 +1,7 @@
 use rolecall_core::Dialect;
 
 use super::frame::{Contract, Severity};
-use super::shared::read_answer::judged_calls;
+use super::shared::read_answer::demand_calls;
 use crate::probe::answers::{NUMBERS, TEXTS, TYPED};
 
 pub(super) static CONTRACT: Contract = Contract {
@@ -11,5 +11,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("argument_types_kept.md"),
-    judge: |prober, capabilities| judged_calls(prober, capabilities, &[TYPED, NUMBERS, TEXTS]),
+    judge: |tally, prober, capabilities| {
+        demand_calls(tally, prober, capabilities, &[TYPED, NUMBERS, TEXTS]);
+    },
 };

@@ -1,6 +1,6 @@
 use rolecall_core::{Cut, Dialect, Outcome, Stage};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::arguments::{is_encoded_twice, shows_arguments};
 use super::shared::leaks::is_html;
 use super::shared::working::lacks_a_name;
@@ -14,14 +14,12 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("arguments_alike.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let object = prober.see(OBJECT_ARGUMENTS);
         // With or without spaces: a template may well pass the text on.
         let (spaced, compact) = (prober.see(STRING_ARGUMENTS), prober.see(COMPACT_ARGUMENTS));
         if lacks_a_name(prober, &object) || lacks_a_name(prober, &spaced) {
-            tally.skip("capabilities-work reports what fails");
-            return tally.judgement();
+            return tally.skip("capabilities-work reports what fails");
         }
         if tally.text(&object).is_some() && is_failure(&spaced.outcome) {
             let what = format!(
@@ -31,7 +29,7 @@ pub(super) static CONTRACT: Contract = Contract {
             if shows_arguments(&object) {
                 tally.broken(Evidence::differ(what, &object, &spaced));
             }
-            return tally.judgement();
+            return;
         }
         if tally.text(&spaced).is_some() && is_failure(&object.outcome) {
             let what = format!(
@@ -41,18 +39,17 @@ pub(super) static CONTRACT: Contract = Contract {
             if shows_arguments(&spaced) {
                 tally.broken(Evidence::differ(what, &object, &spaced));
             }
-            return tally.judgement();
+            return;
         }
         if tally.text(&object).is_none() || tally.text(&spaced).is_none() {
-            return tally.judgement();
+            return;
         }
         if is_html(&object) {
-            tally.skip("no-repr-leak reports that calls are written as HTML");
-            return tally.judgement();
+            return tally.skip("no-repr-leak reports that calls are written as HTML");
         }
         if is_encoded_twice(&compact) {
-            tally.skip("arguments-encoded-once reports that arguments are escaped a second time");
-            return tally.judgement();
+            return tally
+                .skip("arguments-encoded-once reports that arguments are escaped a second time");
         }
         if shows_arguments(&object) && shows_arguments(&spaced) {
             let is_alike = [&spaced, &compact]
@@ -79,7 +76,6 @@ pub(super) static CONTRACT: Contract = Contract {
         } else {
             tally.skip("arguments are not in the prompt");
         }
-        tally.judgement()
     },
 };
 

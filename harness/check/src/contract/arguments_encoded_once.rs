@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::arguments::{encoded_twice, is_encoded_twice, shows_arguments};
 use crate::probe::Arguments;
 use crate::probe::catalogue::{COMPACT_ARGUMENTS, OBJECT_ARGUMENTS};
@@ -12,8 +12,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("arguments_encoded_once.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let object = prober.see(OBJECT_ARGUMENTS);
         if prober.input_style().arguments == Arguments::Object && shows_arguments(&object) {
             tally.demand_with(Severity::Warning, !is_encoded_twice(&object), || {
@@ -33,6 +32,5 @@ pub(super) static CONTRACT: Contract = Contract {
                 tally.skip("arguments are not in the prompt");
             }
         }
-        tally.judgement()
     },
 };

@@ -3,7 +3,7 @@ use std::ops::Range;
 use rolecall_core::provenance::Span;
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::mask::{Part, covers, judge_masks, learned, part, said, turns};
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::MaskedProbe;
@@ -16,16 +16,15 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("assistant_mask.md"),
-    judge: |prober, capabilities| {
+    judge: |tally, prober, capabilities| {
         if !prober.has_marks() {
-            let why = "the template has no `{% generation %}` blocks";
-            return Judgement::DoesNotApply(why.to_owned());
+            return tally.skip("the template has no `{% generation %}` blocks");
         }
-        judge_masks(prober, capabilities, |tally, probe| {
+        judge_masks(tally, prober, capabilities, |tally, probe| {
             if let Some(marked) = learned(tally, prober, probe) {
                 answers_marked(tally, capabilities, probe, &marked);
             }
-        })
+        });
     },
 };
 

@@ -1,13 +1,14 @@
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::vocabulary::{cut, tokenizer};
-use crate::capability::Capabilities;
 use crate::probe::catalogue::{
     CALL_RESULT, SPACES, SPACES_AFTER, SYSTEM_TURNS, TWO_TURNS, USER, USER_SPACES,
 };
-use crate::probe::{Prober, words};
+use crate::probe::words;
 
+/// It is a note if a token swallows the template's own white space, and a warning if it swallows a
+/// user's, because that is lost.
 pub(super) static CONTRACT: Contract = Contract {
     id: "blanks-kept",
     meaning: "no token swallows the blanks and line breaks next to it",
@@ -15,43 +16,38 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("blanks_kept.md"),
-    judge: blanks_kept,
-};
-
-/// It is a note if a token swallows the template's own white space, and a warning if it swallows a
-/// user's, because that is lost.
-fn blanks_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
-    let mut tally = Tally::default();
-    let Some(tokenizer) = tokenizer(&mut tally, prober) else {
-        return tally.judgement();
-    };
-    let sent = format!("{SPACES}{}{SPACES_AFTER}", words::USER);
-    for probe in [USER_SPACES, USER, TWO_TURNS, SYSTEM_TURNS, CALL_RESULT] {
-        let seen = prober.see(probe);
-        let Some((text, tokens)) = cut(&mut tally, tokenizer, &seen) else {
-            continue;
+    judge: |tally, prober, _| {
+        let Some(tokenizer) = tokenizer(tally, prober) else {
+            return;
         };
-        let kept = text.find(&sent).map(|at| at..at + sent.len());
-        let markers = tokens.iter().filter_map(|token| {
-            let marker = tokenizer.marker_of(token.id?)?;
-            Some((token, marker))
-        });
-        for (token, marker) in markers {
-            let taken = text.cut(token.range.clone());
-            let is_blank = taken.trim() == marker.text.trim() && taken.len() > marker.text.len();
-            let is_users = kept
-                .as_ref()
-                .is_some_and(|kept| token.range.start < kept.end && kept.start < token.range.end);
-            let (whose, severity) = if is_users {
-                ("that a user sent", Severity::Warning)
-            } else {
-                ("that the template writes", Severity::Note)
+        let sent = format!("{SPACES}{}{SPACES_AFTER}", words::USER);
+        for probe in [USER_SPACES, USER, TWO_TURNS, SYSTEM_TURNS, CALL_RESULT] {
+            let seen = prober.see(probe);
+            let Some((text, tokens)) = cut(tally, tokenizer, &seen) else {
+                continue;
             };
-            tally.demand_with(severity, !is_blank, || {
-                let what = format!("`{}` swallows blanks {whose}", marker.text);
-                Evidence::one(what, &seen).at(Some(token.range.clone()))
+            let kept = text.find(&sent).map(|at| at..at + sent.len());
+            let markers = tokens.iter().filter_map(|token| {
+                let marker = tokenizer.marker_of(token.id?)?;
+                Some((token, marker))
             });
+            for (token, marker) in markers {
+                let taken = text.cut(token.range.clone());
+                let is_blank =
+                    taken.trim() == marker.text.trim() && taken.len() > marker.text.len();
+                let is_users = kept.as_ref().is_some_and(|kept| {
+                    token.range.start < kept.end && kept.start < token.range.end
+                });
+                let (whose, severity) = if is_users {
+                    ("that a user sent", Severity::Warning)
+                } else {
+                    ("that the template writes", Severity::Note)
+                };
+                tally.demand_with(severity, !is_blank, || {
+                    let what = format!("`{}` swallows blanks {whose}", marker.text);
+                    Evidence::one(what, &seen).at(Some(token.range.clone()))
+                });
+            }
         }
-    }
-    tally.judgement()
-}
+    },
+};

@@ -15,11 +15,10 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("call_ids_kept.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let seen = prober.see(PARALLEL);
         if tally.text(&seen).is_none() {
-            return tally.judgement();
+            return;
         }
         let places = [
             words::FIRST_VALUE,
@@ -28,11 +27,10 @@ pub(super) static CONTRACT: Contract = Contract {
             words::SECOND_RESULT,
         ];
         if !places.iter().all(|word| seen.has(word)) {
-            tally.skip("not all calls and results are in the prompt");
-            return tally.judgement();
+            return tally.skip("not all calls and results are in the prompt");
         }
-        own_ids(&mut tally, &seen, "at once");
-        own_ids(&mut tally, &prober.see(TWO_ROUNDS), "in a row");
+        own_ids(tally, &seen, "at once");
+        own_ids(tally, &prober.see(TWO_ROUNDS), "in a row");
         match IDS.map(|id| seen.count(id)) {
             [0, 0] => tally.skip("the template does not write the IDs of calls"),
             [one, other] if one != other => {
@@ -60,7 +58,6 @@ pub(super) static CONTRACT: Contract = Contract {
             }
             _ => tally.holds(),
         }
-        tally.judgement()
     },
 };
 

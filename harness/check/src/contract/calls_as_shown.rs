@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{CALL, TOOLS};
 use crate::probe::words;
 
@@ -14,11 +14,9 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("calls_as_shown.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         if !capabilities.tool_calls.single.is_kept() || !capabilities.tools.is_kept() {
-            tally.skip("tools and calls are not both in the prompt");
-            return tally.judgement();
+            return tally.skip("tools and calls are not both in the prompt");
         }
         let (seen, tools) = (prober.see(CALL), prober.see(TOOLS));
         let (Some(_), Some(shown), Some(said)) = (
@@ -26,7 +24,7 @@ pub(super) static CONTRACT: Contract = Contract {
             tally.text(&tools),
             seen.after(words::USER),
         ) else {
-            return tally.judgement();
+            return;
         };
         let (said, shown) = (said.to_ascii_lowercase(), shown.to_ascii_lowercase());
         let checks = [
@@ -40,7 +38,6 @@ pub(super) static CONTRACT: Contract = Contract {
             });
         }
         tally.skip("the instructions do not show how a call is written");
-        tally.judgement()
     },
 };
 

@@ -14,15 +14,13 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("calls_in_order.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let turns = prober.see(TWO_TURNS);
         let (first, second) = (turns.find(words::USER), turns.find(words::SECOND_USER));
         if let (Some(first), Some(second)) = (first, second)
             && second.start < first.start
         {
-            tally.skip("messages are not in their order either");
-            return tally.judgement();
+            return tally.skip("messages are not in their order either");
         }
         let calls = [words::FIRST_VALUE, words::THIRD_VALUE];
         let results = [words::RESULT, words::SECOND_RESULT];
@@ -57,9 +55,8 @@ pub(super) static CONTRACT: Contract = Contract {
             }
         }
         for probe in [PARALLEL, PARALLEL_SWAPPED] {
-            results_have_their_own(&mut tally, &prober.see(probe));
+            results_have_their_own(tally, &prober.see(probe));
         }
-        tally.judgement()
     },
 };
 

@@ -15,24 +15,21 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &[Dialect::Go],
     page: include_str!("calls_recognised.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         if !capabilities.tool_calls.single.is_kept() || !capabilities.tools.is_kept() {
-            tally.skip("tools and calls are not both in the prompt");
-            return tally.judgement();
+            return tally.skip("tools and calls are not both in the prompt");
         }
-        let Some(program) = reader(prober, &mut tally) else {
-            return tally.judgement();
+        let Some(program) = reader(prober, tally) else {
+            return;
         };
         let single = prober.see(CALL);
-        calls_come_back(&mut tally, &program, prober, &single);
+        calls_come_back(tally, &program, prober, &single);
         if capabilities.tool_calls.parallel.is_kept() {
             let seen = prober.see(PARALLEL);
             let asked = without_results(&seen.asked);
             let several = prober.ask(seen.probe, "two calls at once", asked);
-            calls_come_back(&mut tally, &program, prober, &several);
+            calls_come_back(tally, &program, prober, &several);
         }
-        tally.judgement()
     },
 };
 

@@ -16,11 +16,9 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("calls_whole.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         if !capabilities.tool_calls.single.is_kept() {
-            tally.skip("a call is not in the prompt");
-            return tally.judgement();
+            return tally.skip("a call is not in the prompt");
         }
         for probe in [CALL, PARALLEL] {
             let seen = prober.see(probe);
@@ -43,11 +41,10 @@ pub(super) static CONTRACT: Contract = Contract {
                 Evidence::one(what, &seen).at(Some(at..at + 1))
             });
         }
-        quotes_are_escaped(&mut tally, prober);
-        nothing_is_an_object(&mut tally, prober);
-        python_is_python(&mut tally, prober);
-        arguments_are_apart(&mut tally, &prober.see(CALL));
-        tally.judgement()
+        quotes_are_escaped(tally, prober);
+        nothing_is_an_object(tally, prober);
+        python_is_python(tally, prober);
+        arguments_are_apart(tally, &prober.see(CALL));
     },
 };
 

@@ -2,9 +2,8 @@ use std::collections::BTreeSet;
 
 use rolecall_core::{Dialect, NameKind, Outcome};
 
-use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::working::{CLAIMED_ABILITIES, is_failure, lacks_a_name, probes};
-use crate::capability::Capabilities;
 use crate::probe::catalogue::{
     CALL_RESULT, CALL_RESULT_ASSISTANT, CALL_TURN_USER, CALL_WITH_TEXT, DOCUMENT, DOCUMENT_TOOLS,
     OTHER_QUESTION, SYSTEM_CALL_RESULT, SYSTEM_DOCUMENT, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER,
@@ -19,54 +18,51 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("capabilities_work.md"),
-    judge: capabilities_work,
-};
-
-fn capabilities_work(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
-    let mut tally = Tally::default();
-    let mut reported = BTreeSet::new();
-    for capability in &CLAIMED_ABILITIES {
-        if !capability.fails(prober) {
-            tally.holds();
-            continue;
-        }
-        let all = capability.probes.iter();
-        let seen: Vec<_> = all.map(|probe| prober.see(*probe)).collect();
-        // A cause that lets several kinds of conversations fail is reported for the first.
-        let failures: BTreeSet<String> = seen.iter().map(|seen| failure(prober, seen)).collect();
-        if failures.is_subset(&reported) {
-            continue;
-        }
-        reported.extend(failures);
-        // Probes that fail alike are reported together.
-        let mut said_of_it: Vec<(String, &ProbeOutcome, Vec<&str>)> = Vec::new();
-        for seen in &seen {
-            let failure = failure(prober, seen);
-            match said_of_it.iter_mut().find(|(known, ..)| *known == failure) {
-                Some((_, _, names)) => names.push(seen.probe),
-                None => said_of_it.push((failure, seen, vec![seen.probe])),
+    judge: |tally, prober, _| {
+        let mut reported = BTreeSet::new();
+        for capability in &CLAIMED_ABILITIES {
+            if !capability.fails(prober) {
+                tally.holds();
+                continue;
+            }
+            let all = capability.probes.iter();
+            let seen: Vec<_> = all.map(|probe| prober.see(*probe)).collect();
+            // A cause that lets several kinds of conversations fail is reported for the first.
+            let failures: BTreeSet<String> =
+                seen.iter().map(|seen| failure(prober, seen)).collect();
+            if failures.is_subset(&reported) {
+                continue;
+            }
+            reported.extend(failures);
+            // Probes that fail alike are reported together.
+            let mut said_of_it: Vec<(String, &ProbeOutcome, Vec<&str>)> = Vec::new();
+            for seen in &seen {
+                let failure = failure(prober, seen);
+                match said_of_it.iter_mut().find(|(known, ..)| *known == failure) {
+                    Some((_, _, names)) => names.push(seen.probe),
+                    None => said_of_it.push((failure, seen, vec![seen.probe])),
+                }
+            }
+            for (failure, seen, names) in said_of_it {
+                let what = format!(
+                    "every conversation with {} fails: {failure} ({})",
+                    capability.name,
+                    names.join(", ")
+                );
+                let evidence = Evidence::one(what, seen);
+                tally.broken(
+                    if (capability.is_meant)(prober) || lacks_a_name(prober, seen) {
+                        evidence
+                    } else {
+                        evidence.with(Severity::Limitation)
+                    },
+                );
             }
         }
-        for (failure, seen, names) in said_of_it {
-            let what = format!(
-                "every conversation with {} fails: {failure} ({})",
-                capability.name,
-                names.join(", ")
-            );
-            let evidence = Evidence::one(what, seen);
-            tally.broken(
-                if (capability.is_meant)(prober) || lacks_a_name(prober, seen) {
-                    evidence
-                } else {
-                    evidence.with(Severity::Limitation)
-                },
-            );
-        }
-    }
-    combined(&mut tally, prober);
-    unknown_names(&mut tally, prober, reported);
-    tally.judgement()
-}
+        combined(tally, prober);
+        unknown_names(tally, prober, reported);
+    },
+};
 
 /// Conversations, each with those that have a part of it.
 const COMBINED: [(Probe, &[Probe]); 11] = [

@@ -11,11 +11,9 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("content_beside_calls.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         if !capabilities.tool_calls.single.is_kept() {
-            tally.skip("a call is not in the prompt");
-            return tally.judgement();
+            return tally.skip("a call is not in the prompt");
         }
         let seen = prober.see(CALL_WITH_TEXT);
         if tally.text(&seen).is_some() {
@@ -35,8 +33,7 @@ pub(super) static CONTRACT: Contract = Contract {
                 }
             }
         }
-        with_reasoning_too(&mut tally, prober);
-        tally.judgement()
+        with_reasoning_too(tally, prober);
     },
 };
 

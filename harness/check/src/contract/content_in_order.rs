@@ -1,10 +1,9 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::agents;
 use super::shared::messages::{CONVERSATIONS, name};
-use crate::capability::Capabilities;
-use crate::probe::{Prober, words};
+use crate::probe::words;
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "content-in-order",
@@ -13,36 +12,32 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("content_in_order.md"),
-    judge: content_in_order,
+    judge: |tally, prober, _| {
+        for (probe, words) in CONVERSATIONS {
+            let seen = prober.see(probe);
+            if tally.text(&seen).is_none() {
+                continue;
+            }
+            let places: Vec<_> = words
+                .iter()
+                .filter_map(|word| Some((*word, seen.find(word)?.start)))
+                .collect();
+            let next = places.iter().skip(1);
+            for (&(first, before), &(second, after)) in places.iter().zip(next) {
+                // Many models have one place for instructions.
+                let is_turn =
+                    |word| ![words::SYSTEM, words::SECOND_SYSTEM, words::DEVELOPER].contains(&word);
+                let severity = if is_turn(first) && is_turn(second) {
+                    Severity::Warning
+                } else {
+                    Severity::Limitation
+                };
+                tally.demand_with(severity, before < after, || {
+                    let what = format!("{} comes after {}", name(first), name(second));
+                    Evidence::one(what, &seen).at(seen.find(first))
+                });
+            }
+        }
+        agents::are_in_order(tally, prober);
+    },
 };
-
-fn content_in_order(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
-    let mut tally = Tally::default();
-    for (probe, words) in CONVERSATIONS {
-        let seen = prober.see(probe);
-        if tally.text(&seen).is_none() {
-            continue;
-        }
-        let places: Vec<_> = words
-            .iter()
-            .filter_map(|word| Some((*word, seen.find(word)?.start)))
-            .collect();
-        let next = places.iter().skip(1);
-        for (&(first, before), &(second, after)) in places.iter().zip(next) {
-            // Many models have one place for instructions.
-            let is_turn =
-                |word| ![words::SYSTEM, words::SECOND_SYSTEM, words::DEVELOPER].contains(&word);
-            let severity = if is_turn(first) && is_turn(second) {
-                Severity::Warning
-            } else {
-                Severity::Limitation
-            };
-            tally.demand_with(severity, before < after, || {
-                let what = format!("{} comes after {}", name(first), name(second));
-                Evidence::one(what, &seen).at(seen.find(first))
-            });
-        }
-    }
-    agents::are_in_order(&mut tally, prober);
-    tally.judgement()
-}

@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::agents;
 use super::shared::messages::{CONVERSATIONS, name};
 use crate::probe::catalogue::{
@@ -16,8 +16,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("content_once.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         for (probe, words) in CONVERSATIONS {
             let seen = prober.see(probe);
             if tally.text(&seen).is_none() {
@@ -63,8 +62,7 @@ pub(super) static CONTRACT: Contract = Contract {
                 Evidence::one(what, &seen).at(seen.find_again(words::ASSISTANT))
             });
         }
-        agents::are_once(&mut tally, prober);
-        tally.judgement()
+        agents::are_once(tally, prober);
     },
 };
 

@@ -2,17 +2,20 @@ use std::rc::Rc;
 
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::reasoning::mark_at;
 use super::shared::tokens::control_tokens;
 use super::shared::vocabulary::tokenizer;
-use crate::capability::Capabilities;
 use crate::probe::catalogue::{
     CALL_RESULT, IMAGE, REASONED, SYSTEM_TURNS, TOOLS, TWO_TURNS, USER, VIDEO,
 };
 use crate::probe::{Probe, ProbeOutcome, Prober};
 use crate::tokenizer::{TokenKind, Tokenizer};
 
+/// A token with bars that the model does not have is misspelt if the model has a similar one, and
+/// forgotten if the model has others of its kind. Some models have only plain text markers. Tags
+/// and words in brackets are plain text in many templates, so they are reported only if they
+/// resemble a token of the model that the template never writes.
 pub(super) static CONTRACT: Contract = Contract {
     id: "control-tokens-known",
     meaning: "every control token that the template writes is a token of the model",
@@ -20,7 +23,68 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("control_tokens_known.md"),
-    judge: control_tokens_known,
+    judge: |tally, prober, _| {
+        let Some(tokenizer) = tokenizer(tally, prober) else {
+            return;
+        };
+        let seen: Vec<_> = TELLING.iter().map(|probe| prober.see(*probe)).collect();
+        let written = written(prober, &seen);
+        let is_written = |token: &str| written.iter().any(|one| one.token == token);
+        let (known, unknown): (Vec<_>, Vec<_>) = written
+            .iter()
+            .partition(|one| tokenizer.is_token(&one.token));
+        let has_barred = known.iter().any(|one| is_barred(&one.token));
+        if !known.is_empty() {
+            tally.holds();
+        }
+        for one in known {
+            cut_as_one(tally, tokenizer, &one.token, &seen);
+        }
+        let mut plain: Vec<&str> = Vec::new();
+        for one in unknown {
+            let WrittenToken { token, seen, line } = one;
+            let near = tokenizer.nearest(token);
+            let near = near.filter(|near| token.replace('/', "") != near.replace('/', ""));
+            let place = line.map_or(String::new(), |line| format!("line {line}: "));
+            let none = format!("{place}`{token}` is not a token of the model");
+            let evidence = |what| {
+                let Some(seen) = seen else {
+                    return Evidence::of_source(what).in_line(*line);
+                };
+                let at = seen.text().and_then(|text| text.find(token.as_str()));
+                Evidence::one(what, seen).at(at.map(|at| at..at + token.len()))
+            };
+            match near {
+                Some(near) if is_barred(token) => {
+                    tally.broken(evidence(format!("{none}; `{near}` is")));
+                }
+                Some(near) if token.len() > 7 && !is_written(near) => {
+                    let what = format!("{none}; `{near}`, which the template never writes, is");
+                    tally.broken(evidence(what).with(Severity::Warning));
+                }
+                _ if let Some(kin) = of_its_kind(tokenizer, token, &is_written) => {
+                    let what = format!("{none}; `{kin}`, which the template never writes, is");
+                    tally.broken(evidence(what).with(Severity::Warning));
+                }
+                _ if !is_barred(token) || seen.is_none() => {}
+                _ if has_barred => {
+                    let what = format!("{none}, although others that the template writes are");
+                    tally.broken(evidence(what));
+                }
+                _ => plain.push(token),
+            }
+        }
+        if let (Some(first), false) = (seen.first(), plain.is_empty()) {
+            let what = format!(
+                "the markers of turns are plain text to the model, not tokens: `{}`",
+                plain.join("`, `")
+            );
+            tally.broken(Evidence::one(what, first).with(Severity::Note));
+        }
+        if written.is_empty() {
+            tally.skip("the template writes no control tokens");
+        }
+    },
 };
 
 /// The probes whose prompts have most of what a template writes.
@@ -79,75 +143,6 @@ fn is_barred(token: &str) -> bool {
         .and_then(|rest| rest.strip_suffix('>'));
     let bars = ['|', '｜'];
     inside.is_some_and(|inside| inside.starts_with(bars) && inside.ends_with(bars))
-}
-
-/// A token with bars that the model does not have is misspelt if the model has a similar one, and
-/// forgotten if the model has others of its kind. Some models have only plain text markers. Tags
-/// and words in brackets are plain text in many templates, so they are reported only if they
-/// resemble a token of the model that the template never writes.
-fn control_tokens_known(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
-    let mut tally = Tally::default();
-    let Some(tokenizer) = tokenizer(&mut tally, prober) else {
-        return tally.judgement();
-    };
-    let seen: Vec<_> = TELLING.iter().map(|probe| prober.see(*probe)).collect();
-    let written = written(prober, &seen);
-    let is_written = |token: &str| written.iter().any(|one| one.token == token);
-    let (known, unknown): (Vec<_>, Vec<_>) = written
-        .iter()
-        .partition(|one| tokenizer.is_token(&one.token));
-    let has_barred = known.iter().any(|one| is_barred(&one.token));
-    if !known.is_empty() {
-        tally.holds();
-    }
-    for one in known {
-        cut_as_one(&mut tally, tokenizer, &one.token, &seen);
-    }
-    let mut plain: Vec<&str> = Vec::new();
-    for one in unknown {
-        let WrittenToken { token, seen, line } = one;
-        let near = tokenizer.nearest(token);
-        let near = near.filter(|near| token.replace('/', "") != near.replace('/', ""));
-        let place = line.map_or(String::new(), |line| format!("line {line}: "));
-        let none = format!("{place}`{token}` is not a token of the model");
-        let evidence = |what| {
-            let Some(seen) = seen else {
-                return Evidence::of_source(what).in_line(*line);
-            };
-            let at = seen.text().and_then(|text| text.find(token.as_str()));
-            Evidence::one(what, seen).at(at.map(|at| at..at + token.len()))
-        };
-        match near {
-            Some(near) if is_barred(token) => {
-                tally.broken(evidence(format!("{none}; `{near}` is")));
-            }
-            Some(near) if token.len() > 7 && !is_written(near) => {
-                let what = format!("{none}; `{near}`, which the template never writes, is");
-                tally.broken(evidence(what).with(Severity::Warning));
-            }
-            _ if let Some(kin) = of_its_kind(tokenizer, token, &is_written) => {
-                let what = format!("{none}; `{kin}`, which the template never writes, is");
-                tally.broken(evidence(what).with(Severity::Warning));
-            }
-            _ if !is_barred(token) || seen.is_none() => {}
-            _ if has_barred => {
-                let what = format!("{none}, although others that the template writes are");
-                tally.broken(evidence(what));
-            }
-            _ => plain.push(token),
-        }
-    }
-    if let (Some(first), false) = (seen.first(), plain.is_empty()) {
-        let what = format!(
-            "the markers of turns are plain text to the model, not tokens: `{}`",
-            plain.join("`, `")
-        );
-        tally.broken(Evidence::one(what, first).with(Severity::Note));
-    }
-    if written.is_empty() {
-        tally.skip("the template writes no control tokens");
-    }
-    tally.judgement()
 }
 
 /// A token of the model that a text was meant to be, by what both say: a mark of reasoning, or of

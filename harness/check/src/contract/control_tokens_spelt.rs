@@ -1,6 +1,6 @@
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::tokens::control_tokens;
 use crate::probe::catalogue::{CALL_RESULT, SYSTEM_TOOLS, SYSTEM_TURNS, TWO_TURNS};
 
@@ -11,8 +11,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("control_tokens_spelt.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let (mut tokens, mut seen_in) = (Vec::new(), Vec::new());
         for probe in [SYSTEM_TURNS, TWO_TURNS, SYSTEM_TOOLS, CALL_RESULT] {
             let seen = prober.see(probe);
@@ -24,8 +23,7 @@ pub(super) static CONTRACT: Contract = Contract {
         tokens.sort();
         tokens.dedup();
         if tokens.is_empty() {
-            tally.skip("there are no control tokens in the prompt");
-            return tally.judgement();
+            return tally.skip("there are no control tokens in the prompt");
         }
         let marked = tokens.iter().filter(|token| token.contains(['|', '｜']));
         let lost = marked.clone().find_map(|token| {
@@ -45,7 +43,6 @@ pub(super) static CONTRACT: Contract = Contract {
                 },
             )
         });
-        tally.judgement()
     },
 };
 

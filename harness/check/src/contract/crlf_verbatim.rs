@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::USER_CRLF;
 use crate::probe::words;
 
@@ -11,8 +11,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Note,
     dialects: &Dialect::ALL,
     page: include_str!("crlf_verbatim.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let seen = prober.see(USER_CRLF);
         match seen.after(words::BEFORE) {
             Some(after) => {
@@ -24,6 +23,5 @@ pub(super) static CONTRACT: Contract = Contract {
             }
             None => tally.skip(seen.refusal()),
         }
-        tally.judgement()
     },
 };

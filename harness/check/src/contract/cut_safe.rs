@@ -16,24 +16,17 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &[Dialect::Jinja],
     page: include_str!("cut_safe.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
-        let Some(template) = response_template(prober, &mut tally) else {
-            return tally.judgement();
+    judge: |tally, prober, capabilities| {
+        let Some(template) = response_template(prober, tally) else {
+            return;
         };
         let mut probes = vec![TEXT, REASONING];
         if writes_calls(capabilities) {
             probes.extend([CALL, TEXT_CALL, TYPED]);
         }
-        look(
-            &mut tally,
-            prober,
-            Some(&probes),
-            |tally, reading, answer| {
-                demand_cut_safe(tally, &template, reading, answer);
-            },
-        );
-        tally.judgement()
+        look(tally, prober, Some(&probes), |tally, reading, answer| {
+            demand_cut_safe(tally, &template, reading, answer);
+        });
     },
 };
 

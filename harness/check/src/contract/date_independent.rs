@@ -1,7 +1,7 @@
 use rolecall_core::clock::Moment;
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity, Tally, cause};
+use super::frame::{Contract, Evidence, Severity, cause};
 use crate::probe::catalogue::{SYSTEM_USER, TOOLS, USER};
 
 pub(super) static CONTRACT: Contract = Contract {
@@ -11,8 +11,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Note,
     dialects: &Dialect::ALL,
     page: include_str!("date_independent.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         for probe in [USER, SYSTEM_USER, TOOLS] {
             let (today, later) = (prober.see(probe), prober.see_later(probe));
             let (Some(one), Some(other)) = (tally.text(&today), tally.text(&later)) else {
@@ -34,7 +33,6 @@ pub(super) static CONTRACT: Contract = Contract {
                 Evidence::one(what, &later)
             });
         }
-        tally.judgement()
     },
 };
 

@@ -16,13 +16,12 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &[Dialect::Jinja],
     page: include_str!("delimiters_inert.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
-        let Some(template) = response_template(prober, &mut tally) else {
-            return tally.judgement();
+    judge: |tally, prober, capabilities| {
+        let Some(template) = response_template(prober, tally) else {
+            return;
         };
         let Ok(answers) = prober.answers() else {
-            return tally.judgement();
+            return;
         };
         let input_style = prober.input_style();
         let readings = prober.readings();
@@ -33,25 +32,24 @@ pub(super) static CONTRACT: Contract = Contract {
             let case = says(input_style, &text);
             // Where a delimiter opens a region, no reader can know that it is meant as text.
             let reading = answers.ask("answer-delimiter-in-text", "a delimiter in a text", case);
-            demand_inert(&mut tally, reading, delimiter, Severity::Note);
+            demand_inert(tally, reading, delimiter, Severity::Note);
             if writes_calls(capabilities) {
                 let argument = json!({words::FIRST_KEY: text});
                 let case = calls(input_style, "", &[argument]);
                 let about = "a delimiter in an argument";
                 let reading = answers.ask("answer-delimiter-in-argument", about, case);
-                demand_inert(&mut tally, reading, delimiter, Severity::Warning);
+                demand_inert(tally, reading, delimiter, Severity::Warning);
             }
             if !capabilities.reasoning.fields.is_empty() {
                 let case = thinks(says(input_style, words::ASSISTANT), &text);
                 let about = "a delimiter in reasoning";
                 let reading = answers.ask("answer-delimiter-in-thoughts", about, case);
-                demand_inert(&mut tally, reading, delimiter, Severity::Note);
+                demand_inert(tally, reading, delimiter, Severity::Note);
             }
         }
         if delimiters.is_empty() {
             tally.skip("the response template has no delimiters but end tokens");
         }
-        tally.judgement()
     },
 };
 

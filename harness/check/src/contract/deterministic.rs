@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::mentions::uses_filter;
 use crate::probe::Probe;
 use crate::probe::catalogue::{PARALLEL, SYSTEM_TURNS, TOOLS, USER};
@@ -12,8 +12,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("deterministic.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         // The engine here takes the last item, Python any.
         let is_random = prober.dialect() == Dialect::Jinja && uses_filter(prober, "random");
         tally.demand(!is_random, || {
@@ -26,7 +25,6 @@ pub(super) static CONTRACT: Contract = Contract {
                 Evidence::differ("two renders of one conversation differ", &first, &again)
             });
         }
-        tally.judgement()
     },
 };
 

@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{DEVELOPER_USER, UNKNOWN_ROLE};
 use crate::probe::input_style::open;
 use crate::probe::words;
@@ -12,11 +12,10 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("developer_kept.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let seen = prober.see(DEVELOPER_USER);
         if tally.text(&seen).is_none() {
-            return tally.judgement();
+            return;
         }
         // Words about developers in a prompt are no role.
         let source = prober.source_without_comments();
@@ -25,8 +24,7 @@ pub(super) static CONTRACT: Contract = Contract {
             .any(|role| source.contains(role));
         let unknown = prober.see(UNKNOWN_ROLE);
         if !is_known && unknown.text().is_some() && !unknown.has(words::NARRATOR) {
-            tally.skip("the template drops every role that it does not know");
-            return tally.judgement();
+            return tally.skip("the template drops every role that it does not know");
         }
         // A role that the template does not name is one that it does not have.
         let severity = if is_known {
@@ -47,6 +45,5 @@ pub(super) static CONTRACT: Contract = Contract {
                 Evidence::one(what, &seen).at(seen.find(words::DEVELOPER))
             });
         }
-        tally.judgement()
     },
 };

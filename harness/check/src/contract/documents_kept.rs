@@ -15,20 +15,18 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("documents_kept.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let (none, one, two) = (
             prober.see(USER),
             prober.see(DOCUMENT),
             prober.see(TWO_DOCUMENTS),
         );
         if tally.text(&one).is_none() || tally.text(&two).is_none() {
-            return tally.judgement();
+            return;
         }
         let is_given = prober.input_style().given == Requirement::Documents;
         if !is_given && none.outcome == one.outcome {
-            tally.skip("documents do not change the prompt");
-            return tally.judgement();
+            return tally.skip("documents do not change the prompt");
         }
         let missing = match (two.has(words::DOCUMENT), two.has(words::SECOND_DOCUMENT)) {
             (true, true) => None,
@@ -40,12 +38,11 @@ pub(super) static CONTRACT: Contract = Contract {
             None => tally.holds(),
             Some(what) => tally.broken(Evidence::one(what, &two)),
         }
-        numbers_differ(&mut tally, &two);
-        first_ends_too(&mut tally, &one, &two);
+        numbers_differ(tally, &two);
+        first_ends_too(tally, &one, &two);
         if one.has(words::DOCUMENT) {
-            other_conversations(&mut tally, prober);
+            other_conversations(tally, prober);
         }
-        tally.judgement()
     },
 };
 

@@ -1,8 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
-use crate::capability::Capabilities;
-use crate::probe::Prober;
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{
     EMPTY_ANSWER, EMPTY_CALL, MISSING_ANSWER, MISSING_CALL, NULL_ANSWER, NULL_CALL,
 };
@@ -14,51 +12,47 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("empty_content_alike.md"),
-    judge: empty_content_alike,
-};
-
-fn empty_content_alike(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
-    let mut tally = Tally::default();
-    if capabilities.tool_calls.single.is_kept() {
-        let empty = prober.see(EMPTY_CALL);
-        for (probe, what) in [(NULL_CALL, "null"), (MISSING_CALL, "missing")] {
+    judge: |tally, prober, capabilities| {
+        if capabilities.tool_calls.single.is_kept() {
+            let empty = prober.see(EMPTY_CALL);
+            for (probe, what) in [(NULL_CALL, "null"), (MISSING_CALL, "missing")] {
+                let other = prober.see(probe);
+                if empty.is_refused() && other.is_refused() {
+                    tally.skip(empty.refusal());
+                } else {
+                    tally.demand(empty.outcome == other.outcome, || {
+                        let what = match (empty.text(), other.text()) {
+                            (Some(_), Some(_)) => {
+                                format!(
+                                    "content that is {what} gives another prompt than empty content"
+                                )
+                            }
+                            (None, _) => {
+                                format!("content that is {what} is accepted, empty content is not")
+                            }
+                            _ => format!("content that is {what}: {}", other.refusal()),
+                        };
+                        let evidence = Evidence::differ(what, &empty, &other);
+                        if empty.is_refused() {
+                            evidence.with(Severity::Warning)
+                        } else {
+                            evidence
+                        }
+                    });
+                }
+            }
+        }
+        // Without calls nobody needs to send an answer that says nothing.
+        let empty = prober.see(EMPTY_ANSWER);
+        for (probe, what) in [(NULL_ANSWER, "null"), (MISSING_ANSWER, "missing")] {
             let other = prober.see(probe);
-            if empty.is_refused() && other.is_refused() {
-                tally.skip(empty.refusal());
-            } else {
-                tally.demand(empty.outcome == other.outcome, || {
-                    let what = match (empty.text(), other.text()) {
-                        (Some(_), Some(_)) => {
-                            format!(
-                                "content that is {what} gives another prompt than empty content"
-                            )
-                        }
-                        (None, _) => {
-                            format!("content that is {what} is accepted, empty content is not")
-                        }
-                        _ => format!("content that is {what}: {}", other.refusal()),
-                    };
-                    let evidence = Evidence::differ(what, &empty, &other);
-                    if empty.is_refused() {
-                        evidence.with(Severity::Warning)
-                    } else {
-                        evidence
-                    }
+            if let (Some(one), Some(text)) = (tally.text(&empty), tally.text(&other)) {
+                tally.demand_with(Severity::Note, one == text, || {
+                    let what =
+                        format!("an answer that is {what} gives another prompt than an empty one");
+                    Evidence::differ(what, &empty, &other)
                 });
             }
         }
-    }
-    // Without calls nobody needs to send an answer that says nothing.
-    let empty = prober.see(EMPTY_ANSWER);
-    for (probe, what) in [(NULL_ANSWER, "null"), (MISSING_ANSWER, "missing")] {
-        let other = prober.see(probe);
-        if let (Some(one), Some(text)) = (tally.text(&empty), tally.text(&other)) {
-            tally.demand_with(Severity::Note, one == text, || {
-                let what =
-                    format!("an answer that is {what} gives another prompt than an empty one");
-                Evidence::differ(what, &empty, &other)
-            });
-        }
-    }
-    tally.judgement()
-}
+    },
+};

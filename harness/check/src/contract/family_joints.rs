@@ -1,7 +1,7 @@
 use rolecall_answers::control_tokens::control_tokens_in;
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::spelling::spelt;
 use crate::probe::catalogue::TWO_TURNS_USER_CLOSED;
 use crate::probe::words;
@@ -13,16 +13,14 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("family_joints.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let seen = prober.see(TWO_TURNS_USER_CLOSED);
         let Some(text) = tally.text(&seen) else {
-            return tally.judgement();
+            return;
         };
         // Phi-4 has the tokens of ChatML, and one more that represents the line break.
         if text.contains("<|im_sep|>") || text.contains("<|im_middle|>") {
-            tally.skip("the tokens of the turns are not those of a known family");
-            return tally.judgement();
+            return tally.skip("the tokens of the turns are not those of a known family");
         }
         for (first, second) in [
             (words::USER, words::ASSISTANT),
@@ -59,7 +57,6 @@ pub(super) static CONTRACT: Contract = Contract {
             }
         }
         tally.skip("the tokens of the turns are not those of a known family");
-        tally.judgement()
     },
 };
 

@@ -14,8 +14,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("finished_turn_continues.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         for answered in ANSWERED {
             let (open, finished) = (prober.see(answered.open), prober.see(answered.finished));
             let is_lost = open.has(words::SYSTEM) && !finished.has(words::SYSTEM);
@@ -39,7 +38,7 @@ pub(super) static CONTRACT: Contract = Contract {
             };
             let until = open.text().map_or(0, str::len);
             continues(
-                &mut tally,
+                tally,
                 prober,
                 [&open, &finished],
                 until,
@@ -47,9 +46,8 @@ pub(super) static CONTRACT: Contract = Contract {
                 |rest| rest,
                 None,
             );
-            lacks_no_line_break(&mut tally, &open, &finished, answered.word);
+            lacks_no_line_break(tally, &open, &finished, answered.word);
         }
-        tally.judgement()
     },
 };
 

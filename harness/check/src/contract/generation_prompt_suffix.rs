@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{
     CALL_RESULT, CALL_RESULT_CLOSED, SYSTEM_USER, SYSTEM_USER_CLOSED, USER, USER_ASSISTANT_USER,
     USER_ASSISTANT_USER_CLOSED, USER_CLOSED,
@@ -14,8 +14,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &[Dialect::Jinja],
     page: include_str!("generation_prompt_suffix.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         for (closed, open) in [
             (USER_CLOSED, USER),
             (SYSTEM_USER_CLOSED, SYSTEM_USER),
@@ -42,6 +41,5 @@ pub(super) static CONTRACT: Contract = Contract {
                 });
             }
         }
-        tally.judgement()
     },
 };

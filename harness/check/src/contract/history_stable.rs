@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Severity, Tally};
+use super::frame::{Contract, Severity};
 use super::shared::prefix::{REWRITTEN, goes_on};
 use crate::probe::catalogue::{
     TWO_TURNS, TWO_TURNS_USER_CLOSED, USER_ASSISTANT, USER_ASSISTANT_USER_CLOSED,
@@ -14,8 +14,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("history_stable.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         for (pair, last) in [
             (
                 (USER_ASSISTANT, USER_ASSISTANT_USER_CLOSED),
@@ -23,8 +22,7 @@ pub(super) static CONTRACT: Contract = Contract {
             ),
             ((TWO_TURNS, TWO_TURNS_USER_CLOSED), words::SECOND_ASSISTANT),
         ] {
-            goes_on(&mut tally, prober, capabilities, pair, last, REWRITTEN);
+            goes_on(tally, prober, capabilities, pair, last, REWRITTEN);
         }
-        tally.judgement()
     },
 };

@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Severity, Tally};
+use super::frame::{Contract, Severity};
 use super::shared::prefix::{REWRITTEN, goes_on};
 use crate::probe::catalogue::{REASONED, REASONED_USER_CLOSED};
 use crate::probe::words;
@@ -12,14 +12,13 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Note,
     dialects: &Dialect::ALL,
     page: include_str!("history_stable_reasoning.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         if capabilities.reasoning.fields.is_empty() {
             tally.skip("reasoning is not in the prompt");
         } else {
             let pair = (REASONED, REASONED_USER_CLOSED);
             goes_on(
-                &mut tally,
+                tally,
                 prober,
                 capabilities,
                 pair,
@@ -27,6 +26,5 @@ pub(super) static CONTRACT: Contract = Contract {
                 REWRITTEN,
             );
         }
-        tally.judgement()
     },
 };

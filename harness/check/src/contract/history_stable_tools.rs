@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Severity, Tally};
+use super::frame::{Contract, Severity};
 use super::shared::prefix::{REWRITTEN, goes_on};
 use crate::probe::catalogue::{
     CALL, CALL_RESULT_ASSISTANT, CALL_RESULT_CLOSED, CALL_TURN_USER_CLOSED, TOOLS_TURN,
@@ -15,12 +15,11 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("history_stable_tools.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         if capabilities.tools.is_kept() {
             let pair = (TOOLS_TURN, TOOLS_TURN_USER_CLOSED);
             goes_on(
-                &mut tally,
+                tally,
                 prober,
                 capabilities,
                 pair,
@@ -48,11 +47,10 @@ pub(super) static CONTRACT: Contract = Contract {
                     "a turn with a call changes when the conversation goes on",
                 ),
             ] {
-                goes_on(&mut tally, prober, capabilities, pair, last, what);
+                goes_on(tally, prober, capabilities, pair, last, what);
             }
         } else {
             tally.skip("tool calls are not in the prompt");
         }
-        tally.judgement()
     },
 };

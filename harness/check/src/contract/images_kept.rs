@@ -1,11 +1,10 @@
 use memchr::memmem;
 use rolecall_core::{Cut, Dialect, Outcome, Stage};
 
-use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::content::{PartHandling, part_handling};
 use super::shared::mentions::speaks_of;
 use super::shared::tokens::control_tokens;
-use crate::capability::Capabilities;
 use crate::probe::catalogue::{
     AUDIO, AUDIO_AFTER, AUDIO_ALONE, IMAGE, IMAGE_AFTER, IMAGE_ALONE, IMAGES_IN_TURNS, TWO_AUDIOS,
     TWO_IMAGES, TWO_VIDEOS, USER, USER_PARTS, VIDEO, VIDEO_AFTER, VIDEO_ALONE,
@@ -20,7 +19,50 @@ pub(super) static CONTRACT: Contract = Contract {
     // Ollama puts the images in itself.
     dialects: &[Dialect::Jinja],
     page: include_str!("images_kept.md"),
-    judge: images_kept,
+    judge: |tally, prober, _| {
+        let text = prober.see(USER_PARTS);
+        if tally.text(&text).is_none() {
+            return;
+        }
+        if part_handling(&prober.see(USER), &text, words::USER) == Some(PartHandling::AsList) {
+            return tally.skip("the template takes texts only");
+        }
+        let source = prober.source_without_comments();
+        let is_named = |medium: &Medium| {
+            let quoted = [format!("'{}'", medium.name), format!("\"{}\"", medium.name)];
+            let mut quoted = quoted.iter();
+            quoted.any(|name| memmem::find(source.as_bytes(), name.as_bytes()).is_some())
+        };
+        for medium in &MEDIA {
+            if is_named(medium) {
+                named(tally, prober, medium, &text);
+            } else if medium.name == "image" {
+                // A template that does not name images does nothing about them.
+                let severity = if speaks_of(prober, &["image"]) {
+                    Severity::Error
+                } else {
+                    Severity::Limitation
+                };
+                leaves_traces(tally, prober, medium, &text, severity);
+            }
+        }
+        numbers_run_on(tally, prober);
+        // A model tells them apart by their marks alone.
+        for (at, medium) in MEDIA.iter().enumerate() {
+            let others = MEDIA.iter().take(at).filter(|other| is_named(other));
+            for other in others.filter(|_| is_named(medium)) {
+                let (one, two) = (prober.see(other.single), prober.see(medium.single));
+                if let (Some(first), Some(second)) = (one.text(), two.text())
+                    && text.text() != Some(first)
+                {
+                    tally.demand(first != second, || {
+                        let what = format!("{} has the mark of {}", medium.one, other.one);
+                        Evidence::differ(what, &one, &two)
+                    });
+                }
+            }
+        }
+    },
 };
 
 /// A kind of part.
@@ -61,54 +103,6 @@ const MEDIA: [Medium; 3] = [
         alone: VIDEO_ALONE,
     },
 ];
-
-fn images_kept(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
-    let mut tally = Tally::default();
-    let text = prober.see(USER_PARTS);
-    if tally.text(&text).is_none() {
-        return tally.judgement();
-    }
-    if part_handling(&prober.see(USER), &text, words::USER) == Some(PartHandling::AsList) {
-        tally.skip("the template takes texts only");
-        return tally.judgement();
-    }
-    let source = prober.source_without_comments();
-    let is_named = |medium: &Medium| {
-        let quoted = [format!("'{}'", medium.name), format!("\"{}\"", medium.name)];
-        let mut quoted = quoted.iter();
-        quoted.any(|name| memmem::find(source.as_bytes(), name.as_bytes()).is_some())
-    };
-    for medium in &MEDIA {
-        if is_named(medium) {
-            named(&mut tally, prober, medium, &text);
-        } else if medium.name == "image" {
-            // A template that does not name images does nothing about them.
-            let severity = if speaks_of(prober, &["image"]) {
-                Severity::Error
-            } else {
-                Severity::Limitation
-            };
-            leaves_traces(&mut tally, prober, medium, &text, severity);
-        }
-    }
-    numbers_run_on(&mut tally, prober);
-    // A model tells them apart by their marks alone.
-    for (at, medium) in MEDIA.iter().enumerate() {
-        let others = MEDIA.iter().take(at).filter(|other| is_named(other));
-        for other in others.filter(|_| is_named(medium)) {
-            let (one, two) = (prober.see(other.single), prober.see(medium.single));
-            if let (Some(first), Some(second)) = (one.text(), two.text())
-                && text.text() != Some(first)
-            {
-                tally.demand(first != second, || {
-                    let what = format!("{} has the mark of {}", medium.one, other.one);
-                    Evidence::differ(what, &one, &two)
-                });
-            }
-        }
-    }
-    tally.judgement()
-}
 
 /// Where images are numbered, such as `Picture 1: `, the numbers run on from question to question. A
 /// template may number them only if `add_vision_id` is set.

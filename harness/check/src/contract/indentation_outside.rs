@@ -1,7 +1,7 @@
 use rolecall_answers::control_tokens::control_tokens_in;
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::tokens::control_tokens;
 use crate::probe::catalogue::{
     CALL, CALL_RESULT, IMAGE, PARALLEL, SYSTEM_USER, USER_ASSISTANT_USER,
@@ -15,8 +15,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("indentation_outside.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         for (probe, word) in [
             (SYSTEM_USER, words::SYSTEM),
             (SYSTEM_USER, words::USER),
@@ -48,7 +47,6 @@ pub(super) static CONTRACT: Contract = Contract {
             });
         }
         tally.skip("nothing of a conversation is in the prompt");
-        tally.judgement()
     },
 };
 

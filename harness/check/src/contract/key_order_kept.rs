@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{OBJECT_ARGUMENTS, TOOLS};
 use crate::probe::words;
 
@@ -12,8 +12,7 @@ pub(super) static CONTRACT: Contract = Contract {
     // Ollama sorts both before a template sees them.
     dialects: &[Dialect::Jinja],
     page: include_str!("key_order_kept.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         for (probe, first, second, what) in [
             (
                 OBJECT_ARGUMENTS,
@@ -36,6 +35,5 @@ pub(super) static CONTRACT: Contract = Contract {
                 _ => tally.skip("tools and calls are not in the prompt"),
             }
         }
-        tally.judgement()
     },
 };

@@ -15,8 +15,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("long_history_kept.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let short = prober.see(TWO_TURNS);
         let mut said = [
             words::USER,
@@ -26,11 +25,10 @@ pub(super) static CONTRACT: Contract = Contract {
         ]
         .iter();
         if tally.text(&short).is_none() {
-            return tally.judgement();
+            return;
         }
         if !said.all(|word| short.has(word)) {
-            tally.skip("a short conversation is not as a whole in the prompt either");
-            return tally.judgement();
+            return tally.skip("a short conversation is not as a whole in the prompt either");
         }
         for (probe, before) in [(LONG, None), (SYSTEM_LONG, Some(SYSTEM_USER))] {
             let seen = prober.see(probe);
@@ -54,10 +52,9 @@ pub(super) static CONTRACT: Contract = Contract {
                 });
             }
         }
-        long_texts_kept(&mut tally, prober);
-        many_kept(&mut tally, prober);
-        agents::are_kept(&mut tally, prober);
-        tally.judgement()
+        long_texts_kept(tally, prober);
+        many_kept(tally, prober);
+        agents::are_kept(tally, prober);
     },
 };
 

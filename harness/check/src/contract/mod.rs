@@ -379,5 +379,5 @@ fn judge_by(contract: &Contract, prober: &Prober<'_>, capabilities: &Capabilitie
         let why = "the template is for one message, not for a conversation";
         return Judgement::DoesNotApply(why.to_owned());
     }
-    (contract.judge)(prober, capabilities)
+    contract.judgement(prober, capabilities)
 }

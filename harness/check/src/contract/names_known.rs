@@ -2,9 +2,8 @@ use rolecall_core::problem::closest;
 use rolecall_core::{Dialect, NameKind, UnknownName};
 
 use super::capabilities_work;
-use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
+use super::frame::{Contract, Evidence, Judgement, Severity};
 use super::shared::working::is_failure_of;
-use crate::capability::Capabilities;
 use crate::probe::{Prober, catalogue};
 
 pub(super) static CONTRACT: Contract = Contract {
@@ -14,40 +13,35 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("names_known.md"),
-    judge: names_known,
+    judge: |tally, prober, capabilities| {
+        let Some(unknown) = prober.unknown_names() else {
+            return tally.skip("the engine does not report which names it knows");
+        };
+        let reported = match capabilities_work::CONTRACT.judgement(prober, capabilities) {
+            Judgement::Broken(evidence) => evidence,
+            Judgement::Holds | Judgement::DoesNotApply(_) => Vec::new(),
+        };
+        let mut is_reported_before = false;
+        for name in &unknown {
+            let is_reported = reported.iter().any(|one| {
+                let mut outcomes = one.renders.iter().map(|render| &render.outcome);
+                outcomes.any(|outcome| is_failure_of(outcome, name))
+            });
+            is_reported_before |= is_reported;
+            if !is_reported && let Some(evidence) = evidence(prober, name) {
+                tally.broken(evidence);
+            }
+        }
+        if is_reported_before {
+            tally.skip("capabilities-work reports the unknown names");
+        } else {
+            tally.holds();
+        }
+    },
 };
 
 /// A name that is shorter resembles too many others.
 const SHORTEST: usize = 4;
-
-fn names_known(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
-    let mut tally = Tally::default();
-    let Some(unknown) = prober.unknown_names() else {
-        tally.skip("the engine does not report which names it knows");
-        return tally.judgement();
-    };
-    let reported = match (capabilities_work::CONTRACT.judge)(prober, capabilities) {
-        Judgement::Broken(evidence) => evidence,
-        Judgement::Holds | Judgement::DoesNotApply(_) => Vec::new(),
-    };
-    let mut is_reported_before = false;
-    for name in &unknown {
-        let is_reported = reported.iter().any(|one| {
-            let mut outcomes = one.renders.iter().map(|render| &render.outcome);
-            outcomes.any(|outcome| is_failure_of(outcome, name))
-        });
-        is_reported_before |= is_reported;
-        if !is_reported && let Some(evidence) = evidence(prober, name) {
-            tally.broken(evidence);
-        }
-    }
-    if is_reported_before {
-        tally.skip("capabilities-work reports the unknown names");
-    } else {
-        tally.holds();
-    }
-    tally.judgement()
-}
 
 /// The evidence for an unknown name. None for a key that may be intended.
 fn evidence(prober: &Prober<'_>, unknown: &UnknownName) -> Option<Evidence> {

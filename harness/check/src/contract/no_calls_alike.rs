@@ -1,6 +1,6 @@
 use rolecall_core::{Dialect, Outcome, Stage};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{EMPTY_CALLS, NULL_CALLS, USER_ASSISTANT_USER};
 
 pub(super) static CONTRACT: Contract = Contract {
@@ -10,11 +10,10 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("no_calls_alike.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         let without = prober.see(USER_ASSISTANT_USER);
         if tally.text(&without).is_none() {
-            return tally.judgement();
+            return;
         }
         for (probe, what) in [(EMPTY_CALLS, "an empty list"), (NULL_CALLS, "null")] {
             let seen = prober.see(probe);
@@ -40,6 +39,5 @@ pub(super) static CONTRACT: Contract = Contract {
                 Evidence::differ(what, &without, &seen)
             });
         }
-        tally.judgement()
     },
 };

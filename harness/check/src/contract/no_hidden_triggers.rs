@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::deciding::decided;
 
 pub(super) static CONTRACT: Contract = Contract {
@@ -10,14 +10,12 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("no_hidden_triggers.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let findings = decided(prober);
         if let Some(why) = &findings.untried {
             tally.broken(Evidence::of_source(why).with(Severity::Warning));
         } else if !findings.is_known {
-            tally.skip("the engine cannot tell what the template looks at");
-            return tally.judgement();
+            return tally.skip("the engine cannot tell what the template looks at");
         }
         tally.holds();
         for trigger in &findings.triggers {
@@ -28,6 +26,5 @@ pub(super) static CONTRACT: Contract = Contract {
             let evidence = Evidence::differ(what, &trigger.usual, &trigger.seen);
             tally.broken(evidence.in_line(trigger.line));
         }
-        tally.judgement()
     },
 };

@@ -1,14 +1,13 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::leaks::{NOTHING, added, occurrences};
-use crate::capability::Capabilities;
+use crate::probe::Probe;
 use crate::probe::catalogue::{
     CALL_RESULT, EMPTY_ANSWER, EMPTY_CALL, MISSING_ANSWER, MISSING_CALL, NO_IDS, NO_NAME, NO_TYPE,
     NULL_ANSWER, NULL_CALL, NULL_CALLS, TOOL_WITHOUT_DESCRIPTION, TOOL_WITHOUT_PARAMETERS, TOOLS,
     USER_ASSISTANT_USER,
 };
-use crate::probe::{Probe, Prober};
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "no-null-leak",
@@ -17,7 +16,28 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("no_null_leak.md"),
-    judge: no_null_leak,
+    judge: |tally, prober, _| {
+        for (probe, complete, who) in MISSING {
+            // Ollama's JSON of a tool has every field, whatever a template does.
+            if prober.dialect() == Dialect::Go && complete == TOOLS {
+                continue;
+            }
+            let (seen, complete) = (prober.see(probe), prober.see(complete));
+            let (Some(text), Some(complete)) = (tally.text(&seen), complete.text()) else {
+                continue;
+            };
+            let leaked = NOTHING
+                .iter()
+                .find(|word| occurrences(text, word) > occurrences(complete, word));
+            match leaked {
+                None => tally.holds(),
+                Some(word) => {
+                    let what = format!("{who} puts `{word}` into the prompt");
+                    tally.broken(Evidence::one(what, &seen).at(added(text, word, complete)));
+                }
+            }
+        }
+    },
 };
 
 /// Probes in which something is missing, each with a probe in which it is present. A word that both
@@ -42,28 +62,3 @@ const MISSING: [(Probe, Probe, &str); 10] = [
     ),
     (NO_TYPE, TOOLS, "a parameter without a type"),
 ];
-
-fn no_null_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
-    let mut tally = Tally::default();
-    for (probe, complete, who) in MISSING {
-        // Ollama's JSON of a tool has every field, whatever a template does.
-        if prober.dialect() == Dialect::Go && complete == TOOLS {
-            continue;
-        }
-        let (seen, complete) = (prober.see(probe), prober.see(complete));
-        let (Some(text), Some(complete)) = (tally.text(&seen), complete.text()) else {
-            continue;
-        };
-        let leaked = NOTHING
-            .iter()
-            .find(|word| occurrences(text, word) > occurrences(complete, word));
-        match leaked {
-            None => tally.holds(),
-            Some(word) => {
-                let what = format!("{who} puts `{word}` into the prompt");
-                tally.broken(Evidence::one(what, &seen).at(added(text, word, complete)));
-            }
-        }
-    }
-    tally.judgement()
-}

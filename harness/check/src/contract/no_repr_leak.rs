@@ -1,9 +1,8 @@
 use rolecall_core::Dialect;
 use serde_json::json;
 
-use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::leaks::{QUOTATION_MARKS, added, occurrences};
-use crate::capability::Capabilities;
 use crate::probe::catalogue::{
     OBJECT_ARGUMENTS, PARALLEL, RICH_TOOL, TOOLS, TYPED_ARGUMENTS, USER,
 };
@@ -17,49 +16,45 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("no_repr_leak.md"),
-    judge: no_repr_leak,
-};
-
-fn no_repr_leak(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
-    let mut tally = Tally::default();
-    let key = words::FIRST_KEY;
-    let tool = words::TOOL;
-    let tools = [
-        "'type': 'function'".to_owned(),
-        format!("'name': '{tool}'"),
-        format!("{{{tool} "),
-        "map[".to_owned(),
-        "%!".to_owned(),
-        "<nil>".to_owned(),
-    ];
-    marked(
-        &mut tally,
-        &prober.see(TOOLS),
-        &tools.each_ref().map(String::as_str),
-        &|mark| format!("a tool is not in the prompt as JSON, but with `{mark}`"),
-    );
-    defaults(&mut tally, prober);
-    for (probe, what) in [(TOOLS, "a tool is"), (OBJECT_ARGUMENTS, "a call is")] {
-        marked(&mut tally, &prober.see(probe), &QUOTATION_MARKS, &|mark| {
-            format!("{what} in the prompt as HTML has it, with `{mark}` for a quotation mark")
-        });
-    }
-    // A list of tools may hold the same marks: only what the call adds counts.
-    let python = format!("{{'{key}': '{}'", words::FIRST_VALUE);
-    let go = format!("map[{}", words::SECOND_KEY);
-    if prober.input_style().arguments == Arguments::Object {
-        for probe in [OBJECT_ARGUMENTS, PARALLEL] {
-            marked(&mut tally, &prober.see(probe), &[&python, &go], &|mark| {
-                format!("arguments are not in the prompt as JSON, but with `{mark}`")
+    judge: |tally, prober, _| {
+        let key = words::FIRST_KEY;
+        let tool = words::TOOL;
+        let tools = [
+            "'type': 'function'".to_owned(),
+            format!("'name': '{tool}'"),
+            format!("{{{tool} "),
+            "map[".to_owned(),
+            "%!".to_owned(),
+            "<nil>".to_owned(),
+        ];
+        marked(
+            tally,
+            &prober.see(TOOLS),
+            &tools.each_ref().map(String::as_str),
+            &|mark| format!("a tool is not in the prompt as JSON, but with `{mark}`"),
+        );
+        defaults(tally, prober);
+        for (probe, what) in [(TOOLS, "a tool is"), (OBJECT_ARGUMENTS, "a call is")] {
+            marked(tally, &prober.see(probe), &QUOTATION_MARKS, &|mark| {
+                format!("{what} in the prompt as HTML has it, with `{mark}` for a quotation mark")
             });
         }
-        values(&mut tally, prober);
-    }
-    marked(&mut tally, &prober.see(USER), &["%!", "map["], &|mark| {
-        format!("the prompt holds `{mark}`")
-    });
-    tally.judgement()
-}
+        // A list of tools may hold the same marks: only what the call adds counts.
+        let python = format!("{{'{key}': '{}'", words::FIRST_VALUE);
+        let go = format!("map[{}", words::SECOND_KEY);
+        if prober.input_style().arguments == Arguments::Object {
+            for probe in [OBJECT_ARGUMENTS, PARALLEL] {
+                marked(tally, &prober.see(probe), &[&python, &go], &|mark| {
+                    format!("arguments are not in the prompt as JSON, but with `{mark}`")
+                });
+            }
+            values(tally, prober);
+        }
+        marked(tally, &prober.see(USER), &["%!", "map["], &|mark| {
+            format!("the prompt holds `{mark}`")
+        });
+    },
+};
 
 fn marked(tally: &mut Tally, seen: &ProbeOutcome, marks: &[&str], what: &dyn Fn(&str) -> String) {
     if tally.text(seen).is_none() {

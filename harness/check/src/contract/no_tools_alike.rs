@@ -2,8 +2,7 @@ use std::rc::Rc;
 
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
-use crate::capability::Capabilities;
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{NO_TOOLS, USER};
 use crate::probe::{ProbeOutcome, Prober, Requirement};
 
@@ -14,40 +13,35 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("no_tools_alike.md"),
-    judge: no_tools_alike,
-};
-
-fn no_tools_alike(prober: &Prober<'_>, _: &Capabilities) -> Judgement {
-    let mut tally = Tally::default();
-    if prober.input_style().given == Requirement::Tools {
-        tally.skip("the template wants tools");
-        return tally.judgement();
-    }
-    let without = prober.see(USER);
-    let empty = prober.see(NO_TOOLS);
-    tally.demand(without.outcome == empty.outcome, || {
-        let what = match empty.text() {
-            Some(_) => "an empty list of tools gives another prompt than no tools".to_owned(),
-            None => format!("an empty list of tools: {}", empty.refusal()),
-        };
-        Evidence::differ(what, &without, &empty)
-    });
-    if prober.dialect() == Dialect::Jinja {
-        // transformers always defines `tools`; other servers leave it out.
-        if let Some(absent) = without_tools(prober, &without) {
-            tally.demand(absent.outcome == without.outcome, || {
-                let what = match absent.text() {
-                    Some(_) => {
-                        "tools that are not defined give another prompt than null".to_owned()
-                    }
-                    None => format!("tools that are not defined: {}", absent.refusal()),
-                };
-                Evidence::differ(what, &without, &absent)
-            });
+    judge: |tally, prober, _| {
+        if prober.input_style().given == Requirement::Tools {
+            return tally.skip("the template wants tools");
         }
-    }
-    tally.judgement()
-}
+        let without = prober.see(USER);
+        let empty = prober.see(NO_TOOLS);
+        tally.demand(without.outcome == empty.outcome, || {
+            let what = match empty.text() {
+                Some(_) => "an empty list of tools gives another prompt than no tools".to_owned(),
+                None => format!("an empty list of tools: {}", empty.refusal()),
+            };
+            Evidence::differ(what, &without, &empty)
+        });
+        if prober.dialect() == Dialect::Jinja {
+            // transformers always defines `tools`; other servers leave it out.
+            if let Some(absent) = without_tools(prober, &without) {
+                tally.demand(absent.outcome == without.outcome, || {
+                    let what = match absent.text() {
+                        Some(_) => {
+                            "tools that are not defined give another prompt than null".to_owned()
+                        }
+                        None => format!("tools that are not defined: {}", absent.refusal()),
+                    };
+                    Evidence::differ(what, &without, &absent)
+                });
+            }
+        }
+    },
+};
 
 /// What the template makes of a question where `tools` is not defined. For an engine that always
 /// defines it, a tag at the beginning of the template sets it to an undefined variable. None if

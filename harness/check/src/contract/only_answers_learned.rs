@@ -14,12 +14,12 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("only_answers_learned.md"),
-    judge: |prober, capabilities| {
-        judge_masks(prober, capabilities, |tally, probe| {
+    judge: |tally, prober, capabilities| {
+        judge_masks(tally, prober, capabilities, |tally, probe| {
             if let Some(learned) = learned(tally, prober, probe) {
                 others_are_not_learned(tally, probe, &learned);
             }
-        })
+        });
     },
 };
 

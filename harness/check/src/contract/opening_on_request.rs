@@ -1,15 +1,17 @@
 use rolecall_answers::control_tokens::control_tokens_in;
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::reasoning::marks;
 use super::shared::spelling::shown;
-use crate::capability::{Capabilities, GenerationPrompt};
+use crate::capability::GenerationPrompt;
 use crate::probe::catalogue::{
     CALL, REASONED, TWO_TURNS, USER, USER_ASSISTANT, USER_ASSISTANT_USER,
 };
 use crate::probe::{ProbeOutcome, Prober, words};
 
+/// A template without any opening, such as one whose questions end with `[/INST]`, cannot break
+/// this: the model answers after the question.
 pub(super) static CONTRACT: Contract = Contract {
     id: "opening-on-request",
     meaning: "a model turn is opened where an answer is asked for, and nowhere else",
@@ -17,79 +19,72 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("opening_on_request.md"),
-    judge: opening_on_request,
-};
-
-/// A template without any opening, such as one whose questions end with `[/INST]`, cannot break
-/// this: the model answers after the question.
-fn opening_on_request(prober: &Prober<'_>, capabilities: &Capabilities) -> Judgement {
-    let mut tally = Tally::default();
-    let (asked, finished) = (prober.see(USER), prober.see(USER_ASSISTANT));
-    let (Some(open), Some(text)) = (tally.text(&asked), tally.text(&finished)) else {
-        return tally.judgement();
-    };
-    opens_as_history(&mut tally, prober);
-    opens_once(&mut tally, prober);
-    if prober.dialect() == Dialect::Go {
-        tally.skip("the prompts do not show how a model's turn opens");
-        return tally.judgement();
-    }
-    let opening = match &capabilities.generation_prompt {
-        GenerationPrompt::Suffix { text } => Some(text.trim()),
-        // The text before an answer, from its last control token on.
-        _ => finished.before(words::ASSISTANT).and_then(|before| {
-            let token = control_tokens_in(before).next_back()?;
-            let opening = before.cut(before.rfind(token)?..).trim();
-            // What ends an answer, too, opens none.
-            let closing = finished.after(words::ASSISTANT)?.trim();
-            let is_opening = open.trim_end().ends_with(opening) && !closing.starts_with(opening);
-            is_opening.then_some(opening)
-        }),
-    };
-    // What opens an answer may go on in the history, such as with reasoning.
-    let opens = matches!(
-        capabilities.generation_prompt,
-        GenerationPrompt::Suffix { .. }
-    );
-    // Before a call or reasoning there is another opening: the model chooses.
-    let is_chosen = |opening: &str| {
-        [(CALL, words::FIRST_VALUE), (REASONED, words::REASONING)]
-            .iter()
-            .any(|(probe, word)| {
-                let seen = prober.see(*probe);
-                let before = seen.before(word).unwrap_or_default();
-                let added = before
-                    .find(words::USER)
-                    .and_then(|at| before.get(at..))
-                    .unwrap_or_default();
-                control_tokens_in(added).next().is_some() && !added.contains(opening)
-            })
-    };
-    if !opens
-        && let Some(opening) =
-            missing_opening(open, &finished).filter(|opening| !is_chosen(opening))
-    {
-        let what = format!(
-            "an earlier answer is opened by `{opening}`, and the answer that is asked for by nothing"
+    judge: |tally, prober, capabilities| {
+        let (asked, finished) = (prober.see(USER), prober.see(USER_ASSISTANT));
+        let (Some(open), Some(text)) = (tally.text(&asked), tally.text(&finished)) else {
+            return;
+        };
+        opens_as_history(tally, prober);
+        opens_once(tally, prober);
+        if prober.dialect() == Dialect::Go {
+            return tally.skip("the prompts do not show how a model's turn opens");
+        }
+        let opening = match &capabilities.generation_prompt {
+            GenerationPrompt::Suffix { text } => Some(text.trim()),
+            // The text before an answer, from its last control token on.
+            _ => finished.before(words::ASSISTANT).and_then(|before| {
+                let token = control_tokens_in(before).next_back()?;
+                let opening = before.cut(before.rfind(token)?..).trim();
+                // What ends an answer, too, opens none.
+                let closing = finished.after(words::ASSISTANT)?.trim();
+                let is_opening =
+                    open.trim_end().ends_with(opening) && !closing.starts_with(opening);
+                is_opening.then_some(opening)
+            }),
+        };
+        // What opens an answer may go on in the history, such as with reasoning.
+        let opens = matches!(
+            capabilities.generation_prompt,
+            GenerationPrompt::Suffix { .. }
         );
-        tally.broken(Evidence::no_prefix(what, &asked, &finished));
-    }
-    if let Some(token) = opens_again(&finished, &prober.see(TWO_TURNS)) {
-        let what = format!("`{token}` is at the end, although no answer was asked for");
-        let at = text.rfind(token).map(|at| at..at + token.len());
-        tally.broken(Evidence::one(what, &finished).at(at));
-        return tally.judgement();
-    }
-    match opening.filter(|opening| !opening.is_empty()) {
-        Some(opening) => tally.demand(!text.trim_end().ends_with(opening), || {
-            let shown = common_end(open.trim_end(), text.trim_end());
-            let what = format!("`{shown}` is at the end, although no answer was asked for");
-            Evidence::one(what, &finished)
-        }),
-        None => tally.skip("the prompts do not show how a model's turn opens"),
-    }
-    tally.judgement()
-}
+        // Before a call or reasoning there is another opening: the model chooses.
+        let is_chosen = |opening: &str| {
+            [(CALL, words::FIRST_VALUE), (REASONED, words::REASONING)]
+                .iter()
+                .any(|(probe, word)| {
+                    let seen = prober.see(*probe);
+                    let before = seen.before(word).unwrap_or_default();
+                    let added = before
+                        .find(words::USER)
+                        .and_then(|at| before.get(at..))
+                        .unwrap_or_default();
+                    control_tokens_in(added).next().is_some() && !added.contains(opening)
+                })
+        };
+        if !opens
+            && let Some(opening) =
+                missing_opening(open, &finished).filter(|opening| !is_chosen(opening))
+        {
+            let what = format!(
+                "an earlier answer is opened by `{opening}`, and the answer that is asked for by nothing"
+            );
+            tally.broken(Evidence::no_prefix(what, &asked, &finished));
+        }
+        if let Some(token) = opens_again(&finished, &prober.see(TWO_TURNS)) {
+            let what = format!("`{token}` is at the end, although no answer was asked for");
+            let at = text.rfind(token).map(|at| at..at + token.len());
+            return tally.broken(Evidence::one(what, &finished).at(at));
+        }
+        match opening.filter(|opening| !opening.is_empty()) {
+            Some(opening) => tally.demand(!text.trim_end().ends_with(opening), || {
+                let shown = common_end(open.trim_end(), text.trim_end());
+                let what = format!("`{shown}` is at the end, although no answer was asked for");
+                Evidence::one(what, &finished)
+            }),
+            None => tally.skip("the prompts do not show how a model's turn opens"),
+        }
+    },
+};
 
 /// Demands that a prompt that asks for an answer goes on up to the answer, as the history does.
 /// What a model may write itself, such as the mark of its reasoning, is left to it.

@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::PARALLEL;
 use crate::probe::words;
 
@@ -11,11 +11,9 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("parallel_calls_kept.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         if !capabilities.tool_calls.single.is_kept() {
-            tally.skip("a single call is not in the prompt");
-            return tally.judgement();
+            return tally.skip("a single call is not in the prompt");
         }
         let seen = prober.see(PARALLEL);
         if tally.text(&seen).is_some() {
@@ -33,6 +31,5 @@ pub(super) static CONTRACT: Contract = Contract {
                 });
             }
         }
-        tally.judgement()
     },
 };

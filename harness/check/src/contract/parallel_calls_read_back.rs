@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Severity, Tally};
+use super::frame::{Contract, Severity};
 use super::shared::read_answer::{WITH_END, demand_roundtrip};
 use crate::probe::answers::{PARALLEL, TEXT_PARALLEL, THREE, TWICE};
 
@@ -11,14 +11,11 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("parallel_calls_read_back.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         if !capabilities.tool_calls.parallel.is_kept() {
-            tally.skip("the template does not write several calls");
-            return tally.judgement();
+            return tally.skip("the template does not write several calls");
         }
         let probes = [PARALLEL, TEXT_PARALLEL, TWICE, THREE];
-        demand_roundtrip(&mut tally, prober, &probes, &WITH_END);
-        tally.judgement()
+        demand_roundtrip(tally, prober, &probes, &WITH_END);
     },
 };

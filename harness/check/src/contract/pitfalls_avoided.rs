@@ -1,7 +1,7 @@
 use rolecall_core::{Cut, Dialect};
 use rolecall_jinja::PitfallKind;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "pitfalls-avoided",
@@ -10,12 +10,10 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &[Dialect::Jinja],
     page: include_str!("pitfalls_avoided.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let source = &prober.template().source;
         let Some(reading) = prober.reading() else {
-            tally.skip("the template cannot be read");
-            return tally.judgement();
+            return tally.skip("the template cannot be read");
         };
         for pitfall in &reading.pitfalls {
             let what = match &pitfall.kind {
@@ -45,7 +43,6 @@ pub(super) static CONTRACT: Contract = Contract {
             }
         }
         tally.holds();
-        tally.judgement()
     },
 };
 

@@ -1,6 +1,6 @@
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{SYSTEM_TURNS, TOOLS, USER};
 
 pub(super) static CONTRACT: Contract = Contract {
@@ -10,8 +10,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("placeholders_filled.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         for probe in [USER, SYSTEM_TURNS, TOOLS] {
             let seen = prober.see(probe);
             let Some(text) = tally.text(&seen) else {
@@ -24,30 +23,26 @@ pub(super) static CONTRACT: Contract = Contract {
             if let Some((at, placeholder)) = found {
                 let what = format!("the placeholder `{placeholder}` is in the prompt");
                 let place = at..at + placeholder.len();
-                tally.broken(Evidence::one(what, &seen).at(Some(place)));
-                return tally.judgement();
+                return tally.broken(Evidence::one(what, &seen).at(Some(place)));
             }
             if let Some(at) = text
                 .find("<<<<<<< ")
                 .filter(|_| text.contains("\n>>>>>>> "))
             {
                 let what = "marks of a conflict that Git left in the file are in the prompt";
-                tally.broken(Evidence::one(what, &seen).at(Some(at..at + 7)));
-                return tally.judgement();
+                return tally.broken(Evidence::one(what, &seen).at(Some(at..at + 7)));
             }
             // No text of the conversation has a line break, so none is written out in JSON.
             if let Some(at) = written_out(text) {
                 let what = "a line break is written out as `\\n`";
-                tally.broken(
+                return tally.broken(
                     Evidence::one(what, &seen)
                         .at(Some(at..at + 2))
                         .with(Severity::Warning),
                 );
-                return tally.judgement();
             }
             tally.holds();
         }
-        tally.judgement()
     },
 };
 

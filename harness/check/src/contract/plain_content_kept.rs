@@ -1,6 +1,6 @@
 use rolecall_core::{Dialect, Outcome};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{SYSTEM_USER, USER, USER_ASSISTANT_USER};
 use crate::probe::{Content, InputStyle, words};
 
@@ -11,11 +11,10 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("plain_content_kept.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         if prober.input_style().content == Content::String {
             tally.holds();
-            return tally.judgement();
+            return;
         }
         let plain = InputStyle {
             content: Content::String,
@@ -50,7 +49,6 @@ pub(super) static CONTRACT: Contract = Contract {
                 break;
             }
         }
-        tally.judgement()
     },
 };
 

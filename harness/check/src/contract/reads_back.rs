@@ -1,7 +1,7 @@
 use rolecall_answers::reading::ReadAnswer;
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::read_answer::{WITH_END, demand_one, demand_roundtrip, look, writes_calls};
 use crate::probe::answers::{
     CALL, JSON, NO_ARGUMENTS, PARAGRAPHS, PROGRAM, SPACED, TEXT, TEXT_CALL,
@@ -15,29 +15,21 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("reads_back.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         if let Err(NoReadings::Refused(why)) = &*prober.readings() {
             let what = format!("transformers refuses the response template: {why}");
-            tally.broken(Evidence::of_source(what));
-            return tally.judgement();
+            return tally.broken(Evidence::of_source(what));
         }
-        demand_roundtrip(&mut tally, prober, &TEXT_PROBES, &WITH_END);
+        demand_roundtrip(tally, prober, &TEXT_PROBES, &WITH_END);
         if writes_calls(capabilities) {
-            demand_roundtrip(&mut tally, prober, &CALL_PROBES, &WITH_END);
+            demand_roundtrip(tally, prober, &CALL_PROBES, &WITH_END);
         }
         // Models often write white space around a text that is no part of it.
-        look(
-            &mut tally,
-            prober,
-            Some(&[SPACED]),
-            |tally, reading, answer| {
-                if is_kept(reading, answer) {
-                    demand_one(tally, reading, answer, &WITH_END, Severity::Note);
-                }
-            },
-        );
-        tally.judgement()
+        look(tally, prober, Some(&[SPACED]), |tally, reading, answer| {
+            if is_kept(reading, answer) {
+                demand_one(tally, reading, answer, &WITH_END, Severity::Note);
+            }
+        });
     },
 };
 

@@ -2,7 +2,7 @@ use rolecall_answers::comparison::Verdict;
 use rolecall_answers::ending::Form;
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Severity, Tally};
+use super::frame::{Contract, Severity};
 use super::shared::read_answer::{evidence, look};
 
 pub(super) static CONTRACT: Contract = Contract {
@@ -12,9 +12,8 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("reads_back_without_end_token.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
-        look(&mut tally, prober, None, |tally, reading, answer| {
+    judge: |tally, prober, _| {
+        look(tally, prober, None, |tally, reading, answer| {
             let forms = answer.forms.iter();
             let (bare, ended): (Vec<_>, Vec<_>) = forms.partition(|read| read.form == Form::Bare);
             let ended = ended.iter().map(|read| read.verdict).max();
@@ -30,6 +29,5 @@ pub(super) static CONTRACT: Contract = Contract {
                 }
             });
         });
-        tally.judgement()
     },
 };

@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{
     REASONED, REASONED_CALL, REASONED_LOOP, REASONED_TURN_USER, REASONED_USER,
 };
@@ -13,8 +13,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Note,
     dialects: &Dialect::ALL,
     page: include_str!("reasoning_kept.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         let seen = prober.see(REASONED);
         if tally.text(&seen).is_some() {
             tally.demand(seen.has(words::REASONING), || {
@@ -57,6 +56,5 @@ pub(super) static CONTRACT: Contract = Contract {
             let what = "only some of the reasoning in a running turn is in the prompt";
             tally.broken(Evidence::one(what, &running).with(Severity::Warning));
         }
-        tally.judgement()
     },
 };

@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Severity, Tally};
+use super::frame::{Contract, Severity};
 use super::shared::read_answer::{WITH_END, demand_roundtrip, writes_calls};
 use crate::probe::answers::{LONG_REASONING, REASONING, REASONING_CALL, REASONING_TEXT_CALL};
 
@@ -11,17 +11,14 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("reasoning_read_back.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         if capabilities.reasoning.fields.is_empty() {
-            tally.skip("reasoning is not in the prompt");
-            return tally.judgement();
+            return tally.skip("reasoning is not in the prompt");
         }
-        demand_roundtrip(&mut tally, prober, &[REASONING, LONG_REASONING], &WITH_END);
+        demand_roundtrip(tally, prober, &[REASONING, LONG_REASONING], &WITH_END);
         if writes_calls(capabilities) {
             let probes = [REASONING_CALL, REASONING_TEXT_CALL];
-            demand_roundtrip(&mut tally, prober, &probes, &WITH_END);
+            demand_roundtrip(tally, prober, &probes, &WITH_END);
         }
-        tally.judgement()
     },
 };

@@ -1,7 +1,7 @@
 use rolecall_core::{Case, Dialect};
 use serde_json::json;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{
     QUERY_DOCUMENT, SYSTEM_USER, USER, USER_ASSISTANT, USER_ASSISTANT_USER,
 };
@@ -15,8 +15,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("renders.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let plain = InputStyle {
             given: Requirement::Nothing,
             ..prober.input_style()
@@ -84,7 +83,6 @@ pub(super) static CONTRACT: Contract = Contract {
         tally.demand_with(severity, seen.has(words::USER), || {
             Evidence::one(what, &seen)
         });
-        tally.judgement()
     },
 };
 

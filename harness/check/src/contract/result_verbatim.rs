@@ -2,7 +2,7 @@ use std::rc::Rc;
 
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::calls::unread_json_around;
 use crate::probe::catalogue::{CALL_RESULT, PARALLEL, QUOTED_RESULT, quoted_result};
 use crate::probe::{ProbeOutcome, Prober, words};
@@ -14,8 +14,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("result_verbatim.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let seen = prober.see(QUOTED_RESULT);
         if let Some(text) = tally.text(&seen) {
             if !seen.has(words::RESULT) {
@@ -47,7 +46,6 @@ pub(super) static CONTRACT: Contract = Contract {
                 tally.skip("the result is written differently");
             }
         }
-        tally.judgement()
     },
 };
 

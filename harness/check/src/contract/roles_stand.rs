@@ -1,7 +1,7 @@
 use rolecall_answers::control_tokens::control_tokens_in;
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::spelling::shown;
 use crate::probe::catalogue::{ASSISTANT_FIRST, ASSISTANT_FIRST_TOOLS, TWO_TURNS};
 use crate::probe::{ProbeOutcome, words};
@@ -13,14 +13,13 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("roles_stand.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let (plain, tools) = (
             prober.see(ASSISTANT_FIRST),
             prober.see(ASSISTANT_FIRST_TOOLS),
         );
         if tally.text(&plain).is_none() || tally.text(&tools).is_none() {
-            return tally.judgement();
+            return;
         }
         let turns = prober.see(TWO_TURNS);
         let opening = |seen: &ProbeOutcome| {
@@ -43,7 +42,6 @@ pub(super) static CONTRACT: Contract = Contract {
             }),
             _ => tally.skip("answers have no opening, or are not in the prompt"),
         }
-        tally.judgement()
     },
 };
 

@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{OTHER_QUESTION, SAME_QUESTION};
 use crate::probe::words;
 
@@ -11,8 +11,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("same_question.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let (other, same) = (prober.see(OTHER_QUESTION), prober.see(SAME_QUESTION));
         if let (Some(text), Some(found)) = (tally.text(&other), tally.text(&same)) {
             if other.has(words::USER) && other.has(words::SECOND_USER) {
@@ -26,6 +25,5 @@ pub(super) static CONTRACT: Contract = Contract {
                 tally.skip("not every question is in the prompt");
             }
         }
-        tally.judgement()
     },
 };

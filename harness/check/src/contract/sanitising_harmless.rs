@@ -2,7 +2,7 @@ use rolecall_core::{Case, Dialect};
 use rolecall_front::sanitizing::{ControlTokens, without_marks};
 use serde_json::json;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::reasoning::mark_at;
 use super::shared::tokens::control_tokens;
 use crate::probe::input_style::open;
@@ -16,11 +16,9 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Note,
     dialects: &[Dialect::Jinja],
     page: include_str!("sanitising_harmless.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let Some(reading) = prober.reading() else {
-            tally.skip("the template cannot be read");
-            return tally.judgement();
+            return tally.skip("the template cannot be read");
         };
         let written: Vec<String> = reading
             .texts
@@ -45,7 +43,6 @@ pub(super) static CONTRACT: Contract = Contract {
         if written.is_empty() {
             tally.skip("the template writes no control tokens");
         }
-        tally.judgement()
     },
 };
 

@@ -13,17 +13,14 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("schema_kept.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         if !capabilities.tools.is_kept() {
-            tally.skip("tools are not in the prompt");
-            return tally.judgement();
+            return tally.skip("tools are not in the prompt");
         }
         let (plain, seen) = (prober.see(TOOLS), prober.see(RICH_TOOL));
         if seen.text().is_none() {
             let what = format!("a tool with a richer schema: {}", seen.refusal());
-            tally.broken(Evidence::differ(what, &plain, &seen).with(Severity::Error));
-            return tally.judgement();
+            return tally.broken(Evidence::differ(what, &plain, &seen).with(Severity::Error));
         }
         let missing: Vec<&str> = [
             (
@@ -52,11 +49,10 @@ pub(super) static CONTRACT: Contract = Contract {
             let what = format!("not in the prompt: {}", missing.join(", "));
             Evidence::one(what, &seen)
         });
-        optional_is_optional(&mut tally, prober);
-        nested_schema(&mut tally, prober, &seen);
-        description_is_escaped(&mut tally, prober);
-        descriptions_are_with_their_own(&mut tally, prober);
-        tally.judgement()
+        optional_is_optional(tally, prober);
+        nested_schema(tally, prober, &seen);
+        description_is_escaped(tally, prober);
+        descriptions_are_with_their_own(tally, prober);
     },
 };
 

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use rolecall_answers::control_tokens::control_tokens_in;
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{CALL_RESULT, TOOLS, TWO_ROUNDS, TWO_TURNS};
 use crate::probe::words;
 
@@ -14,8 +14,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("second_round_alike.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let (none, one, two) = (
             prober.see(TOOLS),
             prober.see(CALL_RESULT),
@@ -24,11 +23,10 @@ pub(super) static CONTRACT: Contract = Contract {
         let (Some(before), Some(first), Some(second)) =
             (tally.text(&none), tally.text(&one), tally.text(&two))
         else {
-            return tally.judgement();
+            return;
         };
         if !two.has(words::THIRD_VALUE) || !one.has(words::FIRST_VALUE) {
-            tally.skip("calls are not in the prompt");
-            return tally.judgement();
+            return tally.skip("calls are not in the prompt");
         }
         // Some models stay in one turn through all rounds.
         let turns = prober.see(TWO_TURNS);
@@ -59,7 +57,6 @@ pub(super) static CONTRACT: Contract = Contract {
             );
             Evidence::one(what, &two)
         });
-        tally.judgement()
     },
 };
 

@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::read_answer::response_template;
 
 pub(super) static CONTRACT: Contract = Contract {
@@ -10,10 +10,9 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Note,
     dialects: &[Dialect::Jinja],
     page: include_str!("served_fields.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
-        let Some(template) = response_template(prober, &mut tally) else {
-            return tally.judgement();
+    judge: |tally, prober, _| {
+        let Some(template) = response_template(prober, tally) else {
+            return;
         };
         let refused = template.refused_by_servers();
         if refused.is_empty() {
@@ -22,6 +21,5 @@ pub(super) static CONTRACT: Contract = Contract {
         for finding in refused {
             tally.broken(Evidence::of_source(finding.message));
         }
-        tally.judgement()
     },
 };

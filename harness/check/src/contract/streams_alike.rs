@@ -1,6 +1,6 @@
 use rolecall_core::{Dialect, ReadOutcome};
 
-use super::frame::{Contract, Severity, Tally};
+use super::frame::{Contract, Severity};
 use super::shared::read_answer::{in_answer, look, refused};
 use crate::probe::spaced;
 
@@ -11,9 +11,8 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("streams_alike.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
-        look(&mut tally, prober, None, |tally, reading, answer| {
+    judge: |tally, prober, _| {
+        look(tally, prober, None, |tally, reading, answer| {
             let mut forms = answer.forms.iter();
             // The other forms of the answer show the same.
             let otherwise = forms.find_map(|read| Some((read, read.streamed.as_ref()?)));
@@ -28,7 +27,6 @@ pub(super) static CONTRACT: Contract = Contract {
             );
             tally.broken(in_answer(what, reading, answer, &read.text));
         });
-        tally.judgement()
     },
 };
 

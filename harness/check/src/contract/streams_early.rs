@@ -15,24 +15,17 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &[Dialect::Jinja],
     page: include_str!("streams_early.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
-        let Some(template) = response_template(prober, &mut tally) else {
-            return tally.judgement();
+    judge: |tally, prober, capabilities| {
+        let Some(template) = response_template(prober, tally) else {
+            return;
         };
         let mut probes = vec![PARAGRAPHS];
         if !capabilities.reasoning.fields.is_empty() {
             probes.push(LONG_REASONING);
         }
-        look(
-            &mut tally,
-            prober,
-            Some(&probes),
-            |tally, reading, answer| {
-                demand_early(tally, &template, reading, answer);
-            },
-        );
-        tally.judgement()
+        look(tally, prober, Some(&probes), |tally, reading, answer| {
+            demand_early(tally, &template, reading, answer);
+        });
     },
 };
 

@@ -18,16 +18,15 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("switches_work.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         let switches = &capabilities.switches;
         for switch in switches.iter().filter(|switch| switch.turns_thinking_on()) {
-            is_not_inverted(&mut tally, prober, &switch.name);
-            is_not_one(&mut tally, switch);
+            is_not_inverted(tally, prober, &switch.name);
+            is_not_one(tally, switch);
         }
         for switch in switches {
-            keeps_as_named(&mut tally, prober, switch);
-            texts_differ(&mut tally, prober.source_without_comments(), switch);
+            keeps_as_named(tally, prober, switch);
+            texts_differ(tally, prober.source_without_comments(), switch);
         }
         let read = prober.variables();
         for name in &capabilities.variables {
@@ -64,7 +63,6 @@ pub(super) static CONTRACT: Contract = Contract {
         } else {
             "the names of the switches do not say what they do"
         });
-        tally.judgement()
     },
 };
 

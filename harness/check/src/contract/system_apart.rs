@@ -21,8 +21,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("system_apart.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         for (without, with) in PAIRS {
             let (without, with) = (prober.see(without), prober.see(with));
             let after = |seen: &ProbeOutcome| {
@@ -51,8 +50,7 @@ pub(super) static CONTRACT: Contract = Contract {
                 break;
             }
         }
-        is_no_question(&mut tally, prober);
-        tally.judgement()
+        is_no_question(tally, prober);
     },
 };
 

@@ -22,8 +22,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("tags_paired.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         let turns = prober.see(TWO_TURNS);
         let opening = match &capabilities.generation_prompt {
             GenerationPrompt::Suffix { text } => text.as_str(),
@@ -44,20 +43,19 @@ pub(super) static CONTRACT: Contract = Contract {
             let (Some(text), Some(question)) = (tally.text(&seen), seen.find(words::USER)) else {
                 continue;
             };
-            tokens_are_paired(&mut tally, prober, &seen, &of_turns, question.end);
+            tokens_are_paired(tally, prober, &seen, &of_turns, question.end);
             if seen.has(words::FIRST_VALUE) {
-                plain_tags_are_paired(&mut tally, prober, &seen, text.cut(question.end..), opening);
+                plain_tags_are_paired(tally, prober, &seen, text.cut(question.end..), opening);
             }
         }
-        tags_around_tools(&mut tally, prober);
-        marks_of_answers(&mut tally, prober);
-        marks_of_media(&mut tally, prober);
-        both_sides(&mut tally, prober);
-        balance_is_alike(&mut tally, prober, opening);
-        double_brackets_are_closed(&mut tally, prober);
-        results_are_within(&mut tally, prober);
-        fences_are_closed(&mut tally, prober);
-        tally.judgement()
+        tags_around_tools(tally, prober);
+        marks_of_answers(tally, prober);
+        marks_of_media(tally, prober);
+        both_sides(tally, prober);
+        balance_is_alike(tally, prober, opening);
+        double_brackets_are_closed(tally, prober);
+        results_are_within(tally, prober);
+        fences_are_closed(tally, prober);
     },
 };
 

@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::content::{PartHandling, part_handling};
 use crate::probe::catalogue::{
     ASSISTANT_PARTS, ASSISTANT_TWO_PARTS, CALL_RESULT, RESULT_PARTS, SYSTEM_PARTS,
@@ -15,11 +15,9 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("text_part_is_text.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         if prober.input_style().content == Content::Parts {
-            tally.skip("the template takes parts only");
-            return tally.judgement();
+            return tally.skip("the template takes parts only");
         }
         let user = part_handling(&prober.see(USER), &prober.see(USER_PARTS), words::USER);
         if user == Some(PartHandling::AsList) {
@@ -137,6 +135,5 @@ pub(super) static CONTRACT: Contract = Contract {
             let what = format!("two text parts of {who} {what}");
             tally.broken(Evidence::one(what, &seen));
         }
-        tally.judgement()
     },
 };

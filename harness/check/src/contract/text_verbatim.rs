@@ -1,6 +1,6 @@
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{ASSISTANT_INSIDE, INSIDE, SYSTEM_INSIDE, USER_INSIDE};
 use crate::probe::words;
 
@@ -11,8 +11,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("text_verbatim.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         for (probe, who) in [
             (USER_INSIDE, "a question"),
             (ASSISTANT_INSIDE, "an answer"),
@@ -50,7 +49,6 @@ pub(super) static CONTRACT: Contract = Contract {
                 Evidence::one(what, &seen).at(Some(from.start..to.end))
             });
         }
-        tally.judgement()
     },
 };
 

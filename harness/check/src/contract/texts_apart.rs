@@ -15,8 +15,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("texts_apart.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         for (plain, tools, word, who) in [
             (SYSTEM_USER, SYSTEM_TOOLS, words::SYSTEM, "a system message"),
             (USER, TOOLS, words::USER, "a question"),
@@ -52,10 +51,9 @@ pub(super) static CONTRACT: Contract = Contract {
                 Evidence::one(what, &tools).at(tools.find(word))
             });
         }
-        messages_apart(&mut tally, prober);
-        words_apart(&mut tally, prober);
-        objects_apart(&mut tally, prober);
-        tally.judgement()
+        messages_apart(tally, prober);
+        words_apart(tally, prober);
+        objects_apart(tally, prober);
     },
 };
 

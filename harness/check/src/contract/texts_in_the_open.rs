@@ -7,7 +7,7 @@ use regex::Regex;
 use rolecall_core::invisible::{describe, is_obeyed};
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "texts-in-the-open",
@@ -16,8 +16,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("texts_in_the_open.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         tally.holds();
         let source = prober.source_without_comments();
         // A text with escapes is another one in the source.
@@ -36,7 +35,6 @@ pub(super) static CONTRACT: Contract = Contract {
                 tally.broken(evidence.with(severity));
             }
         }
-        tally.judgement()
     },
 };
 

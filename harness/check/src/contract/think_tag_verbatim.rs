@@ -1,6 +1,6 @@
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::mentions::speaks_of;
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::THINK_TAG;
@@ -13,8 +13,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Limitation,
     dialects: &Dialect::ALL,
     page: include_str!("think_tag_verbatim.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         let seen = prober.see(THINK_TAG);
         if tally.text(&seen).is_some() {
             match (seen.has(words::BEFORE), seen.has(words::AFTER)) {
@@ -41,7 +40,6 @@ pub(super) static CONTRACT: Contract = Contract {
                 }
             }
         }
-        tally.judgement()
     },
 };
 

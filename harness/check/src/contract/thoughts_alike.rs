@@ -2,6 +2,7 @@ use rolecall_core::{Cut, Dialect};
 
 use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::reasoning::{is_for_glm, marks};
+use super::shared::spelling::shown;
 use crate::capability::{Capabilities, Switch};
 use crate::probe::catalogue::{REASONED, USER, USER_ASSISTANT};
 use crate::probe::{ProbeOutcome, Prober, words};
@@ -13,34 +14,32 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("thoughts_alike.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         for (prober, with) in under_settings(prober, capabilities) {
             let (open, reasoned) = (prober.see(USER), prober.see(REASONED));
             let writes_line_breaks = open.text().is_some_and(is_for_glm);
             let answered = prober.see(USER_ASSISTANT);
             if writes_line_breaks {
                 // Of the white space around its marks nothing can be said.
-                ends_alike(&mut tally, &with, [&open, &answered], |seen| {
+                ends_alike(tally, &with, [&open, &answered], |seen| {
                     end_of_reasoning(seen).map(str::trim)
                 });
                 continue;
             }
-            begin_alike(&mut tally, &with, &open, &reasoned);
-            begin_once(&mut tally, &with, [&open, &answered]);
-            begin_once(&mut tally, &with, [&open, &reasoned]);
+            begin_alike(tally, &with, &open, &reasoned);
+            begin_once(tally, &with, [&open, &answered]);
+            begin_once(tally, &with, [&open, &reasoned]);
             // A model may have another form for reasoning without a word in it: an answer without
             // reasoning shows it, if any does.
             if end_of_reasoning(&answered).is_some() {
-                end_alike(&mut tally, &with, &open, &answered);
+                end_alike(tally, &with, &open, &answered);
             } else {
-                close_alike(&mut tally, &with, &open, &reasoned);
+                close_alike(tally, &with, &open, &reasoned);
             }
         }
         if capabilities.reasoning.fields.is_empty() {
             tally.skip("reasoning is not in the prompt");
         }
-        tally.judgement()
     },
 };
 
@@ -190,9 +189,4 @@ fn end_of_reasoning(seen: &ProbeOutcome) -> Option<&str> {
         .filter(|(opened, mark)| mark.opens && before.cut(opened + mark.len..at).trim().is_empty());
     let from = opening.map_or(at, |(opened, _)| opened);
     (!mark.opens && is_after_question && is_last).then(|| before.cut(from..))
-}
-
-/// A mark with its white space.
-fn shown(text: &str) -> String {
-    format!("`{}`", text.replace('\n', "\\n"))
 }

@@ -1,7 +1,7 @@
 use rolecall_core::Dialect;
 use rolecall_go::answer::Answer;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::answers::{WrittenAnswer, reader};
 use crate::probe::catalogue::{REASONED, USER};
 use crate::probe::words;
@@ -13,22 +13,19 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &[Dialect::Go],
     page: include_str!("thoughts_recognised.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         if capabilities.reasoning.fields.is_empty() {
-            tally.skip("reasoning is not in the prompt");
-            return tally.judgement();
+            return tally.skip("reasoning is not in the prompt");
         }
-        let Some(program) = reader(prober, &mut tally) else {
-            return tally.judgement();
+        let Some(program) = reader(prober, tally) else {
+            return;
         };
         let (asked, seen) = (prober.see(USER), prober.see(REASONED));
         let (Some(_), Some(_)) = (tally.text(&asked), tally.text(&seen)) else {
-            return tally.judgement();
+            return;
         };
         let Some(written) = WrittenAnswer::find(&asked, &seen) else {
-            tally.skip("the answer cannot be found in the prompt");
-            return tally.judgement();
+            return tally.skip("the answer cannot be found in the prompt");
         };
         let tags = program.thinking_tags();
         if !tags.are_found() {
@@ -40,8 +37,7 @@ pub(super) static CONTRACT: Contract = Contract {
                     (_, closing) => format!("`{closing}` after `.Thinking`, and none before it"),
                 }
             );
-            tally.broken(Evidence::one(what, &seen));
-            return tally.judgement();
+            return tally.broken(Evidence::one(what, &seen));
         }
         let has = |text: &str, word| text.to_ascii_lowercase().contains(word);
         let is_apart = |answer: Answer| {
@@ -58,6 +54,5 @@ pub(super) static CONTRACT: Contract = Contract {
             );
             Evidence::one(what, &seen)
         });
-        tally.judgement()
     },
 };

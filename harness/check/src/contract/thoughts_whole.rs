@@ -1,7 +1,7 @@
 use rolecall_answers::control_tokens::control_tokens_in;
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::reasoning::marks;
 use crate::probe::catalogue::{
     INLINE_REASONING, INLINE_REASONING_USER, REASONED, REASONED_CALL, REASONED_USER,
@@ -15,8 +15,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("thoughts_whole.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         for probe in [
             REASONED,
             REASONED_USER,
@@ -42,7 +41,6 @@ pub(super) static CONTRACT: Contract = Contract {
             });
         }
         tally.skip("the reasoning is not in the prompt");
-        tally.judgement()
     },
 };
 

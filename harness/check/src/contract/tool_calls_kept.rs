@@ -14,11 +14,9 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("tool_calls_kept.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         if !supports_tools(prober, capabilities) {
-            tally.skip(NO_TOOLS_HERE);
-            return tally.judgement();
+            return tally.skip(NO_TOOLS_HERE);
         }
         for probe in [CALL_RESULT, CALL] {
             let seen = prober.see(probe);
@@ -41,7 +39,7 @@ pub(super) static CONTRACT: Contract = Contract {
                 _ => tally.holds(),
             }
         }
-        nothing_is_a_value(&mut tally, prober);
+        nothing_is_a_value(tally, prober);
         // Whoever writes tools into the prompt gets calls.
         let refused = prober.see(CALL_RESULT);
         let is_refusal = |probe: &Probe| {
@@ -55,7 +53,6 @@ pub(super) static CONTRACT: Contract = Contract {
             );
             tally.broken(Evidence::one(what, &refused).with(Severity::Warning));
         }
-        tally.judgement()
     },
 };
 

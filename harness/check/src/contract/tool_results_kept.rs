@@ -16,11 +16,9 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("tool_results_kept.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         if !supports_tools(prober, capabilities) && !prober.see(CALL_RESULT).has(words::RESULT) {
-            tally.skip(NO_TOOLS_HERE);
-            return tally.judgement();
+            return tally.skip(NO_TOOLS_HERE);
         }
         for (probe, without) in [
             (CALL_RESULT, ""),
@@ -45,10 +43,9 @@ pub(super) static CONTRACT: Contract = Contract {
                 });
             }
         }
-        nameless(&mut tally, prober);
-        empty_stays(&mut tally, prober);
-        reads_as_another(&mut tally, prober, capabilities);
-        tally.judgement()
+        nameless(tally, prober);
+        empty_stays(tally, prober);
+        reads_as_another(tally, prober, capabilities);
     },
 };
 

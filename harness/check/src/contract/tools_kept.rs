@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::mentions::turns_tools_off;
 use super::shared::tools::supports_tools;
 use crate::probe::catalogue::{
@@ -15,20 +15,18 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("tools_kept.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         let seen = prober.see(TOOLS);
         if !supports_tools(prober, capabilities) {
             if tally.text(&seen).is_some() {
                 let what = "tools, calls and results are not in the prompt";
                 tally.broken(Evidence::one(what, &seen).with(Severity::Limitation));
             }
-            return tally.judgement();
+            return;
         }
         if !seen.has(words::TOOL) && turns_tools_off(prober) {
             let what = "the tools are not in the prompt: the template sets them to an empty list";
-            tally.broken(Evidence::one(what, &seen).with(Severity::Limitation));
-            return tally.judgement();
+            return tally.broken(Evidence::one(what, &seen).with(Severity::Limitation));
         }
         if tally.text(&seen).is_some() {
             let missing: Vec<_> = [
@@ -86,6 +84,5 @@ pub(super) static CONTRACT: Contract = Contract {
                 });
             }
         }
-        tally.judgement()
     },
 };

@@ -12,16 +12,14 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("tools_once.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         if !capabilities.tools.is_kept() {
-            tally.skip("tools are not in the prompt");
-            return tally.judgement();
+            return tally.skip("tools are not in the prompt");
         }
-        brackets_are_paired(&mut tally, prober);
+        brackets_are_paired(tally, prober);
         let (short, long) = (prober.see(TOOLS), prober.see(OTHER_QUESTION));
         if tally.text(&short).is_none() || tally.text(&long).is_none() {
-            return tally.judgement();
+            return;
         }
         let (first, second) = (
             short.count(words::TOOL_ABOUT),
@@ -46,7 +44,6 @@ pub(super) static CONTRACT: Contract = Contract {
                 },
             );
         }
-        tally.judgement()
     },
 };
 

@@ -17,18 +17,14 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Note,
     dialects: &[Dialect::Jinja],
     page: include_str!("trained_as_asked.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
-        match &*masked(prober, capabilities) {
-            Ok(probes) => {
-                for probe in probes {
-                    is_as_asked(&mut tally, prober, probe);
-                    is_as_written(&mut tally, prober, probe);
-                }
+    judge: |tally, prober, capabilities| match &*masked(prober, capabilities) {
+        Ok(probes) => {
+            for probe in probes {
+                is_as_asked(tally, prober, probe);
+                is_as_written(tally, prober, probe);
             }
-            Err(why) => tally.skip(*why),
         }
-        tally.judgement()
+        Err(why) => tally.skip(*why),
     },
 };
 

@@ -15,13 +15,13 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &[Dialect::Jinja],
     page: include_str!("turn_end_learned.md"),
-    judge: |prober, capabilities| {
+    judge: |tally, prober, capabilities| {
         let ends = ends(prober, capabilities);
-        judge_masks(prober, capabilities, |tally, probe| {
+        judge_masks(tally, prober, capabilities, |tally, probe| {
             if let Some(learned) = learned(tally, prober, probe) {
                 turns_end(tally, prober, probe, &learned, &ends);
             }
-        })
+        });
     },
 };
 

@@ -20,8 +20,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("turns_closed.md"),
-    judge: |prober, capabilities| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, capabilities| {
         let opening = match &capabilities.generation_prompt {
             GenerationPrompt::Suffix { text } => text.as_str(),
             _ => "",
@@ -29,14 +28,13 @@ pub(super) static CONTRACT: Contract = Contract {
         for probe in [SYSTEM_TURNS, TWO_TURNS] {
             let seen = prober.see(probe);
             if tally.text(&seen).is_some() {
-                turns_closed(&mut tally, prober, opening, &seen);
+                turns_closed(tally, prober, opening, &seen);
             }
         }
-        turns_apart_alike(&mut tally, &prober.see(TWO_TURNS_USER_CLOSED));
-        end_alike(&mut tally, prober);
-        let rounds = (second_round_alike::CONTRACT.judge)(prober, capabilities);
-        are_joined_alike(&mut tally, prober, matches!(rounds, Judgement::Broken(_)));
-        tally.judgement()
+        turns_apart_alike(tally, &prober.see(TWO_TURNS_USER_CLOSED));
+        end_alike(tally, prober);
+        let rounds = second_round_alike::CONTRACT.judgement(prober, capabilities);
+        are_joined_alike(tally, prober, matches!(rounds, Judgement::Broken(_)));
     },
 };
 

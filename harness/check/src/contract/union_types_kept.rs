@@ -1,7 +1,7 @@
 use rolecall_core::Dialect;
 
 use super::frame::{Contract, Severity};
-use super::shared::read_answer::judged_calls;
+use super::shared::read_answer::demand_calls;
 use crate::probe::answers::{TEXT_OR_NULL, TEXT_OR_NUMBER};
 
 pub(super) static CONTRACT: Contract = Contract {
@@ -11,7 +11,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Note,
     dialects: &[Dialect::Jinja],
     page: include_str!("union_types_kept.md"),
-    judge: |prober, capabilities| {
-        judged_calls(prober, capabilities, &[TEXT_OR_NUMBER, TEXT_OR_NULL])
+    judge: |tally, prober, capabilities| {
+        demand_calls(tally, prober, capabilities, &[TEXT_OR_NUMBER, TEXT_OR_NULL]);
     },
 };

@@ -1,6 +1,6 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::UNKNOWN_ROLE;
 use crate::probe::words;
 
@@ -11,8 +11,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Limitation,
     dialects: &Dialect::ALL,
     page: include_str!("unknown_role_kept.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         let seen = prober.see(UNKNOWN_ROLE);
         if tally.text(&seen).is_some() {
             tally.demand(seen.has(words::NARRATOR), || {
@@ -22,6 +21,5 @@ pub(super) static CONTRACT: Contract = Contract {
                 )
             });
         }
-        tally.judgement()
     },
 };

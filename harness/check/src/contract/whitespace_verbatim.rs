@@ -13,17 +13,15 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Note,
     dialects: &Dialect::ALL,
     page: include_str!("whitespace_verbatim.md"),
-    judge: |prober, _| {
-        let mut tally = Tally::default();
+    judge: |tally, prober, _| {
         for (probe, word, who) in [
             (USER_SPACES, words::USER, "a question"),
             (ASSISTANT_SPACES, words::ASSISTANT, "an answer"),
             (SYSTEM_SPACES, words::SYSTEM, "a system message"),
             (RESULT_SPACES, words::RESULT, "a tool's result"),
         ] {
-            whitespace(&mut tally, &prober.see(probe), word, who);
+            whitespace(tally, &prober.see(probe), word, who);
         }
-        tally.judgement()
     },
 };
 

@@ -6,6 +6,7 @@ use rolecall_core::Dialect;
 
 use super::judgement::Judgement;
 use super::severity::Severity;
+use super::tally::Tally;
 use crate::capability::Capabilities;
 use crate::probe::Prober;
 
@@ -25,8 +26,21 @@ pub struct Contract {
     /// All about it, as Markdown: why it matters and how bad it is to break it, a template that
     /// breaks it and one that holds it, how to fix one, and how common it is.
     pub page: &'static str,
-    /// Finds out.
-    pub(in crate::contract) judge: fn(&Prober<'_>, &Capabilities) -> Judgement,
+    /// Counts what renders say about it.
+    pub(in crate::contract) judge: fn(&mut Tally, &Prober<'_>, &Capabilities),
+}
+
+impl Contract {
+    /// Judges a template.
+    pub(in crate::contract) fn judgement(
+        &self,
+        prober: &Prober<'_>,
+        capabilities: &Capabilities,
+    ) -> Judgement {
+        let mut tally = Tally::default();
+        (self.judge)(&mut tally, prober, capabilities);
+        tally.judgement()
+    }
 }
 
 impl PartialEq for Contract {

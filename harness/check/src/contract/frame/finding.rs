@@ -19,7 +19,7 @@ pub static INTERNAL_ERROR: Contract = Contract {
     dialects: &Dialect::ALL,
     page: "# internal-error\n\nRolecall failed while it examined the template. The template is not to \
            blame, and the rest of the card is complete. Please report the message with the template.",
-    judge: |_, _| Judgement::Holds,
+    judge: |tally, _, _| tally.holds(),
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]

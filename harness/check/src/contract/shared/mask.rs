@@ -7,7 +7,7 @@ use rolecall_answers::mask::MaskedTurn;
 use rolecall_core::provenance::Span;
 
 use crate::capability::Capabilities;
-use crate::contract::frame::{Judgement, Tally};
+use crate::contract::frame::Tally;
 use crate::probe::catalogue::{
     CALL_TURN_USER_ASSISTANT, CALL_WITH_TEXT_ASSISTANT, PARALLEL_TURN, REASONED_TURN_USER,
     REASONED_USER, SYSTEM_TURNS, TWO_ROUNDS_TURN, TWO_TURNS,
@@ -46,16 +46,16 @@ pub(in crate::contract) fn masked(
 
 /// Judges what a model learns of each conversation.
 pub(in crate::contract) fn judge_masks(
+    tally: &mut Tally,
     prober: &Prober<'_>,
     capabilities: &Capabilities,
     judge: impl Fn(&mut Tally, &MaskedProbe),
-) -> Judgement {
-    let mut tally = Tally::default();
+) {
     match &*masked(prober, capabilities) {
         Ok(conversations) => {
             for probe in conversations {
                 if turns(probe).next().is_some() {
-                    judge(&mut tally, probe);
+                    judge(tally, probe);
                 } else {
                     tally
                         .skip("the template writes answers within another text, and opens no turn for them");
@@ -64,7 +64,6 @@ pub(in crate::contract) fn judge_masks(
         }
         Err(why) => tally.skip(*why),
     }
-    tally.judgement()
 }
 
 /// What a model learns of a conversation: what the template marks, or what the model writes if the

@@ -8,7 +8,7 @@ use rolecall_response::ResponseTemplate;
 use serde_json::Value;
 
 use crate::capability::Capabilities;
-use crate::contract::frame::{Evidence, Judgement, Severity, Tally};
+use crate::contract::frame::{Evidence, Severity, Tally};
 use crate::probe::{AnswerReading, NoReadings, Probe, Prober, Readings, spaced};
 
 /// Why a template without a response template is not judged.
@@ -184,16 +184,14 @@ pub(in crate::contract) fn writes_calls(capabilities: &Capabilities) -> bool {
 }
 
 /// Demands that calls are parsed.
-pub(in crate::contract) fn judged_calls(
+pub(in crate::contract) fn demand_calls(
+    tally: &mut Tally,
     prober: &Prober<'_>,
     capabilities: &Capabilities,
     chosen: &[Probe],
-) -> Judgement {
-    let mut tally = Tally::default();
+) {
     if !writes_calls(capabilities) {
-        tally.skip("the template writes no calls");
-        return tally.judgement();
+        return tally.skip("the template writes no calls");
     }
-    demand_roundtrip(&mut tally, prober, chosen, &WITH_END);
-    tally.judgement()
+    demand_roundtrip(tally, prober, chosen, &WITH_END);
 }
