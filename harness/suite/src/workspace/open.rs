@@ -226,10 +226,9 @@ impl<'a> Asked<'a> {
         let is_asked = |template: &_| self.own.iter().any(|one| one.is(template));
         suite.templates.retain(is_asked);
         places::set_all(&self.subject.settings, &mut suite);
-        let has_problems = !suite.problems.is_empty();
+        let is_told = !suite.problems.is_empty() || !self.subject.filters.is_empty();
         for one in &self.own {
-            let is_there = suite.templates.iter().any(|template| one.is(template));
-            if !is_there && !has_problems && self.subject.filters.is_empty() {
+            if !is_told && !suite.templates.iter().any(|template| one.is(template)) {
                 suite.problems.push(Problem {
                     help: did_you_mean(&one.name, template_names(layout)),
                     ..Problem::new(&one.name, NOT_THERE)
