@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rolecall_core::guard::{self, on_large_stack};
 use rolecall_core::{Dialect, Engine, Template};
@@ -11,7 +12,9 @@ use crate::capability::{self, Capabilities, Switch};
 use crate::choice::ContractChoice;
 use crate::contract::{self, Contract, Finding, Judgement, Render, Severity};
 use crate::deciding;
+use crate::nearest::{Nearest, Skeleton};
 use crate::probe::{ContentComparison, ProbeInputs, Prober, catalogue};
+use crate::published::Index;
 use crate::roundtrip::{self, Roundtrip};
 use crate::served::Served;
 use crate::tokenizer::Tokenizer;
@@ -45,6 +48,12 @@ pub struct Card {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub assumed: BTreeMap<&'static str, &'static str>,
+    /// The published template whose prompts are nearest, if one is near, as `check` finds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<Nearest>,
+    /// The parts of its prompts, to be compared with those of published templates.
+    #[serde(skip)]
+    pub skeleton: Skeleton,
     /// What it can do.
     pub capabilities: Capabilities,
     /// What content decides: every comparison of content with a literal that a render came to.
@@ -87,6 +96,7 @@ pub fn examine_with(
 pub struct Examiner {
     inputs: ProbeInputs,
     choice: ContractChoice,
+    index: Option<Arc<Index>>,
 }
 
 impl Examiner {
@@ -97,6 +107,12 @@ impl Examiner {
             choice,
             ..Examiner::default()
         }
+    }
+
+    /// The same, comparing with the published templates of an index.
+    #[must_use]
+    pub fn with_index(self, index: Option<Arc<Index>>) -> Examiner {
+        Examiner { index, ..self }
     }
 
     /// Examines a template. With a tokenizer, the contracts about tokens are judged too.
@@ -132,7 +148,9 @@ impl Examiner {
     ) -> Card {
         let assumed = assumed_by_card(template);
         let template = &*with_tokens(template, &assumed);
-        let prober = Prober::new(engine, template, &self.inputs).with_tokenizer(tokenizer);
+        let prober = Prober::new(engine, template, &self.inputs)
+            .with_tokenizer(tokenizer)
+            .with_index(self.index.as_deref());
         let explored = prober.contained("capabilities", || capability::explore(&prober));
         let mut capabilities = explored.unwrap_or_else(capability::lost);
         // No contract says more about a template that cannot be read.
@@ -174,6 +192,7 @@ impl Examiner {
         } else {
             None
         };
+        let skeleton = prober.contained("published templates", || Skeleton::of(&prober));
         let internal_errors = prober.internal_errors();
         if !internal_errors.is_empty() {
             findings.push(Finding::of_internal_errors(internal_errors));
@@ -185,6 +204,8 @@ impl Examiner {
             engine: engine.name().to_owned(),
             syntax_error,
             assumed,
+            nearest: None,
+            skeleton: skeleton.unwrap_or_default(),
             capabilities,
             content_decides: content_decides.unwrap_or_default(),
             findings,
@@ -369,6 +390,8 @@ impl Card {
             engine: engine.name().to_owned(),
             syntax_error: None,
             assumed: BTreeMap::new(),
+            nearest: None,
+            skeleton: Skeleton::default(),
             capabilities: capability::lost(),
             content_decides: Vec::new(),
             findings: vec![Finding::of_internal_errors(vec![sentence])],

@@ -4,7 +4,11 @@
 
 pub mod tokenizer;
 
+pub mod published;
+
 pub mod probe;
+
+pub mod nearest;
 
 pub mod capability;
 

@@ -421,6 +421,9 @@ pub(crate) struct ShowArguments {
     pub(crate) format: Format,
 }
 
+/// The word for the nearest published template, which `--like` without a word means.
+pub(crate) const NEAREST: &str = "nearest";
+
 #[derive(Debug, Args)]
 #[allow(clippy::struct_excessive_bools)] // each is an option
 pub(crate) struct CheckArguments {
@@ -458,8 +461,9 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = contract::find, add = ArgValueCompleter::new(completion::contracts))]
     pub(crate) ignore: Vec<&'static Contract>,
     /// Also compare with the template that this one was made from: any template or model, or `base`
-    /// for the one that rolecall.toml, the model card or the GGUF file names
-    #[arg(long, value_name = "BASE", conflicts_with_all = ["fix", "write_baseline"])]
+    /// for the one that rolecall.toml, the model card or the GGUF file names. Without a value, or with
+    /// `nearest`: the published template to which it is nearest, from the hub
+    #[arg(long, value_name = "BASE", num_args = 0..=1, default_missing_value = NEAREST, conflicts_with_all = ["fix", "write_baseline"])]
     pub(crate) like: Option<String>,
     /// With --like: a control token of the base and the one that the template has for the same
     /// thing, as `'<|im_end|>=<end>'` (repeatable)
@@ -484,6 +488,12 @@ pub(crate) struct CheckArguments {
     /// Write the current findings into a file for --baseline
     #[arg(long, value_name = "FILE", value_hint = WRITTEN, conflicts_with = "baseline")]
     pub(crate) write_baseline: Option<PathBuf>,
+    /// Compare with the published templates of this index, and not with those that Rolecall knows
+    #[arg(long, value_name = "FILE")]
+    pub(crate) index: Option<PathBuf>,
+    /// Write an index of these templates for --index: hashes of parts of their prompts, and no texts
+    #[arg(long, value_name = "FILE", value_hint = WRITTEN, conflicts_with_all = ["fix", "index"])]
+    pub(crate) write_index: Option<PathBuf>,
     /// Also write a page with everything: one file that needs no network
     #[arg(long, value_name = "FILE", value_hint = WRITTEN)]
     pub(crate) html: Option<PathBuf>,

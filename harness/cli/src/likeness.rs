@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use rolecall_check::card::Card;
+use rolecall_check::nearest::Nearest;
+use rolecall_check::published::hub_name;
 use rolecall_check::side_by_side::compare_probes;
 use rolecall_core::file::is_there;
 use rolecall_core::guard;
@@ -14,7 +17,7 @@ use rolecall_suite::configuration::{ConfiguredBase, ConfiguredTemplate};
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::{Pair, Suite};
 
-use crate::args::{CheckArguments, SetArguments};
+use crate::args::{CheckArguments, NEAREST, SetArguments};
 use crate::cache::cache_folder;
 use rolecall_suite::workspace::known::KnownSuite;
 
@@ -35,6 +38,13 @@ struct Base {
 }
 
 impl Base {
+    fn named(text: String) -> Base {
+        Base {
+            text,
+            configured: None,
+        }
+    }
+
     fn of_configured(known: ConfiguredBase) -> Base {
         Base {
             text: known.source.to_string_lossy().into_owned(),
@@ -97,17 +107,22 @@ fn configured(arguments: &CheckArguments) -> Result<Vec<ConfiguredTemplate>, Fai
 }
 
 /// Compares each template that has a base with it. Bases of the suite's file that cannot be read are
-/// problems of that file.
+/// problems of that file. The templates have these cards.
 pub(crate) fn compare(
     arguments: &CheckArguments,
     runner: &Runner<'_>,
     suite: &Suite,
+    cards: &[Card],
 ) -> Result<(Vec<CheckedBase>, Vec<Problem>), Failure> {
     let configured = configured(arguments)?;
     let (mut found, mut problems) = (Vec::new(), Vec::new());
     for template in &suite.templates {
         let known = known_base(&configured, template);
-        let Some(base) = base_of(arguments, template, known)? else {
+        let card = cards
+            .iter()
+            .find(|card| card.template == template.name.as_str());
+        let nearest = card.and_then(|card| card.nearest.as_ref());
+        let Some(base) = base_of(arguments, template, known, nearest)? else {
             continue;
         };
         let (set, same) = (&arguments.set, &arguments.same);
@@ -158,20 +173,31 @@ fn base_of(
     arguments: &CheckArguments,
     template: &Template,
     known: Option<ConfiguredBase>,
+    nearest: Option<&Nearest>,
 ) -> Result<Option<Base>, Failure> {
     match (arguments.like.as_deref(), known) {
         (None | Some(OWN), Some(known)) => Ok(Some(Base::of_configured(known))),
         (None, None) => Ok(None),
         (Some(OWN), None) => match named_base(arguments, template)? {
-            Some(name) => Ok(Some(Base {
-                text: format!("hf:{name}"),
-                configured: None,
-            })),
+            Some(name) => Ok(Some(Base::named(format!("hf:{name}")))),
             None => Err(Failure::Request(format!(
                 "nothing names the base of `{}`: neither {}, nor `base_model` in the README.md of \
                  its model, nor its GGUF file\n  name the base itself: --like hf:ORG/NAME",
                 template.name,
                 rolecall_suite::configuration::FILE,
+            ))),
+        },
+        (Some(NEAREST), _) => match nearest.map(|one| one.template.as_str()) {
+            Some(name) if hub_name(name).is_some() => Ok(Some(Base::named(format!("hf:{name}")))),
+            Some(name) => Err(Failure::Request(format!(
+                "the published template that is nearest to `{}` is `{name}`, and this is no model on the \
+                 hub\n  name a file that has it: --like FILE",
+                template.name,
+            ))),
+            None => Err(Failure::Request(format!(
+                "no published template that Rolecall knows is near to `{}`\n  name its base: --like \
+                 hf:ORG/NAME or --like FILE",
+                template.name,
             ))),
         },
         (Some(text), known) => Ok(Some(Base {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command as Parser};
 use rolecall_check::known_defects;
+use rolecall_check::published::Index;
 use rolecall_core::Dialect;
 use rolecall_core::file::{Outputs, folder_of, replaceable};
 use rolecall_core::problem::Problem;
@@ -143,6 +144,7 @@ fn hold_kind(name: &str, path: &Path) -> Result<(), Problem> {
         "--html" => {
             (extension != "html" && extension != "htm").then_some("no page ending with .html")
         }
+        "--write-index" => (!Index::is_one(path)).then_some("no index"),
         "--write-baseline" => (!known_defects::is_baseline(path)).then_some("no baseline"),
         "--output" if source::is_source(path) && !is_result => Some("a template"),
         _ => is_of_suite(path).then_some("a part of a suite"),

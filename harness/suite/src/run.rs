@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
@@ -21,6 +21,7 @@ use crate::verdict::{Truth, Verdict, by_accepted, by_outcome, by_record};
 use rolecall_check::card::{self, Card, Examiner};
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::contract::Render;
+use rolecall_check::published::Index;
 use rolecall_check::served::Served;
 use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::fingerprint::Fingerprint;
@@ -42,6 +43,7 @@ pub struct Runner<'r> {
     pool: rayon::ThreadPool,
     progress: Option<Box<dyn Fn() + Send + Sync>>,
     loaded: Option<&'r Programs<'r>>,
+    index: Option<Arc<Index>>,
 }
 
 /// Templates, each loaded into the engine for its dialect.
@@ -185,6 +187,7 @@ impl<'r> Runner<'r> {
             pool,
             progress: None,
             loaded: None,
+            index: None,
         })
     }
 
@@ -210,6 +213,13 @@ impl<'r> Runner<'r> {
     #[must_use]
     pub fn with_progress(mut self, progress: impl Fn() + Send + Sync + 'static) -> Runner<'r> {
         self.progress = Some(Box::new(progress));
+        self
+    }
+
+    /// Compares templates with the published ones of an index, and not with those that come with Rolecall.
+    #[must_use]
+    pub fn with_index(mut self, index: Option<Arc<Index>>) -> Runner<'r> {
+        self.index = index;
         self
     }
 
@@ -251,7 +261,8 @@ impl<'r> Runner<'r> {
         let examine = |template: &Template| {
             let engine = self.engine(template.dialect)?;
             let examiner = lock(&idle).pop();
-            let examiner = examiner.unwrap_or_else(|| Examiner::by(choice.clone()));
+            let examiner = examiner
+                .unwrap_or_else(|| Examiner::by(choice.clone()).with_index(self.index.clone()));
             let card = examiner.examine(engine, template, tokenizers.of(template));
             lock(&idle).push(examiner);
             Some(card)

@@ -239,6 +239,7 @@ fn no_result_of_any_command_replaces_its_input() {
     let places = [
         "check --html",
         "check --write-baseline",
+        "check --write-index",
         "cover --html",
         "diff --html",
         "generate --write",
@@ -328,6 +329,7 @@ fn results_replace_results() {
     let commands = vec![
         "check t.jinja --html card.page",
         "check t.jinja --write-baseline known.json",
+        "check t.jinja --write-index known.index",
         "check . --html index.HTM -o card.txt",
         "run --format jsonl -o run.jsonl",
         "mask t.jinja --cases log.jsonl --write marked.jinja",

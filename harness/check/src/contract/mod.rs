@@ -34,6 +34,7 @@ mod deterministic;
 mod developer_kept;
 mod documents_kept;
 mod empty_content_alike;
+mod family_alike;
 mod family_joints;
 mod finished_turn_continues;
 mod generation_prompt_suffix;
@@ -182,6 +183,7 @@ pub const ALL: &[&Contract] = &[
     &opening_on_request::CONTRACT,
     &turns_closed::CONTRACT,
     &family_joints::CONTRACT,
+    &family_alike::CONTRACT,
     &same_question::CONTRACT,
     &roles_stand::CONTRACT,
     &thoughts_alike::CONTRACT,
@@ -343,6 +345,11 @@ pub(crate) fn prefix_cache(
     .into_iter();
     let opens_always = prefix::opens_always(prober, capabilities);
     PrefixCache::of(prober, tools.all(Support::is_kept), opens_always)
+}
+
+/// Whether a contract compares with other templates. A template that is fixed differs from them on purpose.
+pub(crate) fn is_about_others(id: &str) -> bool {
+    id == family_alike::CONTRACT.id
 }
 
 /// Whether a contract is about what content decides.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::card::Card;
-use crate::contract::{Contract, Render, Severity};
+use crate::contract::{Contract, Render, Severity, is_about_others};
 use rolecall_core::{Engine, Outcome, Template};
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
@@ -74,10 +74,11 @@ impl<'t> Trial<'t> {
 }
 
 /// The broken contracts of a card, also those that are broken only without a front, each as bad as
-/// its worst finding.
+/// its worst finding. Other templates do not count: they may have the defect that is fixed.
 fn broken(card: &Card) -> BTreeMap<&'static str, Severity> {
     let mut all = BTreeMap::new();
-    for finding in card.broken().chain(&card.without_front) {
+    let findings = card.broken().chain(&card.without_front);
+    for finding in findings.filter(|finding| !is_about_others(finding.contract.id)) {
         let severity = finding.severity();
         let known = all.entry(finding.contract.id).or_insert(severity);
         *known = severity.min(*known);

@@ -21,6 +21,7 @@ use super::masked::{MaskedProbe, MaskedProbes};
 use super::outcome::{Examined, ProbeOutcome};
 use super::reading::{AnswerProber, NoReadings, Readings};
 use super::words;
+use crate::published::Index;
 use crate::tokenizer::Tokenizer;
 use rolecall_answers::mask::{NoMask, joined};
 use rolecall_answers::masker::Masker;
@@ -38,6 +39,8 @@ pub struct Prober<'t> {
     /// The renders of the template so far, with this front or another.
     renders: Rc<RefCell<Renders>>,
     tokenizer: Option<&'t Tokenizer>,
+    /// The published templates that it is compared with, if not those that come with Rolecall.
+    index: Option<&'t Index>,
     front: Front,
     input_style: InputStyle,
     /// What a user sets, and its number among the settings of the inputs.
@@ -108,6 +111,7 @@ impl<'t> Prober<'t> {
             inputs,
             renders: Rc::default(),
             tokenizer: None,
+            index: None,
             front: Front::of(template),
             input_style: InputStyle::PLAIN,
             setting: None,
@@ -133,6 +137,7 @@ impl<'t> Prober<'t> {
             inputs: self.inputs,
             renders: Rc::clone(&self.renders),
             tokenizer: None,
+            index: self.index,
             front: Front::Raw,
             input_style: InputStyle::PLAIN,
             setting: None,
@@ -168,6 +173,7 @@ impl<'t> Prober<'t> {
             inputs: self.inputs,
             renders: Rc::clone(&self.renders),
             tokenizer: self.tokenizer,
+            index: self.index,
             front: self.front,
             input_style: self.input_style,
             setting: self.setting.clone(),
@@ -267,6 +273,22 @@ impl<'t> Prober<'t> {
     #[must_use]
     pub(crate) fn with_tokenizer(self, tokenizer: Option<&'t Tokenizer>) -> Prober<'t> {
         Prober { tokenizer, ..self }
+    }
+
+    /// The same, compared with the published templates of an index.
+    #[must_use]
+    pub(crate) fn with_index(self, index: Option<&'t Index>) -> Prober<'t> {
+        Prober { index, ..self }
+    }
+
+    /// The index of published templates, if it is not the one that comes with Rolecall.
+    pub(crate) fn index(&self) -> Option<&'t Index> {
+        self.index
+    }
+
+    /// The front that prepares the probes.
+    pub(crate) fn front(&self) -> Front {
+        self.front
     }
 
     /// The tokenizer of the model, if there is one.

@@ -4,6 +4,9 @@
 //! They are lower-case letters, and the search ignores case, so nothing that templates do to texts
 //! (trimming, upper case, JSON, escaping) hides them. No word is a part of another.
 
+/// How all words end, and no text of a template does.
+pub(crate) const END: &str = "quill";
+
 pub const SYSTEM: &str = "lawquill";
 pub(crate) const SECOND_SYSTEM: &str = "rulequill";
 pub(crate) const DEVELOPER: &str = "devquill";

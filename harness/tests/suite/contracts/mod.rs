@@ -100,8 +100,13 @@ fn broken_in(name: &str) -> Vec<&'static Contract> {
 
 fn each_contract_can_be_broken() {
     let broken = ["sound.jinja", "sound-go.gotmpl"].map(broken_in);
-    // The suite's templates have a fault that depends on chance.
-    for contract in ALL.iter().filter(|contract| contract.id != "deterministic") {
+    // The suite's templates have a fault that depends on chance. Faults are rendered without a front,
+    // and published templates are known with theirs.
+    let elsewhere = ["deterministic", "family-alike"];
+    for contract in ALL
+        .iter()
+        .filter(|contract| !elsewhere.contains(&contract.id))
+    {
         let is_of_go = !contract.dialects.contains(&Dialect::Jinja);
         let is_broken = broken[usize::from(is_of_go)].contains(contract);
         assert!(is_broken, "nothing breaks {contract:?}");
@@ -129,6 +134,7 @@ fn sound_templates_keep_every_contract() {
     for finding in &card.findings {
         let why = match finding.contract.id {
             "unknown-role-kept" => "the template refuses: unknown role",
+            "family-alike" => "too few published templates are known that are near to it",
             "family-joints" => "the tokens of the turns are not those of a known family",
             "calls-recognised" | "thoughts-recognised" => "it is not about templates for jinja",
             _ => {

@@ -13,6 +13,7 @@ pub mod document;
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::commands::diff::report as comparison;
@@ -33,6 +34,8 @@ use rolecall_check::contract::{self, Contract, Judgement, Severity};
 use rolecall_check::downloads::Downloads;
 use rolecall_check::fix::Work;
 use rolecall_check::known_defects::{self, KnownDefects};
+use rolecall_check::nearest;
+use rolecall_check::published::Index;
 use rolecall_check::reach::Reach;
 use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::file::write_whole;
@@ -73,6 +76,12 @@ pub(crate) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     let checks_base = likeness::is_asked_for(arguments)?;
     let cases = [arguments.cases.clone(), logs].concat();
     let mut suite = loaded(arguments, &paths, &cases, checks_base)?;
+    let index = arguments.index.as_deref().map(nearest::read).transpose();
+    // Without this index there are still cards.
+    let (index, wrong_index) = match index {
+        Ok(index) => (index.map(Arc::new), None),
+        Err(problem) => (None, Some(problem)),
+    };
     let session = Session::of(&arguments.rendering);
     let chosen = session.named()?;
     session
@@ -86,7 +95,9 @@ pub(crate) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         known,
         session: &session,
         chosen: &chosen,
-        runner: session.runner(&chosen)?,
+        runner: session.runner(&chosen)?.with_index(index.clone()),
+        index,
+        wrong_index,
     };
     check.execute(suite, checks_base, start, out)
 }
@@ -109,6 +120,10 @@ struct Check<'c> {
     session: &'c Session,
     chosen: &'c [ChosenEngine<'c>],
     runner: Runner<'c>,
+    /// The published templates that the user compares with.
+    index: Option<Arc<Index>>,
+    /// What is wrong with their file.
+    wrong_index: Option<Problem>,
 }
 
 /// Templates, and what was found out about them.
@@ -195,8 +210,13 @@ impl Check<'_> {
                 origin.as_deref(),
             )?;
         }
+        if let Some(path) = &arguments.write_index {
+            write_index(arguments, path, &checked.cards, out)?;
+        }
         if let Some(path) = &arguments.write_baseline {
             write_baseline(arguments, path, &checked, out)?;
+        }
+        if arguments.write_index.is_some() || arguments.write_baseline.is_some() {
             // Nobody can know of an internal error.
             let mut findings = checked.cards.iter().flat_map(|card| &card.findings);
             let is_whole = findings.all(|one| *one.contract != contract::INTERNAL_ERROR);
@@ -208,6 +228,7 @@ impl Check<'_> {
     /// The templates with their cards. Reports what is wrong with their files.
     fn examined(&self, suite: Suite) -> Result<Checked, Failure> {
         let mut input = session::problems(&self.runner, &suite);
+        input.extend(self.wrong_index.clone());
         input.extend(known_defects::unknown_contracts(&suite.templates));
         report_problems(&input)?;
         if suite.templates.is_empty() {
@@ -227,10 +248,16 @@ impl Check<'_> {
         input.extend(of_models);
         let progress = Progress::new(suite.templates.len(), "checking", "templates");
         let runner = self.session.runner(self.chosen)?;
+        let runner = runner.with_index(self.index.clone());
         let judged = self.judged(suite.templates.len());
         let runner = runner.with_progress(progress.step());
         let mut cards = runner.examine_by(&suite.templates, &tokenizers, &judged);
         progress.clear();
+        let index = self.index.as_deref().unwrap_or(nearest::builtin());
+        for (card, template) in cards.iter_mut().zip(&suite.templates) {
+            let base = rolecall_io::base::of(&template.path);
+            card.nearest = card.skeleton.nearest(index, card.dialect, base.as_deref());
+        }
         if let Some(chosen) = &self.arguments.served {
             let fronts: Vec<Front> = chosen.iter().flatten().copied().collect();
             for (card, template) in cards.iter_mut().zip(&suite.templates) {
@@ -272,7 +299,7 @@ impl Check<'_> {
         }
         if checks_base {
             let (found, problems) =
-                likeness::compare(self.arguments, &self.runner, &checked.suite)?;
+                likeness::compare(self.arguments, &self.runner, &checked.suite, &checked.cards)?;
             stale.extend(problems);
             stale.extend(found.iter().flat_map(|one| one.stale.clone()));
             checked.bases = found;
@@ -640,10 +667,37 @@ fn write_baseline(
     write_whole(path, known.text())?;
     let count = counted(known.count(), "finding", "findings");
     let wrote = format!("wrote {}: {count}, known from now on", path.display());
+    tell_written(arguments, &wrote, out)
+}
+
+/// Writes an index of the templates.
+fn write_index(
+    arguments: &CheckArguments,
+    path: &Path,
+    cards: &[Card],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let known = cards.iter();
+    let known = known.map(|card| (card.template.as_str(), card.dialect, &card.skeleton));
+    let index = nearest::index(known);
+    write_whole(path, index.to_string())?;
+    let count = counted(index.count(), "template", "templates");
+    let wrote = format!(
+        "wrote {}: {count} with prompts of their own",
+        path.display()
+    );
+    tell_written(arguments, &wrote, out)
+}
+
+fn tell_written(
+    arguments: &CheckArguments,
+    wrote: &str,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     if arguments.format == Format::Human && screen::is_quiet() {
         writeln!(out, "{wrote}")?;
     } else {
-        tell(&wrote);
+        tell(wrote);
     }
     Ok(())
 }

@@ -73,6 +73,7 @@ pub fn write_card(
         setting => setting(card),
         error => error.map(|error| written(|out| syntax_error::write(out, error))).transpose()?,
         tally => tally(card),
+        nearest => card.nearest.as_ref().map_or_else(String::new, |one| one_line(&one.in_words())),
         assumed => assumed::in_words("examined", &card.assumed),
         first => written(|out| first.into_iter().try_for_each(|one| write_broken(out, one, extent)))?,
         capabilities => written(|out| write_capabilities(out, &card.capabilities))?,

@@ -510,7 +510,10 @@ function card(known) {
   const { switches = [], prefix_cache: cache = {}, ...able } = known.card.capabilities;
   const chips = (findings, title) => element('ul', { class: 'chips' },
     findings.map((one) => element('li', { title: title(one) }, one.contract)));
+  const { nearest } = known.card;
   return [
+    nearest && element('p', { class: 'quiet' }, `Renders as ${nearest.is_named ? 'its base ' : ''}${nearest.template} in ${nearest.same} of ${nearest.conversations} conversations`,
+      nearest.places.length > 0 && `; other text ${nearest.places.join('; ')}`),
     element('h2', {}, `Broken contracts: ${broken.length || 'none'}`),
     broken.map(finding),
     alone.length > 0 && element('h2', {}, `Broken on servers that pass conversations to the template unchanged: ${alone.length}`),

@@ -1,0 +1,459 @@
+//! The published template whose prompts are nearest to those of another one.
+
+use std::iter;
+use std::ops::Range;
+
+use rolecall_core::{Cut, Dialect};
+use rolecall_front::front::Front;
+use serde::Serialize;
+use serde_json::Value;
+use std::path::Path;
+
+use crate::probe::catalogue::{
+    ASSISTANT_FIRST, ASSISTANT_SPACES, CALL, CALL_RESULT, CALL_TURN_USER, CALL_WITH_TEXT,
+    DEVELOPER_USER, DOCUMENT, EMPTY_ANSWER, IMAGE, LATE_SYSTEM, PARALLEL, PARALLEL_TURN, REASONED,
+    REASONED_LOOP, REASONED_TURN_USER, REASONED_USER, RICH_TOOL, SYSTEM_TOOLS, SYSTEM_TURNS,
+    SYSTEM_USER, SYSTEM_USER_ASSISTANT, THINK_TAG, TOOLS, TWO_PARTS, TWO_ROUNDS, TWO_SYSTEM,
+    TWO_TURNS, TWO_TURNS_USER_CLOSED, TYPED_ARGUMENTS, USER,
+};
+use crate::probe::{Probe, ProbeOutcome, Prober, Setting, words};
+use crate::published::{Index, Part, Parts, Published, hash};
+use rolecall_core::problem::Problem;
+
+/// The conversations whose prompts are compared. Contracts look at all of them, so that a card renders
+/// none of them for this.
+const PROBES: [Probe; 31] = [
+    USER,
+    SYSTEM_USER,
+    SYSTEM_TURNS,
+    TWO_TURNS,
+    TWO_TURNS_USER_CLOSED,
+    SYSTEM_USER_ASSISTANT,
+    LATE_SYSTEM,
+    TWO_SYSTEM,
+    DEVELOPER_USER,
+    ASSISTANT_FIRST,
+    TWO_PARTS,
+    IMAGE,
+    EMPTY_ANSWER,
+    ASSISTANT_SPACES,
+    TOOLS,
+    SYSTEM_TOOLS,
+    RICH_TOOL,
+    CALL,
+    CALL_RESULT,
+    CALL_TURN_USER,
+    PARALLEL,
+    PARALLEL_TURN,
+    TWO_ROUNDS,
+    TYPED_ARGUMENTS,
+    CALL_WITH_TEXT,
+    REASONED,
+    REASONED_USER,
+    REASONED_LOOP,
+    REASONED_TURN_USER,
+    THINK_TAG,
+    DOCUMENT,
+];
+
+/// The switch that most templates with reasoning have. A question is asked with it off, too.
+const SWITCH: &str = "enable_thinking";
+
+/// The least likeness of the nearest template, in thousandths. Of 152 different templates measured in
+/// November 2026, 63 have a neighbour with this likeness, and all of these are of the same family.
+const LEAST: usize = 600;
+
+/// The least likeness of one that gives the same prompt in a fifth of the conversations.
+const LEAST_ALIKE: usize = 300;
+
+/// So many places at which two templates differ are named.
+const MOST_PLACES: usize = 3;
+
+/// A part of a prompt, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OwnPart {
+    pub(crate) part: Part,
+    pub(crate) at: Range<usize>,
+    /// The words around it.
+    between: [String; 2],
+}
+
+/// The prompts of a template, each cut into parts at the words of its conversation. A conversation
+/// without a prompt is one part.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Skeleton {
+    /// What each conversation is, and its parts.
+    prompts: Vec<(&'static str, Vec<OwnPart>)>,
+    /// The parts of all of them.
+    parts: Parts,
+}
+
+/// The published template that is nearest to another one, and how the two differ.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Nearest {
+    /// Its name: on the hub, or where else it was published.
+    pub template: String,
+    /// How many other published templates give the same prompts.
+    pub others: usize,
+    /// Whether the model's own files name it as the base.
+    pub is_named: bool,
+    /// How many conversations were compared.
+    pub conversations: usize,
+    /// How many of them give the same prompt, apart from special tokens.
+    pub same: usize,
+    /// The other conversations, in words.
+    pub differs: Vec<&'static str>,
+    /// Between what other text is, in words.
+    pub places: Vec<String>,
+}
+
+/// The mark of the probes and of how their prompts are cut.
+fn mark() -> u32 {
+    let names: Vec<&str> = PROBES.iter().map(|probe| probe.name).collect();
+    hash(&names.join(" "))
+}
+
+/// The index that comes with Rolecall.
+pub fn builtin() -> &'static Index {
+    Index::builtin(mark())
+}
+
+/// Reads the file of an index.
+///
+/// # Errors
+///
+/// It cannot be read, is damaged, or is of another version.
+pub fn read(path: &Path) -> Result<Index, Problem> {
+    Index::read(path, mark())
+}
+
+/// The index of templates with these names and prompts.
+pub fn index<'s>(templates: impl Iterator<Item = (&'s str, Dialect, &'s Skeleton)>) -> Index {
+    let templates = templates.filter(|(_, _, skeleton)| skeleton.is_rendered());
+    let templates = templates.map(|(name, dialect, skeleton)| Published {
+        name: name.to_owned(),
+        others: 0,
+        dialect,
+        parts: skeleton.parts.clone(),
+    });
+    Index::of(mark(), templates)
+}
+
+impl Skeleton {
+    /// The prompts of a template. Nothing with another front than that of the index: another application
+    /// gives other prompts.
+    pub(crate) fn of(prober: &Prober<'_>) -> Skeleton {
+        if prober.front() != Front::default_of(prober.dialect()) {
+            return Skeleton::default();
+        }
+        let see = |probe: &Probe| (probe.about, cut(prober, &prober.see(*probe)));
+        let mut prompts: Vec<_> = PROBES.iter().map(see).collect();
+        if prober.template().source.contains(SWITCH) {
+            let off = Setting {
+                name: SWITCH.to_owned(),
+                value: Value::Bool(false),
+            };
+            let seen = prober.with_setting(&off).see(USER);
+            prompts.push(("a question with thinking off", cut(prober, &seen)));
+        }
+        let parts = prompts.iter().flat_map(|(_, parts)| parts);
+        let parts = parts.map(|own| own.part).collect();
+        Skeleton { prompts, parts }
+    }
+
+    /// Whether some conversation gives a prompt with a word of it.
+    fn is_rendered(&self) -> bool {
+        let mut all = self.prompts.iter();
+        all.any(|(_, parts)| parts.len() > 1)
+    }
+
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// Each part once, with what the first conversation is that has it.
+    pub(crate) fn own_parts(&self) -> impl Iterator<Item = (&'static str, &OwnPart)> {
+        let mut known = Vec::new();
+        let all = self.prompts.iter();
+        let all = all.flat_map(|(about, parts)| parts.iter().map(|own| (*about, own)));
+        all.filter(move |(_, own)| {
+            let is_new = !known.contains(&own.part);
+            known.push(own.part);
+            is_new
+        })
+    }
+
+    /// The conversation that shows a part, and where it is in its prompt.
+    pub(crate) fn shown(
+        &self,
+        prober: &Prober<'_>,
+        part: Part,
+    ) -> Option<(std::rc::Rc<ProbeOutcome>, Range<usize>)> {
+        let mut all = PROBES.iter().zip(&self.prompts);
+        all.find_map(|(probe, (_, parts))| {
+            let own = parts.iter().find(|own| own.part == part)?;
+            Some((prober.see(*probe), own.at.clone()))
+        })
+    }
+
+    /// The published template that is nearest, or the one that the model's files name as its base. None
+    /// if all of them are of other families.
+    pub fn nearest(&self, index: &Index, dialect: Dialect, base: Option<&str>) -> Option<Nearest> {
+        if !self.is_rendered() {
+            return None;
+        }
+        let named = base.and_then(|name| index.named(name, dialect));
+        let (likeness, one) = match named {
+            Some(one) => (1000, one),
+            None => *index.near(&self.parts, dialect, LEAST_ALIKE).first()?,
+        };
+        let is_foreign = |own: &&OwnPart| !one.parts.has(own.part);
+        let differs = self.prompts.iter();
+        let differs = differs.filter(|(_, parts)| parts.iter().any(|own| is_foreign(&own)));
+        let differs: Vec<_> = differs.map(|(about, _)| *about).collect();
+        let same = self.prompts.len() - differs.len();
+        if likeness < LEAST && 5 * same < self.prompts.len() {
+            return None;
+        }
+        let mut places: Vec<String> = Vec::new();
+        for own in self.own_parts().map(|(_, own)| own).filter(is_foreign) {
+            let place = own.place();
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        Some(Nearest {
+            template: one.name.clone(),
+            others: one.others,
+            is_named: named.is_some(),
+            conversations: self.prompts.len(),
+            same,
+            differs,
+            places,
+        })
+    }
+}
+
+impl OwnPart {
+    /// Between what it is, in words: `between a question and an answer`.
+    pub(crate) fn place(&self) -> String {
+        match self.between.each_ref().map(|word| named(word)) {
+            [None, None] => "the whole prompt".to_owned(),
+            [None, Some(after)] => format!("before {after}"),
+            [Some(before), None] => format!("after {before}, at the end"),
+            [Some(before), Some(after)] => format!("between {before} and {after}"),
+        }
+    }
+}
+
+impl Nearest {
+    /// A sentence: which template it is, in how many conversations both give one prompt, and what differs.
+    pub fn in_words(&self) -> String {
+        let Nearest {
+            template,
+            conversations,
+            same,
+            ..
+        } = self;
+        let others = match self.others {
+            0 => String::new(),
+            1 => " (and 1 more)".to_owned(),
+            some => format!(" (and {some} more)"),
+        };
+        let base = if self.is_named { "its base " } else { "" };
+        let how = match *same {
+            0 => format!("in none of {conversations} conversations quite"),
+            all if all == *conversations => format!("in all {all} conversations"),
+            some => format!("in {some} of {conversations} conversations"),
+        };
+        let mut places: Vec<&str> = self.places.iter().map(String::as_str).collect();
+        let rest = places.len().saturating_sub(MOST_PLACES);
+        places.truncate(MOST_PLACES);
+        let more = if rest > 0 {
+            format!("; and {rest} more")
+        } else {
+            String::new()
+        };
+        let differs = if places.is_empty() {
+            String::new()
+        } else {
+            format!("; other text {}{more}", places.join("; "))
+        };
+        format!("renders as {base}`{template}`{others} {how}{differs}")
+    }
+}
+
+/// A prompt cut into parts at the words of its conversation. Special tokens that the template reads count by
+/// their names: a file without its model has others.
+fn cut(prober: &Prober<'_>, seen: &ProbeOutcome) -> Vec<OwnPart> {
+    let own = |part, at, before: &str, after: &str| OwnPart {
+        part,
+        at,
+        between: [before.to_owned(), after.to_owned()],
+    };
+    let Some(text) = seen.text() else {
+        return vec![own(Part::between(seen.probe, "", "refused"), 0..0, "", "")];
+    };
+    let template = prober.template();
+    let tokens: Vec<(&str, String)> = template
+        .special_tokens
+        .iter()
+        .filter(|(name, _)| template.source.contains(name.as_str()))
+        .filter_map(|(name, token)| {
+            Some((
+                token.as_str().filter(|it| !it.is_empty())?,
+                format!("⟨{name}⟩"),
+            ))
+        })
+        .collect();
+    let lower = text.to_ascii_lowercase();
+    let mut parts = Vec::new();
+    let (mut from, mut before) = (0, "");
+    for word in words_in(&lower).chain(iter::once(text.len()..text.len())) {
+        let after = lower.cut(word.clone());
+        let between = text.cut(from..word.start);
+        let between = tokens
+            .iter()
+            .fold(between.to_owned(), |text, (token, name)| {
+                text.replace(token, name)
+            });
+        let part = Part::between(before, &between, after);
+        parts.push(own(part, from..word.start, before, after));
+        (from, before) = (word.end, after);
+    }
+    parts
+}
+
+/// Where the words of probes are in a text. All end with the same letters.
+fn words_in(lower: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut from = 0;
+    let is_letter = |c: char| c.is_ascii_lowercase() || c == '_';
+    lower.match_indices(words::END).map(move |(at, end)| {
+        let end = at + end.len();
+        let run = lower.cut(from..end);
+        let run = run.cut(run.trim_end_matches(is_letter).len()..);
+        // A letter before the word may be the template's.
+        let word = words::ALL.into_iter().find(|word| run.ends_with(word));
+        let start = end - word.map_or(run.len(), str::len);
+        from = end;
+        start..end
+    })
+}
+
+/// What a word stands for. None for the beginning or the end of a prompt.
+fn named(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "" => return None,
+        words::SYSTEM | words::SECOND_SYSTEM => "a system message",
+        words::DEVELOPER => "a developer message",
+        words::USER | words::SECOND_USER | words::THIRD_USER => "a question",
+        words::ASSISTANT | words::SECOND_ASSISTANT => "an answer",
+        words::REASONING | words::SECOND_REASONING => "reasoning",
+        words::RESULT | words::SECOND_RESULT => "a result",
+        words::DOCUMENT => "a document",
+        words::TOOL | words::SECOND_TOOL => "a tool's name",
+        words::TOOL_ABOUT => "a tool's description",
+        words::FIRST_KEY | words::SECOND_KEY => "a parameter",
+        words::FIRST_VALUE | words::SECOND_VALUE | words::THIRD_VALUE | words::FOURTH_VALUE => {
+            "an argument"
+        }
+        _ => "another text",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::ProbeInputs;
+    use rolecall_core::Template;
+    use rolecall_front::engines::Engines;
+
+    const CHATML: &str = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n\
+        {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+
+    fn skeleton(dialect: Dialect, source: &str) -> Skeleton {
+        let engines = Engines::default();
+        let template = Template::from_source("t", dialect, source);
+        let template = crate::card::with_assumed_tokens(&template);
+        let inputs = ProbeInputs::default();
+        Skeleton::of(&Prober::new(
+            engines.for_dialect(dialect).unwrap(),
+            &template,
+            &inputs,
+        ))
+    }
+
+    fn against(known: &str, own: &str) -> Option<Nearest> {
+        let known = skeleton(Dialect::Jinja, known);
+        let index = index([("org/known", Dialect::Jinja, &known)].into_iter());
+        skeleton(Dialect::Jinja, own).nearest(&index, Dialect::Jinja, None)
+    }
+
+    #[test]
+    fn the_place_of_a_difference_is_named() {
+        let same = against(CHATML, CHATML).unwrap();
+        assert_eq!((same.same, same.differs.len()), (31, 0));
+        assert_eq!(
+            same.in_words(),
+            "renders as `org/known` in all 31 conversations"
+        );
+        let lost = CHATML.replace("assistant\n", "assistant");
+        let near = against(CHATML, &lost).unwrap();
+        assert!(
+            near.same > 0 && near.places[0] == "after a question, at the end",
+            "{near:?}"
+        );
+        let other = "{% for m in messages %}[{{ m.role }}] {{ m.content }}{% endfor %}";
+        assert_eq!(against(CHATML, other), None);
+    }
+
+    #[test]
+    fn special_tokens_count_by_their_names() {
+        let with_eos = CHATML.replace("<|im_end|>", "{{ eos_token }}");
+        let engines = Engines::default();
+        let template = Template::from_source("t", Dialect::Jinja, &with_eos)
+            .with_special_token("eos_token", "<E>");
+        let inputs = ProbeInputs::default();
+        let own = Skeleton::of(&Prober::new(
+            engines.for_dialect(Dialect::Jinja).unwrap(),
+            &template,
+            &inputs,
+        ));
+        assert_eq!(own.parts, skeleton(Dialect::Jinja, &with_eos).parts);
+    }
+
+    #[test]
+    fn strange_templates_have_no_neighbour() {
+        let long = format!("{}{{{{ messages }}}}", "今日は良い天気です\n".repeat(1000));
+        for source in [
+            "",
+            "text",
+            "{{ raise_exception('no') }}",
+            "{% broken",
+            &long,
+        ] {
+            let own = skeleton(Dialect::Jinja, source);
+            assert_eq!(
+                own.nearest(builtin(), Dialect::Jinja, None),
+                None,
+                "{source:.20}"
+            );
+            let go = skeleton(Dialect::Go, source);
+            assert_eq!(
+                go.nearest(builtin(), Dialect::Go, None),
+                None,
+                "{source:.20}"
+            );
+        }
+        assert_eq!(
+            index([("none", Dialect::Jinja, &skeleton(Dialect::Jinja, ""))].into_iter()).count(),
+            0
+        );
+    }
+
+    #[test]
+    fn the_index_that_comes_with_rolecall_can_be_read() {
+        assert!(builtin().count() > 100, "{}", builtin().count());
+    }
+}
