@@ -76,9 +76,12 @@ fn foreign<'s>(
     let agreed = |one: &&'s OwnPart| {
         let is_place_known = nearest.parts.iter().any(|part| part.has_place_of(one.part));
         // Where a text is lost, what was around it comes together.
-        let instead = lost.iter().filter(|part| match is_place_known {
-            true => part.has_place_of(one.part),
-            false => part.touches(one.part),
+        let instead = lost.iter().filter(|part| {
+            if is_place_known {
+                part.has_place_of(one.part)
+            } else {
+                part.touches(one.part)
+            }
         });
         let agreeing = instead.map(|part| others.iter().filter(|it| it.parts.has(*part)).count());
         agreeing.max().filter(|count| *count >= OTHERS)
