@@ -44,6 +44,9 @@ pub struct Capabilities {
     pub documents: Support,
     /// What `add_generation_prompt` adds.
     pub generation_prompt: GenerationPrompt,
+    /// What it adds after a tool's result, if that is something else than after a question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_result: Option<String>,
     /// Whether an answer that was begun can be continued, as transformers'
     /// `continue_final_message` does it, or as Ollama does.
     pub continue_final_message: Support,

@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use super::support::Support;
 use crate::probe::catalogue::{
-    CONTINUE_TAG, REASONED_USER_CLOSED, REASONING, REASONING_CONTENT, THINKING, UNFINISHED,
-    UNFINISHED_TAGGED, USER, USER_CLOSED,
+    CALL_RESULT, CALL_RESULT_CLOSED, CONTINUE_TAG, REASONED_USER_CLOSED, REASONING,
+    REASONING_CONTENT, THINKING, UNFINISHED, UNFINISHED_TAGGED, USER, USER_CLOSED,
 };
-use crate::probe::{Prober, words};
+use crate::probe::{Probe, Prober, words};
 
 /// What `add_generation_prompt` adds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -80,6 +80,22 @@ pub(super) fn prompt(prober: &Prober<'_>) -> GenerationPrompt {
             why: closed.refusal(),
         },
     }
+}
+
+/// What `add_generation_prompt` adds to a prompt. None if it does something else there.
+pub(crate) fn added(prober: &Prober<'_>, open: Probe, closed: Probe) -> Option<String> {
+    let (open, closed) = (prober.see(open), prober.see(closed));
+    open.text()?.strip_prefix(closed.text()?).map(str::to_owned)
+}
+
+/// What it adds after a tool's result, if results are in the prompt and it adds something else after a
+/// question.
+pub(super) fn after_result(prober: &Prober<'_>) -> Option<String> {
+    let is_jinja = prober.dialect() == Dialect::Jinja;
+    let is_kept = is_jinja && prober.see(CALL_RESULT_CLOSED).has(words::RESULT);
+    let added_to = |open, closed| is_kept.then(|| added(prober, open, closed))?;
+    let usual = added_to(USER, USER_CLOSED).filter(|usual| !usual.trim().is_empty())?;
+    added_to(CALL_RESULT, CALL_RESULT_CLOSED).filter(|added| *added != usual)
 }
 
 /// In Ollama a last answer is continued if nothing closes it. transformers puts a tag after it, and

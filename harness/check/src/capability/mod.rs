@@ -25,6 +25,7 @@ use crate::probe::{Content, Probe, Prober, Requirement, words};
 
 pub use ability::Ability;
 pub use capabilities::Capabilities;
+pub(crate) use generation::added;
 pub use generation::{GenerationPrompt, Reasoning};
 pub use prefix_cache::{PrefixCache, Recomputed, RecomputedTurn};
 pub use roles::{Roles, System};
@@ -77,6 +78,9 @@ pub(crate) fn explore(prober: &Prober<'_>) -> Capabilities {
         generation_prompt: prober
             .contained("generation prompt", || generation::prompt(prober))
             .unwrap_or_else(|| lost.generation_prompt.clone()),
+        after_result: prober
+            .contained("generation prompt", || generation::after_result(prober))
+            .flatten(),
         continue_final_message: prober
             .contained("continued answers", || generation::continuation(prober))
             .unwrap_or_else(|| lost.question.clone()),
@@ -125,6 +129,7 @@ fn unknown(question: Support, why: String) -> Capabilities {
         },
         documents: unknown.clone(),
         generation_prompt: GenerationPrompt::Unknown { why },
+        after_result: None,
         continue_final_message: unknown.clone(),
         prefix_cache: PrefixCache::default(),
         date: false,

@@ -1,13 +1,15 @@
 use rolecall_answers::control_tokens::control_tokens_in;
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity};
+use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::prefix::{ANSWERED, Answered};
 use super::shared::reasoning::marks;
+use super::shared::spelling::spelt;
 use super::shared::tokens::{control_tokens, special_token};
-use crate::capability::GenerationPrompt;
+use crate::capability::{GenerationPrompt, added};
 use crate::probe::catalogue::{
-    CALL_RESULT, CALL_WITH_TEXT, SYSTEM_USER, TWO_TURNS, USER, USER_ASSISTANT_USER,
+    CALL_RESULT, CALL_RESULT_CLOSED, CALL_WITH_TEXT, SYSTEM_USER, TWO_TURNS, USER,
+    USER_ASSISTANT_USER, USER_CLOSED,
 };
 use crate::probe::{Prober, words};
 
@@ -108,8 +110,32 @@ pub(super) static CONTRACT: Contract = Contract {
                 tally.broken(Evidence::one(what, &seen));
             }
         }
+        thoughts_begin_alike(tally, prober);
     },
 };
+
+/// Demands that a prompt opens or closes reasoning after a tool's result, if one does after a question. A
+/// model that has never seen the other beginning takes its answer for thoughts, or its thoughts for an
+/// answer.
+fn thoughts_begin_alike(tally: &mut Tally, prober: &Prober<'_>) {
+    if prober.dialect() == Dialect::Go || !prober.see(CALL_RESULT_CLOSED).has(words::RESULT) {
+        return;
+    }
+    let question = added(prober, USER, USER_CLOSED);
+    let result = added(prober, CALL_RESULT, CALL_RESULT_CLOSED);
+    let (Some(question), Some(result)) = (question, result) else {
+        return;
+    };
+    let last = |text: &str| marks(text).next_back().map(|(_, mark)| mark.opens);
+    tally.demand_with(Severity::Warning, last(&question) == last(&result), || {
+        let what = format!(
+            "a prompt ends with {} after a tool's result, and with {} after a question",
+            spelt(&result),
+            spelt(&question)
+        );
+        Evidence::one(what, &prober.see(CALL_RESULT))
+    });
+}
 
 /// What opens an answer in a template for Ollama: the end that prompts of plain conversations share, from
 /// its last token on. None if that token closes the question.

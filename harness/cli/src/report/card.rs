@@ -118,6 +118,15 @@ pub(crate) fn style_of_support(support: &Support) -> &'static str {
     }
 }
 
+/// What the generation prompt is after a tool's result, in words, if it is another one there.
+pub(crate) fn after_result(capabilities: &Capabilities) -> Option<String> {
+    let added = capabilities.after_result.as_deref()?;
+    Some(match added {
+        "" => "adds nothing".to_owned(),
+        text => format!("adds {}", one_line(text)),
+    })
+}
+
 /// What else a template does, each with its name.
 fn facts(capabilities: &Capabilities) -> Vec<Vec<String>> {
     let list = |items: String| {
@@ -153,7 +162,9 @@ fn facts(capabilities: &Capabilities) -> Vec<Vec<String>> {
     ];
     let cache = capabilities.prefix_cache.in_words();
     let cache = cache.map(|words| ("prefix cache", words));
-    let facts = facts.into_iter().chain(cache);
+    let after_result = after_result(capabilities);
+    let after_result = after_result.map(|words| ("after a result", words));
+    let facts = facts.into_iter().chain(after_result).chain(cache);
     facts
         .map(|(name, value)| vec![name.to_owned(), value])
         .collect()

@@ -10,8 +10,8 @@ use minijinja::{Value, context};
 
 use crate::commands::check::served;
 use crate::report::card::{
-    CardDetail, FindingStyle, one_line, setting, style_of as style_of_severity, style_of_support,
-    write_about, write_alone, write_broken,
+    CardDetail, FindingStyle, after_result, one_line, setting, style_of as style_of_severity,
+    style_of_support, write_about, write_alone, write_broken,
 };
 use crate::report::diagnostic::{BASE, Diagnostic, FILE};
 use crate::report::numbers::{counted, thousands};
@@ -190,6 +190,10 @@ fn write_capabilities(out: &mut dyn Write, capabilities: &Capabilities) -> io::R
     };
     let lines = [
         ("generation prompt", prompt),
+        (
+            "after a result",
+            after_result(capabilities).unwrap_or_default(),
+        ),
         ("special tokens", capabilities.special_tokens.join(", ")),
         ("variables", capabilities.variables.join(", ")),
         ("reasoning from", reasoning.join(", ")),
