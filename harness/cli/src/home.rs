@@ -10,7 +10,7 @@ use rolecall_core::lock::FolderLock;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::reference::Reference;
 use rolecall_suite::workspace::Access;
-use rolecall_suite::workspace::surroundings::Surroundings;
+use rolecall_suite::workspace::without_suite::Surroundings;
 
 use crate::cache::cache_folder;
 use crate::failure::{Failure, tell};

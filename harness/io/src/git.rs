@@ -2,7 +2,7 @@
 //!
 //! The configuration of a repository that somebody else made can name commands: to fetch what is
 //! missing, to look for changed files, to page. Git is started in a way in which it uses none of
-//! them, and it is ended after [`LONGEST`].
+//! them, and it is ended after half a minute.
 
 // Git is started here.
 #![allow(clippy::disallowed_methods)]

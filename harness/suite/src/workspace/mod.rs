@@ -4,8 +4,8 @@
 //! fetches the models that have no files here, reads no more than is asked for, and knows whether
 //! something was accepted of what it read.
 
-mod access;
 pub mod stdin;
+mod suite_around;
 
 pub mod own_template;
 pub mod places;
@@ -16,7 +16,7 @@ pub mod known;
 
 pub mod revision;
 pub mod side;
-pub mod surroundings;
+pub mod without_suite;
 
-pub use access::Access;
 pub use open::{Subject, Workspace, is_place};
+pub use suite_around::Access;

@@ -7,10 +7,10 @@ use rolecall_core::problem::{Problem, did_you_mean};
 use rolecall_io::settings::Settings;
 use rolecall_io::source::NOT_THERE;
 
-use super::access::Access;
 use super::own_template::{self, OwnTemplate, named_template, template_names};
 use super::places::{self, Places};
 use super::stdin;
+use super::suite_around::Access;
 use crate::expectations::Expectations;
 use crate::failure::Failure;
 use crate::layout::Layout;

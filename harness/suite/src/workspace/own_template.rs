@@ -7,8 +7,8 @@ use rolecall_core::wildcard::Wildcard;
 use rolecall_core::{Template, TemplateName};
 use rolecall_io::source;
 
-use super::access::Access;
 use super::stdin;
+use super::suite_around::Access;
 use crate::configuration::ConfiguredTemplate;
 use crate::layout::Layout;
 use crate::suite::Suite;

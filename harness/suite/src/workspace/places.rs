@@ -8,8 +8,8 @@ use rolecall_core::problem::{Note, Problem, closest, meant, shown_path};
 use rolecall_io::settings::{Settings, Unread};
 use rolecall_io::source::{self, NOT_THERE};
 
-use super::access::Access;
 use super::stdin::{self, Stdin};
+use super::suite_around::Access;
 use crate::failure::Failure;
 use crate::suite::Suite;
 

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::access::Access;
 use super::open::{Subject, Workspace};
 use super::own_template::{named_template, own_template, template_names};
 use super::places::near;
+use super::suite_around::Access;
 use crate::layout::Layout;
 use crate::saved_run::SavedRun;
 use crate::suite::Suite;

@@ -56,7 +56,7 @@ use crate::failure::{Failure, Status, report_problems, tell};
 use crate::session::{self, Session};
 use crate::{cards as suite_cards, conversations, home, inputs, likeness, page};
 use rolecall_suite::workspace::own_template::own_template;
-use rolecall_suite::workspace::surroundings::Surroundings;
+use rolecall_suite::workspace::without_suite::Surroundings;
 
 /// How many cards are printed one after the other; more become a table.
 const MOST_CARDS: usize = 3;
