@@ -213,7 +213,13 @@ impl Skeleton {
         let differs = differs.filter(|(_, parts)| parts.iter().any(|own| is_foreign(&own)));
         let differs: Vec<_> = differs.map(|(about, _)| *about).collect();
         let same = self.prompts.len() - differs.len();
-        if likeness < LEAST && 5 * same < self.prompts.len() {
+        // Many templates refuse the same conversations: that is no likeness.
+        let is_same =
+            |parts: &[OwnPart]| parts.len() > 1 && !parts.iter().any(|it| is_foreign(&it));
+        let shown = self.prompts.iter().filter(|(_, parts)| is_same(parts));
+        let shown = shown.count();
+        let is_far = likeness < LEAST && 5 * shown < self.prompts.len();
+        if named.is_none() && (shown == 0 || is_far) {
             return None;
         }
         let mut places: Vec<String> = Vec::new();
