@@ -121,7 +121,9 @@ pub(super) fn examples(contract: &'static Contract) {
     let [before, after] = [HOLDS, BREAKS].map(|heading| subject(contract, heading).card());
     let defects = |card: &rolecall_check::card::Card| -> Vec<_> {
         let defects = card.unexplained().map(|finding| finding.contract.id);
-        defects.collect()
+        // A small example is like the published templates of a family, and no copy of one.
+        let is_meant = |id: &&str| *id != "family-alike" || contract.id == "family-alike";
+        defects.filter(is_meant).collect()
     };
     assert_eq!(judgement(&before, contract), &Judgement::Holds);
     assert_eq!(defects(&before), [""; 0]);
