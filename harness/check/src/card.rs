@@ -48,10 +48,10 @@ pub struct Card {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub assumed: BTreeMap<&'static str, &'static str>,
-    /// The published template whose prompts are nearest, if one is near, as `check` finds it.
+    /// The published template whose prompts are nearest, if one is near.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest: Option<Nearest>,
-    /// The parts of its prompts, to be compared with those of published templates.
+    /// The parts of its prompts, if it is compared with published templates.
     #[serde(skip)]
     pub skeleton: Skeleton,
     /// What it can do.
@@ -192,7 +192,12 @@ impl Examiner {
         } else {
             None
         };
-        let skeleton = prober.contained("published templates", || Skeleton::of(&prober));
+        let of_others = |finding: &Finding| contract::is_about_others(finding.contract);
+        let skeleton = if findings.iter().any(of_others) {
+            prober.contained("published templates", || Skeleton::of(&prober))
+        } else {
+            None
+        };
         let internal_errors = prober.internal_errors();
         if !internal_errors.is_empty() {
             findings.push(Finding::of_internal_errors(internal_errors));

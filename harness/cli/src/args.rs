@@ -492,7 +492,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) index: Option<PathBuf>,
     /// Write an index of these templates for --index: hashes of parts of their prompts, and no texts
-    #[arg(long, value_name = "FILE", value_hint = WRITTEN, conflicts_with_all = ["fix", "index"])]
+    #[arg(long, value_name = "FILE", value_hint = WRITTEN, conflicts_with_all = ["fix", "index", "select", "ignore"])]
     pub(crate) write_index: Option<PathBuf>,
     /// Also write a page with everything: one file that needs no network
     #[arg(long, value_name = "FILE", value_hint = WRITTEN)]

@@ -12,7 +12,6 @@ use rolecall_suite::configuration::Configuration;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::snapshot::Snapshots;
 use rolecall_suite::suite::{Pair, Suite};
-
 use rolecall_suite::workspace::known::KnownSuite;
 
 use crate::failure::Failure;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use rolecall_core::problem::Problem;
 use rolecall_suite::conversation::{self, Conversations, MOST_LOG, is_log};
+use rolecall_suite::workspace::stdin;
 
 use crate::failure::Failure;
-use rolecall_suite::workspace::stdin;
 
 /// The name that messages use for standard input.
 const SHOWN: &str = "<stdin>";

@@ -77,13 +77,13 @@ use rolecall_core::invisible::is_obeyed;
 use rolecall_core::invocation::{self, Site};
 use rolecall_core::problem::shown;
 use rolecall_io::protocol;
+use rolecall_suite::workspace::is_place;
 
 pub use program::Started;
 
 use failure::{Failure, Status, complain};
 use output::Sink;
 use outputs::Named;
-use rolecall_suite::workspace::is_place;
 
 /// Runs the command and finishes its output.
 fn execute(arguments: &args::Arguments, named: &Named) -> Result<Status, Failure> {

@@ -20,11 +20,11 @@ use rolecall_suite::comparison::{Comparison, SideKind};
 use rolecall_suite::layout::Layout;
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::workspace::{Subject, Workspace, stdin};
 
 use crate::failure::{self, Failure};
 use crate::limits::ChosenLimits;
 use crate::{home, likeness, program, session};
-use rolecall_suite::workspace::{Subject, Workspace, stdin};
 
 #[derive(Debug)]
 pub struct FoundTemplates {

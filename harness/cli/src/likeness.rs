@@ -16,17 +16,17 @@ use rolecall_suite::comparison::{Comparison, SideKind};
 use rolecall_suite::configuration::{ConfiguredBase, ConfiguredTemplate};
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::workspace::known::KnownSuite;
+use rolecall_suite::workspace::own_template::own_template;
+use rolecall_suite::workspace::side::{self, DiffSide};
 
 use crate::args::{CheckArguments, NEAREST, SetArguments};
 use crate::cache::cache_folder;
-use rolecall_suite::workspace::known::KnownSuite;
 
 use crate::failure::{self, Failure};
 use crate::report::clean;
 use crate::session::{self, Session};
 use crate::{cards, home};
-use rolecall_suite::workspace::own_template::own_template;
-use rolecall_suite::workspace::side::{self, DiffSide};
 
 /// The word for the base that a template's own files name.
 const OWN: &str = "base";

@@ -9,9 +9,9 @@ use rolecall_suite::expectations::Expectations;
 use rolecall_suite::recording::Updates;
 use rolecall_suite::roundtrip::{SuiteReadings, hold, read_each};
 use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::workspace::known::KnownSuite;
 
 use crate::cards::whole;
-use rolecall_suite::workspace::known::KnownSuite;
 
 use crate::failure::Failure;
 use crate::session::Session;

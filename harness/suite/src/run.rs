@@ -21,6 +21,7 @@ use crate::verdict::{Truth, Verdict, by_accepted, by_outcome, by_record};
 use rolecall_check::card::{self, Card, Examiner};
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::contract::Render;
+use rolecall_check::nearest;
 use rolecall_check::published::Index;
 use rolecall_check::served::Served;
 use rolecall_check::tokenizer::Tokenizers;
@@ -284,11 +285,17 @@ impl<'r> Runner<'r> {
             .pool
             .install(|| templates.par_iter().enumerate().map(judge).collect());
         let all = templates.iter().zip(&firsts);
+        let index = self.index.as_deref().unwrap_or(nearest::builtin());
         #[allow(clippy::indexing_slicing)] // There is one for each template.
         let cards = all.filter_map(|(template, first)| match judged[*first].as_ref()? {
             // It names the file.
             card if card.syntax_error.is_some() => examine(template),
-            card => Some(card.of_twin(template)),
+            card => {
+                let mut card = card.of_twin(template);
+                let base = rolecall_io::base::of(&template.path);
+                card.nearest = card.skeleton.nearest(index, card.dialect, base.as_deref());
+                Some(card)
+            }
         });
         cards.collect()
     }

@@ -8,7 +8,7 @@ use crate::probe::catalogue::{
     CALL_RESULT, CALL_RESULT_CLOSED, CONTINUE_TAG, REASONED_USER_CLOSED, REASONING,
     REASONING_CONTENT, THINKING, UNFINISHED, UNFINISHED_TAGGED, USER, USER_CLOSED,
 };
-use crate::probe::{Probe, Prober, words};
+use crate::probe::{Prober, words};
 
 /// What `add_generation_prompt` adds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -82,20 +82,15 @@ pub(super) fn prompt(prober: &Prober<'_>) -> GenerationPrompt {
     }
 }
 
-/// What `add_generation_prompt` adds to a prompt. None if it does something else there.
-pub(crate) fn added(prober: &Prober<'_>, open: Probe, closed: Probe) -> Option<String> {
-    let (open, closed) = (prober.see(open), prober.see(closed));
-    open.text()?.strip_prefix(closed.text()?).map(str::to_owned)
-}
-
-/// What it adds after a tool's result, if results are in the prompt and it adds something else after a
-/// question.
+/// What `add_generation_prompt` adds after a tool's result, if results are in the prompt and it adds
+/// something else after a question. None if it does something else than to add.
 pub(super) fn after_result(prober: &Prober<'_>) -> Option<String> {
-    let is_jinja = prober.dialect() == Dialect::Jinja;
-    let is_kept = is_jinja && prober.see(CALL_RESULT_CLOSED).has(words::RESULT);
-    let added_to = |open, closed| is_kept.then(|| added(prober, open, closed))?;
-    let usual = added_to(USER, USER_CLOSED).filter(|usual| !usual.trim().is_empty())?;
-    added_to(CALL_RESULT, CALL_RESULT_CLOSED).filter(|added| *added != usual)
+    let GenerationPrompt::Suffix { text: usual } = prompt(prober) else {
+        return None;
+    };
+    let (open, closed) = (prober.see(CALL_RESULT), prober.see(CALL_RESULT_CLOSED));
+    let added = open.text()?.strip_prefix(closed.text()?)?;
+    (closed.has(words::RESULT) && added != usual).then(|| added.to_owned())
 }
 
 /// In Ollama a last answer is continued if nothing closes it. transformers puts a tag after it, and

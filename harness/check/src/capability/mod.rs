@@ -25,7 +25,6 @@ use crate::probe::{Content, Probe, Prober, Requirement, words};
 
 pub use ability::Ability;
 pub use capabilities::Capabilities;
-pub(crate) use generation::added;
 pub use generation::{GenerationPrompt, Reasoning};
 pub use prefix_cache::{PrefixCache, Recomputed, RecomputedTurn};
 pub use roles::{Roles, System};
@@ -99,6 +98,7 @@ pub(crate) fn under_setting(prober: &Prober<'_>, usual: &Capabilities) -> Capabi
     Capabilities {
         question: Support::of(&prober.see(USER), &[words::USER]),
         generation_prompt: generation::prompt(prober),
+        after_result: generation::after_result(prober),
         prefix_cache: PrefixCache::default(),
         ..usual.clone()
     }

@@ -5,9 +5,6 @@ use crate::nearest::{self, OwnPart, Skeleton};
 use crate::probe::catalogue::{IMAGE, TWO_PARTS};
 use crate::published::Published;
 
-/// The least likeness of the nearest published template, in thousandths.
-const NEAREST: usize = 500;
-
 /// The least likeness of the other templates of the family, in thousandths.
 const FAMILY: usize = 250;
 
@@ -28,13 +25,12 @@ pub(super) static CONTRACT: Contract = Contract {
         let own = Skeleton::of(prober);
         let index = prober.index().unwrap_or(nearest::builtin());
         let near = index.near(own.parts(), prober.dialect(), FAMILY);
-        let near: Vec<&Published> = match near.first() {
-            Some((NEAREST.., _)) => near.into_iter().map(|(_, one)| one).collect(),
-            _ => Vec::new(),
-        };
+        let near: Vec<&Published> = near.into_iter().map(|(_, one)| one).collect();
+        // What is near enough to be named on the card is a family.
+        let is_named = own.nearest(index, prober.dialect(), None).is_some();
         let Some((nearest, others)) = near
             .split_first()
-            .filter(|(_, others)| others.len() >= OTHERS)
+            .filter(|(_, others)| is_named && others.len() >= OTHERS)
         else {
             return tally.skip("too few published templates are known that are near to it");
         };

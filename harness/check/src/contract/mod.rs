@@ -348,8 +348,8 @@ pub(crate) fn prefix_cache(
 }
 
 /// Whether a contract compares with other templates. A template that is fixed differs from them on purpose.
-pub(crate) fn is_about_others(id: &str) -> bool {
-    id == family_alike::CONTRACT.id
+pub(crate) fn is_about_others(contract: &Contract) -> bool {
+    *contract == family_alike::CONTRACT
 }
 
 /// Whether a contract is about what content decides.

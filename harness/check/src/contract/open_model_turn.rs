@@ -6,10 +6,9 @@ use super::shared::prefix::{ANSWERED, Answered};
 use super::shared::reasoning::marks;
 use super::shared::spelling::spelt;
 use super::shared::tokens::{control_tokens, special_token};
-use crate::capability::{GenerationPrompt, added};
+use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
-    CALL_RESULT, CALL_RESULT_CLOSED, CALL_WITH_TEXT, SYSTEM_USER, TWO_TURNS, USER,
-    USER_ASSISTANT_USER, USER_CLOSED,
+    CALL_RESULT, CALL_WITH_TEXT, SYSTEM_USER, TWO_TURNS, USER, USER_ASSISTANT_USER,
 };
 use crate::probe::{Prober, words};
 
@@ -110,28 +109,26 @@ pub(super) static CONTRACT: Contract = Contract {
                 tally.broken(Evidence::one(what, &seen));
             }
         }
-        thoughts_begin_alike(tally, prober);
+        thoughts_begin_alike(tally, prober, capabilities);
     },
 };
 
 /// Demands that a prompt opens or closes reasoning after a tool's result, if one does after a question. A
 /// model that has never seen the other beginning takes its answer for thoughts, or its thoughts for an
 /// answer.
-fn thoughts_begin_alike(tally: &mut Tally, prober: &Prober<'_>) {
-    if prober.dialect() == Dialect::Go || !prober.see(CALL_RESULT_CLOSED).has(words::RESULT) {
+fn thoughts_begin_alike(tally: &mut Tally, prober: &Prober<'_>, capabilities: &Capabilities) {
+    let GenerationPrompt::Suffix { text: question } = &capabilities.generation_prompt else {
         return;
-    }
-    let question = added(prober, USER, USER_CLOSED);
-    let result = added(prober, CALL_RESULT, CALL_RESULT_CLOSED);
-    let (Some(question), Some(result)) = (question, result) else {
+    };
+    let Some(result) = &capabilities.after_result else {
         return;
     };
     let last = |text: &str| marks(text).next_back().map(|(_, mark)| mark.opens);
-    tally.demand_with(Severity::Warning, last(&question) == last(&result), || {
+    tally.demand_with(Severity::Warning, last(question) == last(result), || {
         let what = format!(
             "a prompt ends with {} after a tool's result, and with {} after a question",
-            spelt(&result),
-            spelt(&question)
+            spelt(result),
+            spelt(question)
         );
         Evidence::one(what, &prober.see(CALL_RESULT))
     });

@@ -78,7 +78,7 @@ impl<'t> Trial<'t> {
 fn broken(card: &Card) -> BTreeMap<&'static str, Severity> {
     let mut all = BTreeMap::new();
     let findings = card.broken().chain(&card.without_front);
-    for finding in findings.filter(|finding| !is_about_others(finding.contract.id)) {
+    for finding in findings.filter(|finding| !is_about_others(finding.contract)) {
         let severity = finding.severity();
         let known = all.entry(finding.contract.id).or_insert(severity);
         *known = severity.min(*known);

@@ -16,11 +16,11 @@ use rolecall_suite::reference::Reference;
 use rolecall_suite::selection::Filter;
 use rolecall_suite::snapshot::SnapshotStatus;
 use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::workspace::own_template::named_template;
+use rolecall_suite::workspace::{Subject, Workspace, is_place};
 
 use super::{probe, tokens, trace};
 use crate::args::ShowArguments;
-use rolecall_suite::workspace::own_template::named_template;
-use rolecall_suite::workspace::{Subject, Workspace, is_place};
 
 use crate::failure::{Failure, Status, report_problems};
 use crate::session::{self, Session};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use rolecall_core::invocation;
 use rolecall_core::{
     Answer, AnswerReader, Conversation, Deaths, Dialect, Engine, Observer, Outcome, Program,
     ReadOutcome, Refusal, Template,
@@ -44,11 +45,17 @@ impl ProtocolEngine {
         limits: ProtocolLimits,
     ) -> Result<ProtocolEngine, ProtocolError> {
         let pool = ProcessPool::start(words.to_vec(), limits).map_err(|reason| {
-            let missing = process::missing_file(words);
-            ProtocolError::Start {
-                command: process::written(words),
-                reason: missing.map_or(reason.clone(), |missing| format!("{missing}\n  {reason}")),
-            }
+            let command = process::written(words);
+            let trial = format!("probe-engine {}", invocation::word(&command));
+            let reason = match process::missing_file(words) {
+                Some(missing) => format!("{missing}\n  {reason}"),
+                None if reason.starts_with(process::NO_PROGRAM) => reason,
+                None => format!(
+                    "{reason}\n  `{}` asks it step by step, and says what it should answer",
+                    invocation::command(&trial)
+                ),
+            };
+            ProtocolError::Start { command, reason }
         })?;
         Ok(ProtocolEngine {
             pool: Arc::new(pool),

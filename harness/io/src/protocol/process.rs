@@ -230,10 +230,10 @@ pub(super) fn start(
         .stderr(Stdio::piped());
     let child = command.spawn().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound if is_assignment(program) => format!(
-            "there is no program `{program}`: no shell reads the command line; \
+            "{NO_PROGRAM} `{program}`: no shell reads the command line; \
                      `env {program} …` sets a variable"
         ),
-        io::ErrorKind::NotFound => format!("there is no program `{program}`"),
+        io::ErrorKind::NotFound => format!("{NO_PROGRAM} `{program}`"),
         _ => format!("`{program}` cannot be started: {error}"),
     })?;
     let group = ProcessGroup::of(&child);
@@ -248,6 +248,9 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// The command line of words, as a user types it.
+/// How the reason begins why a program that is not there does not start.
+pub(super) const NO_PROGRAM: &str = "there is no program";
+
 pub(super) fn written(words: &[String]) -> String {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "))

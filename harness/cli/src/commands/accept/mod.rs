@@ -10,8 +10,7 @@ use crate::report::diagnostic::Diagnostic;
 use crate::report::difference::{self, Extent};
 use crate::report::{checked_texts, syntax_error};
 use crate::{cards, engines, home, inputs, references, roundtrip};
-use report::AcceptedCounts;
-use report::AcceptedPairs;
+use report::{AcceptedCounts, AcceptedPairs};
 use rolecall_core::file::{is_there, read_text, remove_below, write_below};
 use rolecall_core::problem::Problem;
 use rolecall_core::transcript;
@@ -34,10 +33,10 @@ use rolecall_suite::selection::select;
 use rolecall_suite::snapshot::{SnapshotStatus, Snapshots};
 use rolecall_suite::suite::{Pair, Suite, templates_of};
 use rolecall_suite::verdict::Verdict;
+use rolecall_suite::workspace::known::KnownSuite;
 
 use crate::args::{AcceptArguments, AlsoAccepted};
 use crate::engines::ChosenEngine;
-use rolecall_suite::workspace::known::KnownSuite;
 
 use crate::failure::{self, Failure, Status, report_problems, tell};
 use crate::references::ReferenceResults;

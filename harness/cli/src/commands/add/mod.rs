@@ -13,13 +13,13 @@ use rolecall_suite::case_file::read_family;
 use rolecall_suite::conversation::{Conversation, Conversations, case_name};
 use rolecall_suite::layout::Layout;
 use rolecall_suite::private;
+use rolecall_suite::workspace::stdin;
 use serde_json::{Map, Value};
 
 use crate::args::{AddArguments, SetArguments};
 use crate::failure::{Failure, Status, report_problems};
 use crate::session::Session;
 use crate::{conversations, home, inputs};
-use rolecall_suite::workspace::stdin;
 
 pub(crate) fn execute(arguments: &AddArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let layout = home::writable_layout()?;

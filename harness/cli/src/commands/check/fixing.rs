@@ -15,11 +15,11 @@ use rolecall_core::problem::Problem;
 use rolecall_core::{Template, TemplatePart};
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::Suite;
+use rolecall_suite::workspace::stdin;
 
 use crate::cache::cache_folder;
 use crate::failure::Failure;
 use crate::home;
-use rolecall_suite::workspace::stdin;
 
 /// What fixes are looked for with.
 pub(crate) struct Search<'s> {

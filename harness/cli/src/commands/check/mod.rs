@@ -49,14 +49,14 @@ use rolecall_suite::configuration;
 use rolecall_suite::own_conversations::{ConversationCause, JudgedConversations};
 use rolecall_suite::run::{Expected, Runner};
 use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::workspace::own_template::own_template;
+use rolecall_suite::workspace::without_suite::Surroundings;
 
-use crate::args::CheckArguments;
+use crate::args::{CheckArguments, NEAREST};
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::session::{self, Session};
 use crate::{cards as suite_cards, conversations, home, inputs, likeness, page};
-use rolecall_suite::workspace::own_template::own_template;
-use rolecall_suite::workspace::without_suite::Surroundings;
 
 /// How many cards are printed one after the other; more become a table.
 const MOST_CARDS: usize = 3;
@@ -253,11 +253,6 @@ impl Check<'_> {
         let runner = runner.with_progress(progress.step());
         let mut cards = runner.examine_by(&suite.templates, &tokenizers, &judged);
         progress.clear();
-        let index = self.index.as_deref().unwrap_or(nearest::builtin());
-        for (card, template) in cards.iter_mut().zip(&suite.templates) {
-            let base = rolecall_io::base::of(&template.path);
-            card.nearest = card.skeleton.nearest(index, card.dialect, base.as_deref());
-        }
         if let Some(chosen) = &self.arguments.served {
             let fronts: Vec<Front> = chosen.iter().flatten().copied().collect();
             for (card, template) in cards.iter_mut().zip(&suite.templates) {
@@ -275,9 +270,11 @@ impl Check<'_> {
         })
     }
 
-    /// The contracts that are judged: all where fixes are looked for, since a fix must not break any.
+    /// The contracts that are judged: all where fixes are looked for, since a fix must not break any, and
+    /// where the nearest published template is looked for, which one of them finds.
     fn judged(&self, templates: usize) -> ContractChoice {
-        if self.arguments.fix || self.may_show_fixes(templates) {
+        let wants_nearest = self.arguments.like.as_deref() == Some(NEAREST);
+        if self.arguments.fix || wants_nearest || self.may_show_fixes(templates) {
             ContractChoice::default()
         } else {
             choice(self.arguments)

@@ -16,13 +16,13 @@ use rolecall_suite::run::Runner;
 use rolecall_suite::saved_run::SavedRun;
 use rolecall_suite::selection::{Filter, select};
 use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::workspace::side::{self, DiffSide};
 
 use crate::args::DiffArguments;
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems};
 use crate::session::{self, Session};
 use crate::{home, inputs, page};
-use rolecall_suite::workspace::side::{self, DiffSide};
 
 /// A comparison, and whether the inputs had no problems.
 type CheckedComparison = (Comparison, bool);

@@ -8,11 +8,11 @@ use report as listing;
 use report::ListDocument;
 use rolecall_front::engines::Engines;
 use rolecall_suite::divergence;
+use rolecall_suite::workspace::Workspace;
 
 use crate::args::{ListArguments, ListTopic};
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::{home, inputs};
-use rolecall_suite::workspace::Workspace;
 
 pub(crate) fn execute(arguments: &ListArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let mut write = |list, suite| listing::write(out, &list, arguments.format, suite);

@@ -29,10 +29,10 @@ use rolecall_suite::reference::Identity;
 use rolecall_suite::run::{Expected, Runner};
 use rolecall_suite::suite::{Pair, Suite};
 use rolecall_suite::verdict::Truth;
+use rolecall_suite::workspace::known::KnownSuite;
 
 use crate::args::{MatrixArguments, MatrixCommand, MeasuringArguments, ShownArguments};
 use crate::engines::{self, ChosenEngine};
-use rolecall_suite::workspace::known::KnownSuite;
 use roundtrip as roundtrip_matrix;
 
 use crate::failure::{Failure, Status, report_problems, tell};

@@ -12,13 +12,13 @@ use rolecall_core::invocation;
 use rolecall_core::problem::{closest, meant};
 use rolecall_core::{Case, CaseId, Template};
 use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::workspace::is_place;
+use rolecall_suite::workspace::own_template::own_template;
 
 use super::{tokens, trace};
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status, report_problems};
 use crate::session::{self, Session};
-use rolecall_suite::workspace::is_place;
-use rolecall_suite::workspace::own_template::own_template;
 
 /// The prefix of probes' names. Cases have their family there.
 pub(crate) const FAMILY: &str = "probe/";

@@ -22,9 +22,9 @@ use rolecall_suite::selection::select;
 use rolecall_suite::snapshot::Snapshots;
 use rolecall_suite::suite::{Pair, Suite};
 use rolecall_suite::verdict::Truth;
+use rolecall_suite::workspace::known::KnownSuite;
 
 use crate::args::{ReferenceArguments, ReferenceCommand};
-use rolecall_suite::workspace::known::KnownSuite;
 
 use crate::failure::{Failure, Status, report_problems};
 use crate::references::FrontResults;

@@ -11,9 +11,12 @@ use crate::report::{clean, jsonl, problems, screen, transcripts};
 use report::RenderSummary;
 use rolecall_core::file::is_there;
 use rolecall_core::problem::{Problem, shown_path};
+use rolecall_io::source::NOT_THERE;
 use rolecall_suite::run::Runner;
 use rolecall_suite::selection::{Filter, InvalidFilter, select};
 use rolecall_suite::suite::{Pair, Suite};
+use rolecall_suite::workspace::places::near;
+use rolecall_suite::workspace::{Workspace, stdin};
 
 use crate::args::RenderArguments;
 use crate::engines::ChosenEngine;
@@ -22,9 +25,6 @@ use crate::failure::{Failure, Status, tell};
 use crate::served;
 use crate::session::{self, Session};
 use crate::{conversations, home, inputs};
-use rolecall_io::source::NOT_THERE;
-use rolecall_suite::workspace::places::near;
-use rolecall_suite::workspace::{Workspace, stdin};
 
 pub(crate) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let (mut suite, filters, origin) = suite(arguments)?;

@@ -38,6 +38,8 @@ use rolecall_suite::selection::select;
 use rolecall_suite::suite::{Pair, Suite};
 use rolecall_suite::untested;
 use rolecall_suite::verdict::Truth;
+use rolecall_suite::workspace::Workspace;
+use rolecall_suite::workspace::known::KnownSuite;
 
 use super::cover;
 use crate::args::RunArguments;
@@ -49,8 +51,6 @@ use crate::failure::{Failure, Status, report_problems, tell};
 use crate::served;
 use crate::session::{self, Session};
 use last_failed::LastFailed;
-use rolecall_suite::workspace::Workspace;
-use rolecall_suite::workspace::known::KnownSuite;
 
 pub(crate) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     hold_meant(arguments)?;
