@@ -17,7 +17,7 @@ use crate::probe::catalogue::{
     TWO_TURNS, TWO_TURNS_USER_CLOSED, TYPED_ARGUMENTS, USER,
 };
 use crate::probe::{Probe, ProbeOutcome, Prober, Setting, words};
-use crate::published::{Index, Part, Parts, Published, hash};
+use crate::published::{Index, Part, Parts, Published, WORD_BITS, folded, hash};
 use rolecall_core::problem::Problem;
 
 /// The conversations whose prompts are compared. Contracts look at all of them, so that a card renders
@@ -150,11 +150,7 @@ impl Skeleton {
         let see = |probe: &Probe| (probe.about, cut(prober, &prober.see(*probe)));
         let mut prompts: Vec<_> = PROBES.iter().map(see).collect();
         if prober.template().source.contains(SWITCH) {
-            let off = Setting {
-                name: SWITCH.to_owned(),
-                value: Value::Bool(false),
-            };
-            let seen = prober.with_setting(&off).see(USER);
+            let seen = switched_off(prober);
             prompts.push(("a question with thinking off", cut(prober, &seen)));
         }
         let parts = prompts.iter().flat_map(|(_, parts)| parts);
@@ -190,38 +186,49 @@ impl Skeleton {
         prober: &Prober<'_>,
         part: Part,
     ) -> Option<(std::rc::Rc<ProbeOutcome>, Range<usize>)> {
-        let mut all = PROBES.iter().zip(&self.prompts);
-        all.find_map(|(probe, (_, parts))| {
+        let mut all = self.prompts.iter().enumerate();
+        all.find_map(|(which, (_, parts))| {
             let own = parts.iter().find(|own| own.part == part)?;
-            Some((prober.see(*probe), own.at.clone()))
+            let seen = match PROBES.get(which) {
+                Some(probe) => prober.see(*probe),
+                None => switched_off(prober),
+            };
+            Some((seen, own.at.clone()))
         })
     }
 
-    /// The published template that is nearest, or the one that the model's files name as its base. None
-    /// if all of them are of other families.
-    pub fn nearest(&self, index: &Index, dialect: Dialect, base: Option<&str>) -> Option<Nearest> {
+    /// The published template that is nearest, or the one that the model's files name as its base, and
+    /// whether they name it. None if all of them are of other families.
+    pub(crate) fn nearest_in<'i>(
+        &self,
+        index: &'i Index,
+        dialect: Dialect,
+        base: Option<&str>,
+    ) -> Option<(&'i Published, bool)> {
         if !self.is_rendered() {
             return None;
         }
-        let named = base.and_then(|name| index.named(name, dialect));
-        let (likeness, one) = match named {
-            Some(one) => (1000, one),
-            None => *index.near(&self.parts, dialect, LEAST_ALIKE).first()?,
-        };
+        if let Some(named) = base.and_then(|name| index.named(name, dialect)) {
+            return Some((named, true));
+        }
+        let (likeness, one) = *index.near(&self.parts, dialect, LEAST_ALIKE).first()?;
+        // Many templates refuse the same conversations: that is no likeness.
+        let is_same =
+            |parts: &[OwnPart]| parts.len() > 1 && parts.iter().all(|own| one.parts.has(own.part));
+        let shown = self.prompts.iter().filter(|(_, parts)| is_same(parts));
+        let is_near = likeness >= LEAST || 5 * shown.count() >= self.prompts.len();
+        is_near.then_some((one, false))
+    }
+
+    /// The published template that is nearest, or the one that the model's files name as its base, and how
+    /// the two differ. None if all of them are of other families.
+    pub fn nearest(&self, index: &Index, dialect: Dialect, base: Option<&str>) -> Option<Nearest> {
+        let (one, is_named) = self.nearest_in(index, dialect, base)?;
         let is_foreign = |own: &&OwnPart| !one.parts.has(own.part);
         let differs = self.prompts.iter();
         let differs = differs.filter(|(_, parts)| parts.iter().any(|own| is_foreign(&own)));
         let differs: Vec<_> = differs.map(|(about, _)| *about).collect();
         let same = self.prompts.len() - differs.len();
-        // Many templates refuse the same conversations: that is no likeness.
-        let is_same =
-            |parts: &[OwnPart]| parts.len() > 1 && !parts.iter().any(|it| is_foreign(&it));
-        let shown = self.prompts.iter().filter(|(_, parts)| is_same(parts));
-        let shown = shown.count();
-        let is_far = likeness < LEAST && 5 * shown < self.prompts.len();
-        if named.is_none() && (shown == 0 || is_far) {
-            return None;
-        }
         let mut places: Vec<String> = Vec::new();
         for own in self.own_parts().map(|(_, own)| own).filter(is_foreign) {
             let place = own.place();
@@ -232,7 +239,7 @@ impl Skeleton {
         Some(Nearest {
             template: one.name.clone(),
             others: one.others,
-            is_named: named.is_some(),
+            is_named,
             conversations: self.prompts.len(),
             same,
             differs,
@@ -290,6 +297,15 @@ impl Nearest {
     }
 }
 
+/// A question with the switch of [`SWITCH`] off.
+fn switched_off(prober: &Prober<'_>) -> std::rc::Rc<ProbeOutcome> {
+    let off = Setting {
+        name: SWITCH.to_owned(),
+        value: Value::Bool(false),
+    };
+    prober.with_setting(&off).see(USER)
+}
+
 /// A prompt cut into parts at the words of its conversation. Special tokens that the template reads count by
 /// their names: a file without its model has others.
 fn cut(prober: &Prober<'_>, seen: &ProbeOutcome) -> Vec<OwnPart> {
@@ -344,6 +360,17 @@ fn words_in(lower: &str) -> impl Iterator<Item = Range<usize>> {
         let start = end - word.map_or(run.len(), str::len);
         from = end;
         start..end
+    })
+}
+
+/// What is on either side of a part of a published template, of which the index has no words: numbers that are
+/// the same where [`named`] gives the same.
+pub(crate) fn sides(part: Part) -> [u32; 2] {
+    part.sides().map(|side| {
+        let mut words = words::ALL.into_iter();
+        let known = words.find(|word| folded(word, WORD_BITS) == side);
+        let kind = known.and_then(named);
+        kind.map_or(side, |kind| folded(kind, WORD_BITS))
     })
 }
 

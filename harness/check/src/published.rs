@@ -30,6 +30,9 @@ const HEAD: &str = "rolecall-index";
 /// What the error about an index that cannot be read says to do.
 const HELP: &str = "write it again: rolecall check MODELS --write-index FILE";
 
+/// How many bits a part has for a word.
+pub(crate) const WORD_BITS: u32 = 6;
+
 /// A part of a prompt as a number of 24 bits: six for each of the words around it, and twelve for its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Part(u32);
@@ -78,7 +81,7 @@ pub(crate) fn hash(text: &str) -> u32 {
 }
 
 /// The upper bits of a hash folded into the lowest `bits`.
-fn folded(text: &str, bits: u32) -> u32 {
+pub(crate) fn folded(text: &str, bits: u32) -> u32 {
     let hash = hash(text);
     (hash ^ hash >> bits ^ hash >> (2 * bits)) & ((1 << bits) - 1)
 }
@@ -86,18 +89,13 @@ fn folded(text: &str, bits: u32) -> u32 {
 impl Part {
     /// The part between two words. Nothing stands for the beginning and the end of a prompt.
     pub(crate) fn between(before: &str, text: &str, after: &str) -> Part {
-        Part(folded(before, 6) << 18 | folded(after, 6) << 12 | folded(text, 12))
+        let [before, after] = [before, after].map(|word| folded(word, WORD_BITS));
+        Part(before << 18 | after << 12 | folded(text, 12))
     }
 
-    /// Whether both parts are between the same words.
-    pub(crate) fn has_place_of(self, other: Part) -> bool {
-        self.0 >> 12 == other.0 >> 12
-    }
-
-    /// Whether both parts follow the same word, or come before the same one.
-    pub(crate) fn touches(self, other: Part) -> bool {
-        let (before, after) = (|part: Part| part.0 >> 18, |part: Part| part.0 >> 12 & 63);
-        before(self) == before(other) || after(self) == after(other)
+    /// The words before and after it, as far as it knows them.
+    pub(crate) fn sides(self) -> [u32; 2] {
+        [self.0 >> 18, self.0 >> 12 & 63]
     }
 }
 

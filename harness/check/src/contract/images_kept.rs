@@ -5,6 +5,7 @@ use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::content::{PartHandling, part_handling};
 use super::shared::mentions::speaks_of;
 use super::shared::tokens::control_tokens;
+use super::shared::working::is_failure;
 use crate::probe::catalogue::{
     AUDIO, AUDIO_AFTER, AUDIO_ALONE, IMAGE, IMAGE_AFTER, IMAGE_ALONE, IMAGES_IN_TURNS, TWO_AUDIOS,
     TWO_IMAGES, TWO_VIDEOS, USER, USER_PARTS, VIDEO, VIDEO_AFTER, VIDEO_ALONE,
@@ -21,11 +22,12 @@ pub(super) static CONTRACT: Contract = Contract {
     page: include_str!("images_kept.md"),
     judge: |tally, prober, _| {
         let text = prober.see(USER_PARTS);
+        let handling = part_handling(&prober.see(USER), &text, words::USER);
+        if is_failure(&text) || handling == Some(PartHandling::AsList) {
+            return tally.skip("the template takes texts only");
+        }
         if tally.text(&text).is_none() {
             return;
-        }
-        if part_handling(&prober.see(USER), &text, words::USER) == Some(PartHandling::AsList) {
-            return tally.skip("the template takes texts only");
         }
         let source = prober.source_without_comments();
         let is_named = |medium: &Medium| {

@@ -2,6 +2,7 @@ use rolecall_core::Dialect;
 
 use super::frame::{Contract, Evidence, Severity};
 use super::shared::content::{PartHandling, part_handling};
+use super::shared::working::is_failure;
 use crate::probe::catalogue::{
     ASSISTANT_PARTS, ASSISTANT_TWO_PARTS, CALL_RESULT, RESULT_PARTS, SYSTEM_PARTS,
     SYSTEM_TWO_PARTS, SYSTEM_USER, TWO_PARTS, USER, USER_ASSISTANT_USER, USER_PARTS,
@@ -50,6 +51,8 @@ pub(super) static CONTRACT: Contract = Contract {
                 Evidence::differ(what, &text, &parts).with(severity)
             });
         }
+        // It is one limitation, however many roles have it.
+        let mut is_failure_told = user == Some(PartHandling::AsList);
         for (text, parts, word, who) in [
             (USER, USER_PARTS, words::USER, "a question"),
             (
@@ -66,6 +69,16 @@ pub(super) static CONTRACT: Contract = Contract {
                 continue;
             }
             let (text, parts) = (prober.see(text), prober.see(parts));
+            if is_failure(&parts) && !text.is_refused() {
+                if !std::mem::replace(&mut is_failure_told, true) {
+                    let what = format!(
+                        "{who} as a text part: {}, the template takes texts only",
+                        parts.refusal()
+                    );
+                    tally.broken(Evidence::differ(what, &text, &parts).with(Severity::Limitation));
+                }
+                continue;
+            }
             let Some(how) = part_handling(&text, &parts, word) else {
                 let mut refused = [&text, &parts].into_iter();
                 tally.skip(refused.find(|seen| seen.is_refused()).map_or_else(

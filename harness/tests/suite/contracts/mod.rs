@@ -134,7 +134,7 @@ fn sound_templates_keep_every_contract() {
     for finding in &card.findings {
         let why = match finding.contract.id {
             "unknown-role-kept" => "the template refuses: unknown role",
-            "family-alike" => "too few published templates are known that are near to it",
+            "family-alike" => "no published template is near to it",
             "family-joints" => "the tokens of the turns are not those of a known family",
             "calls-recognised" | "thoughts-recognised" => "it is not about templates for jinja",
             _ => {
