@@ -454,12 +454,10 @@ pub(crate) struct CheckArguments {
     /// Fail on warnings as well as errors
     #[arg(long)]
     pub(crate) strict: bool,
-    /// What fails the check if it is wrong, separated by commas; default: both. `log` is the gate for
-    /// files for training, whatever the template is
+    /// What may fail the check, separated by commas; default: both. `log` is a gate for training data
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     pub(crate) fail_on: Vec<FailOn>,
-    /// Judge by these contracts only, separated by commas: `rolecall list contracts` names them, and
-    /// those of logs
+    /// Judge by these contracts only, separated by commas: `rolecall list contracts` names them
     #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = contract::find_chosen, add = ArgValueCompleter::new(completion::contracts))]
     pub(crate) select: Vec<&'static Contract>,
     /// Judge by all contracts but these

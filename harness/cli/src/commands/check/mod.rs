@@ -402,7 +402,9 @@ impl Check<'_> {
             CardDetail::Marked
         };
         let shown_as = |card: &Card| self.shown_as(&card.template, cards.len());
-        if is_all || cards.len() <= MOST_CARDS {
+        let is_of_template = !choice(self.arguments).is_empty();
+        let is_table = is_of_template && cards.len() > 1;
+        if is_of_template && (is_all || cards.len() <= MOST_CARDS) {
             for card in cards {
                 cards::write_card(out, card, detail, &shown_as(card))?;
                 writeln!(out)?;
@@ -411,7 +413,7 @@ impl Check<'_> {
         if let ([card], false) = (cards, is_all) {
             cards::write_advice(out, card, &shown_as(card))?;
         }
-        if cards.len() > 1 {
+        if is_table {
             cards::write_table(out, cards)?;
             served::write_table(out, cards)?;
         }
@@ -421,10 +423,9 @@ impl Check<'_> {
         }
         for judged in &checked.judged {
             let shown_as = self.shown_as(&judged.template, cards.len());
-            let is_of_template = !choice(self.arguments).is_empty();
             report_conversations::write(out, judged, &checked.suite, &shown_as, is_of_template)?;
         }
-        if cards.len() > 1 {
+        if is_table {
             reach::write(out, &self.reach(cards), cards, is_all)?;
         }
         Ok(())
