@@ -22,8 +22,8 @@ patterns! {
     /// Letters that also stand beside each other in words and quotations, such as `É»`, count in a row.
     MISREAD = &r"Â[\xa0-\xbf--»]|Ã[\x80-\xbf€‚ƒ„†‡ˆ‰Š‹ŒŽ•˜™šœžŸ--»]|â[\x80\x82\x84€‚„]@|ð[Ÿ\x9f]@@|ï»¿|ï¿½|(?:[\xc2-\xdf]@){2}|(?:[\xe0-\xef]@@){2}"
         .replace('@', &format!(r"[\x80-\xbf{WINDOWS}]"));
-    /// A line feed of two characters after a sentence, and before another one, a list or the end.
-    BREAK = r"(?:[.!?;,)…。！？]|\\n)(\\n)(?:$|[\p{Lu}\p{Lo}0-9*#•\\-])|:(\\n)[0-9*#•\\-]";
+    /// A line feed of two characters after a sentence, and before another one, a list or the end; or two.
+    BREAK = r"(?:[.!?;,)…。！？]|\\n)(\\n)(?:$|[\p{Lu}\p{Lo}0-9*#•\\-])|:(\\n)[0-9*#•\\-]|(\\n)\\n";
     /// What opens reasoning, at the beginning of a line.
     OPENED = r"(?m)^[ \t]*(<(?:think|thinking|thought|reasoning)>|\[THINK\])";
     /// What closes it, there or anywhere.
@@ -71,7 +71,7 @@ pub(super) fn escaped(text: &str) -> Option<usize> {
         return None;
     }
     let places = BREAK.as_ref()?.captures_iter(text);
-    let mut places = places.filter_map(|found| Some(found.get(1).or(found.get(2))?.start()));
+    let mut places = places.filter_map(|found| Some(found.iter().flatten().nth(1)?.start()));
     places.find(|at| {
         let before = text.get(..*at).unwrap_or_default();
         ['"', '`']
@@ -163,7 +163,11 @@ mod tests {
             for around in ["", "x ", "Ã "] {
                 let text = format!("{around}{misread_text}");
                 let found = misread(&text);
-                assert_eq!(found.map(|found| found.1), Some(expected), "{misread_text}");
+                assert_eq!(
+                    found.map(|found| found.1),
+                    Some(expected.to_owned()),
+                    "{misread_text}"
+                );
             }
         }
         // Twice misread.
@@ -192,7 +196,7 @@ mod tests {
         }
         for (text, at) in [
             ("One.\\nTwo", 4),
-            ("a\\n\\nb", 3),
+            ("a\\n\\nb", 1),
             ("Steps:\\n- one", 6),
             ("Ende.\\n", 5),
             ("结束。\\n再见", 9),
@@ -233,9 +237,7 @@ mod tests {
         }
         let splits = "{% if '</think>' in content %}{{ content.split(\"</think>\")[-1] }}";
         assert!(takes_out(splits) && takes_out("{{ c.split('</think>') }}"));
-        assert!(
-            !takes_out("{{ '<think>' + r + '</think>' }}", "<think>") && !takes_out("", "[THINK]")
-        );
+        assert!(!takes_out("{{ '<think>' + r + '</think>' }}") && !takes_out(""));
         assert_eq!(end("Oslo.<|eot_id|>\n"), Some("<|eot_id|>"));
         assert_eq!(end("<s>old</s> new"), None);
         assert!(is_tag("<think>") && is_tag("</think>") && !is_tag("<|im_end|>"));

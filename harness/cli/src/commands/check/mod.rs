@@ -328,6 +328,9 @@ impl Check<'_> {
         let judged = suite.templates.iter().filter_map(|template| {
             let pairs = suite.pairs_among(template, &suite.cases);
             let all: Vec<&Case> = pairs.map(|pair| pair.case).collect();
+            if all.is_empty() {
+                return None;
+            }
             self.runner
                 .judge_conversations(template, tokenizers, &all, &choice)
         });
