@@ -130,7 +130,7 @@ pub fn read_conversations(path: &Path) -> Result<(String, Vec<String>), LibraryE
         fields.insert("name".to_owned(), one.name.into());
         Value::Object(fields)
     });
-    Ok((Value::from_iter(named).to_string(), notes))
+    Ok((named.collect::<Value>().to_string(), notes))
 }
 
 /// Makes the report card of a template, and compares the template with another one if it should be

@@ -145,13 +145,15 @@ impl Runner<'_> {
         let rules = LOG_RULES.iter().enumerate();
         let unjudged = rules.filter(|(at, rule)| by & (1 << at) == 0 && choice.has(&rule.contract));
         let unjudged = unjudged.map(|(_, rule)| (rule.contract.id, rule.unjudged));
-        let (causes, unjudged) = (of_log, unjudged.collect());
-        let log = (!choice.is_without_logs()).then_some(JudgedLog { causes, unjudged });
+        let log = JudgedLog {
+            causes: of_log,
+            unjudged: unjudged.collect(),
+        };
         Some(JudgedConversations {
             template: template.name.to_string(),
             conversations: cases.len(),
             causes: of_template,
-            log,
+            log: (!choice.is_without_logs()).then_some(log),
         })
     }
 }

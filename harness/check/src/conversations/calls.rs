@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use rolecall_core::Case;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::message::{calls_of, in_message, name_of, shown, texts_of};
 use super::schema;
@@ -109,11 +109,15 @@ impl Asked<'_> {
     }
 }
 
+fn schema_of(tool: &Value) -> Option<&Value> {
+    tool["function"].get("parameters")
+}
+
 fn judge_tools(tools: &[&Value], found: &mut Symptoms) {
     for (number, tool) in tools.iter().enumerate() {
         found.judges("tools-are-schemas");
         let name = name_of(tool);
-        if let Some((what, detail)) = schema::fault(&tool["function"]["parameters"]) {
+        if let Some((what, detail)) = schema_of(tool).and_then(schema::fault) {
             found.say(what, format!("tool {}{detail}", shown(name)));
         }
         let mut before = tools.iter().take(number);
@@ -126,22 +130,21 @@ fn judge_tools(tools: &[&Value], found: &mut Symptoms) {
 /// Judges a call by the tools of its conversation. A system message may describe them itself.
 fn judge_call(case: &Case, tools: &[&Value], at: usize, call: &Value, found: &mut Symptoms) {
     let name = name_of(call);
-    let said = &call["function"]["arguments"];
-    let is_absent = call["function"].get("arguments").is_none();
+    let said = call["function"].get("arguments");
     let read: Option<Value> = match said {
-        Value::String(text) => serde_json::from_str(text).ok(),
-        _ if is_absent => Some(Value::Object(serde_json::Map::new())),
-        other => Some(other.clone()),
+        Some(Value::String(text)) => serde_json::from_str(text).ok(),
+        said => Some(said.cloned().unwrap_or_else(|| Map::new().into())),
     };
     let Some(read) = read.filter(Value::is_object) else {
-        let text = said.to_string();
-        let text = in_message(at, said.as_str().unwrap_or(&text));
-        return found.say("the arguments of a call are no JSON object", text);
+        let text = said.map(Value::to_string).unwrap_or_default();
+        let text = said.and_then(Value::as_str).unwrap_or(&text);
+        let what = "the arguments of a call are no JSON object";
+        return found.say(what, in_message(at, text));
     };
     let tool = tools.iter().find(|tool| name_of(tool) == name);
     let mut system = case.messages.iter().filter(|one| one["role"] == "system");
     let misfit = match tool {
-        Some(tool) => schema::misfit(&tool["function"]["parameters"], &read),
+        Some(tool) => schema_of(tool).and_then(|schema| schema::misfit(schema, &read)),
         None if tools.is_empty() => {
             let is_described = system.any(|one| texts_of(one).concat().contains(name));
             (!is_described).then_some((NO_TOOLS, String::new()))

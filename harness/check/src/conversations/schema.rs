@@ -133,8 +133,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn said(schema: &Value, arguments: Value) -> String {
-        misfit(schema, &arguments).map_or_else(String::new, |one| one.1.replacen(": ", "", 1))
+    fn said(schema: &Value, arguments: &Value) -> String {
+        misfit(schema, arguments).map_or_else(String::new, |one| one.1.replacen(": ", "", 1))
     }
 
     #[test]
@@ -187,17 +187,17 @@ mod tests {
             (json!({"city": "a", "self": {}}), "there is no `self.city`"),
             (json!({"city": "a", "land": 1}), "`land` is `1`"),
         ] {
-            assert_eq!(said(&schema, arguments.clone()), expected, "{arguments}");
+            assert_eq!(said(&schema, &arguments), expected, "{arguments}");
         }
         let closed = json!({"properties": {"a": {}}, "additionalProperties": false});
-        assert_eq!(said(&closed, json!({"b": 1})), "`b` is `1`");
+        assert_eq!(said(&closed, &json!({"b": 1})), "`b` is `1`");
         for open in [
             json!({}),
             json!({"properties": {}}),
             json!(true),
             json!({"additionalProperties": true, "properties": {"a": {}}}),
         ] {
-            assert_eq!(said(&open, json!({"b": 1})), "", "{open}");
+            assert_eq!(said(&open, &json!({"b": 1})), "", "{open}");
         }
     }
 

@@ -94,11 +94,12 @@ pub(super) fn takes_out(source: &str) -> bool {
 }
 
 /// What opens a call in the text of an answer, or JSON with the name of a tool.
-pub(super) fn call<'t>(text: &'t str, mut is_tool: impl FnMut(&str) -> bool) -> Option<&'t str> {
+pub(super) fn call(text: &str, mut is_tool: impl FnMut(&str) -> bool) -> Option<&str> {
     let is_call = || {
         let read: Value = serde_json::from_str(text).ok()?;
-        let has_arguments = read["arguments"].is_object() || read["parameters"].is_object();
-        (has_arguments && is_tool(read["name"].as_str()?)).then_some(text)
+        let arguments = read.get("arguments").or(read.get("parameters"))?;
+        let name = read.get("name")?.as_str()?;
+        (arguments.is_object() && is_tool(name)).then_some(text)
     };
     let is_object = text.trim_start().starts_with('{');
     found(&CALL, text).or_else(|| is_object.then(is_call)?)

@@ -28,8 +28,7 @@ fn rule(columns: &mut dyn Iterator<Item = &'static str>) -> Option<LogRule> {
     let (id, severity) = (columns.next()?, Severity::named(columns.next()?)?);
     let (meaning, guards_against) = (columns.next()?, columns.next()?);
     let page = format!(
-        "# {id}\n\nIn a log, {meaning}. This guards against {guards_against}.\n\n`check MODEL log.jsonl` \
-         judges the conversations by it, whatever the template is."
+        "# {id}\n\n`check MODEL log.jsonl` judges conversations by it, whatever their template is."
     );
     let contract = Contract {
         id,
