@@ -112,9 +112,10 @@ pub(super) fn end(text: &str) -> Option<&str> {
 
 /// Whether what looks like a control token has a meaning of its own: see [`thought`] and [`call`].
 pub(super) fn is_tag(token: &str) -> bool {
-    [&OPENED, &CLOSED, &CALL]
+    let opening = token.replacen('/', "", 1);
+    [&OPENED, &CALL]
         .into_iter()
-        .any(|pattern| found(pattern, token).is_some())
+        .any(|pattern| found(pattern, &opening).is_some())
 }
 
 #[cfg(test)]
@@ -241,6 +242,12 @@ mod tests {
         assert!(!takes_out("{{ '<think>' + r + '</think>' }}") && !takes_out(""));
         assert_eq!(end("Oslo.<|eot_id|>\n"), Some("<|eot_id|>"));
         assert_eq!(end("<s>old</s> new"), None);
-        assert!(is_tag("<think>") && is_tag("</think>") && !is_tag("<|im_end|>"));
+        assert!(
+            is_tag("<think>")
+                && is_tag("</think>")
+                && is_tag("[/THINK]")
+                && is_tag("</tool_call>")
+                && !is_tag("<|im_end|>")
+        );
     }
 }
