@@ -8,11 +8,12 @@ use rolecall_answers::draft::Draft;
 use rolecall_answers::reader::OwnReader;
 use rolecall_answers::reading::read_all;
 use rolecall_check::card::{Card, examine, examine_with, served};
+use rolecall_check::choice::ContractChoice;
 use rolecall_check::contract::{INTERNAL_ERROR, Severity};
 use rolecall_check::fingerprint::{Answer, Fingerprint};
 use rolecall_check::fix::{Fixer, Work};
 use rolecall_check::side_by_side::compare_probes;
-use rolecall_check::tokenizer::{Segmenter, Tokenizer, TokenizerParts};
+use rolecall_check::tokenizer::{Segmenter, Tokenizer, TokenizerParts, Tokenizers};
 use rolecall_cli::report::card::{CardDetail, write as write_card};
 use rolecall_cli::report::diagnostic::Diagnostic;
 use rolecall_cli::report::{github, junit, sarif};
@@ -256,8 +257,8 @@ proptest! {
         let card = examine_with(engine, &template, Some(&tokenizer(false)));
         prop_assert_eq!(internal_errors(&card), [""; 0]);
         served(engine, &template, &[Front::Vllm, Front::Ollama]);
-        let judged = runner.judge_conversations(&template, &all).unwrap();
-        prop_assert!(judged.causes.iter().all(|one| one.rule != INTERNAL_ERROR.id), "{:?}", judged.causes);
+        let judged = runner.judge_conversations(&template, &Tokenizers::default(), &all, &ContractChoice::default()).unwrap();
+        prop_assert!(judged.all().all(|one| one.rule != INTERNAL_ERROR.id), "{:?}", judged.causes);
         Fixer {
             engine,
             cases: &|| cases.as_slice(),

@@ -313,6 +313,12 @@ fn json_results_are_as_their_published_schemas_say() {
     holds("cards.schema.json", &served);
     let cards = document(&["check", "turns.jinja", "--format", "json"]);
     holds("cards.schema.json", &cards);
+    folder.write("log.jsonl", r#"[{"role": "user", "content": ""}]"#);
+    let judged = document(&["check", "turns.jinja", "log.jsonl", "--format", "json"]);
+    let log = &judged["conversations"][0]["log"];
+    assert_eq!(log["causes"][0]["rule"], "texts-not-empty");
+    assert!(log["unjudged"]["calls-fit-tools"].is_string(), "{log}");
+    holds("cards.schema.json", &judged);
     folder.write("other.jinja", "{{ messages[0].content }}!{{ y }");
     folder.write("worse.jinja", "{{ messages[0].content }}{{ y.z }}!");
     for others in [[chat, "worse.jinja"], ["bad.jinja", "other.jinja"]] {

@@ -19,9 +19,16 @@ impl ContractChoice {
         })
     }
 
-    /// Whether there is nothing left to judge by.
+    /// Whether there is nothing left to judge templates by.
     pub fn is_empty(&self) -> bool {
         !contract::ALL.iter().any(|one| self.has(one))
+    }
+
+    /// Whether there is nothing left to judge logs by.
+    pub fn is_without_logs(&self) -> bool {
+        !contract::LOG_RULES
+            .iter()
+            .any(|rule| self.has(&rule.contract))
     }
 
     /// Whether the user wants to know about a contract, or has to.
@@ -33,5 +40,8 @@ impl ContractChoice {
 }
 
 fn contracts(names: &[String]) -> Result<Vec<&'static Contract>, String> {
-    names.iter().map(|name| contract::find(name)).collect()
+    names
+        .iter()
+        .map(|name| contract::find_chosen(name))
+        .collect()
 }

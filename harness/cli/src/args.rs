@@ -454,11 +454,14 @@ pub(crate) struct CheckArguments {
     /// Fail on warnings as well as errors
     #[arg(long)]
     pub(crate) strict: bool,
+    /// What may fail the check, separated by commas; default: both. `log` is a gate for training data
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    pub(crate) fail_on: Vec<FailOn>,
     /// Judge by these contracts only, separated by commas: `rolecall list contracts` names them
-    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = contract::find, add = ArgValueCompleter::new(completion::contracts))]
+    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = contract::find_chosen, add = ArgValueCompleter::new(completion::contracts))]
     pub(crate) select: Vec<&'static Contract>,
     /// Judge by all contracts but these
-    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = contract::find, add = ArgValueCompleter::new(completion::contracts))]
+    #[arg(long, value_name = "CONTRACT", value_delimiter = ',', value_parser = contract::find_chosen, add = ArgValueCompleter::new(completion::contracts))]
     pub(crate) ignore: Vec<&'static Contract>,
     /// Also compare with the template that this one was made from: any template or model, or `base`
     /// for the one that rolecall.toml, the model card or the GGUF file names. Without a value, or with
@@ -503,6 +506,15 @@ pub(crate) struct CheckArguments {
     /// Do it again whenever one of the files changes, until Ctrl-C
     #[arg(long, conflicts_with = "output")]
     pub(crate) watch: bool,
+}
+
+/// What may fail a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// Templates, and what they make of conversations
+    Template,
+    /// The conversations themselves
+    Log,
 }
 
 /// A front after `--served`. None stands for all of them.
@@ -892,7 +904,7 @@ pub(crate) struct MaskArguments {
 fn explained(name: &str) -> Result<Explained, String> {
     match Front::named(name) {
         front if front.is_served() => Ok(Explained::Front(front)),
-        _ => contract::find(name).map(Explained::Contract),
+        _ => contract::find_chosen(name).map(Explained::Contract),
     }
 }
 

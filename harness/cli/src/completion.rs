@@ -37,7 +37,8 @@ fn begun(
 
 pub(crate) fn contracts(typed: &OsStr) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy();
-    let all = contract::ALL.iter();
+    let of_logs = contract::LOG_RULES.iter().map(|rule| &rule.contract);
+    let all = contract::ALL.iter().copied().chain(of_logs);
     all.filter(|contract| contract.id.starts_with(typed.as_ref()))
         .map(|contract| CompletionCandidate::new(contract.id).help(Some(contract.meaning.into())))
         .collect()

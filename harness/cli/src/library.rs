@@ -1,26 +1,29 @@
 //! The command as a library: it finds, judges and compares templates as the command does, and
 //! returns what the command would print.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::commands::check::{document as checked, report as cards};
 use crate::commands::diff::report;
 use crate::report::card::CardDetail;
-use crate::report::clean;
+use crate::report::{clean, conversations};
 use rolecall_check::card::Card;
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::reach::Reach;
 use rolecall_check::served;
+use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::guard::take_internal_errors;
 use rolecall_core::problem::Problem;
-use rolecall_core::{Limits, Template};
+use rolecall_core::{Case, Limits, Template};
 use rolecall_front::engines::Engines;
 use rolecall_front::front::Front;
 use rolecall_suite::comparison::{Comparison, SideKind};
+use rolecall_suite::conversation;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::run::Runner;
 use rolecall_suite::suite::{Pair, Suite};
 use rolecall_suite::workspace::{Subject, Workspace, stdin};
+use serde_json::Value;
 
 use crate::failure::{self, Failure};
 use crate::limits::ChosenLimits;
@@ -46,6 +49,8 @@ pub struct CheckOptions<'o> {
     /// The fronts of applications that serve the template, to say what they make of conversations.
     /// All that are known if there is none in the list.
     pub served: Option<Vec<String>>,
+    /// A file with conversations to judge, too.
+    pub conversations: Option<PathBuf>,
 }
 
 /// What the command prints about something.
@@ -113,18 +118,33 @@ pub fn find(text: &str) -> Result<FoundTemplates, LibraryError> {
     })
 }
 
+/// Reads a file with conversations: as JSON the fields of each that can be read, with its `name`, and what
+/// there is to say about the file and what cannot be read.
+pub fn read_conversations(path: &Path) -> Result<(String, Vec<String>), LibraryError> {
+    let found = conversation::read_file(path).map_err(Failure::Problems)?;
+    let notes = found.note(path).map(|note| note.to_string());
+    let problems = found.problems.iter().map(ToString::to_string);
+    let notes = notes.into_iter().chain(problems).collect();
+    let named = found.read.into_iter().map(|one| {
+        let mut fields = one.fields;
+        fields.insert("name".to_owned(), one.name.into());
+        Value::Object(fields)
+    });
+    Ok((named.collect::<Value>().to_string(), notes))
+}
+
 /// Makes the report card of a template, and compares the template with another one if it should be
 /// like that.
 pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<Report, LibraryError> {
     let choice = ContractChoice::named(&options.select, &options.ignore).map_err(LibraryError)?;
-    if choice.is_empty() {
+    if choice.is_empty() && (options.conversations.is_none() || choice.is_without_logs()) {
         let message = "`select` and `ignore` leave no contract to judge by";
         return Err(LibraryError(message.to_owned()));
     }
     let engines = Engines::default();
     let runner = runner(&engines)?;
     let templates = std::slice::from_ref(template);
-    let mut cards = examine(&runner, templates, &choice)?;
+    let (mut cards, tokenizers) = examine(&runner, templates, &choice)?;
     let fronts = options.served.as_ref().map(|names| {
         let fronts = names.iter().map(|name| served::front(name));
         fronts
@@ -137,6 +157,20 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<Report, 
         card.served = fronts
             .as_deref()
             .and_then(|fronts| runner.served(template, fronts));
+    }
+    let mut suite = Suite {
+        templates: vec![template.clone()],
+        ..Suite::default()
+    };
+    let mut judged = Vec::new();
+    if let Some(path) = &options.conversations {
+        let read = conversation::read_file(path).map_err(Failure::Problems)?;
+        suite.cases = suite.told_of(path, read);
+        if !suite.problems.is_empty() {
+            return Err(Failure::Problems(suite.problems).into());
+        }
+        let cases: Vec<&Case> = suite.cases.iter().collect();
+        judged.extend(runner.judge_conversations(template, &tokenizers, &cases, &choice));
     }
     let mut bases = Vec::new();
     if let Some(base) = options.like {
@@ -153,13 +187,18 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<Report, 
     let bases: Vec<&Comparison> = bases.iter().collect();
     hold_whole()?;
     Ok(Report {
-        json: text(|out| checked::write(out, &cards, Reach::of(&cards, None), &bases, None, &[]))?,
+        json: text(|out| {
+            checked::write(out, &cards, Reach::of(&cards, None), &bases, None, &judged)
+        })?,
         text: plain(|out| {
             let detail = CardDetail::Marked;
             let mut cards = cards.iter();
             cards.try_for_each(|card| cards::write_card(out, card, detail, &card.template))?;
             let mut bases = bases.iter();
-            bases.try_for_each(|base| report::write_base(out, base, false))
+            bases.try_for_each(|base| report::write_base(out, base, false))?;
+            let mut judged = judged.iter();
+            let (name, is_of_template) = (template.name.as_str(), !choice.is_empty());
+            judged.try_for_each(|one| conversations::write(out, one, &suite, name, is_of_template))
         })?,
     })
 }
@@ -174,7 +213,7 @@ pub fn diff(a: &Template, b: &Template, names: [String; 2]) -> Result<Report, Li
     let sides = [&one, &other].map(|suite| suite.pairs().collect::<Vec<Pair<'_>>>());
     comparison.render([&runner, &runner], sides, &[]);
     let all = ContractChoice::default();
-    let cards = examine(&runner, &[a.clone(), b.clone()], &all)?;
+    let (cards, _) = examine(&runner, &[a.clone(), b.clone()], &all)?;
     comparison.add_cards(&cards);
     if comparison.tally().count() == 0 {
         let message = "there is no case that both sides have";
@@ -209,12 +248,13 @@ fn examine(
     runner: &Runner<'_>,
     templates: &[Template],
     choice: &ContractChoice,
-) -> Result<Vec<Card>, Failure> {
+) -> Result<(Vec<Card>, Tokenizers), Failure> {
     let (tokenizers, problems) = session::tokenizers(templates);
     if !problems.is_empty() {
         return Err(Failure::Problems(problems));
     }
-    Ok(runner.examine_by(templates, &tokenizers, choice))
+    let cards = runner.examine_by(templates, &tokenizers, choice);
+    Ok((cards, tokenizers))
 }
 
 fn text(

@@ -11,6 +11,7 @@ pub mod source;
 pub mod syntax_error;
 
 pub mod base;
+pub mod context;
 
 pub mod protocol;
 

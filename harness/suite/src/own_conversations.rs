@@ -1,11 +1,16 @@
 //! What is wrong with conversations of a user's own, gathered by cause.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
-use rolecall_check::contract::{self, Severity};
-use rolecall_check::conversations::{RULES, Symptom, judge};
+use rolecall_check::choice::ContractChoice;
+use rolecall_check::contract::{self, LOG_RULES, Severity};
+use rolecall_check::conversations::{Length, Symptoms, judge};
+use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::{Case, CaseId, Template};
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
+use rolecall_io::context;
 use serde::Serialize;
 
 use crate::cause::{Groups, error, size};
@@ -20,15 +25,38 @@ pub struct JudgedConversations {
     pub template: String,
     /// How many conversations were judged.
     pub conversations: usize,
+    /// What the template makes of them that is wrong, the worst first, and of what is as bad the most
+    /// frequent.
+    pub causes: Vec<ConversationCause>,
+    /// What is wrong with the conversations themselves. Absent if the chosen contracts say nothing about
+    /// that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<JudgedLog>,
+}
+
+/// What is wrong with conversations themselves, whatever the template is.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct JudgedLog {
     /// What is wrong, the worst first, and of what is as bad the most frequent.
     pub causes: Vec<ConversationCause>,
+    /// The rules by which nothing was judged, each with the reason.
+    pub unjudged: BTreeMap<&'static str, &'static str>,
+}
+
+impl JudgedConversations {
+    /// All causes: first what the template makes of the conversations, then what is wrong with these.
+    pub fn all(&self) -> impl Iterator<Item = &ConversationCause> {
+        let of_log = self.log.iter().flat_map(|log| &log.causes);
+        self.causes.iter().chain(of_log)
+    }
 }
 
 /// What is wrong with some of the conversations, for one reason.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConversationCause {
-    /// The contract that is broken, `arguments-are-json`, `calls-answered` or `internal-error`.
+    /// The contract that is broken, a rule for logs, or `internal-error`.
     pub rule: &'static str,
     pub severity: Severity,
     /// What is wrong.
@@ -49,35 +77,43 @@ pub struct ConversationCause {
 impl ConversationCause {
     /// What should be.
     pub fn meaning(&self) -> &'static str {
-        let mut rules = RULES.iter();
-        let own = rules.find(|(name, _)| *name == self.rule);
-        own.map(|(_, meaning)| *meaning)
-            .or_else(|| contract::by_id(self.rule).map(|one| one.meaning))
-            .unwrap_or_default()
+        contract::find_chosen(self.rule).map_or(contract::INTERNAL_ERROR.meaning, |one| one.meaning)
+    }
+
+    /// Whether the conversation itself is wrong, and not what the template makes of it.
+    pub fn is_of_log(&self) -> bool {
+        contract::log_rule(self.rule).is_some()
     }
 }
 
 impl Runner<'_> {
-    /// Judges a template by the cases that it is rendered with. None if its dialect has no engine.
+    /// Judges a template and a log by the cases that the template is rendered with, by the chosen
+    /// contracts. None if its dialect has no engine.
     pub fn judge_conversations(
         &self,
         template: &Template,
+        tokenizers: &Tokenizers,
         cases: &[&Case],
+        choice: &ContractChoice,
     ) -> Option<JudgedConversations> {
         let engine = self.engine(template.dialect)?;
         let program = FrontProgram::load(engine, template);
+        let tokenizer = tokenizers.of(template).filter(|one| one.is_whole());
+        let length = tokenizer.zip(context::of(&template.path));
+        let length = length.map(|(tokenizer, most)| Length { tokenizer, most });
         let judged = |case: &&Case| {
             let front = Pair { template, case }.front();
             let render = |case: &Case| {
                 let model = program.model.with(case, front);
                 program.outcome(&PreparedCase::new(case, front, &model))
             };
-            judge(template, case, &render)
+            judge(template, case, length, &render)
         };
-        let all: Vec<Vec<Symptom>> = self.on_its_threads(|| cases.par_iter().map(judged).collect());
+        let all: Vec<Symptoms> = self.on_its_threads(|| cases.par_iter().map(judged).collect());
+        let by = all.iter().fold(0, |by, one| by | one.judged);
         let mut groups = Groups::default();
         for (case, symptoms) in cases.iter().zip(all) {
-            for symptom in symptoms {
+            for symptom in symptoms.all {
                 let why = match symptom.rule {
                     "renders" => error(&symptom.what),
                     _ => symptom.what.clone(),
@@ -99,12 +135,25 @@ impl Runner<'_> {
                 anew: symptom.anew.map(|_| sum),
             }
         });
-        let mut found: Vec<ConversationCause> = sorted.collect();
+        let is_chosen = |cause: &ConversationCause| {
+            let contract = contract::find_chosen(cause.rule);
+            contract.is_ok_and(|one| choice.has(one)) || cause.rule == contract::INTERNAL_ERROR.id
+        };
+        let mut found: Vec<ConversationCause> = sorted.filter(is_chosen).collect();
         found.sort_by_key(|one| one.severity);
+        let (of_log, of_template) = found.into_iter().partition(ConversationCause::is_of_log);
+        let rules = LOG_RULES.iter().enumerate();
+        let unjudged = rules.filter(|(at, rule)| by & (1 << at) == 0 && choice.has(&rule.contract));
+        let unjudged = unjudged.map(|(_, rule)| (rule.contract.id, rule.unjudged));
+        let log = JudgedLog {
+            causes: of_log,
+            unjudged: unjudged.collect(),
+        };
         Some(JudgedConversations {
             template: template.name.to_string(),
             conversations: cases.len(),
-            causes: found,
+            causes: of_template,
+            log: (!choice.is_without_logs()).then_some(log),
         })
     }
 }

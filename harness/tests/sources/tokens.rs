@@ -6,12 +6,15 @@ use std::path::Path;
 use std::process::Output;
 
 use rolecall_check::card::{Card, examine_with};
+use rolecall_check::choice::ContractChoice;
 use rolecall_check::contract::Severity;
-use rolecall_check::tokenizer::{TokenKind, Tokenizer};
+use rolecall_check::tokenizer::{TokenKind, Tokenizer, Tokenizers};
 use rolecall_core::{Case, Conversation, Engine as _, Template};
+use rolecall_front::engines::Engines;
 use rolecall_front::sanitizing::without_marks;
 use rolecall_io::source;
 use rolecall_jinja::JinjaEngine;
+use rolecall_suite::run::Runner;
 use serde_json::{Value, json};
 
 use crate::extent::{is_everything, sample};
@@ -576,4 +579,37 @@ fn a_vocabulary_that_cannot_be_read_is_reported_with_its_place() {
     // The rest of the card is still there.
     let card = String::from_utf8(output.stdout).unwrap();
     assert!(card.contains("m (jinja), front transformers"), "{card}");
+}
+
+#[test]
+fn a_conversation_with_more_tokens_than_the_model_takes_is_an_error_of_the_log() {
+    let table = table();
+    let tokenizers = table["tokenizers"].as_object().unwrap();
+    let folder = Folder::new();
+    let tokenizer = tokenizers.values().next().unwrap();
+    folder.write("m/tokenizer.json", tokenizer.to_string());
+    let source = "{% for m in messages %}{{ m.content }}{% endfor %}";
+    let settings = json!({"chat_template": source, "model_max_length": 1000});
+    folder.write("m/tokenizer_config.json", settings.to_string());
+    let template = template_at(&folder.path("m"));
+    let (tokenizers, problems) = Tokenizers::read(
+        std::slice::from_ref(&template),
+        rolecall_check::tokens::read,
+    );
+    assert_eq!(problems, []);
+    let engines = Engines::default();
+    let runner = Runner::new(&engines, &[], Some(1)).unwrap();
+    let judged = |text: &str, tokenizers| {
+        let case = Case::from_messages(vec![json!({"role": "user", "content": text})]);
+        let choice = ContractChoice::named(&["fits-context".to_owned()], &[]).unwrap();
+        let judged = runner.judge_conversations(&template, tokenizers, &[&case], &choice);
+        judged.unwrap().log.unwrap()
+    };
+    for (count, expected) in [(0, 0), (1, 0), (333, 0), (334, 1), (100_000, 1)] {
+        let log = judged(&"é ".repeat(count), &tokenizers);
+        assert_eq!(log.causes.len(), expected, "{count}: {:?}", log.causes);
+        assert!(log.unjudged.is_empty(), "{count}");
+    }
+    let log = judged(&"é ".repeat(2000), &Tokenizers::default());
+    assert!(log.causes.is_empty() && log.unjudged.contains_key("fits-context"));
 }

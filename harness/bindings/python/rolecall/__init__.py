@@ -15,6 +15,7 @@ from __future__ import annotations
 from rolecall import _rolecall
 from rolecall._rolecall import ResponseParser, Template, __version__
 from rolecall.card import Card, Finding, check
+from rolecall.conversation import Conversation, read_conversations
 from rolecall.coverage import Coverage, Place
 from rolecall.difference import CaseDifference, Diff, diff
 from rolecall.engine import EngineRun, EngineSuite, EngineTest, hold_to_suite, run
@@ -46,6 +47,7 @@ __all__ = [
     "Card",
     "CaseDifference",
     "ContractsBroken",
+    "Conversation",
     "Coverage",
     "Diff",
     "EngineCrashed",
@@ -77,6 +79,7 @@ __all__ = [
     "get_json_schema",
     "hold_to_suite",
     "load",
+    "read_conversations",
     "run",
 ]
 

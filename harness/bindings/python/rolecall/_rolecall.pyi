@@ -1,3 +1,4 @@
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any, Literal, Protocol, TypeAlias, final, overload
@@ -156,6 +157,7 @@ class Template:
         ignore: str | Iterable[str] | None = None,
         like: Any = None,
         served: bool | str | Iterable[str] | None = None,
+        conversations: str | os.PathLike[str] | None = None,
     ) -> Card: ...
     @overload
     def parse_response(
@@ -225,7 +227,9 @@ def check(
     ignore: list[str],
     like: Template | None,
     served: list[str] | None,
+    conversations: str | None,
 ) -> tuple[str, str]: ...
+def read_conversations(place: str) -> tuple[str, list[str]]: ...
 def cover(template: Template, cases: Iterable[Any], front: str | None) -> str: ...
 def diff(a: Template, b: Template, names: tuple[str, str]) -> tuple[str, str]: ...
 def engine_names(only: list[str]) -> list[str]: ...

@@ -8,6 +8,7 @@ from rolecall.shown import Shown, template_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable
     from typing import Any
 
@@ -152,6 +153,26 @@ class Card(Shown):
         return self._card.get("served")
 
     @property
+    def conversations(self) -> list[dict[str, Any]]:
+        """What the template makes of ``check(conversations=…)`` that is wrong, by its cause."""
+        return [
+            cause for judged in self._document.get("conversations", ()) for cause in judged["causes"]
+        ]
+
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        """What is wrong with ``check(conversations=…)`` itself, whatever the template is.
+
+        Each cause has the ``rule``, its ``severity``, ``what`` is wrong, in how many conversations
+        (``count``), and the smallest one, ``example``, with the ``detail`` that shows it.
+        """
+        return [
+            cause
+            for judged in self._document.get("conversations", ())
+            for cause in judged.get("log", {}).get("causes", ())
+        ]
+
+    @property
     def departures(self) -> list[dict[str, Any]]:
         """Where the template is not like the one that ``check(like=…)`` names."""
         return [
@@ -168,6 +189,8 @@ class Card(Shown):
     def raise_for_errors(self) -> None:
         """Raise an exception if there are errors, or if the template is not like its base.
 
+        Errors in conversations, or in what the template makes of them, count too.
+
         >>> import rolecall
         >>> rolecall.Template("{{ messages[-1].content }}").check().raise_for_errors()
         Traceback (most recent call last):
@@ -179,6 +202,11 @@ class Card(Shown):
             raise TemplateSyntaxError(unread["message"], unread.get("line"), unread.get("column"))
         errors = self.errors
         words = [str(finding) for finding in errors]
+        words += [
+            f"error {cause['rule']}: {cause['what']}, as in {cause['example']}"
+            for cause in self.conversations + self.log
+            if cause["severity"] == "error"
+        ]
         departures = self.departures
         if departures:
             cases = [case["case"] for group in departures for case in group["cases"]]
@@ -202,6 +230,7 @@ def check(
     ignore: str | Iterable[str] | None = None,
     like: Any = None,
     served: bool | str | Iterable[str] | None = None,
+    conversations: str | os.PathLike[str] | None = None,
 ) -> Card:
     """Make the report card of a template, or of what :func:`rolecall.load` takes.
 
@@ -212,11 +241,14 @@ def check(
     'messages-kept'
     """
     import json
+    import os
 
     template = template_of(template)
     like = None if like is None else template_of(like)
     fronts = None if served is None or served is False else _names(None if served is True else served)
-    document, text = _rolecall.check(template, _names(select), _names(ignore), like, fronts)
+    file = None if conversations is None else os.fsdecode(conversations)
+    chosen = _names(select), _names(ignore)
+    document, text = _rolecall.check(template, *chosen, like, fronts, file)
     return Card(json.loads(document), text.strip("\n"))
 
 

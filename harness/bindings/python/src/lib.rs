@@ -44,7 +44,7 @@ mod _rolecall {
     #[pymodule_export]
     use crate::engine::{engine_names, engine_tests};
     #[pymodule_export]
-    use crate::report::{check, diff, load};
+    use crate::report::{check, diff, load, read_conversations};
     #[pymodule_export]
     use crate::response::ResponseParser;
     #[pymodule_export]

@@ -1,6 +1,8 @@
 //! Templates from places, report cards and comparisons. All are as the command has them, and come
 //! as its JSON: the package makes objects of that.
 
+use std::path::PathBuf;
+
 use pyo3::prelude::*;
 use rolecall_cli::library::{self, CheckOptions, LibraryError, Report};
 
@@ -39,7 +41,18 @@ pub(crate) fn load(
     Ok((made, [found.problems, found.notes].concat()))
 }
 
-/// Checks a template, and returns its report card as JSON and as text.
+/// Reads a file with conversations. Returns them as JSON, with what there is to say about the file.
+#[pyfunction]
+pub(crate) fn read_conversations(
+    py: Python<'_>,
+    place: PathBuf,
+) -> PyResult<(String, Vec<String>)> {
+    start_with(py)?;
+    let found = interruptible(py, move || library::read_conversations(&place))?;
+    found.map_err(|error| new(py, "LoadError", (error.to_string(),)))
+}
+
+/// Checks a template, and perhaps a file with conversations. Returns its report card as JSON and as text.
 #[pyfunction]
 pub(crate) fn check(
     py: Python<'_>,
@@ -48,6 +61,7 @@ pub(crate) fn check(
     ignore: Vec<String>,
     like: Option<&Bound<'_, Template>>,
     served: Option<Vec<String>>,
+    conversations: Option<PathBuf>,
 ) -> PyResult<(String, String)> {
     start_with(py)?;
     let template = template.get().template().clone();
@@ -58,6 +72,7 @@ pub(crate) fn check(
             ignore,
             like: like.as_ref(),
             served,
+            conversations,
         };
         library::check(&template, &options)
     });

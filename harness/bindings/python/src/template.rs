@@ -644,16 +644,18 @@ impl Template {
     /// >>> card = rolecall.Template("{{ messages[-1].content }}").check(select="messages-kept")
     /// >>> card.errors[0].severity
     /// 'error'
-    #[pyo3(signature = (*, select=None, ignore=None, like=None, served=None))]
+    #[pyo3(signature = (*, select=None, ignore=None, like=None, served=None, conversations=None))]
     fn check<'py>(
         slf: &Bound<'py, Self>,
         select: Option<&Bound<'py, PyAny>>,
         ignore: Option<&Bound<'py, PyAny>>,
         like: Option<&Bound<'py, PyAny>>,
         served: Option<&Bound<'py, PyAny>>,
+        conversations: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let module = slf.py().import("rolecall.card")?;
-        module.call_method1("check", (slf, select, ignore, like, served))
+        let arguments = (slf, select, ignore, like, served, conversations);
+        module.call_method1("check", arguments)
     }
 
     /// The name.

@@ -117,3 +117,62 @@ def test_places(folder: pathlib.Path) -> None:
     broken = rolecall.load(folder / "broken.jinja")
     with pytest.raises(rolecall.TemplateSyntaxError):
         broken.render([{"role": "user"}])
+
+
+def test_a_log_is_read_and_judged_as_by_the_command(
+    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    call = {"id": "é", "function": {"name": "weather", "arguments": "city: Oslo"}}
+    lines = [
+        {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]},
+        {"conversations": [{"from": "human", "value": "Hi"}]},
+        {
+            "prompt": [{"role": "user", "content": "Weather?"}],
+            "completion": [{"role": "assistant", "content": "", "tool_calls": [call]}],
+            "tools": [{"type": "function", "function": {"name": "weather"}}],
+        },
+        {"text": "raw"},
+    ]
+    log = folder / "log.jsonl"
+    log.write_text("\n".join(json.dumps(line) for line in lines))
+
+    with pytest.warns(UserWarning) as warned:
+        conversations = rolecall.read_conversations(log)
+    assert [one.name for one in conversations] == ["1", "2", "3"]
+    assert any("log.jsonl:4:1" in str(warning.message) for warning in warned)
+    template = rolecall.load("good.jinja")
+    first, second, third = conversations
+    prompt = template.apply_chat_template(first.messages, **first.keywords)
+    assert prompt == "<|user|>Hi<|end|><|assistant|>Ho<|end|>"
+    prompt = template.apply_chat_template(second.messages, **second.keywords)
+    assert prompt == "<|user|>Hi<|end|><|assistant|>"
+    assert third.tools == lines[2]["tools"] and third.keywords["tools"] == third.tools
+    assert "3: 2 messages" in repr(third)
+
+    with pytest.raises(rolecall.InputRefused, match="log.jsonl:4:1"):
+        rolecall.check(template, conversations=log)
+    log.write_text("\n".join(json.dumps(line) for line in lines[:3]))
+    card = rolecall.check(template, conversations=log)
+    printed = command("check", "good.jinja", "log.jsonl", "-q", "--format", "json", folder=folder)
+    assert printed.returncode == 1
+    assert card.to_dict()["conversations"] == json.loads(printed.stdout)["conversations"]
+    assert [cause["rule"] for cause in card.log] == ["arguments-are-json"]
+    assert card.log[0]["example"] == "log/3" and "city: Oslo" in card.log[0]["detail"]
+    assert {cause["rule"] for cause in card.conversations} == {"tool-calls-kept", "tools-kept"}
+    assert "the log itself, 3 conversations: 1 cause" in str(card)
+    only = template.check(select="arguments-are-json", conversations=str(log))
+    assert only.conversations == [] and only.errors == []
+    with pytest.raises(rolecall.ContractsBroken, match="arguments-are-json: .*, as in log/3"):
+        only.raise_for_errors()
+
+    log.write_text("{}")
+    with pytest.raises(rolecall.LoadError, match="log.jsonl:1:1"):
+        rolecall.read_conversations(log)
+    with pytest.raises(rolecall.LoadError):
+        rolecall.read_conversations(folder / "none.jsonl")
+    with pytest.raises(rolecall.InputRefused):
+        rolecall.check(template, conversations=folder / "none.jsonl")
+    with pytest.raises(rolecall.InputRefused, match="leave no contract"):
+        rolecall.check(template, select="texts-intact")
+    assert template.check().log == []

@@ -110,7 +110,8 @@ use rolecall_core::problem::with_did_you_mean;
 use shared::{prefix, purpose};
 
 pub use frame::{
-    Contract, Evidence, Finding, INTERNAL_ERROR, Judgement, Relation, Render, Severity,
+    Contract, Evidence, Finding, INTERNAL_ERROR, Judgement, LOG_RULES, LogRule, Relation, Render,
+    Severity, log_rule,
 };
 pub(crate) use shared::leaks::{NOTHING, occurrences};
 
@@ -229,6 +230,15 @@ pub fn find(id: &str) -> Result<&'static Contract, String> {
         let names = ALL.iter().map(|contract| contract.id);
         with_did_you_mean(format!("there is no contract `{id}`"), id, names)
     })
+}
+
+/// The same, or a rule for logs: both can be chosen.
+pub fn find_chosen(id: &str) -> Result<&'static Contract, String> {
+    let of_logs = LOG_RULES.iter().map(|rule| &rule.contract);
+    let mut all = ALL.iter().copied().chain(of_logs);
+    let names: Vec<&str> = all.clone().map(|one| one.id).collect();
+    all.find(|one| one.id == id)
+        .ok_or_else(|| with_did_you_mean(format!("there is no contract `{id}`"), id, names))
 }
 
 /// Judges a template by every contract.

@@ -14,8 +14,7 @@ use super::fixes::TemplateFixes;
 use super::numbers::counted;
 use super::place::lines;
 use rolecall_check::card::Card;
-use rolecall_check::contract::Severity;
-use rolecall_check::conversations;
+use rolecall_check::contract::{self, Severity};
 use rolecall_check::fix::Fix;
 use rolecall_io::syntax_error::SyntaxError;
 use rolecall_io::template_file::line_in_file;
@@ -36,7 +35,7 @@ pub(crate) const SYNTAX: &str = "syntax";
 pub(crate) const BASE: &str = "base";
 
 /// The names of faults that are neither a pair's nor a contract's, each with its meaning.
-pub(crate) const RULES: [(&str, &str); 10] = [
+pub(crate) const RULES: [(&str, &str); 7] = [
     (FILE, "a file that is needed is wrong"),
     (SYNTAX, "the engine cannot read the template"),
     ("no prompt", "no pair gave a prompt"),
@@ -53,10 +52,16 @@ pub(crate) const RULES: [(&str, &str); 10] = [
         "an answer is not read as the reference reads it",
     ),
     ("died", "an engine died in a request, or answers none"),
-    conversations::RULES[0],
-    conversations::RULES[1],
-    conversations::RULES[2],
 ];
+
+/// The names of faults that are no contract's of templates, each with its meaning.
+pub(crate) fn rules() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let of_logs = contract::LOG_RULES.iter().map(|rule| &rule.contract);
+    let others = of_logs.chain([&contract::INTERNAL_ERROR]);
+    RULES
+        .into_iter()
+        .chain(others.map(|one| (one.id, one.meaning)))
+}
 
 /// Something that is wrong.
 #[derive(Debug, Clone, Default)]
@@ -346,7 +351,7 @@ impl<'c> Diagnostic<'c> {
         judged: &JudgedConversations,
         suite: &Suite,
     ) -> impl Iterator<Item = Diagnostic<'c>> {
-        judged.causes.iter().map(|cause| {
+        judged.all().map(|cause| {
             let place = suite.place_of(&cause.example);
             let (path, line) =
                 place.map_or((Path::new(""), None), |(path, line)| (path, Some(line)));
@@ -355,7 +360,11 @@ impl<'c> Diagnostic<'c> {
                 subject: judged.template.clone(),
                 meaning: Some(cause.meaning()),
                 lines: line.into_iter().collect(),
-                ..Diagnostic::new(cause.rule, path, sentence(cause, judged.conversations))
+                ..Diagnostic::new(
+                    cause.rule,
+                    path,
+                    sentence(cause, judged.conversations, suite),
+                )
             }
         })
     }

@@ -36,7 +36,7 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
 pub fn write(out: &mut dyn Write, all: &[Diagnostic<'_>], folder: &Path) -> io::Result<()> {
     let mut rules = rules();
     // The rule for templates that cannot be read is among those for cards.
-    let others = diagnostic::RULES.into_iter();
+    let others = diagnostic::rules();
     let others = others.filter(|(id, _)| *id != SYNTAX && all.iter().any(|one| one.rule == *id));
     rules.extend(others.map(|(id, about)| plain_rule(id, about)));
     json::write(out, &log(&rules, all, folder))

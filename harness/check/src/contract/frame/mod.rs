@@ -10,6 +10,8 @@ mod tally;
 
 mod definition;
 
+mod of_logs;
+
 mod causes;
 mod finding;
 
@@ -18,5 +20,6 @@ pub use definition::Contract;
 pub use evidence::{Evidence, Relation, Render};
 pub use finding::{Finding, INTERNAL_ERROR};
 pub use judgement::Judgement;
+pub use of_logs::{LOG_RULES, LogRule, log_rule};
 pub use severity::Severity;
 pub(super) use tally::Tally;

@@ -6,12 +6,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::report::{clean, problems};
+use rolecall_check::choice::ContractChoice;
+use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::CaseId;
 use rolecall_core::file::{is_there, read_text, write_below};
 use rolecall_suite::adding::with_case;
 use rolecall_suite::case_file::read_family;
 use rolecall_suite::conversation::{Conversation, Conversations, case_name};
 use rolecall_suite::layout::Layout;
+use rolecall_suite::own_conversations::JudgedConversations;
 use rolecall_suite::private;
 use rolecall_suite::workspace::stdin;
 use serde_json::{Map, Value};
@@ -95,10 +98,10 @@ fn of_causes(
     let runner = session.own_runner()?;
     let pairs = suite.pairs_among(template, &suite.cases);
     let all: Vec<_> = pairs.map(|pair| pair.case).collect();
-    let judged = runner.judge_conversations(template, &all);
-    let causes = judged.map(|judged| judged.causes).unwrap_or_default();
+    let (tokenizers, choice) = (Tokenizers::default(), ContractChoice::default());
+    let judged = runner.judge_conversations(template, &tokenizers, &all, &choice);
     let mut new: Vec<(&Conversation, Vec<String>)> = Vec::new();
-    for cause in &causes {
+    for cause in judged.iter().flat_map(JudgedConversations::all) {
         let words = format!("{} ({})", cause.what, cause.rule);
         let known = new
             .iter_mut()

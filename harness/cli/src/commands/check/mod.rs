@@ -52,7 +52,7 @@ use rolecall_suite::suite::{Pair, Suite};
 use rolecall_suite::workspace::own_template::own_template;
 use rolecall_suite::workspace::without_suite::Surroundings;
 
-use crate::args::{CheckArguments, NEAREST};
+use crate::args::{CheckArguments, FailOn, NEAREST};
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::session::{self, Session};
@@ -66,15 +66,15 @@ pub(crate) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     if is_written(arguments) {
         fixing::hold_files(&arguments.paths)?;
     }
-    hold_contracts(arguments)?;
+    let (named, logs) = conversations::among(&arguments.paths);
+    let cases = [arguments.cases.clone(), logs].concat();
+    hold_contracts(arguments, !cases.is_empty())?;
     let known = arguments.baseline.as_deref();
     let known = known.map(KnownDefects::read).transpose()?;
     let listed = arguments.downloads.as_deref();
     let listed = listed.map(Downloads::read).transpose()?;
-    let (named, logs) = conversations::among(&arguments.paths);
     let (paths, counted_by_hub) = organisations::expanded(paths(named)?)?;
     let checks_base = likeness::is_asked_for(arguments)?;
-    let cases = [arguments.cases.clone(), logs].concat();
     let mut suite = loaded(arguments, &paths, &cases, checks_base)?;
     let index = arguments.index.as_deref().map(nearest::read).transpose();
     // Without this index there are still cards.
@@ -140,9 +140,9 @@ struct Checked {
 }
 
 impl Checked {
-    /// What fails the check, besides the cards. `strict` counts warnings.
-    fn others(&self, strict: bool) -> Vec<Diagnostic<'_>> {
-        self.besides_cards(|cause| fails(cause.severity, strict))
+    /// What fails the check, besides the cards.
+    fn others(&self, arguments: &CheckArguments) -> Vec<Diagnostic<'_>> {
+        self.besides_cards(|cause| fails(cause, arguments))
     }
 
     /// What there is to say besides the cards, with some causes in conversations.
@@ -151,7 +151,7 @@ impl Checked {
         let bases = self.bases.iter().flat_map(Diagnostic::of_deviations);
         let said = self.judged.iter().flat_map(|judged| {
             let all = Diagnostic::of_conversations(judged, &self.suite);
-            let all = all.zip(&judged.causes).filter(|(_, cause)| is_said(cause));
+            let all = all.zip(judged.all()).filter(|(_, cause)| is_said(cause));
             all.map(|(one, _)| one).collect::<Vec<_>>()
         });
         files.chain(bases).chain(said).collect()
@@ -165,9 +165,21 @@ impl Checked {
     }
 }
 
-/// Whether a finding fails the check, if nobody knows of it.
-fn fails(severity: Severity, strict: bool) -> bool {
-    severity == Severity::Error || strict && severity.is_defect()
+/// Whether a cause fails the check.
+fn fails(cause: &ConversationCause, arguments: &CheckArguments) -> bool {
+    let strict = arguments.strict && cause.severity.is_defect();
+    let is_of_log = cause.is_of_log();
+    let what = if is_of_log {
+        FailOn::Log
+    } else {
+        FailOn::Template
+    };
+    fails_on(arguments, what) && (strict || cause.severity == Severity::Error)
+}
+
+/// Whether something may fail the check.
+fn fails_on(arguments: &CheckArguments, what: FailOn) -> bool {
+    arguments.fail_on.is_empty() || arguments.fail_on.contains(&what)
 }
 
 impl Check<'_> {
@@ -206,7 +218,7 @@ impl Check<'_> {
                 out,
                 &checked.cards,
                 elapsed,
-                &checked.others(arguments.strict),
+                &checked.others(arguments),
                 origin.as_deref(),
             )?;
         }
@@ -292,7 +304,7 @@ impl Check<'_> {
         }
         problems::write_notes(&mut clean::messages(), &notes)?;
         if self.has_cases {
-            checked.judged = self.judged_conversations(&checked.suite);
+            checked.judged = self.judged_conversations(checked);
         }
         if checks_base {
             let (found, problems) =
@@ -307,18 +319,17 @@ impl Check<'_> {
     }
 
     /// What is wrong with the cases, by the chosen contracts.
-    fn judged_conversations(&self, suite: &Suite) -> Vec<JudgedConversations> {
+    fn judged_conversations(&self, checked: &Checked) -> Vec<JudgedConversations> {
         let choice = choice(self.arguments);
-        let is_chosen = |cause: &ConversationCause| match contract::by_id(cause.rule) {
-            Some(contract) => choice.has(contract),
-            None => choice.select.is_empty() || cause.rule == contract::INTERNAL_ERROR.id,
-        };
+        let (suite, tokenizers) = (&checked.suite, &checked.tokenizers);
         let judged = suite.templates.iter().filter_map(|template| {
             let pairs = suite.pairs_among(template, &suite.cases);
             let all: Vec<&Case> = pairs.map(|pair| pair.case).collect();
-            let mut judged = self.runner.judge_conversations(template, &all)?;
-            judged.causes.retain(is_chosen);
-            Some(judged)
+            if all.is_empty() {
+                return None;
+            }
+            self.runner
+                .judge_conversations(template, tokenizers, &all, &choice)
         });
         judged.collect()
     }
@@ -333,10 +344,11 @@ impl Check<'_> {
                 || strict && served.into_iter().any(|one| one.verdict.is_defect())
         };
         let mut bases = checked.bases.iter();
-        let mut causes = checked.judged.iter().flat_map(|judged| &judged.causes);
-        let conforms = !checked.cards.iter().any(is_broken)
-            && !bases.any(|one| one.comparison.deviates())
-            && !causes.any(|cause| fails(cause.severity, self.arguments.strict));
+        let mut causes = checked.judged.iter().flat_map(JudgedConversations::all);
+        let is_sound =
+            !checked.cards.iter().any(is_broken) && !bases.any(|one| one.comparison.deviates());
+        let conforms = (is_sound || !fails_on(self.arguments, FailOn::Template))
+            && !causes.any(|cause| fails(cause, self.arguments));
         Status::of(checked.input.is_empty(), conforms)
     }
 
@@ -361,7 +373,7 @@ impl Check<'_> {
                     &checked.judged,
                 )?;
             }
-            Format::Junit => junit::write(out, cards, &checked.others(self.arguments.strict))?,
+            Format::Junit => junit::write(out, cards, &checked.others(self.arguments))?,
             Format::Github => github::write(out, &checked.diagnostics())?,
             Format::Sarif => sarif::write(out, &checked.diagnostics(), &std::env::current_dir()?)?,
             Format::Markdown => {
@@ -369,7 +381,7 @@ impl Check<'_> {
                     out,
                     &self.reach(cards),
                     cards,
-                    &checked.others(self.arguments.strict),
+                    &checked.others(self.arguments),
                 )?;
             }
             _ => self.write_cards(checked, out)?,
@@ -390,7 +402,9 @@ impl Check<'_> {
             CardDetail::Marked
         };
         let shown_as = |card: &Card| self.shown_as(&card.template, cards.len());
-        if is_all || cards.len() <= MOST_CARDS {
+        let is_of_template = !choice(self.arguments).is_empty();
+        let is_table = is_of_template && cards.len() > 1;
+        if is_of_template && (is_all || cards.len() <= MOST_CARDS) {
             for card in cards {
                 cards::write_card(out, card, detail, &shown_as(card))?;
                 writeln!(out)?;
@@ -399,7 +413,7 @@ impl Check<'_> {
         if let ([card], false) = (cards, is_all) {
             cards::write_advice(out, card, &shown_as(card))?;
         }
-        if cards.len() > 1 {
+        if is_table {
             cards::write_table(out, cards)?;
             served::write_table(out, cards)?;
         }
@@ -409,9 +423,9 @@ impl Check<'_> {
         }
         for judged in &checked.judged {
             let shown_as = self.shown_as(&judged.template, cards.len());
-            report_conversations::write(out, judged, &checked.suite, &shown_as)?;
+            report_conversations::write(out, judged, &checked.suite, &shown_as, is_of_template)?;
         }
-        if cards.len() > 1 {
+        if is_table {
             reach::write(out, &self.reach(cards), cards, is_all)?;
         }
         Ok(())
@@ -421,7 +435,7 @@ impl Check<'_> {
     /// cause.
     fn write_page(&self, path: &Path, checked: &Checked) -> Result<(), Failure> {
         let (suite, cards) = (&checked.suite, &checked.cards);
-        let causes = checked.judged.iter().flat_map(|judged| &judged.causes);
+        let causes = checked.judged.iter().flat_map(JudgedConversations::all);
         let examples: HashSet<&CaseId> = causes.map(|cause| &cause.example).collect();
         let is_shown = |pair: &Pair<'_>| !self.has_cases || examples.contains(&pair.case.id);
         let pairs: Vec<Pair<'_>> = suite.pairs().filter(is_shown).collect();
@@ -439,7 +453,7 @@ impl Check<'_> {
         added?;
         let passes = self.status(checked) == Status::Fine;
         let (reach, downloads) = (self.reach(cards), self.downloads.as_ref());
-        let others = checked.others(self.arguments.strict);
+        let others = checked.others(self.arguments);
         let verdict = html::verdict::of_cards(cards, &reach, downloads, &others, passes);
         page::write(path, |out| page.write(out, &verdict))
     }
@@ -755,8 +769,9 @@ fn choice(arguments: &CheckArguments) -> ContractChoice {
 }
 
 /// Refuses to judge by no contract at all.
-fn hold_contracts(arguments: &CheckArguments) -> Result<(), Failure> {
-    if choice(arguments).is_empty() {
+fn hold_contracts(arguments: &CheckArguments, has_cases: bool) -> Result<(), Failure> {
+    let choice = choice(arguments);
+    if choice.is_empty() && (!has_cases || choice.is_without_logs()) {
         let message = "--select and --ignore leave no contract to judge by";
         Err(Failure::Request(message.to_owned()))
     } else {

@@ -22,7 +22,7 @@ use crate::report::wrapping::{paragraph, wrapped_command};
 use crate::report::{assumed, screen, style, syntax_error};
 use rolecall_check::capability::{Ability, Capabilities, GenerationPrompt, Support};
 use rolecall_check::card::Card;
-use rolecall_check::contract::{Finding, Judgement, Severity};
+use rolecall_check::contract::{Finding, Judgement, Severity, log_rule};
 use rolecall_core::invocation;
 
 /// The width of the left half of a card.
@@ -269,6 +269,8 @@ pub fn write_close(
     let (errors, warnings) = (broken(Severity::Error), broken(Severity::Warning));
     let count = |rule| others.iter().filter(|other| other.rule == rule).count();
     let (bases, files) = (count(BASE), count(FILE));
+    let of_log = others.iter().filter(|other| log_rule(other.rule).is_some());
+    let of_log = of_log.count();
     // No contract says more about a template that cannot be read.
     let mut read = cards.iter().filter(|card| card.syntax_error.is_none());
     text!(out, include_str!("cards_close.txt"), {
@@ -280,7 +282,8 @@ pub fn write_close(
         warnings,
         bases,
         files,
-        conversations => others.len() - bases - files,
+        conversations => others.len() - bases - files - of_log,
+        of_log,
         known => cards.iter().map(Card::explained_count).sum::<usize>(),
         style => match (errors, warnings, others.len()) {
             (0, 0, 0) => "good",

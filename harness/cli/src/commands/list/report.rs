@@ -159,10 +159,11 @@ impl ListDocument {
         ListDocument::new(Entries::Fronts(fronts.collect()))
     }
 
-    /// The contracts of report cards, the worst first.
+    /// The contracts of report cards, the worst first, then those of logs.
     pub fn contracts() -> ListDocument {
         let mut contracts = contract::ALL.to_vec();
         contracts.sort_by_key(|contract| contract.severity);
+        contracts.extend(contract::LOG_RULES.iter().map(|rule| &rule.contract));
         let contracts = contracts.into_iter().map(ContractEntry::of);
         ListDocument::new(Entries::Contracts(contracts.collect()))
     }

@@ -7,31 +7,28 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 
+mod symptom;
+
+mod message;
+
+mod schema;
+mod texts;
+
+mod calls;
+mod log;
+
 use memchr::memmem;
-use rolecall_answers::control_tokens::control_tokens_in;
 use rolecall_core::guard;
 use rolecall_core::{CONTENT, Case, Dialect, Outcome, Template};
 use serde_json::Value;
 
-use crate::contract::{self, NOTHING, Severity, occurrences};
+use crate::contract::{self, NOTHING, occurrences};
 use crate::probe::common;
+use log::Log;
+use message::{calls_of, in_message, shown, texts_of};
 
-/// What can be wrong with a conversation besides the contracts: a name, and what should be. The last one
-/// is the name of [`contract::INTERNAL_ERROR`].
-pub const RULES: [(&str, &str); 3] = [
-    (
-        "arguments-are-json",
-        "the arguments of each call are a JSON object",
-    ),
-    (
-        "calls-answered",
-        "each call of an earlier answer has a result, and each result a call",
-    ),
-    (
-        "internal-error",
-        "Rolecall examines the conversation without an internal error",
-    ),
-];
+pub use log::Length;
+pub use symptom::{Symptom, Symptoms};
 
 /// The most images of a conversation that are looked at, one render each.
 const MOST_MEDIA: usize = 16;
@@ -47,32 +44,26 @@ const MEDIA: [(&str, &str); 7] = [
     ("video_url", "a video"),
 ];
 
-/// Something that is wrong with one conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Symptom {
-    /// The contract that is broken, or one of [`RULES`].
-    pub rule: &'static str,
-    pub severity: Severity,
-    /// What is wrong: the same words wherever the cause is the same.
-    pub what: String,
-    /// What shows it in this conversation. Empty if the words above say it all.
-    pub detail: String,
-    /// How many bytes of the prompt before this one a cache computes anew, and how many it had.
-    pub anew: Option<(usize, usize)>,
-}
-
-/// What is wrong with a conversation and a template. `render` renders this and other conversations. A
-/// panic is a symptom, too: what was found before it stays.
-pub fn judge(template: &Template, case: &Case, render: &dyn Fn(&Case) -> Outcome) -> Vec<Symptom> {
+/// What is wrong with a conversation and a template, and by which rules for logs it was judged. `render`
+/// renders this and other conversations, and `length` is what the model takes, if that is known. A panic
+/// is a symptom, too: what was found before it stays.
+pub fn judge(
+    template: &Template,
+    case: &Case,
+    length: Option<Length<'_>>,
+    render: &dyn Fn(&Case) -> Outcome,
+) -> Symptoms {
     let mut judged = Judged {
         template,
         case,
         said: case_text(case),
-        found: Vec::new(),
+        found: Symptoms::default(),
     };
-    if let Err(why) = guard::catch(|| judged.all(render)) {
+    if let Err(why) = guard::catch(|| judged.all(length, render)) {
         let what = guard::internal_error("the examination of a conversation", &why);
-        judged.add(contract::INTERNAL_ERROR.id, what, String::new());
+        judged
+            .found
+            .add(contract::INTERNAL_ERROR.id, what, String::new());
     }
     judged.found
 }
@@ -82,14 +73,25 @@ struct Judged<'j> {
     case: &'j Case,
     /// Every text of the conversation, with its tools and documents.
     said: String,
-    found: Vec<Symptom>,
+    found: Symptoms,
 }
 
 impl Judged<'_> {
-    fn all(&mut self, render: &dyn Fn(&Case) -> Outcome) {
-        self.calls();
+    fn all(&mut self, length: Option<Length<'_>>, render: &dyn Fn(&Case) -> Outcome) {
+        calls::judge(self.case, &mut self.found);
+        let mut log = Log {
+            template: self.template,
+            case: self.case,
+            found: &mut self.found,
+        };
+        log.judge();
         match render(self.case) {
             Outcome::Rendered { text } => {
+                let searched = Searched::new(&text);
+                log.reasoning(&|thought| searched.says(thought));
+                if let Some(length) = length {
+                    log.length(&text, length);
+                }
                 self.texts(&text);
                 self.tools(&text);
                 self.media(&text, render);
@@ -97,76 +99,11 @@ impl Judged<'_> {
                 self.nothing(&text, render);
                 self.cache(&text, render);
             }
-            other => self.add("renders", other.text(), String::new()),
+            other => self.found.add("renders", other.text(), String::new()),
         }
     }
 
-    /// Adds a symptom, as bad as its contract. What is wrong in the conversation itself is an error.
-    fn add(&mut self, rule: &'static str, what: impl Into<String>, detail: String) {
-        let severity = match rule {
-            // The contract says what could happen. Here it has happened.
-            "control-tokens-inert" => Severity::Warning,
-            rule => contract::by_id(rule).map_or(Severity::Error, |one| one.severity),
-        };
-        let what = what.into();
-        if self
-            .found
-            .iter()
-            .any(|known| known.rule == rule && known.what == what)
-        {
-            return;
-        }
-        self.found.push(Symptom {
-            rule,
-            severity,
-            what,
-            detail,
-            anew: None,
-        });
-    }
-
-    /// Whether calls have arguments that can be read, and results.
-    fn calls(&mut self) {
-        let messages = &self.case.messages;
-        for (at, message) in messages.iter().enumerate() {
-            for call in calls_of(message) {
-                if let Some(text) = call["function"].get("arguments").and_then(Value::as_str)
-                    && !serde_json::from_str(text).is_ok_and(|read: Value| read.is_object())
-                {
-                    let what = "the arguments of a call are no JSON object";
-                    self.add("arguments-are-json", what, in_message(at, text));
-                }
-            }
-            let asked = calls_of(message).count();
-            let following = messages.iter().skip(at + 1).take(asked);
-            let given = following.take_while(|next| next["role"] == "tool").count();
-            let is_over = at + 1 < messages.len();
-            if message["role"] == "assistant" && is_over && asked > given {
-                let name = calls_of(message)
-                    .nth(given)
-                    .and_then(|call| call["function"].get("name"));
-                let name = name.and_then(Value::as_str).unwrap_or_default();
-                self.add(
-                    "calls-answered",
-                    "a call has no result",
-                    in_message(at, name),
-                );
-            }
-            let before = at.checked_sub(1).and_then(|before| messages.get(before));
-            let is_first = before.is_none_or(|before| before["role"] != "tool");
-            let follows = before.is_some_and(|before| calls_of(before).next().is_some());
-            if message["role"] == "tool" && is_first && !follows {
-                let text = texts_of(message).concat();
-                self.add(
-                    "calls-answered",
-                    "a result has no call",
-                    in_message(at, &text),
-                );
-            }
-        }
-    }
-
-    /// Whether the texts of messages are in the prompt, and no text has control tokens.
+    /// Whether the texts of messages are in the prompt.
     fn texts(&mut self, prompt: &str) {
         let messages = &self.case.messages;
         let prompt = Searched::new(prompt);
@@ -179,7 +116,7 @@ impl Judged<'_> {
         let is_cut = gone > 1 && gone < said.len();
         if let (true, Some((_, Some(text)))) = (is_cut, said.first()) {
             let what = "the first messages are not in the prompt";
-            self.add(
+            self.found.add(
                 "long-history-kept",
                 what,
                 format!("{gone} of them, from {}", shown(text)),
@@ -208,27 +145,7 @@ impl Judged<'_> {
                         format!("a text of the role `{role}` is not in the prompt"),
                     ),
                 };
-                self.add(broken, what, in_message(at, text));
-            }
-            if matches!(role, "user" | "tool") && lost.is_none() {
-                self.control_tokens(at, message);
-            }
-        }
-    }
-
-    /// Whether somebody who is not trusted wrote control tokens of the template.
-    fn control_tokens(&mut self, at: usize, message: &Value) {
-        let special = self.template.special_tokens.values();
-        let special = special.filter_map(|one| one.as_str().or_else(|| one["content"].as_str()));
-        let special: Vec<&str> = special.collect();
-        for text in texts_of(message) {
-            let mut tokens = control_tokens_in(text);
-            let is_own = |one: &&str| self.template.source.contains(*one) || special.contains(one);
-            if let Some(token) = tokens.find(is_own) {
-                let role = message["role"].as_str().unwrap_or_default();
-                let what = format!("a text of the role `{role}` has a control token");
-                self.add("control-tokens-inert", what, in_message(at, token));
-                return;
+                self.found.add(broken, what, in_message(at, text));
             }
         }
     }
@@ -241,7 +158,7 @@ impl Judged<'_> {
             for call in calls_of(message) {
                 let function = &call["function"];
                 if let Some(name) = function["name"].as_str().filter(|name| !searched.has(name)) {
-                    self.add(
+                    self.found.add(
                         "tool-calls-kept",
                         "a call is not in the prompt",
                         in_message(at, name),
@@ -257,7 +174,8 @@ impl Judged<'_> {
                 let twice = key.map(|key| format!("{{\\\"{key}\\\""));
                 if let Some(twice) = twice.filter(|twice| self.only_in(prompt, twice)) {
                     let what = "the arguments of a call are JSON in JSON";
-                    self.add("arguments-encoded-once", what, in_message(at, &twice));
+                    self.found
+                        .add("arguments-encoded-once", what, in_message(at, &twice));
                 }
             }
         }
@@ -266,7 +184,8 @@ impl Judged<'_> {
         let gone: Vec<&str> = names.filter(|name| !searched.has(name)).collect();
         if let [first, ..] = gone.as_slice() {
             let detail = format!("{} of them, such as `{first}`", gone.len());
-            self.add("tools-kept", "a tool is not in the prompt", detail);
+            self.found
+                .add("tools-kept", "a tool is not in the prompt", detail);
         }
     }
 
@@ -304,7 +223,8 @@ impl Judged<'_> {
             }
             if render(&without).text() == prompt {
                 let what = format!("{one} is not in the prompt");
-                self.add("images-kept", what, format!("message {}", at + 1));
+                self.found
+                    .add("images-kept", what, format!("message {}", at + 1));
             }
         }
     }
@@ -354,7 +274,7 @@ impl Judged<'_> {
             if let Some(mark) = mark {
                 let what =
                     format!("{name} are in the prompt as a programming language prints them");
-                self.add(rule, what, shown(&mark));
+                self.found.add(rule, what, shown(&mark));
             }
         }
     }
@@ -384,7 +304,7 @@ impl Judged<'_> {
             .find(|word| occurrences(prompt, word) > occurrences(text, word));
         if let Some(word) = leaked {
             let what = format!("`{word}` is in the prompt for a content that is null or missing");
-            self.add("no-null-leak", what, String::new());
+            self.found.add("no-null-leak", what, String::new());
         }
     }
 
@@ -418,32 +338,15 @@ impl Judged<'_> {
         if kept < until {
             let what = "the prompt does not begin with the prompt of the turn before, so a server \
                         cannot reuse its cache";
-            self.add(
+            self.found.add(
                 "history-stable",
                 what,
                 format!("{} of {until} bytes", until - kept),
             );
-            if let Some(last) = self.found.last_mut() {
+            if let Some(last) = self.found.all.last_mut() {
                 last.anew = Some((until - kept, until));
             }
         }
-    }
-}
-
-/// The calls of a message.
-fn calls_of(message: &Value) -> impl Iterator<Item = &Value> {
-    message["tool_calls"].as_array().into_iter().flatten()
-}
-
-/// The texts of a message's content.
-fn texts_of(message: &Value) -> Vec<&str> {
-    match &message[CONTENT] {
-        Value::String(text) => vec![text],
-        Value::Array(parts) => parts
-            .iter()
-            .filter_map(|part| part["text"].as_str())
-            .collect(),
-        _ => Vec::new(),
     }
 }
 
@@ -536,19 +439,6 @@ fn case_text(case: &Case) -> String {
         .chain(others)
         .for_each(|one| add(one, &mut all));
     all
-}
-
-fn in_message(at: usize, text: &str) -> String {
-    format!("message {}: {}", at + 1, shown(text))
-}
-
-/// The beginning of a text, on one line.
-fn shown(text: &str) -> String {
-    const MOST: usize = 60;
-    let line = text.trim().lines().next().unwrap_or_default();
-    let start: String = line.chars().take(MOST).collect();
-    let more = if start == text.trim() { "" } else { "…" };
-    format!("`{start}{more}`")
 }
 
 #[cfg(test)]

@@ -1,0 +1,210 @@
+//! Whether the texts of a conversation are sound, and where a template looks for them.
+
+use rolecall_answers::control_tokens::control_tokens_in;
+use rolecall_core::{CONTENT, Case, Cut, Dialect, Template};
+use serde_json::Value;
+
+use super::message::{calls_of, in_message, name_of, shown, texts_of};
+use super::symptom::Symptoms;
+use super::texts;
+use crate::tokenizer::Tokenizer;
+
+/// The rules by which each message is judged.
+const MESSAGES: &str = "content-is-known texts-not-empty no-control-tokens texts-intact";
+
+/// What can become of reasoning.
+const EARLIER: &str = "the template leaves out the reasoning of an earlier answer";
+const LACKING: &str = "the prompt lacks reasoning, whose field the template reads";
+const UNREAD: &str = "the template does not read the field in which reasoning is";
+
+/// The fields in which templates look for reasoning.
+const READ: [&str; 4] = ["reasoning_content", "reasoning", "thinking", "thought"];
+
+/// How many tokens a model takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Length<'t> {
+    pub tokenizer: &'t Tokenizer,
+    pub most: usize,
+}
+
+/// A conversation whose messages are judged one by one.
+pub(super) struct Log<'j> {
+    pub(super) template: &'j Template,
+    pub(super) case: &'j Case,
+    pub(super) found: &'j mut Symptoms,
+}
+
+impl Log<'_> {
+    pub(super) fn judge(&mut self) {
+        for (at, message) in self.case.messages.iter().enumerate() {
+            let role = message["role"].as_str().unwrap_or_default();
+            self.found.judges(MESSAGES);
+            let parts = message[CONTENT].as_array().into_iter().flatten();
+            let mut texts = parts.filter(|part| part["type"] == "text");
+            if let Some(part) = texts.find(|part| !part["text"].is_string()) {
+                self.found.say(
+                    "a part of the type `text` has no text",
+                    in_message(at, &part.to_string()),
+                );
+            }
+            if let Some(what) = self.empty(role, message) {
+                self.found.say(what, format!("message {}", at + 1));
+            }
+            for text in texts_of(message) {
+                self.intact(at, role, text);
+                if role == "assistant" {
+                    self.apart(at, text);
+                }
+                self.control_tokens(at, role, text);
+            }
+        }
+    }
+
+    /// Whether somebody asks or answers nothing.
+    fn empty(&self, role: &str, message: &Value) -> Option<&'static str> {
+        let is_media = |part: &Value| part["type"].is_string() && part["type"] != "text";
+        let mut parts = message[CONTENT].as_array().into_iter().flatten();
+        let texts = texts_of(message);
+        let is_blank = texts.iter().all(|text| text.trim().is_empty()) && !parts.any(is_media);
+        let says_other = calls_of(message).next().is_some() || message["audio"].is_object();
+        match role {
+            "user" if is_blank => Some("a question is empty"),
+            "assistant" if says_other || self.case.continue_final_message.is_some() => None,
+            "assistant" if is_blank => Some("an answer is empty"),
+            "assistant" if matches!(texts.as_slice(), ["nan" | "NaN"]) => {
+                Some("an answer is `nan`, as pandas writes a missing value")
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether no program has damaged a text.
+    fn intact(&mut self, at: usize, role: &str, text: &str) {
+        let escaped = || texts::escaped(text).filter(|_| role != "tool");
+        let places = [
+            (text.find('\0'), "a text has the character U+0000"),
+            (
+                text.find('\u{fffd}'),
+                "a text has U+FFFD, which stands for bytes that nobody could read",
+            ),
+            (
+                escaped(),
+                "a text has `\\n`, two characters, where a line ends",
+            ),
+        ];
+        for (place, what) in places {
+            if let Some(place) = place {
+                let around = text.cut(place.saturating_sub(20)..);
+                self.found.say(what, in_message(at, around));
+            }
+        }
+        if let Some((is, should)) = texts::misread(text) {
+            let what = "a text has UTF-8 that was read as Latin-1 or Windows-1252";
+            let detail = format!("{}, which should be {}", in_message(at, is), shown(&should));
+            self.found.say(what, detail);
+        }
+    }
+
+    /// Whether an answer has its calls and its reasoning in fields.
+    fn apart(&mut self, at: usize, text: &str) {
+        self.found.judges("calls-and-thoughts-apart");
+        if let Some((tag, is_whole)) = texts::thought(text)
+            && !(is_whole && texts::takes_out(&self.template.source))
+        {
+            let what = if is_whole {
+                "reasoning is in the text of an answer"
+            } else {
+                "reasoning in the text of an answer is opened or closed, and not both"
+            };
+            self.found.say(what, in_message(at, tag));
+        }
+        let mut tools = self.case.tools.iter().flatten();
+        if let Some(call) = texts::call(text, |name| tools.any(|tool| name_of(tool) == name)) {
+            self.found
+                .say("a call is in the text of an answer", in_message(at, call));
+        }
+    }
+
+    /// Whether a text has control tokens of the template, or ends like an answer of another model.
+    fn control_tokens(&mut self, at: usize, role: &str, text: &str) {
+        let is_answer = role == "assistant";
+        let is_own = |token: &&str| {
+            let mut special = self.template.special_tokens.values();
+            let is_special = special.any(|one| one == *token || one["content"] == *token);
+            (is_special || self.template.source.contains(*token))
+                && !(is_answer && texts::is_tag(token))
+        };
+        let what = match role {
+            "user" => "a question has a control token",
+            "tool" => "a result has a control token",
+            "assistant" => "an answer has a control token",
+            _ => return,
+        };
+        if let Some(token) = control_tokens_in(text).find(is_own) {
+            self.found.say(what, in_message(at, token));
+        } else if let Some(token) = texts::end(text).filter(|_| is_answer) {
+            let what = "an answer ends with a control token that the template does not have";
+            self.found.say(what, in_message(at, token));
+        }
+    }
+
+    /// Whether the prompt has the reasoning of answers. `says` tells what it has.
+    pub(super) fn reasoning(&mut self, says: &dyn Fn(&str) -> bool) {
+        let messages = &self.case.messages;
+        for (at, message) in messages.iter().enumerate() {
+            let fields = message.as_object().into_iter().flatten();
+            let fields = fields.filter(|(key, _)| is_reasoning(key));
+            for (key, text) in fields.filter_map(|(key, text)| Some((key, text.as_str()?))) {
+                self.found.judges("reasoning-is-read");
+                let is_read = self.reads(key);
+                let is_earlier = messages.iter().skip(at).any(|one| one["role"] == "user");
+                let is_asked = is_read && is_earlier && self.case.add_generation_prompt;
+                if text.trim().is_empty() || is_asked || says(text) {
+                    continue;
+                }
+                let detail = format!("`{key}` of {}", in_message(at, text));
+                let mut others = READ.into_iter().filter(|other| self.reads(other));
+                match others.next() {
+                    _ if is_read && is_earlier => self.found.say(EARLIER, detail),
+                    _ if is_read => self.found.say(LACKING, detail),
+                    Some(other) => self
+                        .found
+                        .say(UNREAD, format!("{detail}; it reads `{other}`")),
+                    None => self.found.say(UNREAD, format!("{detail}; it reads none")),
+                }
+            }
+        }
+    }
+
+    /// Whether the template reads a field of messages. Ollama reads all names of reasoning.
+    fn reads(&self, key: &str) -> bool {
+        let source = &self.template.source;
+        let mut places = source.match_indices(key);
+        let is_name = places.any(|(at, _)| {
+            let after = source.cut(at + key.len()..).chars().next();
+            source.cut(..at).ends_with(['.', '\'', '"'])
+                && after.is_none_or(|c| !c.is_alphanumeric() && c != '_')
+        });
+        is_name || self.template.dialect == Dialect::Go && source.contains(".Thinking")
+    }
+
+    /// Whether the model takes as many tokens as a prompt has. Each has a byte at least.
+    pub(super) fn length(&mut self, prompt: &str, length: Length<'_>) {
+        self.found.judges("fits-context");
+        let counts = (prompt.len() > length.most).then(|| length.tokenizer.counts(&[prompt]));
+        let count = counts.and_then(|counts| counts.ok()?.first().copied());
+        if let Some(count) = count.filter(|count| *count > length.most) {
+            let detail = format!("{count} tokens, where it takes {}", length.most);
+            self.found.say(
+                "a conversation has more tokens than the model takes",
+                detail,
+            );
+        }
+    }
+}
+
+/// Whether a field of a message is one for reasoning, by its name.
+fn is_reasoning(key: &str) -> bool {
+    let has = |words: &[&str]| words.iter().any(|word| key.contains(word));
+    has(&["reason", "think", "thought", "rationale"]) && !has(&["signature", "effort", "_id"])
+}

@@ -1,0 +1,48 @@
+//! What is in a message, and how a message is named.
+
+use rolecall_core::CONTENT;
+use rolecall_core::transcript::encode_char;
+use serde_json::Value;
+
+/// The calls of a message.
+pub(super) fn calls_of(message: &Value) -> impl Iterator<Item = &Value> {
+    message["tool_calls"].as_array().into_iter().flatten()
+}
+
+/// The name of a call's function, or of a tool.
+pub(super) fn name_of(function: &Value) -> &str {
+    let name = function["function"].get("name").or(function.get("name"));
+    name.and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The texts of a message's content.
+pub(super) fn texts_of(message: &Value) -> Vec<&str> {
+    match &message[CONTENT] {
+        Value::String(text) => vec![text],
+        Value::Array(parts) => parts
+            .iter()
+            .filter_map(|part| part["text"].as_str().or(part.as_str()))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+pub(super) fn in_message(at: usize, text: &str) -> String {
+    format!("message {}: {}", at + 1, shown(text))
+}
+
+/// The beginning of a text, on one line.
+pub(super) fn shown(text: &str) -> String {
+    const MOST: usize = 60;
+    let line = text.trim().lines().next().unwrap_or_default();
+    let mut start = String::new();
+    line.chars()
+        .take(MOST)
+        .for_each(|c| encode_char(c, &mut start));
+    let more = if line.chars().nth(MOST).is_none() && line == text.trim() {
+        ""
+    } else {
+        "…"
+    };
+    format!("`{start}{more}`")
+}
