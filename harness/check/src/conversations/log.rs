@@ -12,7 +12,7 @@ use crate::tokenizer::Tokenizer;
 /// The rules by which each message is judged.
 const MESSAGES: &str = "content-is-known texts-not-empty no-control-tokens texts-intact";
 
-/// What can become of reasoning.
+/// What can become of the reasoning of an answer.
 const EARLIER: &str = "the template leaves out the reasoning of an earlier answer";
 const LACKING: &str = "the prompt lacks reasoning, whose field the template reads";
 const UNREAD: &str = "the template does not read the field in which reasoning is";

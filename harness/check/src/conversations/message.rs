@@ -4,7 +4,7 @@ use rolecall_core::CONTENT;
 use rolecall_core::transcript::encode_char;
 use serde_json::Value;
 
-/// The calls of a message.
+/// The calls of a message, in order.
 pub(super) fn calls_of(message: &Value) -> impl Iterator<Item = &Value> {
     message["tool_calls"].as_array().into_iter().flatten()
 }

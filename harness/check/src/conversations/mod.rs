@@ -362,7 +362,7 @@ fn after_thoughts<'t>(message: &Value, text: &'t str) -> &'t str {
 /// time for each text than a short one.
 struct Searched<'p> {
     prompt: &'p str,
-    /// Where the last text ends.
+    /// Where the last text of them ends.
     last: Cell<usize>,
 }
 
