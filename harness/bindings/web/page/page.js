@@ -3,7 +3,8 @@ const $ = (id) => document.getElementById(id);
 const SECONDS = 5; // The longest that a render or a card may take.
 const MOST_SHOWN = 200_000; // Characters of a prompt.
 const MOST_LINK = 60_000; // Characters of a link's fragment.
-const MOST_STATE = 4 << 20; // Bytes that a link may unfold to.
+const MOST_TEXT = 500_000; // Characters of a text: browsers lay out longer ones for seconds.
+const TOO_LONG = "texts of up to 500,000 characters fit on this page";
 const KINDS = ["template", "message", "tool", "document", "variable", "token", "clock", "made"];
 const EXAMPLE = `{{- bos_token }}
 {%- for message in messages %}
@@ -237,9 +238,7 @@ function origin({ span, isLearned, start, end }) {
 
 const state = { dialect: "jinja", front: "", tokens: "", a: EXAMPLE, b: null, conversation: "", chosen: "", space: true, mask: false, coverage: false, messages: [] };
 const { messages: _, ...EMPTY } = state; // What a link holds.
-let examples = [];
-let fronts = {};
-let shown = [];
+let [examples, fronts, shown] = [[], {}, []];
 
 async function through(stream, bytes, most) {
   const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
@@ -268,7 +267,7 @@ async function unfolded(text) {
   const found = /^#1\.([\w-]+)$/.exec(text);
   if (!found) throw new Error("it is no link of this page");
   const bytes = Uint8Array.from(atob(found[1].replaceAll("-", "+").replaceAll("_", "/")), (sign) => sign.charCodeAt(0));
-  const kept = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(await through(new DecompressionStream("deflate-raw"), bytes, MOST_STATE)));
+  const kept = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(await through(new DecompressionStream("deflate-raw"), bytes, 4 * MOST_TEXT)));
   const isFine = ([key, value]) => key in EMPTY && (value === null ? key === "b" : typeof value === (key === "b" ? "string" : typeof state[key]));
   if (kept === null || typeof kept !== "object" || !Object.entries(kept).every(isFine)) throw new Error("it has something else in it");
   return kept;
@@ -308,6 +307,7 @@ function changed(delay = 150) {
 
 // Takes over parts of the state, and shows them.
 function take(parts) {
+  if (Object.values(parts).some((part) => part?.length > MOST_TEXT)) throw new Error(TOO_LONG);
   Object.assign(state, parts);
   const example = examples.find((one) => one.id === state.chosen);
   if (example) state.conversation = example.text;
@@ -393,8 +393,7 @@ function show(outcome) {
   prompt = isPrompt ? text : "";
 }
 
-let prompt = "";
-let pointed = -1;
+let [prompt, pointed] = ["", -1];
 
 // Shows who wrote a piece of the prompt, and what else has the same origin.
 function point(at, isKey = false) {
@@ -578,19 +577,17 @@ async function openFile(file) {
 
 async function openFiles(files) {
   const words = [];
-  const parts = {};
   // What a chat_template.jinja says wins over tokenizer_config.json, as in transformers.
   const ordered = [...files].sort((a, b) => Number(a.name.endsWith(".jinja")) - Number(b.name.endsWith(".jinja")));
   for (const file of ordered.slice(0, 20)) {
     try {
       const { note, ...found } = await openFile(file);
-      Object.assign(parts, found);
+      take(found);
       words.push(`Opened ${file.name}${note ? ` (${note})` : ""}.`);
     } catch (error) {
       words.push(`${file.name} cannot be opened: ${error.message}`);
     }
   }
-  take(parts);
   notice(words.join(" "));
 }
 
@@ -640,10 +637,7 @@ on("share", "click", async () => {
 });
 on("open", "click", () => $("files").click());
 on("files", "change", () => openFiles($("files").files));
-on("fetch", "click", () => {
-  $("hub").hidden = !$("hub").hidden;
-  if (!$("hub").hidden) $("model").focus();
-});
+on("fetch", "click", () => ($("hub").hidden = !$("hub").hidden) || $("model").focus());
 on("hub", "submit", (event) => (event.preventDefault(), fetchModel($("model").value)));
 on("prompt", "mouseover", (event) => {
   const piece = event.target.closest("[data-at]");
@@ -657,6 +651,11 @@ on("prompt", "keydown", (event) => {
 });
 addEventListener("dragover", (event) => event.preventDefault());
 addEventListener("drop", (event) => (event.preventDefault(), openFiles(event.dataTransfer.files)));
+addEventListener("paste", (event) => {
+  if (event.clipboardData.getData("text").length <= MOST_TEXT) return;
+  event.preventDefault();
+  notice(`This is not pasted: ${TOO_LONG}.`);
+});
 addEventListener("hashchange", restore);
 
 async function begin() {

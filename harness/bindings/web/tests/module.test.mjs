@@ -106,33 +106,36 @@ test("cards and patches are those of the native program", { timeout: 600_000 }, 
 
 test("two templates are compared in the conversations of the suite", () => {
   const source = readFileSync(join(ROOT, "cases/templates/chatml.jinja"), "utf8");
-  const [a, b] = [source, source.replace("<|im_end|>", "<|end|>").replace("eos_token", "'!'")].map((one) => rolecall.template(one));
+  const [a, b] = [source, source.replaceAll("<|im_start|>", "<|start|>")].map((one) => rolecall.template(one));
   const { document, text } = rolecall.diff(a, b);
-  assert.equal(document.differs, a.text.source !== b.text.source);
+  assert.equal(document.differs, true);
   assert.ok(document.counts.cases > 500 && text.length > 100, text);
   assert.equal(rolecall.diff(a, a).document.differs, false);
 });
 
 test("a render tells who wrote each byte, what the model writes, and what was never reached", () => {
-  const template = rolecall.template("{% if tools %}{{ tools[0] | tojson }}\n{% endif %}{% for m in messages %}é{{ m.content }}{% endfor %}");
+  const source = "{% if tools %}{{ tools[0] | tojson }}\n{% endif %}{% for m in messages %}é{{ m.content }}{% endfor %}";
+  const template = rolecall.template(source);
   const conversation = [{ role: "user", content: "𝄞?" }, { role: "assistant", content: "yes" }];
   const { kind, text, trace, mask, coverage } = template.outcome(conversation, { details: true });
   assert.deepEqual([kind, text], ["rendered", "é𝄞?éyes"]);
-  assert.deepEqual(trace.spans.map((span) => span.input?.path ?? span.template.column), [58, "messages[0].content", 58, "messages[1].content"].map((one, at, all) => (typeof one === "number" ? trace.spans[at].template.column : all[at])));
+  const opening = source.split("\n")[1].indexOf("é") + 1;
+  assert.deepEqual(trace.spans.map((span) => span.input?.path ?? span.template.column), [opening, "messages[0].content", opening, "messages[1].content"]);
   assert.equal(trace.spans.map((span) => span.text).join(""), text);
-  assert.deepEqual(mask.masks[0].learned, [{ start: 9, end: 12 }]);
+  assert.deepEqual(mask.masks[0].learned, [{ start: 7, end: 12 }]);
   const never = coverage.templates[0].sites.filter((site) => site.ways.every((way) => way.cases === 0));
   assert.deepEqual(never.map((site) => site.text), ["tools[0] | tojson"]);
 });
 
 test("bad input is said, and a trap leaves no trace", () => {
-  const kind = (source, conversation = []) => rolecall.template(source).outcome(conversation).kind;
+  const kind = (source) => rolecall.template(source).outcome([{ role: "user", content: "Hi" }]).kind;
   assert.equal(kind("{% if %}"), "syntax");
   assert.equal(kind("{% macro a() %}{{ a() }}{% endmacro %}{{ a() }}"), "limit");
   assert.equal(kind("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"), "limit");
   const nested = (count) => `{{ ${"(".repeat(count)}1${")".repeat(count)} }}`;
-  for (const count of [190, 10_000, 1_000_000]) assert.equal(kind(nested(count)), count < 200 ? "rendered" : "syntax", String(count));
-  assert.ok(["syntax", "failed", "limit", "refused", "rendered"].includes(kind("x".repeat(5 << 20))));
+  for (const count of [50, 10_000, 1_000_000]) assert.equal(kind(nested(count)), count < 100 ? "rendered" : "limit", String(count));
+  assert.equal(kind("x".repeat(5 << 20)), "rendered");
+  assert.equal(kind("{{ 'x' }}\n".repeat(500_000)), "limit");
   for (const conversation of ["", "1", "{}", '{"messages": {}}', `${"[".repeat(100_000)}`]) {
     assert.throws(() => rolecall.template("x").render(conversation), { name: "TemplateError", kind: "invalid" });
   }
@@ -143,6 +146,8 @@ test("bad input is said, and a trap leaves no trace", () => {
   const lies = new Uint8Array(64);
   lies.set(new TextEncoder().encode("GGUF\u0003\0\0\0"));
   lies.fill(255, 8, 24);
+  assert.deepEqual(rolecall.gguf(lies), { more: true });
+  lies.fill(9, 4, 8);
   assert.throws(() => rolecall.gguf(lies), { kind: "invalid" });
   // The instance is thrown away, and the next call has another one.
   const { call } = rolecall.instance.exports;

@@ -36,7 +36,11 @@ async function close(page) {
 
 const text = (page, selector) => page.run(`return document.querySelector(${JSON.stringify(selector)}).textContent`);
 const click = (page, selector) => page.run(`document.querySelector(${JSON.stringify(selector)}).click()`);
-const carded = (page) => page.until("document.querySelector('#card .block') && !document.querySelector('.old')");
+// The card of what was just typed.
+async function carded(page) {
+  await page.run("await new Promise((done) => setTimeout(done, 300))");
+  await page.until("document.querySelector('#card .block') && !document.querySelector('.old')");
+}
 
 test("a template is pasted, and a conversation is chosen", { timeout: 60_000 }, async () => {
   const page = await open();
@@ -188,10 +192,18 @@ test("a hostile template is ended, and typing goes on", { timeout: 120_000 }, as
   const page = await open();
   await page.fill("[aria-label='Template A']", "{% for a in range(99999) %}{% for b in range(99999) %}{{ ('x' * 999) | length }}{% endfor %}{% endfor %}");
   await page.until("/limit|ended/i.test(document.querySelector('#wrong').textContent)", 30);
+  // A card of a hundred slow renders.
+  await page.fill("[aria-label='Template A']", "{% for a in range(3000) %}{% for b in range(300) %}{% endfor %}{% endfor %}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}");
+  await page.until("document.querySelector('#card').textContent.includes('ended: it was not done after 5 seconds')");
   await page.fill("[aria-label='Template A']", "fine");
   await page.until("document.querySelector('#prompt').textContent === 'fine'");
-  await page.fill("[aria-label='Template A']", "x\n".repeat(5 << 19));
-  await page.until("document.querySelector('#wrong').textContent || document.querySelector('#prompt').textContent.length > 100000", 30);
+  await carded(page);
+  // What is pasted is no longer than a browser can lay out.
+  const paste = (length) => page.run(`const clipboardData = new DataTransfer(); clipboardData.setData("text/plain", "x".repeat(${length})); return document.querySelector("textarea").dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }))`);
+  assert.deepEqual([await paste(5 << 20), await paste(5000)], [false, true]);
+  assert.match(await text(page, "#notice"), /not pasted/);
+  await page.fill("[aria-label='Template A']", "xyz ".repeat(120_000));
+  await page.until("document.querySelector('#prompt').textContent.length > 100_000", 30);
   const worst = await page.run("let worst = 0; let last = performance.now(); for (let count = 0; count < 20; count += 1) { await new Promise((done) => setTimeout(done, 10)); worst = Math.max(worst, performance.now() - last); last = performance.now(); } return worst");
   assert.ok(worst < 2000, `${worst} ms`);
   await close(page);
