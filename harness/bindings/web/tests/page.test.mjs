@@ -211,36 +211,41 @@ test("a hostile template is ended, and typing goes on", { timeout: 120_000 }, as
 
 test("200 texts with markup stay texts", { timeout: 300_000 }, async () => {
   const tags = ["<script>stolen++</script>", "<img src=x onerror=stolen++>", "<svg onload=stolen++>", "<iframe srcdoc='<script>parent.stolen++</script>'>", "<a href='javascript:stolen++'>x</a>", "<style>*{display:none}</style>", "<base href='//evil'>", "<meta http-equiv=refresh content='0;url=//evil'>", "<form action=//evil><input name=q>", "<details open ontoggle=stolen++>", "<math><mtext></table><img src=x onerror=stolen++>", "\"><script>stolen++</script>", "'-stolen++-'", "</textarea><script>stolen++</script>", "</pre><img src=x onerror=stolen++>", "<template><script>stolen++</script></template>", "<object data='data:text/html,<script>stolen++</script>'>", "<link rel=stylesheet href=//evil>", "${stolen++}", "{{constructor.constructor('stolen++')()}}"];
-  const page = await open();
   let count = 0;
-  for (const tag of tags) {
-    const quoted = JSON.stringify(tag);
-    const literal = `'${tag.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
-    const places = [
-      ["[aria-label='Template A']", `{{ ${literal} }}{{ messages[0].content }}`],
-      ["[aria-label='Template A']", `{{ raise_exception(${literal}) }}`],
-      ["[aria-label='Template A']", tag.replaceAll("{{", "")],
-      ["[aria-label='Template A']", `{% unknown ${tag} %}`],
-      ["#conversation", `[{"role": ${quoted}, "content": ${quoted}, ${quoted}: ${quoted}}]`],
-      ["#conversation", `{"messages": [], ${quoted}: 1}`],
-      ["#conversation", tag],
-      ["#tokens", `{"eos_token": ${quoted}}`],
-      ["#tokens", tag],
-      ["#model", `hf:${tag}`],
-    ];
-    for (const [selector, value] of places) {
-      await page.fill(selector, value);
-      if (selector === "#model") await page.run("document.querySelector('#hub').requestSubmit()");
-      await page.run("await new Promise((done) => setTimeout(done, 260))");
-      count += 1;
+  const tryAll = async (page, some) => {
+    for (const tag of some) {
+      const quoted = JSON.stringify(tag);
+      const literal = `'${tag.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+      const places = [
+        ["[aria-label='Template A']", `{{ ${literal} }}{{ messages[0].content }}`],
+        ["[aria-label='Template A']", `{{ raise_exception(${literal}) }}`],
+        ["[aria-label='Template A']", tag.replaceAll("{{", "")],
+        ["[aria-label='Template A']", `{% unknown ${tag} %}`],
+        ["#conversation", `[{"role": ${quoted}, "content": ${quoted}, ${quoted}: ${quoted}}]`],
+        ["#conversation", `{"messages": [], ${quoted}: 1}`],
+        ["#conversation", tag],
+        ["#tokens", `{"eos_token": ${quoted}}`],
+        ["#tokens", tag],
+        ["#model", `hf:${tag}`],
+      ];
+      for (const [selector, value] of places) {
+        await page.fill(selector, value);
+        if (selector === "#model") await page.run("document.querySelector('#hub').requestSubmit()");
+        await page.run("await new Promise((done) => setTimeout(done, 260))");
+        count += 1;
+      }
+      await page.fill("#tokens", "");
+      await page.fill("#conversation", `[{"role": "user", "content": ${quoted}}]`);
     }
-    await page.fill("#tokens", "");
-    await page.fill("#conversation", `[{"role": "user", "content": ${quoted}}]`);
-  }
+    const left = await page.run("return [...document.querySelectorAll('script, img, svg, iframe, a, style, base, form, object, math, link')].map((one) => one.outerHTML).filter((one) => /stolen|evil/.test(one))");
+    assert.deepEqual(left, []);
+    await carded(page);
+    await close(page);
+  };
+  // Four pages at a time, because each text waits for what it is typed into.
+  const pages = await Promise.all([0, 1, 2, 3].map(() => open()));
+  await Promise.all(pages.map((page, at) => tryAll(page, tags.filter((_, number) => number % 4 === at))));
   assert.equal(count, 200);
-  assert.deepEqual(await page.run("return [...document.querySelectorAll('script, img, svg, iframe, a, style, base, form, object, math, link')].map((one) => one.outerHTML).filter((one) => /stolen|evil/.test(one))"), []);
-  await carded(page);
-  await close(page);
 });
 
 test("everything has a name, keys alone suffice, and nothing is wider than a telephone", { timeout: 240_000 }, async () => {
