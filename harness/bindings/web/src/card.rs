@@ -45,7 +45,7 @@ pub(crate) fn with_fixes(text: &TemplateText) -> Result<Value, String> {
         step: &|| {},
     };
     let is_chosen = |contract: &Contract| broken.contains(&contract.id);
-    let fixes = TemplateFixes {
+    let found = TemplateFixes {
         template: card.template.clone(),
         file: FILE.to_owned(),
         typed: FILE.to_owned(),
@@ -53,7 +53,7 @@ pub(crate) fn with_fixes(text: &TemplateText) -> Result<Value, String> {
         is_searched: true,
         fate: Fate::Shown,
     };
-    answer(&card, Some(&fixes))
+    answer(&card, Some(&found))
 }
 
 /// The card of a template.

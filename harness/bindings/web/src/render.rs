@@ -60,13 +60,13 @@ pub(crate) fn answer(
     if details {
         let (template, limits) = text.read()?;
         let (case, front) = read(template.dialect)?;
-        return detailed(template, &limits, case, front);
+        return detailed(template, &limits, &case, front);
     }
     LAST.with_borrow_mut(|last| {
         let key = [&text.source, &text.options];
-        if !last
+        if last
             .as_ref()
-            .is_some_and(|(known, _)| known.each_ref() == key)
+            .is_none_or(|(known, _)| known.each_ref() != key)
         {
             let (template, limits) = text.read()?;
             let compiled = CompiledTemplate::new(template, &limits);
@@ -108,7 +108,7 @@ fn plain(answer: &Answer) -> Rendered<'_> {
 fn detailed(
     mut template: Template,
     limits: &Limits,
-    case: Case,
+    case: &Case,
     front: Option<Front>,
 ) -> Result<Vec<u8>, String> {
     let front = front.unwrap_or_else(|| Front::of(&template));
@@ -118,12 +118,12 @@ fn detailed(
     let engine = engines.for_dialect(template.dialect);
     let engine = engine.ok_or_else(|| format!("no engine renders {}", template.dialect))?;
     let program = FrontProgram::load(engine, template);
-    let model = program.model.with(&case, front);
-    let input = PreparedCase::new(&case, front, &model);
+    let model = program.model.with(case, front);
+    let input = PreparedCase::new(case, front, &model);
     let (outcome, spans) = program.traced(&input);
     let column = || rolecall_core::guard::column_of_refusal(engine, template);
     let answer = placed(outcome, column);
-    let chosen = front.choose(template, &case).unwrap_or(template);
+    let chosen = front.choose(template, case).unwrap_or(template);
     let lines = Lines::of(&chosen.source);
     let trace = spans.as_deref().map(|spans| Trace {
         template: chosen,
@@ -134,10 +134,7 @@ fn detailed(
         decisions: None,
         sites: &[],
     });
-    let pair = [Pair {
-        template,
-        case: &case,
-    }];
+    let pair = [Pair { template, case }];
     // Models are trained with Jinja templates, and only these have masks.
     let is_masked = template.dialect == Dialect::Jinja && trace.is_some();
     let masks = is_masked.then(|| TemplateMasks::of(engine, None, template, pair).ok());
