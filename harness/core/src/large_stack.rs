@@ -22,7 +22,7 @@ mod kept {
 
     use corosensei::stack::DefaultStack;
 
-    use super::STACK;
+    use crate::large_stack::STACK;
 
     /// The part of the stack that a render needs. The rest is for the callers.
     const NEEDED: usize = STACK - (4 << 20);

@@ -20,10 +20,9 @@ use std::cell::RefCell;
 
 use rolecall_core::{Dialect, patch};
 use rolecall_front::front::Front;
-use serde::Serialize;
 use serde_json::json;
 
-use request::Request;
+use request::{Request, written};
 
 thread_local! {
     /// What the caller asks.
@@ -112,9 +111,4 @@ fn about() -> serde_json::Value {
             "go": fronts(Dialect::Go),
         },
     })
-}
-
-/// An answer as JSON.
-fn written(answer: &impl Serialize) -> Result<Vec<u8>, String> {
-    serde_json::to_vec(answer).map_err(|error| error.to_string())
 }

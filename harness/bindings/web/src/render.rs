@@ -18,8 +18,7 @@ use rolecall_front::program::FrontProgram;
 use rolecall_suite::suite::Pair;
 use serde::Serialize;
 
-use crate::request::TemplateText;
-use crate::written;
+use crate::request::{TemplateText, written};
 
 /// A template that was compiled, with the texts that it was made of.
 type Compiled = ([String; 2], CompiledTemplate);

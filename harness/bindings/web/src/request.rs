@@ -1,8 +1,8 @@
-//! What can be asked.
+//! What can be asked, and the form of the answers.
 
 use rolecall_core::{Limits, Template};
 use rolecall_front::embed;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A question: its name, and what belongs to it.
 #[derive(Debug, Deserialize)]
@@ -49,4 +49,9 @@ impl TemplateText {
     pub(crate) fn read(&self) -> Result<(Template, Limits), String> {
         embed::read_template(&self.source, &self.options)
     }
+}
+
+/// An answer as JSON.
+pub(crate) fn written(answer: &impl Serialize) -> Result<Vec<u8>, String> {
+    serde_json::to_vec(answer).map_err(|error| error.to_string())
 }
