@@ -26,7 +26,7 @@ fn workflows() -> Vec<(PathBuf, String)> {
         .find(|file| file.path.ends_with("rolecall.yml"));
     let made = made.unwrap();
     all.push((made.path, made.text));
-    assert_eq!(all.len(), 6);
+    assert_eq!(all.len(), 7);
     all
 }
 
@@ -88,7 +88,7 @@ fn actions_are_pinned_by_hash() {
 
 /// Only the jobs of a release may do more than read, and only what they need: one drafts it and signs
 /// a statement about its files, and the registries ask each job that uploads who it is. The nightly
-/// checks tell in an issue what fails.
+/// checks tell in an issue what fails, and the page is published by a job of its own.
 #[test]
 fn workflows_may_only_read() {
     let writing = Regex::new(r"([\w-]+): write").unwrap();
@@ -109,6 +109,7 @@ fn workflows_may_only_read() {
             Some("release.yml") => &["attestations", "contents", "id-token"],
             Some("publish.yml") => &["id-token"; 2],
             Some("nightly.yml") => &["issues"],
+            Some("pages.yml") => &["id-token", "pages"],
             _ => &[],
         };
         assert_eq!(found, expected, "{shown}");

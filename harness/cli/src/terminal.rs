@@ -5,7 +5,15 @@
 
 use std::io::{self, IsTerminal as _};
 
-use terminal_size::{Height, Width, terminal_size_of};
+#[cfg(not(target_family = "wasm"))]
+use terminal_size::terminal_size_of;
+use terminal_size::{Height, Width};
+
+/// There are no terminals.
+#[cfg(target_family = "wasm")]
+fn terminal_size_of<T>(_: &T) -> Option<(Width, Height)> {
+    None
+}
 
 /// The columns of the terminal for results.
 pub(crate) fn of_results() -> Option<usize> {

@@ -11,26 +11,16 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
-
-use corosensei::stack::DefaultStack;
 
 use crate::conversation::Conversation;
 use crate::coverage::{Hits, Site};
 use crate::engine::{Coverage, Engine, Observer, Program, UnknownName};
+pub use crate::large_stack::{STACK, on_large_stack};
 use crate::limits::Limits;
 use crate::outcome::{Outcome, Refusal};
 use crate::template::Template;
-
-/// The size of a stack for any template within the limits: 256 MiB of address space. It is enough
-/// to parse and render the template and to drop its values, even in an unoptimised build. Only the
-/// used part takes memory. A thread with such a stack needs no new one for each call.
-pub const STACK: usize = 256 << 20;
-
-/// The part of the stack that a render needs. The rest is for the callers.
-const NEEDED: usize = STACK - (4 << 20);
 
 /// A template that an engine has compiled or refused.
 pub struct LoadedTemplate {
@@ -161,10 +151,6 @@ impl fmt::Debug for LoadedTemplate {
 }
 
 thread_local! {
-    /// The large stack of this thread, between two calls.
-    static KEPT: Cell<Option<KeptStack>> = const { Cell::new(None) };
-    /// Whether this thread is on its large stack.
-    static IS_LARGE: Cell<bool> = const { Cell::new(false) };
     /// Whether this module will catch a panic on this thread.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
     /// The place of the last panic on this thread, if the hook of [`keep_quiet`] recorded it.
@@ -175,61 +161,6 @@ thread_local! {
 /// the hook of [`keep_quiet`] the error also has the place.
 fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     on_large_stack(|| catch(run))
-}
-
-/// Runs a closure on a stack of [`STACK`] bytes, unless the thread has one already. A new stack
-/// costs more than most renders, so the thread keeps it for the next call.
-pub fn on_large_stack<T>(run: impl FnOnce() -> T) -> T {
-    let is_enough = |left| left >= NEEDED;
-    if IS_LARGE.get() || stacker::remaining_stack().is_some_and(is_enough) {
-        return run();
-    }
-    let kept = KEPT.take().map_or_else(KeptStack::new, Ok);
-    let Ok(mut kept) = kept else {
-        return stacker::maybe_grow(NEEDED, STACK, run);
-    };
-    let result = corosensei::on_stack(&mut kept.stack, || {
-        let _mark = LargeMark::set();
-        run()
-    });
-    kept.uses += 1;
-    if kept.uses < MOST_USES {
-        KEPT.set(Some(kept));
-    }
-    result
-}
-
-/// How many calls use a stack before it makes room for a new one. A call that goes deep takes memory
-/// for its stack, which comes back only then.
-const MOST_USES: u32 = 256;
-
-/// A stack between two calls.
-struct KeptStack {
-    stack: DefaultStack,
-    uses: u32,
-}
-
-impl KeptStack {
-    fn new() -> io::Result<KeptStack> {
-        let stack = DefaultStack::new(STACK)?;
-        Ok(KeptStack { stack, uses: 0 })
-    }
-}
-
-/// Marks that this thread is on a large stack, as long as it lives.
-struct LargeMark;
-
-impl LargeMark {
-    fn set() -> LargeMark {
-        IS_LARGE.set(true);
-        LargeMark
-    }
-}
-
-impl Drop for LargeMark {
-    fn drop(&mut self) {
-        IS_LARGE.set(false);
-    }
 }
 
 /// Runs a closure. A panic in it becomes an error with the panic's message. With the hook of

@@ -40,6 +40,9 @@ pub mod words;
 pub mod engine;
 
 #[cfg(feature = "guard")]
+mod large_stack;
+
+#[cfg(feature = "guard")]
 pub mod guard;
 
 #[cfg(feature = "harness")]

@@ -21,7 +21,7 @@ use self::order::{circle, upwards};
 use crate::scratch;
 
 /// The crates, from the ground up: the folders below `harness/`.
-const CRATES: [&str; 14] = [
+const CRATES: [&str; 15] = [
     "core",
     "response",
     "jinja",
@@ -36,6 +36,7 @@ const CRATES: [&str; 14] = [
     "cli",
     "tools/agree",
     "bindings/python",
+    "bindings/web",
 ];
 
 fn harness() -> PathBuf {

@@ -24,6 +24,7 @@ pub mod syntax_error;
 
 pub mod difference;
 pub mod problems;
+#[cfg_attr(target_family = "wasm", path = "no_progress.rs")]
 pub mod progress;
 pub mod transcripts;
 

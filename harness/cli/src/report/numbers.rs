@@ -1,10 +1,16 @@
 //! Numbers as people read them.
 
-use indicatif::HumanCount;
-
 /// A number with separated thousands: `7,413`.
 pub fn thousands(number: usize) -> String {
-    HumanCount(u64::try_from(number).unwrap_or(u64::MAX)).to_string()
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 /// `1 pair`, `7,413 pairs`.

@@ -1,12 +1,15 @@
 //! A compiled template that takes conversations as JSON.
 
+use std::time::SystemTime;
+
 use crate::front::Front;
 use rolecall_core::guard::{catch, on_large_stack};
-use rolecall_core::{Limits, Template};
+use rolecall_core::{Limits, Moment, Template};
 
 use crate::embed::answer::{Answer, AnswerKind};
 use crate::embed::compiled_template::CompiledTemplate;
-use crate::embed::{conversation, options};
+use crate::embed::conversation::read_conversation;
+use crate::embed::options::read_template;
 
 /// A compiled template. Several threads may render with it at once; dropping it frees everything.
 pub struct ChatTemplate {
@@ -26,7 +29,7 @@ impl ChatTemplate {
     /// - `setup`: what an Ollama server knows about the model: `model`, `family`, `parser`,
     ///   `system`, `messages`
     pub fn compile(source: &str, options: &str) -> Result<ChatTemplate, Answer> {
-        let (template, limits) = options::read(source, options).map_err(Answer::invalid)?;
+        let (template, limits) = read_template(source, options).map_err(Answer::invalid)?;
         ChatTemplate::of(template, &limits)
     }
 
@@ -67,7 +70,8 @@ impl ChatTemplate {
 
     fn answer(&self, conversation: &str) -> Answer {
         let template = self.template();
-        let (case, front) = match conversation::read(conversation, template.dialect) {
+        let now = || Moment::from(SystemTime::now());
+        let (case, front) = match read_conversation(conversation, template.dialect, now) {
             Ok(read) => read,
             Err(reason) => return Answer::invalid(reason),
         };

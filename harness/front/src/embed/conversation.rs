@@ -1,7 +1,5 @@
 //! A conversation as JSON: the form of Rolecall's case files, with transformers' names.
 
-use std::time::SystemTime;
-
 use crate::front::Front;
 use rolecall_core::{CONTENT, Case, Dialect, Moment};
 use serde_json::{Map, Value};
@@ -11,9 +9,18 @@ use crate::embed::fields::Fields;
 /// Fields of a case that say something about the case itself. No template sees them.
 const ABOUT_THE_CASE: [&str; 3] = ["about", "flags", "dialects"];
 
-/// Reads a conversation for a template of a dialect. Also returns the front, if the conversation
-/// names one.
-pub(crate) fn read(text: &str, dialect: Dialect) -> Result<(Case, Option<Front>), String> {
+/// Reads a conversation for a template of a dialect: see
+/// [`ChatTemplate::render`](super::ChatTemplate::render). Also returns the front, if the conversation
+/// names one. `now` says what the clock shows if the conversation does not.
+///
+/// # Errors
+///
+/// The text is no conversation. The error says why in words.
+pub fn read_conversation(
+    text: &str,
+    dialect: Dialect,
+    now: impl FnOnce() -> Moment,
+) -> Result<(Case, Option<Front>), String> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| format!("the conversation is not JSON: {error}"))?;
     let fields = match value {
@@ -48,7 +55,7 @@ pub(crate) fn read(text: &str, dialect: Dialect) -> Result<(Case, Option<Front>)
         .extend(fields.object("chat_template_kwargs")?);
     case.now = match fields.text("now")? {
         Some(now) => now.parse().map_err(|error| format!("`now`: {error}"))?,
-        None => Moment::from(SystemTime::now()),
+        None => now(),
     };
     let front = fields.front(dialect)?;
     fields.finish()?;
@@ -58,6 +65,10 @@ pub(crate) fn read(text: &str, dialect: Dialect) -> Result<(Case, Option<Front>)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn read(text: &str, dialect: Dialect) -> Result<(Case, Option<Front>), String> {
+        read_conversation(text, dialect, Moment::default)
+    }
 
     fn error(text: &str) -> String {
         read(text, Dialect::Jinja).unwrap_err()
@@ -80,6 +91,7 @@ mod tests {
         assert_eq!(front, Some(Front::Raw));
         let (case, front) = read("[]", Dialect::Go).unwrap();
         assert!(case.add_generation_prompt && case.messages.is_empty() && front.is_none());
+        assert_eq!(case.now, Moment::default());
     }
 
     #[test]

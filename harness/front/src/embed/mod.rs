@@ -35,3 +35,5 @@ pub mod chat_template;
 pub use answer::{Answer, AnswerKind};
 pub use chat_template::ChatTemplate;
 pub use compiled_template::CompiledTemplate;
+pub use conversation::read_conversation;
+pub use options::read_template;

@@ -5,8 +5,13 @@ use serde_json::{Map, Value};
 
 use crate::embed::fields::Fields;
 
-/// Makes a template of its source and its options. An empty text means no options.
-pub(crate) fn read(source: &str, options: &str) -> Result<(Template, Limits), String> {
+/// Makes a template of its source and its options, with the limits of its renders: see
+/// [`ChatTemplate::compile`](super::ChatTemplate::compile). An empty text means no options.
+///
+/// # Errors
+///
+/// The options are not as they should be. The error says why in words.
+pub fn read_template(source: &str, options: &str) -> Result<(Template, Limits), String> {
     let fields = if options.trim().is_empty() {
         Map::new()
     } else {
@@ -95,7 +100,7 @@ mod tests {
     #[test]
     fn options_have_defaults() {
         for text in ["", " ", "{}", r#"{"limits": null}"#] {
-            let (template, limits) = read("x", text).unwrap();
+            let (template, limits) = read_template("x", text).unwrap();
             assert_eq!(template.dialect, Dialect::Jinja);
             assert_eq!(limits, Limits::default());
             assert_eq!(template.front, None);
@@ -107,7 +112,7 @@ mod tests {
         let text = r#"{"dialect": "go", "front": "ollama-openai", "special_tokens": {"eos_token": "</s>"},
             "variables": {"think": true}, "limits": {"fuel": 7, "prompt": 9},
             "setup": {"model": "m", "messages": [{"role": "user", "content": "Hi"}]}}"#;
-        let (template, limits) = read("x", text).unwrap();
+        let (template, limits) = read_template("x", text).unwrap();
         assert_eq!(template.dialect, Dialect::Go);
         assert_eq!(template.front.as_deref(), Some("ollama-openai"));
         assert_eq!((limits.fuel, limits.prompt), (7, 9));
@@ -134,7 +139,7 @@ mod tests {
                 "no field of the options is named `bos_token`",
             ),
         ] {
-            let error = read("x", text).unwrap_err();
+            let error = read_template("x", text).unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");
         }
     }

@@ -50,8 +50,7 @@ use rolecall_core::problem::Problem;
 
 pub use content::SourceContent;
 pub use folder::{MOST_FOLDERS, MOST_LEVELS, MOST_TEMPLATES};
-pub use gguf::without_tensors;
-pub use gguf::{base_of_gguf, is_gguf, read_vocabulary};
+pub use gguf::{base_of_gguf, is_gguf, read_vocabulary, templates_in_start, without_tensors};
 pub use ollama::ModelName;
 pub use remarks::renew_notes;
 

@@ -114,6 +114,7 @@ fn owned(folder: PathBuf) -> Result<Layout, Failure> {
 /// have made one of its name: then it is not used.
 fn private_folder() -> Result<PathBuf, Failure> {
     let folder = std::env::temp_dir().join(owner::of_user("rolecall"));
+    #[cfg_attr(not(unix), allow(unused_mut))] // Only Unix has modes.
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

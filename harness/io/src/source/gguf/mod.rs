@@ -15,12 +15,13 @@ mod metadata;
 mod vocabulary;
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{Cursor, Read as _};
 use std::path::Path;
 
 use rolecall_core::{Dialect, Template, TemplatePart};
 
 use super::content::SourceContent;
+use super::paths::stem;
 use super::remarks::{byte_order_mark, missing_tokens};
 pub(super) use metadata::DEFAULT_KEY;
 use metadata::Metadata;
@@ -45,6 +46,18 @@ pub fn is_gguf(path: &Path) -> bool {
 /// None if more of the file is needed. If the file is damaged, the problem names `path`.
 pub fn without_tensors(path: &Path, start: &[u8]) -> Result<Option<Vec<u8>>, Problem> {
     metadata::without_tensors(start).map_err(|broken| broken.in_file(path))
+}
+
+/// Reads the templates in the beginning of a GGUF file; they get the name of the file. None if more of
+/// the file is needed. If the file is damaged, the problem names `path`.
+pub fn templates_in_start(path: &Path, start: &[u8]) -> Result<Option<SourceContent>, Problem> {
+    let Some(file) = without_tensors(path, start)? else {
+        return Ok(None);
+    };
+    let length = file.len() as u64;
+    let metadata = Metadata::read(Cursor::new(file), length);
+    let metadata = metadata.map_err(|broken| broken.in_file(path))?;
+    Ok(Some(templates(path, &stem(path), metadata)))
 }
 
 /// Reads the templates of a GGUF file; they get the name of the model. With a bound, the file lies

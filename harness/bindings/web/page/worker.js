@@ -1,0 +1,38 @@
+// Works for the page in a thread of its own, so that typing never waits, and what never ends can be ended.
+import { load } from "./rolecall.js";
+
+let rolecall;
+
+const template = ({ source, options }) => rolecall.template(source, options);
+
+// Patches and comparisons need the conversations of the suite.
+async function withSuite() {
+  if (rolecall.suite) return;
+  const response = await fetch("suite.json");
+  if (!response.ok) throw new Error(`suite.json cannot be read: ${response.status}`);
+  rolecall.useSuite(new Uint8Array(await response.arrayBuffer()));
+}
+
+const jobs = {
+  about: () => rolecall.about(),
+  render: ({ a, b, conversation, now }) => {
+    const outcome = template(a).outcome(conversation, { now, details: true });
+    if (!b) return { outcome };
+    const other = template(b).outcome(conversation, { now });
+    return { outcome, other, diff: rolecall.patch(outcome.text, other.text) };
+  },
+  card: ({ a }) => template(a).card(),
+  fixes: async ({ a }) => (await withSuite(), template(a).fixes()),
+  diff: async ({ a, b }) => (await withSuite(), rolecall.diff(template(a), template(b))),
+  conversations: ({ file, name }) => rolecall.conversations(file, name),
+  gguf: ({ file, name }) => rolecall.gguf(file, name),
+};
+
+addEventListener("message", async ({ data: { job, values, module } }) => {
+  try {
+    rolecall ??= await load(module);
+    postMessage({ result: await jobs[job](values) });
+  } catch (error) {
+    postMessage({ error: error.message, kind: error.kind });
+  }
+});

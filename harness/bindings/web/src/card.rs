@@ -1,0 +1,92 @@
+//! Report cards, as the command `check` prints them, and patches.
+
+use rolecall_check::card::{Card, Examiner};
+use rolecall_check::choice::ContractChoice;
+use rolecall_check::contract::Contract;
+use rolecall_check::fix::{Fixer, Work};
+use rolecall_check::nearest;
+use rolecall_check::reach::Reach;
+use rolecall_cli::commands::check::document::CheckDocument;
+use rolecall_cli::commands::check::report::write_card;
+use rolecall_cli::report::card::CardDetail;
+use rolecall_cli::report::clean;
+use rolecall_cli::report::fixes::{self, Fate, TemplateFixes};
+use rolecall_core::{Engine, Template};
+use rolecall_front::engines::Engines;
+use serde_json::{Value, json};
+
+use crate::request::TemplateText;
+use crate::suite;
+
+/// The name of a template without one in the commands that a card recommends.
+const FILE: &str = "chat_template.jinja";
+
+/// The report card of a template: as JSON, and in words.
+pub(crate) fn card(text: &TemplateText) -> Result<Value, String> {
+    let (template, limits) = text.read()?;
+    let engines = Engines::with_limits(&limits);
+    answer(&examined(&engines, &template)?, None)
+}
+
+/// The same with patches.
+pub(crate) fn with_fixes(text: &TemplateText) -> Result<Value, String> {
+    let (template, limits) = text.read()?;
+    let cases = suite::cases()?;
+    let engines = Engines::with_limits(&limits);
+    let card = examined(&engines, &template)?;
+    let broken = card.unexplained().chain(&card.without_front);
+    let broken: Vec<&str> = broken.map(|finding| finding.contract.id).collect();
+    let fixer = Fixer {
+        engine: engine(&engines, &template)?,
+        cases: &|| cases,
+        tokenizer: None,
+        unsafe_too: false,
+        most_work: Some(Work::SECOND),
+        step: &|| {},
+    };
+    let is_chosen = |contract: &Contract| broken.contains(&contract.id);
+    let found = TemplateFixes {
+        template: card.template.clone(),
+        file: FILE.to_owned(),
+        typed: FILE.to_owned(),
+        fixes: fixer.fixes(&template, &card, is_chosen),
+        is_searched: true,
+        fate: Fate::Shown,
+    };
+    answer(&card, Some(&found))
+}
+
+/// The card of a template.
+pub(crate) fn examined(engines: &Engines, template: &Template) -> Result<Card, String> {
+    let examiner = Examiner::by(ContractChoice::default());
+    let mut card = examiner.examine(engine(engines, template)?, template, None);
+    card.nearest = card
+        .skeleton
+        .nearest(nearest::builtin(), card.dialect, None);
+    Ok(card)
+}
+
+fn engine<'e>(engines: &'e Engines, template: &Template) -> Result<&'e dyn Engine, String> {
+    let engine = engines.for_dialect(template.dialect);
+    engine.ok_or_else(|| format!("no engine renders {}", template.dialect))
+}
+
+fn answer(card: &Card, fixes: Option<&TemplateFixes>) -> Result<Value, String> {
+    let cards = std::slice::from_ref(card);
+    let all = fixes.map(std::slice::from_ref);
+    let document = CheckDocument::of(cards, Reach::of(cards, None), &[], all, &[]);
+    let mut text = Vec::new();
+    let mut written = write_card(&mut text, card, CardDetail::Marked, &card.template);
+    if let Some(fixes) = fixes {
+        written = written.and_then(|()| fixes::write(&mut text, fixes, true, true));
+    }
+    written.map_err(|error| error.to_string())?;
+    let found = fixes.into_iter().flat_map(|of| &of.fixes.found);
+    let document = serde_json::to_value(document).map_err(|error| error.to_string())?;
+    Ok(json!({
+        "document": document,
+        "text": clean::plain(&text),
+        // The template after each patch, in the order of the document.
+        "patched": found.map(|fix| fix.after.as_str()).collect::<Vec<_>>(),
+    }))
+}
