@@ -236,7 +236,7 @@ function origin({ span, isLearned, start, end }) {
 
 // ---- The state, and its link
 
-const state = { dialect: "jinja", front: "", tokens: "", a: EXAMPLE, b: null, conversation: "", chosen: "", space: true, mask: false, coverage: false, messages: [] };
+const state = { dialect: "jinja", front: "", tokens: '{"bos_token": "<s>", "eos_token": "</s>"}', a: EXAMPLE, b: null, conversation: "", chosen: "", space: true, mask: false, coverage: false, messages: [] };
 const { messages: _, ...EMPTY } = state; // What a link holds.
 let [examples, fronts, shown] = [[], {}, []];
 
@@ -369,6 +369,7 @@ function show(outcome) {
   const { kind, text, line, column } = outcome;
   const isPrompt = kind === "rendered";
   $("wrong").textContent = isPrompt ? "" : `${WHY[kind] ?? "There is no prompt"}: ${text}${line ? ` (line ${line}${column ? `, column ${column}` : ""})` : ""}`;
+  if (!isPrompt && /_token' is undefined/.test(text)) $("wrong").textContent += ': write the model\'s tokens into the field "tokens"';
   const missed = new Set();
   for (const site of (state.coverage && outcome.coverage?.templates[0]?.sites) || []) {
     if (!site.dead && site.ways.every((way) => way.cases === 0)) for (let at = site.line; at <= site.end_line; at += 1) missed.add(at);
