@@ -39,13 +39,13 @@ pub(super) fn judge(case: &Case, found: &mut Symptoms) {
         }
         asked.end(found);
         let calls: Vec<&Value> = calls_of(message).collect();
-        for (number, call) in calls.iter().enumerate() {
+        let mut beside = HashSet::new();
+        for call in &calls {
             found.judges(RESULTS);
             found.judges(CALLS);
             judge_call(case, &tools, at, call, found);
             let id = call["id"].as_str().unwrap_or_default();
-            let mut before = calls.iter().take(number);
-            if !id.is_empty() && before.any(|other| other["id"] == id) {
+            if !id.is_empty() && !beside.insert(id) {
                 found.say("two calls have the same id", in_message(at, id));
             } else if earlier.contains(id) {
                 found.say("a call has the id of an earlier one", in_message(at, id));
@@ -114,14 +114,14 @@ fn schema_of(tool: &Value) -> Option<&Value> {
 }
 
 fn judge_tools(tools: &[&Value], found: &mut Symptoms) {
-    for (number, tool) in tools.iter().enumerate() {
+    let mut names = HashSet::new();
+    for tool in tools {
         found.judges("tools-are-schemas");
         let name = name_of(tool);
         if let Some((what, detail)) = schema_of(tool).and_then(schema::fault) {
             found.say(what, format!("tool {}{detail}", shown(name)));
         }
-        let mut before = tools.iter().take(number);
-        if before.any(|other| name_of(other) == name) {
+        if !names.insert(name) {
             found.say("two tools have the same name", shown(name));
         }
     }

@@ -72,11 +72,15 @@ pub(super) fn escaped(text: &str) -> Option<usize> {
     }
     let places = BREAK.as_ref()?.captures_iter(text);
     let mut places = places.filter_map(|found| Some(found.iter().flatten().nth(1)?.start()));
+    // Whether a quotation or a piece of code is open, from one place to the next.
+    let (mut from, mut is_open) = (0, [false; 2]);
     places.find(|at| {
-        let before = text.get(..*at).unwrap_or_default();
-        ['"', '`']
-            .iter()
-            .all(|mark| before.matches(*mark).count() % 2 == 0)
+        let between = text.get(from..*at).unwrap_or_default();
+        from = *at;
+        for (mark, is_open) in ['"', '`'].into_iter().zip(&mut is_open) {
+            *is_open ^= between.matches(mark).count() % 2 == 1;
+        }
+        is_open == [false; 2]
     })
 }
 
