@@ -1,7 +1,7 @@
 //! Texts about a template, compared with the accepted ones: its report card, and its parsed
 //! answers.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use rolecall_answers::reading::MessageReading;
@@ -75,6 +75,20 @@ fn status_of_card(path: &Path, text: &str) -> SnapshotStatus {
             SnapshotStatus::Unreadable(problem.help(help))
         }
     }
+}
+
+/// The answers of a transcript and what is said of each: its verdict, and perhaps the one without its end
+/// token. Details are indented below their lines.
+fn verdicts_in(text: &str) -> BTreeMap<&str, String> {
+    let mut found: BTreeMap<&str, String> = BTreeMap::new();
+    let lines = text.lines().filter(|line| !line.starts_with(' '));
+    for (name, verdict) in lines.filter_map(|line| line.rsplit_once(": ")) {
+        let said = found.entry(name).or_default();
+        let join = if said.is_empty() { "" } else { ", " };
+        said.push_str(join);
+        said.push_str(verdict);
+    }
+    found
 }
 
 /// Texts with the others of their kind that differ in the same way from what was accepted. A text that
@@ -160,6 +174,22 @@ impl CheckedText {
             forbidden: Vec::new(),
             sidecar: None,
         }
+    }
+
+    /// What became of parsed answers: what was said of them before and what is said now, and the answers with
+    /// these. Nothing is said of an answer that is not there.
+    pub fn verdicts(&self) -> BTreeMap<[Option<String>; 2], Vec<String>> {
+        let mut groups: BTreeMap<_, Vec<String>> = BTreeMap::new();
+        if let SnapshotStatus::Changed(accepted) = &self.change {
+            let (before, now) = (verdicts_in(accepted), verdicts_in(&self.text));
+            let gone = before.keys().filter(|name| !now.contains_key(*name));
+            for name in now.keys().chain(gone) {
+                let verdicts = [before.get(name).cloned(), now.get(name).cloned()];
+                groups.entry(verdicts).or_default().push((*name).to_owned());
+            }
+        }
+        groups.retain(|[before, now], _| before != now);
+        groups
     }
 
     /// How the text differs from another one that was accepted.

@@ -14,6 +14,9 @@ use rolecall_suite::snapshot::SnapshotStatus;
 /// How many changed lines of a text people read above the verdict.
 const MOST_LINES: usize = 20;
 
+/// How many answers are named that changed in one way.
+const MOST_NAMES: usize = 3;
+
 /// Writes how a text differs from the accepted one. Nothing if it does not.
 pub fn write_change(out: &mut dyn Write, checked: &CheckedText, is_whole: bool) -> io::Result<()> {
     write_begin(out, checked, &[], is_whole, usize::MAX)
@@ -43,6 +46,9 @@ fn write_begin(
             return Ok(());
         };
         let (begin, more) = diff.begin(most);
+        if more > 0 && checked.kind == TextKind::Readings {
+            return write_verdicts(out, checked);
+        }
         let write = if is_whole {
             write_whole_diff
         } else {
@@ -63,6 +69,24 @@ fn write_begin(
         others => names,
         look => look(checked),
     })
+}
+
+/// Writes what became of parsed answers. Of hundreds nobody reads each.
+fn write_verdicts(out: &mut dyn Write, checked: &CheckedText) -> io::Result<()> {
+    let groups = checked
+        .verdicts()
+        .into_iter()
+        .map(|([before, now], names)| {
+            let named = |verdict: Option<String>| verdict.unwrap_or_else(|| "not there".to_owned());
+            context! {
+                answers => names.len(),
+                before => named(before),
+                now => named(now),
+                more => names.len().saturating_sub(MOST_NAMES),
+                shown => names.into_iter().take(MOST_NAMES).collect::<Vec<_>>(),
+            }
+        });
+    text!(out, include_str!("verdicts.txt"), { groups => groups.collect::<Value>() })
 }
 
 /// Writes the texts that are not as demanded: how they changed, and which broken contracts the
