@@ -88,7 +88,7 @@ fn actions_are_pinned_by_hash() {
 
 /// Only the jobs of a release may do more than read, and only what they need: one drafts it and signs
 /// a statement about its files, and the registries ask each job that uploads who it is. The nightly
-/// checks tell in an issue what fails, and the page is published by a job of its own.
+/// checks open an issue if one fails, and a job of its own publishes the page.
 #[test]
 fn workflows_may_only_read() {
     let writing = Regex::new(r"([\w-]+): write").unwrap();

@@ -19,12 +19,12 @@ impl ContractChoice {
         })
     }
 
-    /// Whether there is nothing left to judge templates by.
+    /// Whether no contract for templates is chosen.
     pub fn is_empty(&self) -> bool {
         !contract::ALL.iter().any(|one| self.has(one))
     }
 
-    /// Whether there is nothing left to judge logs by.
+    /// Whether no rule for logs is chosen.
     pub fn is_without_logs(&self) -> bool {
         !contract::LOG_RULES
             .iter()

@@ -58,7 +58,7 @@ pub(super) static CONTRACT: Contract = Contract {
 };
 
 /// Whether a template differs from a published one in so few places that it is probably meant to be the same.
-/// The beginning of a prompt is none of them: a copy often has a default system message of its own.
+/// Differences at the beginning of a prompt do not count: a copy often has another default system message.
 fn is_nearly(own: &Parts, published: &Parts) -> bool {
     let without = |some: &Parts, others: &Parts| {
         let only = some.iter().filter(|part| !others.has(*part));
