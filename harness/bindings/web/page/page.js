@@ -299,10 +299,14 @@ async function restore() {
 const editor = (side, name) => new Editor(name, (text) => ((state[side] = text), changed()));
 const editors = { a: editor("a", "Template A"), b: editor("b", "Template B") };
 let timer;
+let newest = 0;
 
+// What is shown is old until the newest change was asked and answered.
 function changed(delay = 150) {
+  newest += 1;
+  $("prompt").setAttribute("aria-busy", "true");
   clearTimeout(timer);
-  timer = setTimeout(update, delay);
+  timer = setTimeout(update, delay, newest);
 }
 
 // Takes over parts of the state, and shows them.
@@ -340,7 +344,7 @@ function asked(source) {
   return { source, options: JSON.stringify(options) };
 }
 
-async function update() {
+async function update(number) {
   const conversation = parsed(state.conversation);
   state.messages = conversation?.messages ?? conversation;
   remember().then((isKept) => ($("share").disabled = !isKept), () => ($("share").disabled = true));
@@ -353,6 +357,8 @@ async function update() {
     if (found.other) sides(found.outcome, found.other, found.diff);
   } catch (error) {
     show({ kind: "ended", text: error.message });
+  } finally {
+    if (number === newest) $("prompt").setAttribute("aria-busy", "false");
   }
 }
 

@@ -103,9 +103,12 @@ export async function start() {
       async press(key) {
         for (const type of ["rawKeyDown", "keyUp"]) await ask("Input.dispatchKeyEvent", { type, key, code: key, windowsVirtualKeyCode: { Tab: 9, Enter: 13, ArrowRight: 39, ArrowLeft: 37 }[key] });
       },
-      /** Writes a text into a field, as if it were pasted. */
+      /** Waits until the prompt is that of what was typed last. */
+      settled: () => page.until("document.querySelector('#prompt[aria-busy=false]')"),
+      /** Writes a text into a field, as if it were pasted, and waits for its prompt. */
       async fill(selector, text) {
         await page.run(`const field = document.querySelector(${JSON.stringify(selector)}); field.value = ${JSON.stringify(text)}; field.dispatchEvent(new Event("input", { bubbles: true })); field.dispatchEvent(new Event("change", { bubbles: true }));`);
+        await page.settled();
       },
       async picture() {
         const { data } = await ask("Page.captureScreenshot", { captureBeyondViewport: true });

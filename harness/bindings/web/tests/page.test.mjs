@@ -24,7 +24,7 @@ after(async () => {
 /** A page for one test, which may break no policy. */
 async function open(options = {}, fragment = "") {
   const page = await browser.open(server.address + fragment, options);
-  await page.until("document.querySelectorAll('#prompt .piece').length || document.querySelector('#wrong').textContent || document.querySelector('#notice').textContent");
+  await page.settled();
   return page;
 }
 
@@ -35,10 +35,12 @@ async function close(page) {
 }
 
 const text = (page, selector) => page.run(`return document.querySelector(${JSON.stringify(selector)}).textContent`);
-const click = (page, selector) => page.run(`document.querySelector(${JSON.stringify(selector)}).click()`);
+async function click(page, selector) {
+  await page.run(`document.querySelector(${JSON.stringify(selector)}).click()`);
+  await page.settled();
+}
 // The card of what was just typed.
 async function carded(page) {
-  await page.run("await new Promise((done) => setTimeout(done, 300))");
   await page.until("document.querySelector('#card .block') && !document.querySelector('.old')");
 }
 
@@ -231,7 +233,6 @@ test("200 texts with markup stay texts", { timeout: 300_000 }, async () => {
       for (const [selector, value] of places) {
         await page.fill(selector, value);
         if (selector === "#model") await page.run("document.querySelector('#hub').requestSubmit()");
-        await page.run("await new Promise((done) => setTimeout(done, 260))");
         count += 1;
       }
       await page.fill("#tokens", "");
