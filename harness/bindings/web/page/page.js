@@ -462,8 +462,9 @@ async function carded(a) {
   $("carded").classList.add("old");
   try {
     const report = await slow.ask("card", { a });
-    if (report) showCard(report);
+    if (report && key === cardKey) showCard(report);
   } catch (error) {
+    if (key !== cardKey) return;
     cardKey = "";
     $("tally").textContent = "";
     $("card").replaceChildren(node("p", { class: "wrong" }, `The card was ${error.message}`));
@@ -527,8 +528,11 @@ async function mend() {
   $("mend").disabled = true;
   $("patches").replaceChildren(node("p", { class: "quiet" }, "Looking for patches, and proving them with the conversations of the suite…"));
   try {
-    const report = await long.ask("fixes", { a: asked(state.a) }, 30);
-    if (report) showPatches(report);
+    const source = state.a;
+    const report = await long.ask("fixes", { a: asked(source) }, 30);
+    // A patch holds a whole template: it would take back what was typed since.
+    if (source !== state.a) $("patches").replaceChildren(node("p", { class: "quiet" }, "The template was changed meanwhile: look again."));
+    else if (report) showPatches(report);
   } catch (error) {
     $("patches").replaceChildren(node("p", { class: "wrong" }, `The search was ${error.message}`));
   }
