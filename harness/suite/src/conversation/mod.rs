@@ -187,21 +187,29 @@ pub fn read(path: &Path, text: &str) -> Result<Conversations, Vec<Problem>> {
         names: BTreeMap::new(),
         found: Conversations::default(),
     };
-    match serde_json::from_str::<IgnoredAny>(text) {
+    let records: Vec<&str> = match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => match serde_json::from_str::<Vec<&RawValue>>(text) {
             Ok(elements) if !elements.iter().all(|one| is_message(one.get())) => {
-                for one in elements {
-                    reader.add(one.get());
-                }
+                elements.into_iter().map(RawValue::get).collect()
             }
-            _ => reader.add(text.trim()),
+            _ => vec![text.trim()],
         },
-        Err(_) if is_lines(text) => {
-            for (_, line) in lines(text) {
-                reader.add(line);
-            }
-        }
+        Err(_) if is_lines(text) => lines(text).map(|(_, line)| line).collect(),
         Err(error) => return Err(alone(json::syntax_problem(path, text, &error))),
+    };
+    let check_count = |count: usize| match count {
+        0..=MOST_CONVERSATIONS => Ok(()),
+        _ => Err(alone(Problem::new(
+            path,
+            format!(
+                "the file has {count} conversations, where at most {MOST_CONVERSATIONS} are expected"
+            ),
+        ))),
+    };
+    // Each record that is none would be a problem, which takes more memory than the record.
+    check_count(records.len())?;
+    for record in records {
+        reader.add(record);
     }
     let found = reader.found;
     if found.read.is_empty() && found.problems.is_empty() {
@@ -211,13 +219,7 @@ pub fn read(path: &Path, text: &str) -> Result<Conversations, Vec<Problem>> {
     if found.read.is_empty() {
         return Err(found.problems);
     }
-    if found.read.len() > MOST_CONVERSATIONS {
-        let message = format!(
-            "the file has {} conversations, where at most {MOST_CONVERSATIONS} are expected",
-            found.read.len()
-        );
-        return Err(alone(Problem::new(path, message)));
-    }
+    check_count(found.read.len())?;
     Ok(found)
 }
 
@@ -290,9 +292,11 @@ impl Reader<'_> {
         match shapes::read(value, &mut record) {
             Ok(read) => self.found.take(read, &name, record),
             Err(wrong) => {
-                // The value is used up.
+                // The value is used up. What is left of it goes first: both would be twice as large.
+                let has_shape = record.has_shape;
+                drop(record);
                 let value = serde_json::from_str(text).unwrap_or_default();
-                let help = shapes::hint(&value, record.has_shape);
+                let help = shapes::hint(&value, has_shape);
                 let help = help.unwrap_or_else(|| SHAPES.to_owned());
                 let problem = Problem::new(self.path, wrong).at(place).help(help);
                 self.found.problems.push(problem);
