@@ -17,6 +17,12 @@ const EARLIER: &str = "the template leaves out the reasoning of an earlier answe
 const LACKING: &str = "the prompt lacks reasoning, whose field the template reads";
 const UNREAD: &str = "the template does not read the field in which reasoning is";
 
+/// The roles that templates know.
+const ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
+
+/// What programs make of a missing value: pandas, Python, JSON and JavaScript.
+const MISSING: [&str; 6] = ["nan", "NaN", "None", "null", "undefined", "[object Object]"];
+
 /// The fields in which templates look for reasoning.
 const READ: [&str; 4] = ["reasoning_content", "reasoning", "thinking", "thought"];
 
@@ -36,9 +42,25 @@ pub(super) struct Log<'j> {
 
 impl Log<'_> {
     pub(super) fn judge(&mut self) {
+        let mut before = &Value::Null;
         for (at, message) in self.case.messages.iter().enumerate() {
             let role = message["role"].as_str().unwrap_or_default();
             self.found.judges(MESSAGES);
+            let plain = role.trim().to_lowercase();
+            if plain != role && ROLES.contains(&&*plain) {
+                self.found.say(
+                    "a role is not written as templates know it",
+                    in_message(at, role),
+                );
+            }
+            let is_text = message[CONTENT]
+                .as_str()
+                .is_some_and(|text| !text.is_empty());
+            if is_text && ["user", "assistant"].contains(&role) && message == before {
+                let what = "a message stands twice, one after the other";
+                self.found.say(what, format!("message {}", at + 1));
+            }
+            before = message;
             let parts = message[CONTENT].as_array().into_iter().flatten();
             let mut texts = parts.filter(|part| part["type"] == "text");
             if let Some(part) = texts.find(|part| !part["text"].is_string()) {
@@ -71,8 +93,8 @@ impl Log<'_> {
             "user" if is_blank => Some("a question is empty"),
             "assistant" if says_other || self.case.continue_final_message.is_some() => None,
             "assistant" if is_blank => Some("an answer is empty"),
-            "assistant" if matches!(texts.as_slice(), ["nan" | "NaN"]) => {
-                Some("an answer is `nan`, as pandas writes a missing value")
+            "assistant" if matches!(texts.as_slice(), [text] if MISSING.contains(text)) => {
+                Some("an answer is what a program writes for a missing value")
             }
             _ => None,
         }
@@ -91,7 +113,15 @@ impl Log<'_> {
                 escaped(),
                 "a text has `\\n`, two characters, where a line ends",
             ),
+            (
+                text.find('\u{feff}'),
+                "a text has U+FEFF, which some programs write at the beginning of a file",
+            ),
         ];
+        if let Some(escape) = texts::escaped_letter(text).filter(|_| role != "tool") {
+            let what = "a text has a letter as JSON or HTML escapes it";
+            self.found.say(what, in_message(at, escape));
+        }
         for (place, what) in places {
             if let Some(place) = place {
                 let around = text.cut(place.saturating_sub(20)..);
@@ -140,6 +170,10 @@ impl Log<'_> {
             "assistant" => "an answer has a control token",
             _ => return,
         };
+        if let Some(header) = texts::turn(text).filter(|_| is_answer) {
+            let what = "an answer has the beginning of a turn in another format";
+            self.found.say(what, in_message(at, header));
+        }
         if let Some(token) = control_tokens_in(text).find(is_own) {
             self.found.say(what, in_message(at, token));
         } else if let Some(token) = texts::end(text).filter(|_| is_answer) {

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Match, Regex};
 use serde_json::Value;
 
 /// The characters for the bytes from 0x80 to 0x9F in Windows-1252.
@@ -23,7 +23,10 @@ patterns! {
     MISREAD = &r"Â[\xa0-\xbf--»]|Ã[\x80-\xbf€‚ƒ„†‡ˆ‰Š‹ŒŽ•˜™šœžŸ--»]|â[\x80\x82\x84€‚„]@|ð[Ÿ\x9f]@@|ï»¿|ï¿½|(?:[\xc2-\xdf]@){2}|(?:[\xe0-\xef]@@){2}"
         .replace('@', &format!(r"[\x80-\xbf{WINDOWS}]"));
     /// A line feed of two characters after a sentence, and before another one, a list or the end; or two.
-    BREAK = r"(?:[.!?;,)…。！？]|\\n)(\\n)(?:$|[\p{Lu}\p{Lo}0-9*#•\\-])|:(\\n)[0-9*#•\\-]|(\\n)\\n";
+    /// Or two of them before words that begin with a capital letter.
+    BREAK = r"(?:[.!?;,)…。！？]|\\n)(\\n)(?:$|[\p{Lu}\p{Lo}0-9*#•\\-])|:(\\n)[0-9*#•\\-]|(\\n)\\n|[\p{L}\p{N}](\\n)\p{Lu}[^\\]*\\n\p{Lu}";
+    /// A letter as JSON or HTML escapes it: within a word, or several in a row.
+    ESCAPED = r"\p{L}(\\u00[0-9a-fA-F]{2})|(\\u00[c-fC-F][0-9a-fA-F])\p{L}|(\\u[0-9a-fA-F]{4})\\u[0-9a-fA-F]{4}|\p{L}(&(?:#0?39|#x27|apos|rsquo|#8217);)\p{L}|(&quot;)\p{L}[^&<]*&quot;";
     /// What opens reasoning, at the beginning of a line.
     OPENED = r"(?m)^[ \t]*(<(?:think|thinking|thought|reasoning)>|\[THINK\])";
     /// What closes it, there or anywhere.
@@ -33,6 +36,12 @@ patterns! {
     TAKEN_OUT = r#"['"](</(?:think|thinking|thought|reasoning)>|\[/THINK\])['"]\s*(?:[),]|in\s)"#;
     /// What opens calls in the formats of models.
     CALL = r"(?m)^[ \t]*(<tool_calls?>|<\|tool_call\|>|<function_call>|<function=|<\|python_tag\|>|\[TOOL_CALLS\]|<｜tool▁calls▁begin｜>|<\|tool_calls_section_begin\|>)";
+    /// A call in a block of code, by its name with arguments, and as ReAct writes it.
+    FENCED = r"(?s)```[a-z_]*\s*([{\[].*?[}\]])\s*```";
+    NAMED = r"(?s)^\[?([\w.-]+)\(.*\)\]?$";
+    ACTION = r"(?m)^Action:[ \t]*([\w.-]+)\s*\nAction Input:";
+    /// What opens a turn in the formats of instructions.
+    TURN = r"(?m)^(### ?(?:Instruction|Human|Assistant|Response):|Human:)";
     /// What ends answers in the formats of models.
     END = r"(<\|(?:im_end|eot_id|endoftext|end_of_text|end)\|>|<end_of_turn>|<｜end▁of▁sentence｜>|</s>)\s*$";
 }
@@ -70,13 +79,26 @@ pub(super) fn escaped(text: &str) -> Option<usize> {
     {
         return None;
     }
-    let places = BREAK.as_ref()?.captures_iter(text);
-    let mut places = places.filter_map(|found| Some(found.iter().flatten().nth(1)?.start()));
+    outside(&BREAK, text).map(|found| found.start())
+}
+
+/// A letter that is escaped, and not in code or JSON.
+pub(super) fn escaped_letter(text: &str) -> Option<&str> {
+    if !text.contains("\\u") && !text.contains('&') || text.trim_start().starts_with(['{', '[']) {
+        return None;
+    }
+    outside(&ESCAPED, text).map(|found| found.as_str())
+}
+
+/// Where a group of a pattern is first found outside of quotations and code.
+fn outside<'t>(pattern: &Pattern, text: &'t str) -> Option<Match<'t>> {
+    let places = pattern.as_ref()?.captures_iter(text);
+    let mut places = places.filter_map(|found| found.iter().flatten().nth(1));
     // Whether a quotation or a piece of code is open, from one place to the next.
     let (mut from, mut is_open) = (0, [false; 2]);
     places.find(|at| {
-        let between = text.get(from..*at).unwrap_or_default();
-        from = *at;
+        let between = text.get(from..at.start()).unwrap_or_default();
+        from = at.start();
         for (mark, is_open) in ['"', '`'].into_iter().zip(&mut is_open) {
             *is_open ^= between.matches(mark).count() % 2 == 1;
         }
@@ -97,16 +119,34 @@ pub(super) fn takes_out(source: &str) -> bool {
     found(&TAKEN_OUT, source).is_some()
 }
 
-/// What opens a call in the text of an answer, or JSON with the name of a tool.
+/// What opens a call in the text of an answer, or what calls a tool by its name: JSON, perhaps in a block of
+/// code, Python, or an action of ReAct.
 pub(super) fn call(text: &str, mut is_tool: impl FnMut(&str) -> bool) -> Option<&str> {
-    let is_call = || {
-        let read: Value = serde_json::from_str(text).ok()?;
-        let arguments = read.get("arguments").or(read.get("parameters"))?;
-        let name = read.get("name")?.as_str()?;
-        (arguments.is_object() && is_tool(name)).then_some(text)
+    let mut is_json = |text: &str| {
+        let read: Value = serde_json::from_str(text).unwrap_or_default();
+        let one = read.get(0).unwrap_or(&read);
+        let arguments = one.get("arguments").or(one.get("parameters"));
+        let name = one.get("name").and_then(Value::as_str);
+        arguments.is_some_and(Value::is_object) && name.is_some_and(&mut is_tool)
     };
-    let is_object = text.trim_start().starts_with('{');
-    found(&CALL, text).or_else(|| is_object.then(is_call)?)
+    let whole = text.trim();
+    let mut blocks = [
+        whole.starts_with(['{', '[']).then_some(whole),
+        found(&FENCED, text),
+    ];
+    let json = blocks
+        .iter_mut()
+        .filter_map(Option::take)
+        .find(|one| is_json(one));
+    found(&CALL, text).or(json).or_else(|| {
+        let name = found(&NAMED, whole).or_else(|| found(&ACTION, text));
+        name.filter(|name| is_tool(name))
+    })
+}
+
+/// What opens a turn in another format.
+pub(super) fn turn(text: &str) -> Option<&str> {
+    found(&TURN, text)
 }
 
 /// What ends the answers of a model, at the end of a text.
@@ -207,8 +247,30 @@ mod tests {
             ("Ende.\\n", 5),
             ("结束。\\n再见", 9),
             ("é!\\nÉ", 3),
+            ("Eins\\nÜbel\\nDrei", 4),
         ] {
             assert_eq!(escaped(text), Some(at), "{text}");
+        }
+        for sound in [
+            "",
+            "Write \\u00e9 for it.",
+            "`caf\\u00e9` and \"caf\\u00e9\"",
+            "{\"a\": \"caf\\u00e9\"}",
+            "Use &amp; or &#39; in HTML.",
+            "a&b; R&D",
+            "C:\\user\\u1",
+        ] {
+            assert_eq!(escaped_letter(sound), None, "{sound}");
+        }
+        for (text, expected) in [
+            ("caf\\u00e9", "\\u00e9"),
+            ("\\u00dcber", "\\u00dc"),
+            ("\\u5317\\u4eac", "\\u5317"),
+            ("\\ud83d\\ude00 hi", "\\ud83d"),
+            ("I don&#39;t", "&#39;"),
+            ("say &quot;hi there&quot;", "&quot;"),
+        ] {
+            assert_eq!(escaped_letter(text), Some(expected), "{text}");
         }
     }
 
@@ -237,6 +299,16 @@ mod tests {
             ("{\"name\": \"g\", \"arguments\": {}}", None),
             ("{\"name\": \"f\", \"age\": 3}", None),
             ("Hermes writes <tool_call> before it.", None),
+            (
+                "Sure:\n```json\n[{\"name\": \"f\", \"parameters\": {}}]\n```",
+                Some("[{\"name\": \"f\", \"parameters\": {}}]"),
+            ),
+            ("```json\n{\"name\": \"é\", \"arguments\": {}}\n```", None),
+            ("[f(a=\"é\"), f(a=2)]", Some("f")),
+            ("f(1) is 2, as f(x) says", None),
+            ("g(1)", None),
+            ("Thought: x\nAction: f\nAction Input: {}", Some("f")),
+            ("Action: é\nAction Input: {}", None),
             ("é", None),
         ] {
             assert_eq!(call(text, is_tool), expected, "{text}");
@@ -244,6 +316,8 @@ mod tests {
         let splits = "{% if '</think>' in content %}{{ content.split(\"</think>\")[-1] }}";
         assert!(takes_out(splits) && takes_out("{{ c.split('</think>') }}"));
         assert!(!takes_out("{{ '<think>' + r + '</think>' }}") && !takes_out(""));
+        assert_eq!(turn("Yes.\n\nHuman: next"), Some("Human:"));
+        assert_eq!(turn("A human: ### Response"), None);
         assert_eq!(end("Oslo.<|eot_id|>\n"), Some("<|eot_id|>"));
         assert_eq!(end("<s>old</s> new"), None);
         assert!(

@@ -218,7 +218,8 @@ impl Check<'_> {
                 out,
                 &checked.cards,
                 elapsed,
-                &checked.others(arguments),
+                &checked.besides_cards(|cause| cause.severity.is_defect()),
+                !checked.others(arguments).is_empty(),
                 origin.as_deref(),
             )?;
         }

@@ -257,12 +257,13 @@ pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
 }
 
 /// Writes the last line: how many templates of which suite, if they are of one, how fast, and the
-/// result. `others` fail the check, too.
+/// result. `others` are wrong besides the cards, and some of them perhaps fail the check.
 pub fn write_close(
     out: &mut dyn Write,
     cards: &[Card],
     elapsed: Duration,
     others: &[Diagnostic<'_>],
+    do_others_fail: bool,
     origin: Option<&str>,
 ) -> io::Result<()> {
     let broken = |severity| -> usize { cards.iter().map(|card| card.count(severity)).sum() };
@@ -285,9 +286,9 @@ pub fn write_close(
         conversations => others.len() - bases - files - of_log,
         of_log,
         known => cards.iter().map(Card::explained_count).sum::<usize>(),
-        style => match (errors, warnings, others.len()) {
-            (0, 0, 0) => "good",
-            (0, _, 0) => "note",
+        style => match (errors, warnings + others.len(), do_others_fail) {
+            (0, 0, false) => "good",
+            (0, _, false) => "note",
             _ => "bad",
         },
     })
