@@ -68,9 +68,9 @@ pub(crate) struct OutputArguments {
 
 /// What `render` takes.
 const OPERANDS: &str = "TEMPLATE_GLOB or TEMPLATE_GLOB:CASE_GLOB, such as 'qwen*:bad-roles/*'; \
-                        default: all pairs. Or a template as `check` takes it, and a file with \
-                        conversations: a request, a list of messages, a file for training, JSON \
-                        Lines of any of these, or - for standard input";
+                        default: all pairs. Or a template as `check` takes it, and names of cases, or \
+                        a file with conversations: a request, a list of messages, a file for \
+                        training, JSON Lines of any of these, or - for standard input";
 
 /// What `add` takes.
 const CONVERSATION: &str = "The file with the conversation: a request, a list of messages, a file for \

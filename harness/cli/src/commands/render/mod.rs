@@ -16,7 +16,7 @@ use rolecall_suite::run::Runner;
 use rolecall_suite::selection::{Filter, InvalidFilter, select};
 use rolecall_suite::suite::{Pair, Suite};
 use rolecall_suite::workspace::places::near;
-use rolecall_suite::workspace::{Workspace, stdin};
+use rolecall_suite::workspace::{Subject, Workspace, stdin};
 
 use crate::args::RenderArguments;
 use crate::engines::ChosenEngine;
@@ -92,8 +92,8 @@ fn write_each(
 }
 
 /// The templates and cases, the filters of their pairs, and the name of their source. If there are two
-/// operands and the second is a file, they are a template and a file with conversations. With `--cases`, an
-/// operand that is a path is a template or a folder of templates.
+/// operands and the second is a file, they are a template and a file with conversations. A path is a template
+/// or a folder of templates, and names of cases may follow it.
 fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>, String), Failure> {
     let sources = &arguments.sources;
     if let [template, file] = arguments.operands.as_slice()
@@ -120,20 +120,39 @@ fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>, String), Fa
         problem.help = near(file);
         return Err(problem.into());
     }
-    if let [template] = arguments.operands.as_slice()
-        && let [file, ..] = sources.cases.as_slice()
-        && is_there(Path::new(template))
-    {
-        let templates = [&[PathBuf::from(template)], sources.templates.as_slice()].concat();
-        let suite = inputs::open(&inputs::named(&templates, &sources.cases, &sources.set))?.suite;
-        return Ok((suite, Vec::new(), shown_path(file)));
-    }
-    let filters = arguments.operands.iter().map(|text| text.parse());
+    let (named, filters) = match arguments.operands.split_first() {
+        Some((first, cases)) if is_path(first, cases) => {
+            let cases = cases.iter().map(|case| format!("*:{case}"));
+            (vec![PathBuf::from(first)], cases.collect())
+        }
+        _ => (Vec::new(), arguments.operands.clone()),
+    };
+    let filters = filters.iter().map(|text| text.parse());
     let filters: Result<Vec<Filter>, InvalidFilter> = filters.collect();
     let filters = filters.map_err(|error| Failure::Request(error.to_string()))?;
+    if !named.is_empty() {
+        let templates = [named.as_slice(), sources.templates.as_slice()].concat();
+        let subject = Subject {
+            filters: &filters,
+            ..inputs::named(&templates, &sources.cases, &sources.set)
+        };
+        let Workspace { suite, origin, .. } = inputs::open(&subject)?;
+        let origin = sources
+            .cases
+            .first()
+            .map_or(origin, |file| shown_path(file));
+        return Ok((suite, filters, origin));
+    }
     let Workspace { suite, origin, .. } = inputs::open(&sources.subject(&filters))?;
     tell(&format!("suite: {origin}"));
     Ok((suite, filters, origin))
+}
+
+/// Whether an operand is the place of a template, and what follows it names cases: a file, or a folder that
+/// stands alone or is written as a path. Other words are names of templates.
+fn is_path(operand: &str, cases: &[String]) -> bool {
+    let path = Path::new(operand);
+    path.is_file() || path.is_dir() && (cases.is_empty() || operand.contains(['/', '\\']))
 }
 
 /// The file with conversations that the user means and that is not there: no filter looks so.
