@@ -152,7 +152,9 @@ fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>, String), Fa
 /// stands alone or is written as a path. Other words are names of templates.
 fn is_path(operand: &str, cases: &[String]) -> bool {
     let path = Path::new(operand);
-    path.is_file() || path.is_dir() && (cases.is_empty() || operand.contains(['/', '\\']))
+    operand == stdin::NAME
+        || path.is_file()
+        || path.is_dir() && (cases.is_empty() || operand.contains(['/', '\\']))
 }
 
 /// The file with conversations that the user means and that is not there: no filter looks so.
