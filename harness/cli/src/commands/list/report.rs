@@ -257,9 +257,11 @@ fn rows(list: &ListDocument, suite: Option<&Suite>) -> Vec<(String, Vec<String>)
             .map(|one| row("", &[one.name, one.about]))
             .collect(),
         Entries::Contracts(all) => {
-            let rows = all
-                .iter()
-                .map(|one| row(one.severity.name(), &[one.name, one.meaning]));
+            let rows = all.iter().map(|one| {
+                let of_log = contract::log_rule(one.name).map_or("", |_| ", in a log");
+                let heading = one.severity.name().to_owned() + of_log;
+                row(&heading, &[one.name, one.meaning])
+            });
             rows.collect()
         }
         Entries::Divergences(all) => {
