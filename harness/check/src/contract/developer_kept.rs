@@ -17,9 +17,9 @@ pub(super) static CONTRACT: Contract = Contract {
         if tally.text(&seen).is_none() {
             return;
         }
-        // Words about developers in a prompt are no role.
+        // Words about developers in a prompt are no role, and a header with that name may be the system's.
         let source = prober.source_without_comments();
-        let is_known = ["'developer'", "\"developer\"", "`developer`", ">developer<"]
+        let is_known = ["'developer'", "\"developer\"", "`developer`"]
             .iter()
             .any(|role| source.contains(role));
         let unknown = prober.see(UNKNOWN_ROLE);

@@ -4,7 +4,7 @@ use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::calls::unread_json;
 use crate::probe::catalogue::{
     CALL_RESULT, CALL_TURN_USER, CALL_WITH_TEXT, PARALLEL, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER,
-    TOOLS, TWO_DOCUMENTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, USER,
+    TOOLS, TWO_ASSISTANTS, TWO_DOCUMENTS, TWO_SYSTEM, TWO_TURNS, TWO_USERS, USER,
 };
 use crate::probe::{ProbeOutcome, Prober, words};
 
@@ -64,22 +64,26 @@ fn is_glued(c: Option<char>) -> bool {
 
 /// Demands that something is between the texts of two messages.
 fn messages_apart(tally: &mut Tally, prober: &Prober<'_>) {
-    const SPOKEN: [&str; 6] = [
+    const SPOKEN: [&str; 8] = [
         words::SYSTEM,
         words::SECOND_SYSTEM,
         words::USER,
         words::SECOND_USER,
         words::ASSISTANT,
+        words::SECOND_ASSISTANT,
         words::RESULT,
+        words::SECOND_RESULT,
     ];
     for probe in [
         SYSTEM_USER,
         SYSTEM_TURNS,
         TWO_SYSTEM,
         TWO_USERS,
+        TWO_ASSISTANTS,
         TWO_TURNS,
         SYSTEM_TOOLS,
         CALL_TURN_USER,
+        PARALLEL,
     ] {
         let seen = prober.see(probe);
         let touching = SPOKEN.iter().find_map(|word| {
