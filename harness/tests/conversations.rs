@@ -76,7 +76,7 @@ fn message(message: &Value) -> String {
 #[test]
 fn thirty_forms_of_conversations_are_read() {
     let records = records(include_str!("data/conversations/read.txt"));
-    assert_eq!(records.len(), 47);
+    assert_eq!(records.len(), 57);
     for (text, expected) in records {
         assert_eq!([summary(text).as_str()], *expected, "{text}");
     }
@@ -85,7 +85,7 @@ fn thirty_forms_of_conversations_are_read() {
 #[test]
 fn what_is_refused_says_which_shape_it_looks_like() {
     let records = records(include_str!("data/conversations/refused.txt"));
-    assert_eq!(records.len(), 24);
+    assert_eq!(records.len(), 25);
     for (text, expected) in records {
         let problems = read(Path::new("x.jsonl"), text).unwrap_err();
         let problem = problems[0].to_string();

@@ -75,7 +75,9 @@ pub(super) fn messages(list: Vec<Value>, record: &mut Record) -> Result<Vec<Valu
         calls(&mut message, number, record)?;
         images(&mut message, record);
         check(&message, number)?;
+        let invoked = invocations(&mut message, record);
         all.extend(apart(message, record));
+        all.extend(invoked);
     }
     Ok(all)
 }
@@ -206,6 +208,24 @@ fn call_of_old(message: &mut Map<String, Value>, record: &mut Record) {
     }
 }
 
+/// Makes calls of the invocations that Vercel's AI SDK (4) keeps beside a text. Returns their results.
+fn invocations(message: &mut Map<String, Value>, record: &mut Record) -> Vec<Value> {
+    let Some(Value::Array(list)) = message.shift_remove("toolInvocations") else {
+        return Vec::new();
+    };
+    let parts = list.into_iter().flat_map(|one| {
+        let has_result = one.get("result").is_some();
+        [("tool-call", true), ("tool-result", has_result)].map(|(kind, is_there)| {
+            let mut part = one.clone();
+            part["type"] = kind.into();
+            is_there.then_some(part)
+        })
+    });
+    let parts = Parts::of(parts.flatten().collect(), record);
+    message.insert("tool_calls".to_owned(), parts.calls.into());
+    parts.results
+}
+
 /// Images that Ollama's clients put beside the text, as parts before it.
 fn images(message: &mut Map<String, Value>, record: &mut Record) {
     if !message.get("images").is_some_and(Value::is_array) {
@@ -313,9 +333,36 @@ impl Parts {
                     all.results.push(result(id, said));
                     true
                 }
+                "tool-call" | "tool-result" => {
+                    let (id, name) = (take("toolCallId"), take("toolName"));
+                    let [input, args, output, said] =
+                        ["input", "args", "output", "result"].map(take);
+                    part.shift_remove("state");
+                    if kind == "tool-call" {
+                        let arguments = if input.is_null() { args } else { input };
+                        all.calls.push(call(Some(id), name, arguments));
+                    } else {
+                        let mut said = if output.is_null() { said } else { output };
+                        // A result of version 5 says of what type it is.
+                        if said["type"].is_string() && !said["value"].is_null() {
+                            said = said["value"].take();
+                        }
+                        let said = if said.is_string() {
+                            said
+                        } else {
+                            said.to_string().into()
+                        };
+                        all.results.push(result(id, said));
+                    }
+                    record
+                        .became
+                        .insert("calls and results of Vercel's AI SDK became those of tools");
+                    continue;
+                }
                 "thinking" | "reasoning" => {
+                    let said = [take(&kind), take("text")];
                     all.reasoning
-                        .extend(take(&kind).as_str().map(str::to_owned));
+                        .extend(said.iter().find_map(Value::as_str).map(str::to_owned));
                     kind == "thinking"
                 }
                 "image" => {

@@ -25,6 +25,8 @@ pub(super) struct Record {
     pub(super) has_shape: bool,
     /// Whether it is a request: it names a model.
     pub(super) is_request: bool,
+    /// The answer to the request, in messages or in items of OpenAI's Responses API.
+    pub(super) answer: Vec<Value>,
 }
 
 impl Record {

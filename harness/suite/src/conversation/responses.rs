@@ -23,6 +23,11 @@ pub(super) fn messages(input: Value, record: &mut Record) -> Result<Vec<Value>, 
         Value::Array(items) => items,
         text => vec![object([("role", "user".into()), ("content", text)]).into()],
     };
+    of_items(items, record)
+}
+
+/// The messages of items, which may be messages already.
+pub(super) fn of_items(items: Vec<Value>, record: &mut Record) -> Result<Vec<Value>, Wrong> {
     let mut all: Vec<Value> = Vec::new();
     let mut reasoning: Option<String> = None;
     for (number, item) in (1..).zip(items) {

@@ -93,6 +93,15 @@ const WRAPPERS: [&str; 7] = [
     "inputs",
 ];
 
+/// The keys under which logs keep the answer to a request.
+const ANSWERS: [&str; 5] = [
+    "response",
+    "response_body",
+    "output",
+    "outputs",
+    "completion",
+];
+
 /// The keys whose fields belong to the request beside them.
 const FURTHER: [&str; 2] = ["optional_params", "extra_body"];
 
@@ -146,7 +155,16 @@ pub(super) fn read(value: Value, record: &mut Record) -> Result<Read, Wrong> {
     record.has_shape = true;
     clients::tools(record)?;
     clients::settings(record)?;
+    let is_request = matches!(shape.keys, ["messages" | "input"]);
+    if record.answer.is_empty() && is_request {
+        record.answer = take_answer(&mut record.rest);
+    }
     let mut all = (shape.read)(record)?;
+    if let [(_, messages)] = all.as_mut_slice()
+        && is_request
+    {
+        answer(messages, record);
+    }
     if let Some(first) = clients::instructions(record)? {
         for (_, messages) in &mut all {
             messages.insert(0, first.clone());
@@ -177,13 +195,84 @@ fn unwrap(record: &mut Record) -> Result<(), Wrong> {
     });
     let (key, inner) =
         found.ok_or("it has no `messages`, and nothing else that is read as such")?;
-    let beside = std::mem::replace(&mut record.rest, inner);
+    let mut beside = std::mem::replace(&mut record.rest, inner);
     let url = beside.get("url").and_then(Value::as_str);
     if url.is_some_and(|url| url.ends_with("/embeddings")) {
         return Err("a request for embeddings, which no template sees".to_owned());
     }
+    record.answer = take_answer(&mut beside);
     record.leave(&beside, &format!("beside `{key}`"));
     Ok(())
+}
+
+/// Takes the answer that stands beside a request. Empty if there is none.
+fn take_answer(beside: &mut Map<String, Value>) -> Vec<Value> {
+    let found = ANSWERS.into_iter().find_map(|key| {
+        let items = answer_in(beside.get(key)?)?;
+        Some((key, items))
+    });
+    found.map_or_else(Vec::new, |(key, items)| {
+        beside.shift_remove(key);
+        items
+    })
+}
+
+/// The messages or items of an answer: of OpenAI's, Anthropic's or Ollama's, perhaps as JSON in a text, or
+/// a text alone.
+fn answer_in(value: &Value) -> Option<Vec<Value>> {
+    match value {
+        Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            answer_in(&serde_json::from_str(text).ok()?)
+        }
+        Value::String(text) if !text.is_empty() => {
+            let message = object([("role", "assistant".into()), ("content", value.clone())]);
+            Some(vec![message.into()])
+        }
+        Value::Array(items) => {
+            let is_item = |item: &Value| item["role"] == "assistant" || item["call_id"].is_string();
+            items.iter().any(is_item).then(|| items.clone())
+        }
+        Value::Object(one) if one.get("role").is_some_and(|role| role == "assistant") => {
+            Some(vec![value.clone()])
+        }
+        Value::Object(_) => {
+            let places = [
+                "/body",
+                "/choices/0/message",
+                "/message",
+                "/output",
+                "/messages",
+            ];
+            let mut places = places.iter().filter_map(|place| value.pointer(place));
+            places.find_map(|inner| (!inner.is_string()).then(|| answer_in(inner))?)
+        }
+        _ => None,
+    }
+}
+
+/// Adds the answer to the messages of its request, unless they end with one or it cannot be read.
+fn answer(messages: &mut Vec<Value>, record: &mut Record) {
+    let items = std::mem::take(&mut record.answer);
+    let is_open = messages
+        .last()
+        .is_none_or(|last| last["role"] != "assistant");
+    if items.is_empty() {
+        return;
+    }
+    match responses::of_items(items, record).ok().filter(|_| is_open) {
+        Some(more) => {
+            messages.extend(more);
+            record.is_request = false;
+            record
+                .became
+                .insert("the answer beside the request became its last message");
+        }
+        None => {
+            record
+                .skipped
+                .insert("the answer beside the messages".to_owned());
+        }
+    }
 }
 
 /// Whether a text under `input` is what a client asks: nothing says otherwise.
