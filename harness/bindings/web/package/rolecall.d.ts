@@ -68,9 +68,18 @@ export interface Report {
   text: string;
 }
 
+/** Lines with the side that has them, in pieces: each with whether the other side has something else. */
+export interface Difference {
+  first: string | null;
+  hunks: ["-" | "+" | " ", [text: string, changed: boolean][]][][];
+}
+
 export interface CardReport extends Report {
   /** The template after each patch of `document.fixes`. */
   patched: string[];
+  /** What each patch changes. */
+  diffs: Difference[];
+  page?: { card: { [key: string]: Json }; pages: { [contract: string]: string } };
 }
 
 export declare class TemplateError extends Error {
@@ -82,7 +91,8 @@ export declare class TemplateError extends Error {
 export declare class Template {
   outcome(conversation: Conversation | Json[] | string, options?: RenderOptions): Outcome;
   render(conversation: Conversation | Json[] | string, options?: RenderOptions): string;
-  card(): CardReport;
+  /** `page`: whether the report has what the page shows, with transcripts and differences. */
+  card(options?: { page?: boolean }): CardReport;
   fixes(): CardReport;
 }
 
@@ -95,6 +105,7 @@ export declare class Rolecall {
   useSuite(suite: string | Uint8Array): void;
   diff(a: Template, b: Template): Report;
   patch(a: string, b: string): string;
+  difference(a: string, b: string): Difference;
   conversations(
     file: string | Uint8Array,
     name?: string,

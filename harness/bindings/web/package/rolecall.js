@@ -105,6 +105,11 @@ export class Rolecall {
     return this.ask({ patch: { a, b } }).diff;
   }
 
+  /** The difference of two texts in lines and pieces, as the page shows it. */
+  difference(a, b) {
+    return this.ask({ difference: { a, b } });
+  }
+
   /** The conversations in a file: a request, a log, data for training. */
   conversations(file, name = "conversation.json") {
     return this.ask({ conversations: { name } }, bytes(file));
@@ -141,8 +146,8 @@ export class Template {
   }
 
   /** The report card, as `rolecall check` prints it. */
-  card() {
-    return this.rolecall.ask({ card: { template: this.text } });
+  card({ page = false } = {}) {
+    return this.rolecall.ask({ card: { template: this.text, page } });
   }
 
   /** The report card with patches. It needs the suite. */

@@ -1,5 +1,5 @@
-// The page. Whatever comes from outside becomes text, never markup: see `node`.
-const $ = (id) => document.getElementById(id);
+// The page. Whatever comes from outside becomes text, never markup: `element` and everything else that
+// pages share is in shared.js.
 const SECONDS = 5; // The longest that a render or a card may take.
 const MOST_SHOWN = 200_000; // Characters of a prompt.
 const MOST_LINK = 60_000; // Characters of a link's fragment.
@@ -15,20 +15,7 @@ const EXAMPLE = `{{- bos_token }}
 {%- endif %}
 `;
 
-// An element. Attributes are the page's own words; texts may be anybody's.
-function node(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (typeof value === "function") made.addEventListener(key, value);
-    else if (value === true) made.setAttribute(key, "");
-    else if (value !== false && value != null) made.setAttribute(key, value);
-  }
-  made.append(...children.filter((child) => child != null));
-  return made;
-}
-
 const on = (id, event, run) => $(id).addEventListener(event, run);
-const counted = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -36,6 +23,7 @@ function parsed(text) {
     return null;
   }
 }
+const put = (id, ...children) => ($(id).replaceChildren(), fill($(id), children));
 const json = (value) => JSON.stringify(value, null, 2);
 
 function notice(text) {
@@ -113,10 +101,10 @@ const ROW = 20; // Pixels: the height of a line in style.css.
 // be as long as it likes.
 class Editor {
   constructor(name, changed) {
-    this.gutter = node("div", { class: "gutter", "aria-hidden": "true" });
-    this.backdrop = node("div", { class: "backdrop", "aria-hidden": "true" });
-    this.field = node("textarea", { spellcheck: "false", wrap: "off", autocomplete: "off", autocapitalize: "off", "aria-label": name });
-    this.element = node("div", { class: "editor" }, this.gutter, node("div", { class: "sheet" }, this.backdrop, this.field));
+    this.gutter = element("div", { class: "gutter", "aria-hidden": "true" });
+    this.backdrop = element("div", { class: "backdrop", "aria-hidden": "true" });
+    this.field = element("textarea", { spellcheck: "false", wrap: "off", autocomplete: "off", autocapitalize: "off", "aria-label": name });
+    this.element = element("div", { class: "editor" }, this.gutter, element("div", { class: "sheet" }, this.backdrop, this.field));
     this.clear();
     this.field.addEventListener("input", () => (this.clear(), changed(this.field.value)));
     this.field.addEventListener("scroll", () => this.draw());
@@ -158,13 +146,13 @@ class Editor {
     for (let at = first; at < last; at += 1) {
       const line = at + 1;
       const is = [missed.has(line) && "missed", wrong?.line === line && "wrong", origin?.line === line && "origin"].filter(Boolean).join(" ");
-      numbers.push(node("div", { class: is }, String(line)));
-      const row = node("div", { class: is });
+      numbers.push(element("div", { class: is }, String(line)));
+      const row = element("div", { class: is });
       const text = this.lines[at].slice(0, 2000);
       const mark = origin?.line === line ? origin : wrong?.line === line && wrong.column ? { from: wrong.column - 1, to: wrong.column } : null;
       const all = [...text]; // Columns count characters.
       const part = (from, to) => all.slice(from, to).join("");
-      row.append(...(mark ? [part(0, mark.from), node("mark", {}, part(mark.from, mark.to) || " "), part(mark.to)] : [text]));
+      row.append(...(mark ? [part(0, mark.from), element("mark", {}, part(mark.from, mark.to) || " "), part(mark.to)] : [text]));
       rows.push(row);
     }
     this.gutter.replaceChildren(...numbers);
@@ -179,20 +167,11 @@ class Editor {
 // ---- Texts with every character visible
 
 function visible(text) {
-  const parts = document.createDocumentFragment();
-  let at = 0;
-  for (const found of text.matchAll(/ +|[\p{C}\p{Z}]/gu)) {
-    parts.append(text.slice(at, found.index));
-    at = found.index + found[0].length;
-    const [sign] = found[0];
-    if (sign === " ") parts.append(node("span", { class: "ws space" }, found[0]));
-    else {
-      const shown = { "\n": "↵", "\t": "⇥", "\r": "␍" }[sign] ?? `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
-      parts.append(node("span", { class: shown.length > 1 ? "ws code" : "ws", "data-sign": shown }, found[0]));
-    }
-  }
-  parts.append(text.slice(at));
-  return parts;
+  return text.split(/( +|[\p{C}\p{Z}])/u).map((piece, at) => {
+    if (at % 2 === 0) return piece;
+    if (piece[0] === " ") return element("span", { class: "space" }, piece);
+    return unseen(piece, { "\n": "↵", "\t": "⇥", "\r": "←" }[piece] ?? `U+${piece.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`);
+  });
 }
 
 // Some bytes of a text.
@@ -319,7 +298,7 @@ function take(parts) {
   editors.b.put(state.b ?? "");
   $("dialect").value = state.dialect;
   const all = fronts[state.dialect] ?? [];
-  $("front").replaceChildren(...["", ...all.map((front) => front.name)].map((name) => node("option", { value: name }, name || "its own application")));
+  put("front", ...["", ...all.map((front) => front.name)].map((name) => element("option", { value: name }, name || "its own application")));
   $("front").value = all.some((front) => front.name === state.front) ? state.front : "";
   $("front").title = all.find((front) => front.name === state.front)?.about ?? "";
   $("tokens").value = state.tokens;
@@ -387,15 +366,15 @@ function show(outcome) {
   $("prompt").classList.toggle("none", !isPrompt);
   $("prompt").replaceChildren(...shown.map((piece, at) => {
     const kind = piece.span ? kindOf(piece.span) : "template";
-    return node("span", { class: `piece ${kind}${piece.isLearned ? " learned" : ""}`, "data-at": at }, visible(piece.text));
+    return element("span", { class: `piece of-${kind}${piece.isLearned ? " learned" : ""}`, "data-at": at }, visible(piece.text));
   }));
   if (!isPrompt) $("prompt").append("no prompt");
-  if (isPrompt && !text) $("prompt").append(node("em", {}, "an empty prompt"));
+  if (isPrompt && !text) $("prompt").append(element("em", {}, "an empty prompt"));
   const bytes = encoder.encode(text).length;
   const learned = outcome.mask?.masks[0]?.learned.reduce((sum, { start, end }) => sum + end - start, 0) ?? 0;
   $("size").textContent = !isPrompt ? "" : `${counted(bytes, "byte")}${state.mask ? `, of which the model writes ${learned.toLocaleString("en")}` : ""}${state.coverage ? `; ${counted(missed.size, "line")} of the template never reached` : ""}${cut ? "; its beginning is shown" : ""}`;
   const kinds = new Set(shown.filter((piece) => piece.span).map((piece) => kindOf(piece.span)));
-  $("legend").replaceChildren(...KINDS.filter((kind) => kinds.has(kind)).map((kind) => node("li", { class: kind }, kind)));
+  put("legend", ...KINDS.filter((kind) => kinds.has(kind)).map((kind) => element("li", { class: `of-${kind}` }, kind)));
   point(-1);
   prompt = isPrompt ? text : "";
 }
@@ -424,17 +403,11 @@ function point(at, isKey = false) {
 
 // ---- Two templates
 
-const CLASSES = { "+": "came", "-": "gone", "@": "place" };
-const diffLine = (line) => node("span", { class: `line ${CLASSES[line[0]] ?? "kept"}` }, ...(line[0] === "@" ? [line] : [`${line[0]} `, visible(line.slice(1))]));
-
-// The lines of a unified diff, without the names of its files.
-const diffLines = (diff) => (diff.match(/[^\n]*\n|[^\n]+$/g) ?? []).slice(2, 2000).map(diffLine);
-
 function sides(a, b, diff) {
   const isSame = a.kind === b.kind && a.text === b.text;
   const [one, other] = [a, b].map(({ kind }) => (kind === "rendered" ? "a prompt" : "no prompt"));
   $("differs").textContent = isSame ? "Both give the same for this conversation, byte for byte." : `${one === other ? "The results differ" : `A gives ${one}, and B ${other}`}: − is of A, + of B.`;
-  $("sides").replaceChildren(...diffLines(diff));
+  put("sides", isSame ? null : difference(diff));
   $("compared").hidden = true;
 }
 
@@ -458,7 +431,7 @@ async function carded(a) {
   if (key === cardKey) return;
   cardKey = key;
   $("tally").textContent = "examining…";
-  $("patches").replaceChildren();
+  put("patches");
   $("carded").classList.add("old");
   try {
     const report = await slow.ask("card", { a });
@@ -467,84 +440,41 @@ async function carded(a) {
     if (key !== cardKey) return;
     cardKey = "";
     $("tally").textContent = "";
-    $("card").replaceChildren(node("p", { class: "wrong" }, `The card was ${error.message}`));
+    put("card", element("p", { class: "wrong" }, `The card was ${error.message}`));
     $("carded").classList.remove("old");
   }
 }
 
-const RANKS = { error: 0, warning: 1, limitation: 2, note: 3 };
-const severityOf = (finding) => [finding.severity, ...finding.evidence.map((one) => one.severity ?? finding.severity)].slice(1).sort((a, b) => RANKS[a] - RANKS[b])[0] ?? finding.severity;
+extras.render = ({ conversation }) => element("button", { type: "button", click: () => take({ chosen: "", conversation: json(conversation) }) }, "Try it above");
+extras.evidence = ({ line }) => line && element("button", { type: "button", class: "line", click: () => (editors.a.mark({ origin: { line, from: 0, to: 0 } }), editors.a.show(line)) }, `line ${line}`);
 
-function showCard({ document: { cards: [card] }, text }) {
+function showCard({ page: { card, pages }, text }) {
   $("carded").classList.remove("old");
-  const broken = card.findings.filter((finding) => finding.verdict === "broken");
-  broken.sort((a, b) => RANKS[severityOf(a)] - RANKS[severityOf(b)]);
-  const lines = text.split("\n");
-  $("tally").textContent = card.syntax_error ? "the template cannot be read" : (lines[1] ?? "");
-  const abilities = [];
-  const walk = (value, path) => {
-    if (!value || typeof value !== "object" || Array.isArray(value)) return;
-    if (typeof value.is === "string") abilities.push([path, value.is, value.message ?? value.why ?? value.text]);
-    else for (const [name, inner] of Object.entries(value)) walk(inner, [...path, name.replaceAll("_", " ")]);
-  };
-  walk(card.capabilities, []);
-  $("card").replaceChildren(
-    ...broken.map((one) => findingNode(one, card)),
-    card.syntax_error ? "" : node("details", { class: "block" }, node("summary", {}, "What it can do"), node("dl", {}, ...abilities.map(([path, is, why]) => node("div", { class: `is ${is}`, title: why ?? false }, node("dt", {}, path.join(", ")), node("dd", {}, is))))),
-    node("details", { class: "block" }, node("summary", {}, "As the command prints it"), node("pre", { class: "words" }, text)),
-  );
-}
-
-// What a probe asked, and the prompt, with the bytes that matter marked.
-function renderNode(render, at) {
-  const text = render.text ?? "";
-  const parts = at
-    ? [visible(cut(text, 0, at.start)), node("mark", {}, visible(cut(text, at.start, at.end))), visible(cut(text, at.end))]
-    : [visible(text || render.message || render.limit || "an empty prompt")];
-  const asked = render.conversation.messages ?? [];
-  return node("div", { class: "render" },
-    node("p", {}, node("code", {}, render.probe), `: ${render.about} `, node("button", { type: "button", click: () => take({ chosen: "", conversation: json(render.conversation) }) }, "Try it above")),
-    node("pre", { class: "asked" }, asked.map((message) => JSON.stringify(message)).join("\n")),
-    node("pre", { class: render.outcome === "rendered" ? "shown" : "shown none" }, ...parts));
-}
-
-function findingNode(finding) {
-  const severity = severityOf(finding);
-  const evidence = finding.evidence.slice(0, 20);
-  return node("details", { class: `finding ${severity}`, open: severity === "error" },
-    node("summary", {}, node("span", { class: "badge" }, severity), node("strong", {}, finding.contract), node("span", { class: "what" }, finding.evidence[0]?.what ?? "")),
-    node("p", { class: "quiet" }, `should be: ${finding.meaning}`),
-    node("p", { class: "quiet" }, `guards against: ${finding.guards_against}`),
-    finding.deliberate && node("p", {}, `known: ${finding.deliberate}`),
-    node("ul", {}, ...evidence.map((one) => node("li", {},
-      one.what,
-      one.line ? node("button", { type: "button", class: "line", click: () => (editors.a.mark({ origin: { line: one.line, from: 0, to: 0 } }), editors.a.show(one.line)) }, `line ${one.line}`) : null,
-      one.because ? node("p", { class: "quiet" }, `why: ${one.because}`) : null,
-      one.renders.length ? node("details", {}, node("summary", {}, one.renders.length === 1 ? "the prompt" : "the prompts"), ...one.renders.map((render, index) => renderNode(render, index ? null : one.at))) : null))),
-    finding.evidence.length > evidence.length ? node("p", { class: "quiet" }, `and ${finding.evidence.length - evidence.length} more`) : null);
+  $("tally").textContent = card.syntax_error ? "the template cannot be read" : (text.split("\n")[1] ?? "");
+  put("card", reportCard(card, (contract) => pages[contract]), element("details", { class: "block" }, element("summary", {}, "As the command prints it"), element("pre", { class: "words" }, text)));
 }
 
 async function mend() {
   $("mend").disabled = true;
-  $("patches").replaceChildren(node("p", { class: "quiet" }, "Looking for patches, and proving them with the conversations of the suite…"));
+  put("patches", element("p", { class: "quiet" }, "Looking for patches, and proving them with the conversations of the suite…"));
   try {
     const source = state.a;
     const report = await long.ask("fixes", { a: asked(source) }, 30);
     // A patch holds a whole template: it would take back what was typed since.
-    if (source !== state.a) $("patches").replaceChildren(node("p", { class: "quiet" }, "The template was changed meanwhile: look again."));
+    if (source !== state.a) put("patches", element("p", { class: "quiet" }, "The template was changed meanwhile: look again."));
     else if (report) showPatches(report);
   } catch (error) {
-    $("patches").replaceChildren(node("p", { class: "wrong" }, `The search was ${error.message}`));
+    put("patches", element("p", { class: "wrong" }, `The search was ${error.message}`));
   }
   $("mend").disabled = false;
 }
 
-function showPatches({ document: { fixes }, patched }) {
-  const made = fixes.map((fix, at) => node("article", { class: "patch" },
-    node("p", {}, node("span", { class: `badge ${fix.is_safe ? "safe" : "unsafe"}` }, fix.is_safe ? "safe" : "unsafe"), " for ", node("strong", {}, fix.contract), `: ${fix.reason}. ${counted(fix.proof.same, "prompt stays", "prompts stay")} byte for byte. `,
-      node("button", { type: "button", class: "primary", click: () => (take({ a: patched[at] }), notice(`Applied the patch for ${fix.contract}${at ? ", with the safe ones before it" : ""}.`)) }, "Apply")),
-    node("pre", {}, ...diffLines(fix.diff))));
-  $("patches").replaceChildren(...(made.length ? made : [node("p", { class: "quiet" }, "No patch was found.")]));
+function showPatches({ document: { fixes }, patched, diffs }) {
+  const made = fixes.map((fix, at) => element("article", { class: "patch" },
+    element("p", {}, element("span", { class: `badge ${fix.is_safe ? "safe" : "unsafe"}` }, fix.is_safe ? "safe" : "unsafe"), " for ", element("strong", {}, fix.contract), `: ${fix.reason}. ${counted(fix.proof.same, "prompt stays", "prompts stay")} byte for byte. `,
+      element("button", { type: "button", class: "primary", click: () => (take({ a: patched[at] }), notice(`Applied the patch for ${fix.contract}${at ? ", with the safe ones before it" : ""}.`)) }, "Apply")),
+    difference(diffs[at])));
+  put("patches", made.length ? made : element("p", { class: "quiet" }, "No patch was found."));
 }
 
 // ---- Files and models
@@ -675,7 +605,7 @@ async function begin() {
   examples = list;
   fronts = about.fronts;
   const families = Map.groupBy?.(examples, (one) => one.id.split("/")[0]) ?? new Map([["suite", examples]]);
-  $("chosen").append(node("option", { value: "" }, "your own"), ...[...families].map(([family, all]) => node("optgroup", { label: family }, ...all.map((one) => node("option", { value: one.id }, one.id.split("/")[1])))));
+  $("chosen").append(element("option", { value: "" }, "your own"), ...[...families].map(([family, all]) => element("optgroup", { label: family }, ...all.map((one) => element("option", { value: one.id }, one.id.split("/")[1])))));
   take({ chosen: examples[0].id });
   await restore();
   document.body.classList.add("ready");

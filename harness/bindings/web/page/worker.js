@@ -19,9 +19,9 @@ const jobs = {
     const outcome = template(a).outcome(conversation, { now, details: true });
     if (!b) return { outcome };
     const other = template(b).outcome(conversation, { now });
-    return { outcome, other, diff: rolecall.patch(outcome.text, other.text) };
+    return { outcome, other, diff: rolecall.difference(outcome.text, other.text) };
   },
-  card: ({ a }) => template(a).card(),
+  card: ({ a }) => template(a).card({ page: true }),
   fixes: async ({ a }) => (await withSuite(), template(a).fixes()),
   diff: async ({ a, b }) => (await withSuite(), rolecall.diff(template(a), template(b))),
   conversations: ({ file, name }) => rolecall.conversations(file, name),

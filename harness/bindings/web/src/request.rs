@@ -21,13 +21,20 @@ pub(crate) enum Request {
         details: bool,
     },
     /// The report card of a template.
-    Card { template: TemplateText },
+    Card {
+        template: TemplateText,
+        /// Whether a page shows it.
+        #[serde(default)]
+        page: bool,
+    },
     /// The report card, and patches that the conversations of the suite prove.
     Fixes { template: TemplateText },
     /// Two templates with the conversations of the suite.
     Diff { a: TemplateText, b: TemplateText },
-    /// The difference of two texts.
+    /// The difference of two texts, as a patch.
     Patch { a: String, b: String },
+    /// The difference of two texts, as pages show it.
+    Difference { a: String, b: String },
     /// Takes over the conversations of the suite, from the file that comes with the request.
     Suite {},
     /// Reads conversations from a file: a request of a client, a log, data for training.
