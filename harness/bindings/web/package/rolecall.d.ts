@@ -91,6 +91,12 @@ export declare class TemplateError extends Error {
 export declare class Template {
   outcome(conversation: Conversation | Json[] | string, options?: RenderOptions): Outcome;
   render(conversation: Conversation | Json[] | string, options?: RenderOptions): string;
+  /** What each application that may serve the template makes of a conversation: the kind of its outcome, and
+   * whether it is that of the template's own application. */
+  served(
+    conversation: Conversation | Json[] | string,
+    options?: { now?: Date | string },
+  ): { front: string; is_same: boolean; kind: Kind }[];
   /** `page`: whether the report has what the page shows, with transcripts and differences. */
   card(options?: { page?: boolean }): CardReport;
   fixes(): CardReport;

@@ -131,11 +131,18 @@ export class Template {
   }
 
   /** The outcome of a conversation: `kind` is `rendered`, or says why there is no prompt. */
-  outcome(conversation, { details = false, now = new Date() } = {}) {
+  outcome(conversation, { details = false, now } = {}) {
+    return this.rolecall.ask({ render: { ...this.about(conversation, now), details } });
+  }
+
+  /** What each application that may serve the template makes of a conversation. */
+  served(conversation, { now } = {}) {
+    return this.rolecall.ask({ served: this.about(conversation, now) });
+  }
+
+  about(conversation, now = new Date()) {
     const text = typeof conversation === "string" ? conversation : JSON.stringify(conversation);
-    const clock = typeof now === "string" ? now : now.toISOString();
-    const request = { template: this.text, conversation: text, now: clock, details };
-    return this.rolecall.ask({ render: request });
+    return { template: this.text, conversation: text, now: typeof now === "string" ? now : now.toISOString() };
   }
 
   /** The prompt of a conversation: a list of messages, an object with `messages`, or JSON of either. */

@@ -218,6 +218,8 @@ function origin({ span, isLearned, start, end }) {
 const state = { dialect: "jinja", front: "", tokens: '{"bos_token": "<s>", "eos_token": "</s>"}', a: EXAMPLE, b: null, conversation: "", chosen: "", space: true, mask: false, coverage: false, messages: [] };
 const { messages: _, ...EMPTY } = state; // What a link holds.
 let [examples, fronts, shown] = [[], {}, []];
+// The file of a tokenizer and its configuration, with the number of their changes.
+const tokenizer = { file: null, config: {}, number: 0, isOn: true };
 
 async function through(stream, bytes, most) {
   const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
@@ -297,29 +299,32 @@ function take(parts) {
   editors.a.put(state.a);
   editors.b.put(state.b ?? "");
   $("dialect").value = state.dialect;
-  const all = fronts[state.dialect] ?? [];
-  put("front", ...["", ...all.map((front) => front.name)].map((name) => element("option", { value: name }, name || "its own application")));
-  $("front").value = all.some((front) => front.name === state.front) ? state.front : "";
-  $("front").title = all.find((front) => front.name === state.front)?.about ?? "";
+  const all = [{ name: "", about: "What people use this kind of template with" }, ...(fronts[state.dialect] ?? [])];
+  const chosen = Math.max(0, all.findIndex(({ name }) => name === state.front));
+  const at = [...$("fronts").children].indexOf(document.activeElement);
+  put("fronts", all.map(({ name, about }, number) => element("button", { type: "button", role: "tab", title: about, "data-front": name, "aria-controls": "prompt", "aria-selected": String(number === chosen), tabindex: number === chosen ? 0 : -1, click: () => take({ front: name }) }, name || "its own application")));
+  if (at >= 0) $("fronts").children[chosen].focus();
   $("tokens").value = state.tokens;
   $("conversation").value = state.conversation;
   $("chosen").value = example ? state.chosen : "";
   $("about").textContent = example ? example.about : "Your own conversation: a list of messages, or an object with messages, tools and more.";
   for (const key of ["space", "mask", "coverage"]) $(key).setAttribute("aria-pressed", state[key]);
   $("compare").setAttribute("aria-pressed", state.b !== null);
+  $("cuts").hidden = !tokenizer.file;
+  $("cuts").setAttribute("aria-pressed", tokenizer.isOn);
   document.body.classList.toggle("compares", state.b !== null);
-  editors.b.element.hidden = $("difference").hidden = state.b === null;
+  editors.b.element.hidden = $("whole").hidden = state.b === null;
   document.body.classList.toggle("plain", !state.space);
   document.body.classList.toggle("masked", state.mask);
   changed(0);
 }
 
 // A template with its options, as the module takes it. An error if the tokens are no JSON.
-function asked(source) {
+function asked(source, front = state.front) {
   const special_tokens = state.tokens.trim() ? parsed(state.tokens) : {};
   if (!special_tokens) throw new Error('the tokens are not JSON, such as {"eos_token": "</s>"}');
   const options = { name: "chat_template", dialect: state.dialect, special_tokens };
-  if (state.front) options.front = state.front;
+  if (front) options.front = front;
   return { source, options: JSON.stringify(options) };
 }
 
@@ -330,10 +335,19 @@ async function update(number) {
   try {
     const a = asked(state.a);
     carded(a);
-    const found = await quick.ask("render", { a, b: state.b === null ? null : asked(state.b), conversation: state.conversation, now: new Date().toISOString() });
+    const compares = state.b !== null;
+    const b = compares ? asked(state.b) : state.front ? asked(state.a, "") : null;
+    const found = await quick.ask("render", { a, b, isOwn: !compares, plain: asked(state.a, ""), conversation: state.conversation, now: new Date().toISOString() });
     if (!found) return;
     show(found.outcome);
-    if (found.other) sides(found.outcome, found.other, found.diff);
+    for (const { front, is_same: isSame, kind } of found.served) {
+      const tab = $("fronts").querySelector(`[data-front="${CSS.escape(front)}"]`);
+      tab?.classList.toggle("differs", !isSame);
+      if (!isSame) tab.setAttribute("aria-label", `${front}, ${kind === "rendered" ? "differs from its own application" : "gives no prompt"}`);
+    }
+    $("difference").hidden = !found.diff || (!compares && !found.diff.first);
+    if (tokenizer.file && tokenizer.isOn && found.outcome.kind === "rendered") await cutUp(found.outcome.text);
+    if (found.diff) sides(...(compares ? [found.outcome, found.other] : [found.other, found.outcome]), found.diff);
   } catch (error) {
     show({ kind: "ended", text: error.message });
   } finally {
@@ -381,6 +395,22 @@ function show(outcome) {
 
 let [prompt, pointed] = ["", -1];
 
+// Shows the prompt in tokens.
+async function cutUp(text) {
+  try {
+    const { file, number, config } = tokenizer;
+    const tokens = await beside.ask("tokens", { file, number: `${number} ${state.tokens}`, config, special_tokens: parsed(state.tokens) ?? {}, text }, 60);
+    if (!tokens || text !== prompt) return;
+    shown = [];
+    put("prompt", tokensOf(tokens));
+    put("legend");
+    $("origin").textContent = "Point at a token to see its number.";
+    $("size").textContent += `, ${counted(tokens.length, "token")}`;
+  } catch (error) {
+    notice(`The tokenizer cannot be used: ${error.message}`);
+  }
+}
+
 // Shows who wrote a piece of the prompt, and what else has the same origin.
 function point(at, isKey = false) {
   pointed = at;
@@ -403,11 +433,12 @@ function point(at, isKey = false) {
 
 // ---- Two templates
 
+// What differs between A and B, or between the template's own application and another one.
 function sides(a, b, diff) {
-  const isSame = a.kind === b.kind && a.text === b.text;
   const [one, other] = [a, b].map(({ kind }) => (kind === "rendered" ? "a prompt" : "no prompt"));
-  $("differs").textContent = isSame ? "Both give the same for this conversation, byte for byte." : `${one === other ? "The results differ" : `A gives ${one}, and B ${other}`}: − is of A, + of B.`;
-  put("sides", isSame ? null : difference(diff));
+  const words = state.b === null ? ["its own application", state.front] : ["A", "B"];
+  put("differs", a.kind === b.kind && a.text === b.text ? "Both give the same for this conversation, byte for byte." : `${one === other ? "The results differ" : `${words[0]} gives ${one}, and ${words[1]} ${other}`}: − is of ${words[0]}, + of ${words[1]}.`);
+  put("sides", diff.hunks.length > 0 && difference(diff));
   $("compared").hidden = true;
 }
 
@@ -483,6 +514,7 @@ const tokenText = (value) => (typeof value === "string" ? value : typeof value?.
 
 // The template and the special tokens of a tokenizer_config.json, as far as it has them.
 function ofConfig(config) {
+  Object.assign(tokenizer, { config, number: tokenizer.number + 1 });
   const tokens = Object.entries(config).filter(([key, value]) => key.endsWith("_token") && tokenText(value) !== null);
   const parts = { dialect: "jinja", front: "", tokens: JSON.stringify(Object.fromEntries(tokens.map(([key, value]) => [key, tokenText(value)]))) };
   let source = config.chat_template;
@@ -504,6 +536,10 @@ async function openFile(file) {
       return { dialect: "jinja", front: "", a: template.source, tokens: JSON.stringify(template.special_tokens) };
     }
   }
+  if (name === "tokenizer.json") {
+    Object.assign(tokenizer, { file, number: tokenizer.number + 1 });
+    return { note: "the switch “Tokens” shows the prompt as it cuts it" };
+  }
   if (file.size > 32 << 20) throw new Error("it is larger than 32 MB");
   const text = await file.text();
   if (/\.(jinja2?|j2|txt)$/.test(name)) return { dialect: "jinja", front: "", a: text };
@@ -519,7 +555,9 @@ async function openFile(file) {
 async function openFiles(files) {
   const words = [];
   // What a chat_template.jinja says wins over tokenizer_config.json, as in transformers.
-  const ordered = [...files].sort((a, b) => Number(a.name.endsWith(".jinja")) - Number(b.name.endsWith(".jinja")));
+  // Tokens that only the configuration names belong to the tokenizer.
+  const rank = ({ name }) => (name.endsWith(".jinja") ? 2 : name === "tokenizer.json" ? 1 : 0);
+  const ordered = [...files].sort((a, b) => rank(a) - rank(b));
   for (const file of ordered.slice(0, 20)) {
     try {
       const { note, ...found } = await openFile(file);
@@ -559,11 +597,16 @@ async function fetchModel(typed) {
 // ---- Beginning
 
 for (const key of ["space", "mask", "coverage"]) on(key, "click", () => take({ [key]: !state[key] }));
+on("cuts", "click", () => ((tokenizer.isOn = !tokenizer.isOn), take({})));
 on("compare", "click", () => take({ b: state.b === null ? state.a : null }));
 on("whole", "click", compareAll);
 on("mend", "click", mend);
 on("dialect", "change", () => take({ dialect: $("dialect").value, front: "" }));
-on("front", "change", () => take({ front: $("front").value }));
+on("fronts", "keydown", ({ key, target }) => {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+  const tabs = [...$("fronts").children];
+  if (step) tabs.at((tabs.indexOf(target) + step) % tabs.length).click();
+});
 on("tokens", "input", () => ((state.tokens = $("tokens").value), changed()));
 on("chosen", "change", () => take({ chosen: $("chosen").value }));
 on("conversation", "input", () => {
@@ -583,6 +626,8 @@ on("hub", "submit", (event) => (event.preventDefault(), fetchModel($("model").va
 on("prompt", "mouseover", (event) => {
   const piece = event.target.closest("[data-at]");
   if (piece) point(Number(piece.dataset.at));
+  const token = event.target.closest(".token");
+  if (token) $("origin").textContent = token.title;
 });
 on("prompt", "keydown", (event) => {
   const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];

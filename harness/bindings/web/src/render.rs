@@ -17,6 +17,7 @@ use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 use rolecall_suite::suite::Pair;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::request::{TemplateText, written};
 
@@ -61,6 +62,38 @@ pub(crate) fn answer(
         let (case, front) = read(template.dialect)?;
         return detailed(template, &limits, &case, front);
     }
+    with_compiled(text, |compiled| {
+        let template = compiled.template();
+        let (case, front) = read(template.dialect)?;
+        let front = front.unwrap_or_else(|| Front::of(template));
+        let outcome = compiled.outcome(&case, front);
+        let answer = placed(outcome, || compiled.column_of_refusal());
+        written(&plain(&answer))
+    })
+}
+
+/// What each application makes of a conversation: the kind of its outcome, and whether it is that of the
+/// template's own application.
+pub(crate) fn served(text: &TemplateText, conversation: &str, now: &str) -> Result<Value, String> {
+    let now: Moment = now.parse().map_err(|error| format!("`now`: {error}"))?;
+    with_compiled(text, |compiled| {
+        let template = compiled.template();
+        let (case, _) = embed::read_conversation(conversation, template.dialect, || now)?;
+        let own = compiled.outcome(&case, Front::of(template));
+        let known = Front::for_dialect(template.dialect).filter(|front| *front != Front::Unknown);
+        let fronts = known.map(|front| {
+            let outcome = compiled.outcome(&case, front);
+            json!({ "front": front.name(), "is_same": outcome == own, "kind": Answer::from(outcome).kind.name() })
+        });
+        Ok(fronts.collect())
+    })
+}
+
+/// Does something with a template that is compiled, perhaps since the last time.
+fn with_compiled<T>(
+    text: &TemplateText,
+    run: impl FnOnce(&CompiledTemplate) -> Result<T, String>,
+) -> Result<T, String> {
     LAST.with_borrow_mut(|last| {
         let key = [&text.source, &text.options];
         if last
@@ -74,12 +107,7 @@ pub(crate) fn answer(
         let Some((_, compiled)) = last else {
             return Err("no template was compiled".to_owned());
         };
-        let template = compiled.template();
-        let (case, front) = read(template.dialect)?;
-        let front = front.unwrap_or_else(|| Front::of(template));
-        let outcome = compiled.outcome(&case, front);
-        let answer = placed(outcome, || compiled.column_of_refusal());
-        written(&plain(&answer))
+        run(compiled)
     })
 }
 

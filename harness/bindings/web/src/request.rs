@@ -20,6 +20,12 @@ pub(crate) enum Request {
         #[serde(default)]
         details: bool,
     },
+    /// What the applications that may stand before a template make of a conversation.
+    Served {
+        template: TemplateText,
+        conversation: String,
+        now: String,
+    },
     /// The report card of a template.
     Card {
         template: TemplateText,

@@ -57,7 +57,7 @@ test("a template is pasted, and a conversation is chosen", { timeout: 60_000 }, 
   }
   await page.fill("#conversation", '[{"role": "user", "content": "mine\\u00a0"}]');
   await page.until("document.querySelector('#prompt').textContent.includes('mine')");
-  assert.equal(await page.run("return document.querySelector('#prompt .code').dataset.sign"), "U+00A0");
+  assert.equal(await page.run("return document.querySelector('#prompt .hidden').dataset.sign"), "U+00A0");
   assert.equal(await page.run("return document.querySelector('#chosen').value"), "");
   // A mistake has its place.
   await page.fill("[aria-label='Template A']", "fine\n{% if %}");
@@ -71,15 +71,15 @@ test("the mouse and the arrow keys show who wrote what", { timeout: 60_000 }, as
   await page.fill("[aria-label='Template A']", "{% for m in messages %}\n{{- 'Said: ' + m.content | trim }}\n{%- endfor %}");
   await page.fill("#conversation", '[{"role": "user", "content": " é𝄞 Hi "}]');
   await page.until("document.querySelector('#prompt').textContent.includes('Hi')");
-  await page.hover("#prompt .message");
+  await page.hover("#prompt .of-message");
   await page.until("document.querySelector('#origin').textContent.includes('messages[0].content')");
   assert.match(await text(page, "#origin"), /^Bytes 6 to 15: the message of “user”: messages\[0\]\.content, bytes 1 to 10, by trim$/);
-  await page.hover("#prompt .template");
+  await page.hover("#prompt .of-template");
   await page.until("document.querySelector('#origin').textContent.includes('line 2')");
   assert.equal(await text(page, ".backdrop .origin mark"), "Said: ");
   await page.run("document.querySelector('#prompt').focus()");
   await page.press("ArrowRight");
-  await page.until("document.querySelector('#prompt .here').classList.contains('message')");
+  await page.until("document.querySelector('#prompt .here').classList.contains('of-message')");
   await close(page);
 });
 
@@ -96,7 +96,7 @@ test("the mask and the coverage are shown", { timeout: 60_000 }, async () => {
   await page.until("document.querySelector('.gutter .missed')");
   assert.equal(await text(page, ".gutter .missed"), "2");
   await click(page, "#space");
-  assert.equal(await page.run("return getComputedStyle(document.querySelector('#prompt .ws, #prompt .piece'), '::before').content"), "none");
+  assert.equal(await page.run("return getComputedStyle(document.querySelector('#prompt .mark'), '::before').content"), "none");
   await close(page);
 });
 
@@ -105,13 +105,12 @@ test("the card has its sentences with their prompts, and a patch is applied", { 
   await page.fill("[aria-label='Template A']", readFileSync(new URL("defects.jinja", import.meta.url), "utf8"));
   await page.until("document.querySelector('#prompt').textContent.includes('im_start')");
   await carded(page);
-  const findings = await page.run("return [...document.querySelectorAll('.finding strong')].map((one) => one.textContent)");
+  const findings = await page.run("return [...document.querySelectorAll('.finding > summary b')].map((one) => one.textContent)");
   assert.ok(findings.length > 2, findings.join());
-  const told = await page.run("return [...document.querySelectorAll('.finding li')].map((one) => one.firstChild.textContent)");
+  assert.ok(await page.run("return document.querySelector('.finding .explanation h3') && document.querySelector('.finding mark') && document.querySelector('.finding .diff .came b')"));
   const words = await text(page, "#card pre.words");
   assert.ok(words.includes("what it can do") || words.includes("contracts hold"), words);
-  assert.ok(told.length >= findings.length);
-  assert.ok(await page.run("return [...document.querySelectorAll('.finding .render .shown')].length > 0"));
+  assert.ok(await page.run("return document.querySelectorAll('.finding .render .transcript').length >= document.querySelectorAll('.finding').length"));
   await click(page, "#mend");
   await page.until("document.querySelector('.patch')", 60);
   const contract = await text(page, ".patch strong");
@@ -121,7 +120,7 @@ test("the card has its sentences with their prompts, and a patch is applied", { 
   await click(page, ".patch .primary");
   await page.until(`document.querySelector('[aria-label="Template A"]').value !== ${JSON.stringify(before)}`);
   await carded(page);
-  await page.until(`![...document.querySelectorAll('.finding strong')].some((one) => one.textContent === ${JSON.stringify(contract)})`);
+  await page.until(`![...document.querySelectorAll('.finding > summary b')].some((one) => one.textContent === ${JSON.stringify(contract)})`);
   // A probe becomes the conversation.
   await page.run("document.querySelector('.finding').open = true; const one = document.querySelector('.finding .render button'); one.closest('details').open = true; one.click()");
   await page.until("document.querySelector('#chosen').value === ''");
