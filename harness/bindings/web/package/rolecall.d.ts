@@ -43,8 +43,8 @@ export type Kind =
 export interface RenderOptions {
   /** What the clock shows if the conversation does not say so. The current time if it is absent. */
   now?: Date | string;
-  /** Whether the outcome has the trace, the mask and the coverage. */
-  details?: boolean;
+  /** Whether the outcome has the trace, the mask and the coverage, or which of them. */
+  details?: boolean | ("trace" | "mask" | "coverage")[];
 }
 
 export interface Outcome {

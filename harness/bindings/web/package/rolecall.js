@@ -132,7 +132,9 @@ export class Template {
 
   /** The outcome of a conversation: `kind` is `rendered`, or says why there is no prompt. */
   outcome(conversation, { details = false, now } = {}) {
-    return this.rolecall.ask({ render: { ...this.about(conversation, now), details } });
+    const names = details === true ? ["trace", "mask", "coverage"] : details || [];
+    const wanted = names.length ? Object.fromEntries(names.map((name) => [name, true])) : null;
+    return this.rolecall.ask({ render: { ...this.about(conversation, now), details: wanted } });
   }
 
   /** What each application that may serve the template makes of a conversation. */

@@ -90,6 +90,7 @@ class Helper {
 
 const quick = new Helper();
 const beside = new Helper();
+const around = new Helper();
 const slow = new Helper();
 const long = new Helper();
 
@@ -337,14 +338,12 @@ async function update(number) {
     carded(a);
     const compares = state.b !== null;
     const b = compares ? asked(state.b) : state.front ? asked(state.a, "") : null;
-    const found = await quick.ask("render", { a, b, isOwn: !compares, plain: asked(state.a, ""), conversation: state.conversation, now: new Date().toISOString() });
+    const asks = { conversation: state.conversation, now: new Date().toISOString() };
+    around.ask("served", { a: asked(state.a, ""), ...asks }).then(showServed, () => showServed([]));
+    const details = ["trace", ...["mask", "coverage"].filter((key) => state[key])];
+    const found = await quick.ask("render", { a, b, isOwn: !compares, details, ...asks });
     if (!found) return;
     show(found.outcome);
-    for (const { front, is_same: isSame, kind } of found.served) {
-      const tab = $("fronts").querySelector(`[data-front="${CSS.escape(front)}"]`);
-      tab?.classList.toggle("differs", !isSame);
-      if (!isSame) tab.setAttribute("aria-label", `${front}, ${kind === "rendered" ? "differs from its own application" : "gives no prompt"}`);
-    }
     $("difference").hidden = !found.diff || (!compares && !found.diff.first);
     if (tokenizer.file && tokenizer.isOn && found.outcome.kind === "rendered") await cutUp(found.outcome.text);
     if (found.diff) sides(...(compares ? [found.outcome, found.other] : [found.other, found.outcome]), found.diff);
@@ -352,6 +351,15 @@ async function update(number) {
     show({ kind: "ended", text: error.message });
   } finally {
     if (number === newest) $("prompt").setAttribute("aria-busy", "false");
+  }
+}
+
+// Marks the applications that do not give the prompt of the template's own one.
+function showServed(all) {
+  for (const { front, is_same: isSame, kind } of all ?? []) {
+    const tab = $("fronts").querySelector(`[data-front="${front}"]`);
+    tab?.classList.toggle("differs", !isSame);
+    tab?.setAttribute("aria-label", `${front}${isSame ? "" : `, ${kind === "rendered" ? "differs from its own application" : "gives no prompt"}`}`);
   }
 }
 

@@ -16,14 +16,14 @@ async function withSuite() {
 
 const jobs = {
   about: () => rolecall.about(),
-  render: ({ a, b, isOwn, plain, conversation, now }) => {
-    const outcome = template(a).outcome(conversation, { now, details: true });
-    const served = template(plain).served(conversation, { now });
-    if (!b) return { outcome, served };
+  render: ({ a, b, isOwn, conversation, now, details }) => {
+    const outcome = template(a).outcome(conversation, { now, details });
+    if (!b) return { outcome };
     const other = template(b).outcome(conversation, { now });
     const [one, two] = isOwn ? [other, outcome] : [outcome, other];
-    return { outcome, served, other, diff: rolecall.difference(one.text, two.text) };
+    return { outcome, other, diff: rolecall.difference(one.text, two.text) };
   },
+  served: ({ a, conversation, now }) => template(a).served(conversation, { now }),
   card: ({ a }) => template(a).card({ page: true }),
   fixes: async ({ a }) => (await withSuite(), template(a).fixes()),
   diff: async ({ a, b }) => (await withSuite(), rolecall.diff(template(a), template(b))),

@@ -29,7 +29,7 @@ fn answered(request: &[u8], file: &[u8]) -> Result<Vec<u8>, String> {
             conversation,
             now,
             details,
-        } => render::answer(&template, &conversation, &now, details),
+        } => render::answer(&template, &conversation, &now, details.as_ref()),
         Request::Served {
             template,
             conversation,

@@ -19,7 +19,7 @@ use rolecall_suite::suite::Pair;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::request::{TemplateText, written};
+use crate::request::{Details, TemplateText, written};
 
 /// A template that was compiled, with the texts that it was made of.
 type Compiled = ([String; 2], CompiledTemplate);
@@ -53,14 +53,14 @@ pub(crate) fn answer(
     text: &TemplateText,
     conversation: &str,
     now: &str,
-    details: bool,
+    details: Option<&Details>,
 ) -> Result<Vec<u8>, String> {
     let now: Moment = now.parse().map_err(|error| format!("`now`: {error}"))?;
     let read = |dialect| embed::read_conversation(conversation, dialect, || now);
-    if details {
+    if let Some(details) = details {
         let (template, limits) = text.read()?;
         let (case, front) = read(template.dialect)?;
-        return detailed(template, &limits, &case, front);
+        return detailed(template, &limits, &case, front, details);
     }
     with_compiled(text, |compiled| {
         let template = compiled.template();
@@ -137,6 +137,7 @@ fn detailed(
     limits: &Limits,
     case: &Case,
     front: Option<Front>,
+    wanted: &Details,
 ) -> Result<Vec<u8>, String> {
     let front = front.unwrap_or_else(|| Front::of(&template));
     template.front = Some(front.name().to_owned());
@@ -163,11 +164,13 @@ fn detailed(
     });
     let pair = [Pair { template, case }];
     // Models are trained with Jinja templates, and only these have masks.
-    let is_masked = template.dialect == Dialect::Jinja && trace.is_some();
+    let is_masked = wanted.mask && template.dialect == Dialect::Jinja && trace.is_some();
     let masks = is_masked.then(|| TemplateMasks::of(engine, None, template, pair).ok());
     let masks = masks.flatten();
-    let coverage = TemplateCoverage::of(engine, template, pair, |_, _| {}).ok();
+    let coverage = || TemplateCoverage::of(engine, template, pair, |_, _| {}).ok();
+    let coverage = wanted.coverage.then(coverage).flatten();
     let coverage = coverage.as_slice();
+    let trace = trace.filter(|_| wanted.trace);
     written(&Rendered {
         trace: trace.as_ref().map(TraceDocument::of),
         mask: masks.as_ref().map(|masks| MaskDocument::of(masks, None)),

@@ -16,9 +16,8 @@ pub(crate) enum Request {
         conversation: String,
         /// What the clock shows, unless the conversation says so itself: `2026-01-02T03:04:05Z`.
         now: String,
-        /// Whether the origin of each byte, the mask and the coverage are wanted, too.
-        #[serde(default)]
-        details: bool,
+        /// What is wanted besides the prompt.
+        details: Option<Details>,
     },
     /// What the applications that may stand before a template make of a conversation.
     Served {
@@ -47,6 +46,21 @@ pub(crate) enum Request {
     Conversations { name: String },
     /// Reads the templates of a GGUF file, of which the beginning comes with the request.
     Gguf { name: String },
+}
+
+/// What a render has besides the prompt. Each part takes time.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Details {
+    /// The origin of each byte.
+    #[serde(default)]
+    pub(crate) trace: bool,
+    /// What the model writes.
+    #[serde(default)]
+    pub(crate) mask: bool,
+    /// Which places of the template were reached.
+    #[serde(default)]
+    pub(crate) coverage: bool,
 }
 
 /// A template, with its options as `embed` takes them: a JSON text, perhaps an empty one.

@@ -111,6 +111,7 @@ test("two templates are compared in the conversations of the suite", () => {
   assert.equal(document.differs, true);
   assert.ok(document.counts.cases > 500 && text.length > 100, text);
   assert.equal(rolecall.diff(a, a).document.differs, false);
+  assert.deepEqual(rolecall.difference("a b\n", "a c\n").hunks, [[["-", [["a ", false], ["b", true], ["␊\n", false]]], ["+", [["a ", false], ["c", true], ["␊\n", false]]]]]);
 });
 
 test("a render tells who wrote each byte, what the model writes, and what was never reached", () => {
@@ -125,6 +126,10 @@ test("a render tells who wrote each byte, what the model writes, and what was ne
   assert.deepEqual(mask.masks[0].learned, [{ start: 7, end: 12 }]);
   const never = coverage.templates[0].sites.filter((site) => site.ways.every((way) => way.cases === 0));
   assert.deepEqual(never.map((site) => site.text), ["tools[0] | tojson"]);
+  const some = template.outcome(conversation, { details: ["trace"] });
+  assert.deepEqual([some.trace, some.mask, some.coverage], [trace, undefined, undefined]);
+  const served = template.served(conversation);
+  assert.ok(served.length > 4 && served.every((one) => one.is_same && one.kind === "rendered"), JSON.stringify(served));
 });
 
 test("bad input is said, and a trap leaves no trace", () => {
