@@ -344,7 +344,7 @@ async function update(number) {
     const found = await quick.ask("render", { a, b, isOwn: !compares, details, ...asks });
     if (!found) return;
     show(found.outcome);
-    $("difference").hidden = !found.diff || (!compares && !found.diff.first);
+    $("difference").hidden = !found.diff || (!compares && !found.diff.hunks.length);
     if (tokenizer.file && tokenizer.isOn && found.outcome.kind === "rendered") await cutUp(found.outcome.text);
     if (found.diff) sides(...(compares ? [found.outcome, found.other] : [found.other, found.outcome]), found.diff);
   } catch (error) {
@@ -446,7 +446,7 @@ function sides(a, b, diff) {
   const [one, other] = [a, b].map(({ kind }) => (kind === "rendered" ? "a prompt" : "no prompt"));
   const words = state.b === null ? ["its own application", state.front] : ["A", "B"];
   put("differs", a.kind === b.kind && a.text === b.text ? "Both give the same for this conversation, byte for byte." : `${one === other ? "The results differ" : `${words[0]} gives ${one}, and ${words[1]} ${other}`}: − is of ${words[0]}, + of ${words[1]}.`);
-  put("sides", diff.hunks.length > 0 && difference(diff));
+  put("sides", diff.hunks.length > 0 && difference(state.b === null ? { ...diff, first: null } : diff));
   $("compared").hidden = true;
 }
 

@@ -177,7 +177,8 @@ test("each application shows its prompt, and where it differs", { timeout: 60_00
   assert.equal(await text(page, "#fronts [aria-selected=true]"), "vllm");
   await page.until("document.querySelector('#prompt').textContent === '<user>Hi'");
   assert.match(await text(page, "#differs"), /− is of its own application, \+ of vllm/);
-  assert.ok(await page.run("return document.querySelector('#sides .gone b') && document.querySelector('#sides .came')"));
+  assert.ok(await page.run("return document.querySelector('#sides .gone') && document.querySelector('#sides .came')"));
+  assert.equal(await page.run("return document.querySelector('#difference').hidden"), false);
   await page.fill("#dialect", "go");
   assert.equal(await page.run("return document.querySelector('#difference').hidden && document.querySelector('[data-front=ollama]') !== null"), true);
   await close(page);
@@ -212,7 +213,7 @@ test("a tokenizer cuts the prompt", { timeout: 60_000 }, async () => {
   };
   const config = { eos_token: "<u>", added_tokens_decoder: { 1: { content: "<u>", lstrip: false, rstrip: false, normalized: false, single_word: false, special: false } } };
   await page.run(`${DROP} drop([["tokenizer.json", ${JSON.stringify(JSON.stringify(tokenizer))}], ["tokenizer_config.json", ${JSON.stringify(JSON.stringify(config))}]])`);
-  await page.fill("[aria-label='Template A']", "<|im_start|>{{ eos_token }}{{ messages[0].content }}\n");
+  await page.fill("[aria-label='Template A']", "<|im_start|>{{ eos_token }}{{ messages[0].content }}");
   await page.fill("#conversation", '[{"role": "user", "content": "Hié"}]');
   await page.until("document.querySelectorAll('#prompt .token').length === 5");
   const tokens = await page.run("return [...document.querySelectorAll('#prompt .token')].map((one) => [one.textContent, one.title])");
