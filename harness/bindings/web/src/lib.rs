@@ -20,6 +20,13 @@ use serde_json::json;
 
 use request::{Request, written};
 
+/// Answers the question in the room: see [`memory::call`].
+#[allow(unsafe_code)] // Its name is fixed.
+#[unsafe(no_mangle)]
+pub extern "C" fn call(json: usize) -> *const u8 {
+    memory::call(json, answered)
+}
+
 fn answered(request: &[u8], file: &[u8]) -> Result<Vec<u8>, String> {
     let request = serde_json::from_slice(request);
     match request.map_err(|error| format!("the request cannot be read: {error}"))? {

@@ -1,4 +1,5 @@
-//! Four functions that JavaScript calls: [`room`], [`call`], [`length`] and [`answer`].
+//! Questions and answers in the memory that JavaScript sees, too. It calls [`room`], then the function `call`
+//! that each module has, then [`length`].
 //!
 //! A panic, an exhausted stack or exhausted memory ends in a trap. After a trap the instance is broken,
 //! and the caller makes a new one; until then [`answer`] has the words of the panic.
@@ -27,14 +28,15 @@ pub extern "C" fn room(length: usize) -> *mut u8 {
 
 /// Answers the question in the room. Its first `json` bytes are a request, and the others are the file
 /// that the request is about, if there is one. Returns where the answer is.
-#[allow(unsafe_code)] // Its name is fixed.
-#[unsafe(no_mangle)]
-pub extern "C" fn call(json: usize) -> *const u8 {
+pub fn call(
+    json: usize,
+    answered: impl FnOnce(&[u8], &[u8]) -> Result<Vec<u8>, String>,
+) -> *const u8 {
     let question = ROOM.with_borrow_mut(std::mem::take);
     let (request, file) = question.split_at_checked(json).unwrap_or_default();
     std::panic::set_hook(Box::new(|info| keep(info.to_string().into_bytes())));
     keep(Vec::new());
-    let said = crate::answered(request, file)
+    let said = answered(request, file)
         .unwrap_or_else(|error| json!({ "error": error }).to_string().into_bytes());
     keep(said);
     answer()

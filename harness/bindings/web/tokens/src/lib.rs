@@ -28,6 +28,13 @@ enum Request {
     Cut { text: String },
 }
 
+/// Answers the question in the room: see [`memory::call`].
+#[allow(unsafe_code)] // Its name is fixed.
+#[unsafe(no_mangle)]
+pub extern "C" fn call(json: usize) -> *const u8 {
+    memory::call(json, answered)
+}
+
 fn answered(request: &[u8], file: &[u8]) -> Result<Vec<u8>, String> {
     let request = serde_json::from_slice(request).map_err(|error| error.to_string())?;
     let answer = match request {
