@@ -48,18 +48,13 @@ pub(crate) enum Request {
     Gguf { name: String },
 }
 
-/// What a render has besides the prompt. Each part takes time.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// What a render has besides the prompt: the origin of each byte, what the model writes, and which places of
+/// the template were reached. Each takes time.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Details {
-    /// The origin of each byte.
-    #[serde(default)]
     pub(crate) trace: bool,
-    /// What the model writes.
-    #[serde(default)]
     pub(crate) mask: bool,
-    /// Which places of the template were reached.
-    #[serde(default)]
     pub(crate) coverage: bool,
 }
 
