@@ -218,7 +218,7 @@ function origin({ span, isLearned, start, end }) {
 
 const state = { dialect: "jinja", front: "", tokens: '{"bos_token": "<s>", "eos_token": "</s>"}', a: EXAMPLE, b: null, conversation: "", chosen: "", space: true, mask: false, coverage: false, messages: [] };
 const { messages: _, ...EMPTY } = state; // What a link holds.
-let [examples, fronts, shown] = [[], {}, []];
+let [examples, fronts, served, shown] = [[], {}, [], []];
 // The file of a tokenizer and its configuration, with the number of their changes.
 const tokenizer = { file: null, config: {}, number: 0, isOn: true };
 
@@ -304,6 +304,7 @@ function take(parts) {
   const chosen = Math.max(0, all.findIndex(({ name }) => name === state.front));
   const at = [...$("fronts").children].indexOf(document.activeElement);
   put("fronts", all.map(({ name, about }, number) => element("button", { type: "button", role: "tab", title: about, "data-front": name, "aria-controls": "prompt", "aria-selected": String(number === chosen), tabindex: number === chosen ? 0 : -1, click: () => take({ front: name }) }, name || "its own application")));
+  showServed();
   if (at >= 0) $("fronts").children[chosen].focus();
   $("tokens").value = state.tokens;
   $("conversation").value = state.conversation;
@@ -356,10 +357,11 @@ async function update(number) {
 
 // Marks the applications that do not give the prompt of the template's own one.
 function showServed(all) {
-  for (const { front, is_same: isSame, kind } of all ?? []) {
-    const tab = $("fronts").querySelector(`[data-front="${front}"]`);
-    tab?.classList.toggle("differs", !isSame);
-    tab?.setAttribute("aria-label", `${front}${isSame ? "" : `, ${kind === "rendered" ? "differs from its own application" : "gives no prompt"}`}`);
+  served = all ?? served; // There is none if a newer question was asked.
+  for (const tab of $("fronts").children) {
+    const { kind, is_same: isSame = true } = served.find(({ front }) => front === tab.dataset.front) ?? {};
+    tab.classList.toggle("differs", !isSame);
+    tab.setAttribute("aria-label", `${tab.textContent}${isSame ? "" : `, ${kind === "rendered" ? "differs from its own application" : "gives no prompt"}`}`);
   }
 }
 

@@ -94,9 +94,10 @@ impl<'s> Page<'s> {
     fn close(&mut self, template: &Template) -> io::Result<()> {
         let results = std::mem::take(&mut self.results);
         let card = self.cards.remove(template.name.as_str());
-        let broken = card.iter().flat_map(Card::broken);
-        self.broken
-            .extend(broken.map(|finding| finding.contract.id));
+        if let Some(card) = &card {
+            let found = card.broken().chain(&card.without_front);
+            self.broken.extend(found.map(|finding| finding.contract.id));
+        }
         let shown = card.as_ref().map(|card| card::report_card(card, template));
         let details = chunk(&results, &self.cases, shown.as_ref(), self.tokenizers);
         let id = self.file.add(&details)?;
