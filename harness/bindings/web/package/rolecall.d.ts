@@ -43,8 +43,8 @@ export type Kind =
 export interface RenderOptions {
   /** What the clock shows if the conversation does not say so. The current time if it is absent. */
   now?: Date | string;
-  /** Whether the outcome has the trace, the mask and the coverage. */
-  details?: boolean;
+  /** Whether the outcome has the trace, the mask and the coverage, or which of them. */
+  details?: boolean | ("trace" | "mask" | "coverage")[];
 }
 
 export interface Outcome {
@@ -68,9 +68,18 @@ export interface Report {
   text: string;
 }
 
+/** Lines with the side that has them, in pieces: each with whether the other side has something else. */
+export interface Difference {
+  first: string | null;
+  hunks: ["-" | "+" | " ", [text: string, changed: boolean][]][][];
+}
+
 export interface CardReport extends Report {
   /** The template after each patch of `document.fixes`. */
   patched: string[];
+  /** What each patch changes. */
+  diffs: Difference[];
+  page?: { card: { [key: string]: Json }; pages: { [contract: string]: string } };
 }
 
 export declare class TemplateError extends Error {
@@ -82,7 +91,14 @@ export declare class TemplateError extends Error {
 export declare class Template {
   outcome(conversation: Conversation | Json[] | string, options?: RenderOptions): Outcome;
   render(conversation: Conversation | Json[] | string, options?: RenderOptions): string;
-  card(): CardReport;
+  /** What each application that may serve the template makes of a conversation: the kind of its outcome, and
+   * whether it is that of the template's own application. */
+  served(
+    conversation: Conversation | Json[] | string,
+    options?: { now?: Date | string },
+  ): { front: string; is_same: boolean; kind: Kind }[];
+  /** `page`: whether the report has what the page shows, with transcripts and differences. */
+  card(options?: { page?: boolean }): CardReport;
   fixes(): CardReport;
 }
 
@@ -95,6 +111,7 @@ export declare class Rolecall {
   useSuite(suite: string | Uint8Array): void;
   diff(a: Template, b: Template): Report;
   patch(a: string, b: string): string;
+  difference(a: string, b: string): Difference;
   conversations(
     file: string | Uint8Array,
     name?: string,

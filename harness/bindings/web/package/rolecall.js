@@ -105,6 +105,11 @@ export class Rolecall {
     return this.ask({ patch: { a, b } }).diff;
   }
 
+  /** The difference of two texts in lines and pieces, as the page shows it. */
+  difference(a, b) {
+    return this.ask({ difference: { a, b } });
+  }
+
   /** The conversations in a file: a request, a log, data for training. */
   conversations(file, name = "conversation.json") {
     return this.ask({ conversations: { name } }, bytes(file));
@@ -126,11 +131,20 @@ export class Template {
   }
 
   /** The outcome of a conversation: `kind` is `rendered`, or says why there is no prompt. */
-  outcome(conversation, { details = false, now = new Date() } = {}) {
+  outcome(conversation, { details = false, now } = {}) {
+    const names = details === true ? ["trace", "mask", "coverage"] : details || [];
+    const wanted = names.length ? Object.fromEntries(names.map((name) => [name, true])) : null;
+    return this.rolecall.ask({ render: { ...this.about(conversation, now), details: wanted } });
+  }
+
+  /** What each application that may serve the template makes of a conversation. */
+  served(conversation, { now } = {}) {
+    return this.rolecall.ask({ served: this.about(conversation, now) });
+  }
+
+  about(conversation, now = new Date()) {
     const text = typeof conversation === "string" ? conversation : JSON.stringify(conversation);
-    const clock = typeof now === "string" ? now : now.toISOString();
-    const request = { template: this.text, conversation: text, now: clock, details };
-    return this.rolecall.ask({ render: request });
+    return { template: this.text, conversation: text, now: typeof now === "string" ? now : now.toISOString() };
   }
 
   /** The prompt of a conversation: a list of messages, an object with `messages`, or JSON of either. */
@@ -141,8 +155,8 @@ export class Template {
   }
 
   /** The report card, as `rolecall check` prints it. */
-  card() {
-    return this.rolecall.ask({ card: { template: this.text } });
+  card({ page = false } = {}) {
+    return this.rolecall.ask({ card: { template: this.text, page } });
   }
 
   /** The report card with patches. It needs the suite. */

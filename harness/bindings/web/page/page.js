@@ -1,5 +1,5 @@
-// The page. Whatever comes from outside becomes text, never markup: see `node`.
-const $ = (id) => document.getElementById(id);
+// The page. Whatever comes from outside becomes text, never markup: `element` and everything else that
+// pages share is in shared.js.
 const SECONDS = 5; // The longest that a render or a card may take.
 const MOST_SHOWN = 200_000; // Characters of a prompt.
 const MOST_LINK = 60_000; // Characters of a link's fragment.
@@ -15,20 +15,7 @@ const EXAMPLE = `{{- bos_token }}
 {%- endif %}
 `;
 
-// An element. Attributes are the page's own words; texts may be anybody's.
-function node(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (typeof value === "function") made.addEventListener(key, value);
-    else if (value === true) made.setAttribute(key, "");
-    else if (value !== false && value != null) made.setAttribute(key, value);
-  }
-  made.append(...children.filter((child) => child != null));
-  return made;
-}
-
 const on = (id, event, run) => $(id).addEventListener(event, run);
-const counted = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -36,6 +23,7 @@ function parsed(text) {
     return null;
   }
 }
+const put = (id, ...children) => ($(id).replaceChildren(), fill($(id), children));
 const json = (value) => JSON.stringify(value, null, 2);
 
 function notice(text) {
@@ -102,6 +90,7 @@ class Helper {
 
 const quick = new Helper();
 const beside = new Helper();
+const around = new Helper();
 const slow = new Helper();
 const long = new Helper();
 
@@ -113,10 +102,10 @@ const ROW = 20; // Pixels: the height of a line in style.css.
 // be as long as it likes.
 class Editor {
   constructor(name, changed) {
-    this.gutter = node("div", { class: "gutter", "aria-hidden": "true" });
-    this.backdrop = node("div", { class: "backdrop", "aria-hidden": "true" });
-    this.field = node("textarea", { spellcheck: "false", wrap: "off", autocomplete: "off", autocapitalize: "off", "aria-label": name });
-    this.element = node("div", { class: "editor" }, this.gutter, node("div", { class: "sheet" }, this.backdrop, this.field));
+    this.gutter = element("div", { class: "gutter", "aria-hidden": "true" });
+    this.backdrop = element("div", { class: "backdrop", "aria-hidden": "true" });
+    this.field = element("textarea", { spellcheck: "false", wrap: "off", autocomplete: "off", autocapitalize: "off", "aria-label": name });
+    this.element = element("div", { class: "editor" }, this.gutter, element("div", { class: "sheet" }, this.backdrop, this.field));
     this.clear();
     this.field.addEventListener("input", () => (this.clear(), changed(this.field.value)));
     this.field.addEventListener("scroll", () => this.draw());
@@ -158,13 +147,13 @@ class Editor {
     for (let at = first; at < last; at += 1) {
       const line = at + 1;
       const is = [missed.has(line) && "missed", wrong?.line === line && "wrong", origin?.line === line && "origin"].filter(Boolean).join(" ");
-      numbers.push(node("div", { class: is }, String(line)));
-      const row = node("div", { class: is });
+      numbers.push(element("div", { class: is }, String(line)));
+      const row = element("div", { class: is });
       const text = this.lines[at].slice(0, 2000);
       const mark = origin?.line === line ? origin : wrong?.line === line && wrong.column ? { from: wrong.column - 1, to: wrong.column } : null;
       const all = [...text]; // Columns count characters.
       const part = (from, to) => all.slice(from, to).join("");
-      row.append(...(mark ? [part(0, mark.from), node("mark", {}, part(mark.from, mark.to) || " "), part(mark.to)] : [text]));
+      row.append(...(mark ? [part(0, mark.from), element("mark", {}, part(mark.from, mark.to) || " "), part(mark.to)] : [text]));
       rows.push(row);
     }
     this.gutter.replaceChildren(...numbers);
@@ -179,20 +168,11 @@ class Editor {
 // ---- Texts with every character visible
 
 function visible(text) {
-  const parts = document.createDocumentFragment();
-  let at = 0;
-  for (const found of text.matchAll(/ +|[\p{C}\p{Z}]/gu)) {
-    parts.append(text.slice(at, found.index));
-    at = found.index + found[0].length;
-    const [sign] = found[0];
-    if (sign === " ") parts.append(node("span", { class: "ws space" }, found[0]));
-    else {
-      const shown = { "\n": "↵", "\t": "⇥", "\r": "␍" }[sign] ?? `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
-      parts.append(node("span", { class: shown.length > 1 ? "ws code" : "ws", "data-sign": shown }, found[0]));
-    }
-  }
-  parts.append(text.slice(at));
-  return parts;
+  return text.split(/( +|[\p{C}\p{Z}])/u).map((piece, at) => {
+    if (at % 2 === 0) return piece;
+    if (piece[0] === " ") return element("span", { class: "space" }, piece);
+    return unseen(piece, { "\n": "↵", "\t": "⇥", "\r": "←" }[piece] ?? `U+${piece.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`);
+  });
 }
 
 // Some bytes of a text.
@@ -238,7 +218,9 @@ function origin({ span, isLearned, start, end }) {
 
 const state = { dialect: "jinja", front: "", tokens: '{"bos_token": "<s>", "eos_token": "</s>"}', a: EXAMPLE, b: null, conversation: "", chosen: "", space: true, mask: false, coverage: false, messages: [] };
 const { messages: _, ...EMPTY } = state; // What a link holds.
-let [examples, fronts, shown] = [[], {}, []];
+let [examples, fronts, served, shown] = [[], {}, [], []];
+// The file of a tokenizer and its configuration, with the number of their changes.
+const tokenizer = { file: null, config: {}, number: 0, isOn: true };
 
 async function through(stream, bytes, most) {
   const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader();
@@ -318,29 +300,33 @@ function take(parts) {
   editors.a.put(state.a);
   editors.b.put(state.b ?? "");
   $("dialect").value = state.dialect;
-  const all = fronts[state.dialect] ?? [];
-  $("front").replaceChildren(...["", ...all.map((front) => front.name)].map((name) => node("option", { value: name }, name || "its own application")));
-  $("front").value = all.some((front) => front.name === state.front) ? state.front : "";
-  $("front").title = all.find((front) => front.name === state.front)?.about ?? "";
+  const all = [{ name: "", about: "What people use this kind of template with" }, ...(fronts[state.dialect] ?? [])];
+  const chosen = Math.max(0, all.findIndex(({ name }) => name === state.front));
+  const at = [...$("fronts").children].indexOf(document.activeElement);
+  put("fronts", all.map(({ name, about }, number) => element("button", { type: "button", role: "tab", title: about, "data-front": name, "aria-controls": "prompt", "aria-selected": String(number === chosen), tabindex: number === chosen ? 0 : -1, click: () => take({ front: name }) }, name || "its own application")));
+  showServed();
+  if (at >= 0) $("fronts").children[chosen].focus();
   $("tokens").value = state.tokens;
   $("conversation").value = state.conversation;
   $("chosen").value = example ? state.chosen : "";
   $("about").textContent = example ? example.about : "Your own conversation: a list of messages, or an object with messages, tools and more.";
   for (const key of ["space", "mask", "coverage"]) $(key).setAttribute("aria-pressed", state[key]);
   $("compare").setAttribute("aria-pressed", state.b !== null);
+  $("cuts").hidden = !tokenizer.file;
+  $("cuts").setAttribute("aria-pressed", tokenizer.isOn);
   document.body.classList.toggle("compares", state.b !== null);
-  editors.b.element.hidden = $("difference").hidden = state.b === null;
+  editors.b.element.hidden = $("whole").hidden = state.b === null;
   document.body.classList.toggle("plain", !state.space);
   document.body.classList.toggle("masked", state.mask);
   changed(0);
 }
 
 // A template with its options, as the module takes it. An error if the tokens are no JSON.
-function asked(source) {
+function asked(source, front = state.front) {
   const special_tokens = state.tokens.trim() ? parsed(state.tokens) : {};
   if (!special_tokens) throw new Error('the tokens are not JSON, such as {"eos_token": "</s>"}');
   const options = { name: "chat_template", dialect: state.dialect, special_tokens };
-  if (state.front) options.front = state.front;
+  if (front) options.front = front;
   return { source, options: JSON.stringify(options) };
 }
 
@@ -351,14 +337,31 @@ async function update(number) {
   try {
     const a = asked(state.a);
     carded(a);
-    const found = await quick.ask("render", { a, b: state.b === null ? null : asked(state.b), conversation: state.conversation, now: new Date().toISOString() });
+    const compares = state.b !== null;
+    const b = compares ? asked(state.b) : state.front ? asked(state.a, "") : null;
+    const asks = { conversation: state.conversation, now: new Date().toISOString() };
+    around.ask("served", { a: asked(state.a, ""), ...asks }).then(showServed, () => showServed([]));
+    const details = ["trace", ...["mask", "coverage"].filter((key) => state[key])];
+    const found = await quick.ask("render", { a, b, isOwn: !compares, details, ...asks });
     if (!found) return;
     show(found.outcome);
-    if (found.other) sides(found.outcome, found.other, found.diff);
+    $("difference").hidden = !found.diff || (!compares && !found.diff.hunks.length);
+    if (tokenizer.file && tokenizer.isOn && found.outcome.kind === "rendered") await cutUp(found.outcome.text);
+    if (found.diff) sides(...(compares ? [found.outcome, found.other] : [found.other, found.outcome]), found.diff);
   } catch (error) {
     show({ kind: "ended", text: error.message });
   } finally {
     if (number === newest) $("prompt").setAttribute("aria-busy", "false");
+  }
+}
+
+// Marks the applications that do not give the prompt of the template's own one.
+function showServed(all) {
+  served = all ?? served; // There is none if a newer question was asked.
+  for (const tab of $("fronts").children) {
+    const { kind, is_same: isSame = true } = served.find(({ front }) => front === tab.dataset.front) ?? {};
+    tab.classList.toggle("differs", !isSame);
+    tab.setAttribute("aria-label", `${tab.textContent}${isSame ? "" : `, ${kind === "rendered" ? "differs from its own application" : "gives no prompt"}`}`);
   }
 }
 
@@ -387,20 +390,36 @@ function show(outcome) {
   $("prompt").classList.toggle("none", !isPrompt);
   $("prompt").replaceChildren(...shown.map((piece, at) => {
     const kind = piece.span ? kindOf(piece.span) : "template";
-    return node("span", { class: `piece ${kind}${piece.isLearned ? " learned" : ""}`, "data-at": at }, visible(piece.text));
+    return element("span", { class: `piece of-${kind}${piece.isLearned ? " learned" : ""}`, "data-at": at }, visible(piece.text));
   }));
   if (!isPrompt) $("prompt").append("no prompt");
-  if (isPrompt && !text) $("prompt").append(node("em", {}, "an empty prompt"));
+  if (isPrompt && !text) $("prompt").append(element("em", {}, "an empty prompt"));
   const bytes = encoder.encode(text).length;
   const learned = outcome.mask?.masks[0]?.learned.reduce((sum, { start, end }) => sum + end - start, 0) ?? 0;
   $("size").textContent = !isPrompt ? "" : `${counted(bytes, "byte")}${state.mask ? `, of which the model writes ${learned.toLocaleString("en")}` : ""}${state.coverage ? `; ${counted(missed.size, "line")} of the template never reached` : ""}${cut ? "; its beginning is shown" : ""}`;
   const kinds = new Set(shown.filter((piece) => piece.span).map((piece) => kindOf(piece.span)));
-  $("legend").replaceChildren(...KINDS.filter((kind) => kinds.has(kind)).map((kind) => node("li", { class: kind }, kind)));
+  put("legend", ...KINDS.filter((kind) => kinds.has(kind)).map((kind) => element("li", { class: `of-${kind}` }, kind)));
   point(-1);
   prompt = isPrompt ? text : "";
 }
 
 let [prompt, pointed] = ["", -1];
+
+// Shows the prompt in tokens.
+async function cutUp(text) {
+  try {
+    const { file, number, config } = tokenizer;
+    const tokens = await beside.ask("tokens", { file, number: `${number} ${state.tokens}`, config, special_tokens: parsed(state.tokens) ?? {}, text }, 60);
+    if (!tokens || text !== prompt) return;
+    shown = [];
+    put("prompt", tokensOf(tokens));
+    put("legend");
+    $("origin").textContent = "Point at a token to see its number.";
+    $("size").textContent += `, ${counted(tokens.length, "token")}`;
+  } catch (error) {
+    notice(`The tokenizer cannot be used: ${error.message}`);
+  }
+}
 
 // Shows who wrote a piece of the prompt, and what else has the same origin.
 function point(at, isKey = false) {
@@ -424,17 +443,12 @@ function point(at, isKey = false) {
 
 // ---- Two templates
 
-const CLASSES = { "+": "came", "-": "gone", "@": "place" };
-const diffLine = (line) => node("span", { class: `line ${CLASSES[line[0]] ?? "kept"}` }, ...(line[0] === "@" ? [line] : [`${line[0]} `, visible(line.slice(1))]));
-
-// The lines of a unified diff, without the names of its files.
-const diffLines = (diff) => (diff.match(/[^\n]*\n|[^\n]+$/g) ?? []).slice(2, 2000).map(diffLine);
-
+// What differs between A and B, or between the template's own application and another one.
 function sides(a, b, diff) {
-  const isSame = a.kind === b.kind && a.text === b.text;
   const [one, other] = [a, b].map(({ kind }) => (kind === "rendered" ? "a prompt" : "no prompt"));
-  $("differs").textContent = isSame ? "Both give the same for this conversation, byte for byte." : `${one === other ? "The results differ" : `A gives ${one}, and B ${other}`}: − is of A, + of B.`;
-  $("sides").replaceChildren(...diffLines(diff));
+  const words = state.b === null ? ["its own application", state.front] : ["A", "B"];
+  put("differs", a.kind === b.kind && a.text === b.text ? "Both give the same for this conversation, byte for byte." : `${one === other ? "The results differ" : `${words[0]} gives ${one}, and ${words[1]} ${other}`}: − is of ${words[0]}, + of ${words[1]}.`);
+  put("sides", diff.hunks.length > 0 && difference(state.b === null ? { ...diff, first: null } : diff));
   $("compared").hidden = true;
 }
 
@@ -458,7 +472,7 @@ async function carded(a) {
   if (key === cardKey) return;
   cardKey = key;
   $("tally").textContent = "examining…";
-  $("patches").replaceChildren();
+  put("patches");
   $("carded").classList.add("old");
   try {
     const report = await slow.ask("card", { a });
@@ -467,84 +481,41 @@ async function carded(a) {
     if (key !== cardKey) return;
     cardKey = "";
     $("tally").textContent = "";
-    $("card").replaceChildren(node("p", { class: "wrong" }, `The card was ${error.message}`));
+    put("card", element("p", { class: "wrong" }, `The card was ${error.message}`));
     $("carded").classList.remove("old");
   }
 }
 
-const RANKS = { error: 0, warning: 1, limitation: 2, note: 3 };
-const severityOf = (finding) => [finding.severity, ...finding.evidence.map((one) => one.severity ?? finding.severity)].slice(1).sort((a, b) => RANKS[a] - RANKS[b])[0] ?? finding.severity;
+extras.render = ({ conversation }) => element("button", { type: "button", click: () => take({ chosen: "", conversation: json(conversation) }) }, "Try it above");
+extras.evidence = ({ line }) => line && element("button", { type: "button", class: "line", click: () => (editors.a.mark({ origin: { line, from: 0, to: 0 } }), editors.a.show(line)) }, `line ${line}`);
 
-function showCard({ document: { cards: [card] }, text }) {
+function showCard({ page: { card, pages }, text }) {
   $("carded").classList.remove("old");
-  const broken = card.findings.filter((finding) => finding.verdict === "broken");
-  broken.sort((a, b) => RANKS[severityOf(a)] - RANKS[severityOf(b)]);
-  const lines = text.split("\n");
-  $("tally").textContent = card.syntax_error ? "the template cannot be read" : (lines[1] ?? "");
-  const abilities = [];
-  const walk = (value, path) => {
-    if (!value || typeof value !== "object" || Array.isArray(value)) return;
-    if (typeof value.is === "string") abilities.push([path, value.is, value.message ?? value.why ?? value.text]);
-    else for (const [name, inner] of Object.entries(value)) walk(inner, [...path, name.replaceAll("_", " ")]);
-  };
-  walk(card.capabilities, []);
-  $("card").replaceChildren(
-    ...broken.map((one) => findingNode(one, card)),
-    card.syntax_error ? "" : node("details", { class: "block" }, node("summary", {}, "What it can do"), node("dl", {}, ...abilities.map(([path, is, why]) => node("div", { class: `is ${is}`, title: why ?? false }, node("dt", {}, path.join(", ")), node("dd", {}, is))))),
-    node("details", { class: "block" }, node("summary", {}, "As the command prints it"), node("pre", { class: "words" }, text)),
-  );
-}
-
-// What a probe asked, and the prompt, with the bytes that matter marked.
-function renderNode(render, at) {
-  const text = render.text ?? "";
-  const parts = at
-    ? [visible(cut(text, 0, at.start)), node("mark", {}, visible(cut(text, at.start, at.end))), visible(cut(text, at.end))]
-    : [visible(text || render.message || render.limit || "an empty prompt")];
-  const asked = render.conversation.messages ?? [];
-  return node("div", { class: "render" },
-    node("p", {}, node("code", {}, render.probe), `: ${render.about} `, node("button", { type: "button", click: () => take({ chosen: "", conversation: json(render.conversation) }) }, "Try it above")),
-    node("pre", { class: "asked" }, asked.map((message) => JSON.stringify(message)).join("\n")),
-    node("pre", { class: render.outcome === "rendered" ? "shown" : "shown none" }, ...parts));
-}
-
-function findingNode(finding) {
-  const severity = severityOf(finding);
-  const evidence = finding.evidence.slice(0, 20);
-  return node("details", { class: `finding ${severity}`, open: severity === "error" },
-    node("summary", {}, node("span", { class: "badge" }, severity), node("strong", {}, finding.contract), node("span", { class: "what" }, finding.evidence[0]?.what ?? "")),
-    node("p", { class: "quiet" }, `should be: ${finding.meaning}`),
-    node("p", { class: "quiet" }, `guards against: ${finding.guards_against}`),
-    finding.deliberate && node("p", {}, `known: ${finding.deliberate}`),
-    node("ul", {}, ...evidence.map((one) => node("li", {},
-      one.what,
-      one.line ? node("button", { type: "button", class: "line", click: () => (editors.a.mark({ origin: { line: one.line, from: 0, to: 0 } }), editors.a.show(one.line)) }, `line ${one.line}`) : null,
-      one.because ? node("p", { class: "quiet" }, `why: ${one.because}`) : null,
-      one.renders.length ? node("details", {}, node("summary", {}, one.renders.length === 1 ? "the prompt" : "the prompts"), ...one.renders.map((render, index) => renderNode(render, index ? null : one.at))) : null))),
-    finding.evidence.length > evidence.length ? node("p", { class: "quiet" }, `and ${finding.evidence.length - evidence.length} more`) : null);
+  $("tally").textContent = card.syntax_error ? "the template cannot be read" : (text.split("\n")[1] ?? "");
+  put("card", reportCard(card, (contract) => pages[contract]), element("details", { class: "block" }, element("summary", {}, "As the command prints it"), element("pre", { class: "words" }, text)));
 }
 
 async function mend() {
   $("mend").disabled = true;
-  $("patches").replaceChildren(node("p", { class: "quiet" }, "Looking for patches, and proving them with the conversations of the suite…"));
+  put("patches", element("p", { class: "quiet" }, "Looking for patches, and proving them with the conversations of the suite…"));
   try {
     const source = state.a;
     const report = await long.ask("fixes", { a: asked(source) }, 30);
     // A patch holds a whole template: it would take back what was typed since.
-    if (source !== state.a) $("patches").replaceChildren(node("p", { class: "quiet" }, "The template was changed meanwhile: look again."));
+    if (source !== state.a) put("patches", element("p", { class: "quiet" }, "The template was changed meanwhile: look again."));
     else if (report) showPatches(report);
   } catch (error) {
-    $("patches").replaceChildren(node("p", { class: "wrong" }, `The search was ${error.message}`));
+    put("patches", element("p", { class: "wrong" }, `The search was ${error.message}`));
   }
   $("mend").disabled = false;
 }
 
-function showPatches({ document: { fixes }, patched }) {
-  const made = fixes.map((fix, at) => node("article", { class: "patch" },
-    node("p", {}, node("span", { class: `badge ${fix.is_safe ? "safe" : "unsafe"}` }, fix.is_safe ? "safe" : "unsafe"), " for ", node("strong", {}, fix.contract), `: ${fix.reason}. ${counted(fix.proof.same, "prompt stays", "prompts stay")} byte for byte. `,
-      node("button", { type: "button", class: "primary", click: () => (take({ a: patched[at] }), notice(`Applied the patch for ${fix.contract}${at ? ", with the safe ones before it" : ""}.`)) }, "Apply")),
-    node("pre", {}, ...diffLines(fix.diff))));
-  $("patches").replaceChildren(...(made.length ? made : [node("p", { class: "quiet" }, "No patch was found.")]));
+function showPatches({ document: { fixes }, patched, diffs }) {
+  const made = fixes.map((fix, at) => element("article", { class: "patch" },
+    element("p", {}, element("span", { class: `badge ${fix.is_safe ? "safe" : "unsafe"}` }, fix.is_safe ? "safe" : "unsafe"), " for ", element("strong", {}, fix.contract), `: ${fix.reason}. ${counted(fix.proof.same, "prompt stays", "prompts stay")} byte for byte. `,
+      element("button", { type: "button", class: "primary", click: () => (take({ a: patched[at] }), notice(`Applied the patch for ${fix.contract}${at ? ", with the safe ones before it" : ""}.`)) }, "Apply")),
+    difference(diffs[at])));
+  put("patches", made.length ? made : element("p", { class: "quiet" }, "No patch was found."));
 }
 
 // ---- Files and models
@@ -553,6 +524,7 @@ const tokenText = (value) => (typeof value === "string" ? value : typeof value?.
 
 // The template and the special tokens of a tokenizer_config.json, as far as it has them.
 function ofConfig(config) {
+  Object.assign(tokenizer, { config, number: tokenizer.number + 1 });
   const tokens = Object.entries(config).filter(([key, value]) => key.endsWith("_token") && tokenText(value) !== null);
   const parts = { dialect: "jinja", front: "", tokens: JSON.stringify(Object.fromEntries(tokens.map(([key, value]) => [key, tokenText(value)]))) };
   let source = config.chat_template;
@@ -574,6 +546,10 @@ async function openFile(file) {
       return { dialect: "jinja", front: "", a: template.source, tokens: JSON.stringify(template.special_tokens) };
     }
   }
+  if (name === "tokenizer.json") {
+    Object.assign(tokenizer, { file, number: tokenizer.number + 1 });
+    return { note: "the switch “Tokens” shows the prompt as it cuts it" };
+  }
   if (file.size > 32 << 20) throw new Error("it is larger than 32 MB");
   const text = await file.text();
   if (/\.(jinja2?|j2|txt)$/.test(name)) return { dialect: "jinja", front: "", a: text };
@@ -589,7 +565,9 @@ async function openFile(file) {
 async function openFiles(files) {
   const words = [];
   // What a chat_template.jinja says wins over tokenizer_config.json, as in transformers.
-  const ordered = [...files].sort((a, b) => Number(a.name.endsWith(".jinja")) - Number(b.name.endsWith(".jinja")));
+  // Tokens that only the configuration names belong to the tokenizer.
+  const rank = ({ name }) => (name.endsWith(".jinja") ? 2 : name === "tokenizer.json" ? 1 : 0);
+  const ordered = [...files].sort((a, b) => rank(a) - rank(b));
   for (const file of ordered.slice(0, 20)) {
     try {
       const { note, ...found } = await openFile(file);
@@ -629,11 +607,16 @@ async function fetchModel(typed) {
 // ---- Beginning
 
 for (const key of ["space", "mask", "coverage"]) on(key, "click", () => take({ [key]: !state[key] }));
+on("cuts", "click", () => ((tokenizer.isOn = !tokenizer.isOn), take({})));
 on("compare", "click", () => take({ b: state.b === null ? state.a : null }));
 on("whole", "click", compareAll);
 on("mend", "click", mend);
 on("dialect", "change", () => take({ dialect: $("dialect").value, front: "" }));
-on("front", "change", () => take({ front: $("front").value }));
+on("fronts", "keydown", ({ key, target }) => {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+  const tabs = [...$("fronts").children];
+  if (step) tabs.at((tabs.indexOf(target) + step) % tabs.length).click();
+});
 on("tokens", "input", () => ((state.tokens = $("tokens").value), changed()));
 on("chosen", "change", () => take({ chosen: $("chosen").value }));
 on("conversation", "input", () => {
@@ -653,6 +636,8 @@ on("hub", "submit", (event) => (event.preventDefault(), fetchModel($("model").va
 on("prompt", "mouseover", (event) => {
   const piece = event.target.closest("[data-at]");
   if (piece) point(Number(piece.dataset.at));
+  const token = event.target.closest(".token");
+  if (token) $("origin").textContent = token.title;
 });
 on("prompt", "keydown", (event) => {
   const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -675,7 +660,7 @@ async function begin() {
   examples = list;
   fronts = about.fronts;
   const families = Map.groupBy?.(examples, (one) => one.id.split("/")[0]) ?? new Map([["suite", examples]]);
-  $("chosen").append(node("option", { value: "" }, "your own"), ...[...families].map(([family, all]) => node("optgroup", { label: family }, ...all.map((one) => node("option", { value: one.id }, one.id.split("/")[1])))));
+  $("chosen").append(element("option", { value: "" }, "your own"), ...[...families].map(([family, all]) => element("optgroup", { label: family }, ...all.map((one) => element("option", { value: one.id }, one.id.split("/")[1])))));
   take({ chosen: examples[0].id });
   await restore();
   document.body.classList.add("ready");

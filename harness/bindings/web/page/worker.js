@@ -2,6 +2,7 @@
 import { load } from "./rolecall.js";
 
 let rolecall;
+let cutter = {}; // The tokenizer, in an instance of its own module.
 
 const template = ({ source, options }) => rolecall.template(source, options);
 
@@ -15,15 +16,25 @@ async function withSuite() {
 
 const jobs = {
   about: () => rolecall.about(),
-  render: ({ a, b, conversation, now }) => {
-    const outcome = template(a).outcome(conversation, { now, details: true });
+  render: ({ a, b, isOwn, conversation, now, details }) => {
+    const outcome = template(a).outcome(conversation, { now, details });
     if (!b) return { outcome };
     const other = template(b).outcome(conversation, { now });
-    return { outcome, other, diff: rolecall.patch(outcome.text, other.text) };
+    const [one, two] = isOwn ? [other, outcome] : [outcome, other];
+    return { outcome, other, diff: rolecall.difference(one.text, two.text) };
   },
-  card: ({ a }) => template(a).card(),
+  served: ({ a, conversation, now }) => template(a).served(conversation, { now }),
+  card: ({ a }) => template(a).card({ page: true }),
   fixes: async ({ a }) => (await withSuite(), template(a).fixes()),
   diff: async ({ a, b }) => (await withSuite(), rolecall.diff(template(a), template(b))),
+  tokens: async ({ file, number, config, special_tokens, text }) => {
+    if (cutter.number !== number) {
+      cutter = await load(await WebAssembly.compile(await (await fetch("tokens.wasm")).arrayBuffer()));
+      cutter.ask({ read: { config, special_tokens } }, new Uint8Array(await file.arrayBuffer()));
+      cutter.number = number;
+    }
+    return cutter.ask({ cut: { text } });
+  },
   conversations: ({ file, name }) => rolecall.conversations(file, name),
   gguf: ({ file, name }) => rolecall.gguf(file, name),
 };

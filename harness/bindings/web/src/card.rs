@@ -1,5 +1,7 @@
 //! Report cards, as the command `check` prints them, and patches.
 
+use std::collections::BTreeMap;
+
 use rolecall_check::card::{Card, Examiner};
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::contract::Contract;
@@ -11,6 +13,9 @@ use rolecall_cli::commands::check::report::write_card;
 use rolecall_cli::report::card::CardDetail;
 use rolecall_cli::report::clean;
 use rolecall_cli::report::fixes::{self, Fate, TemplateFixes};
+use rolecall_cli::report::html;
+use rolecall_cli::report::html::card::{report_card, with_marks};
+use rolecall_core::diff::Diff;
 use rolecall_core::{Engine, Template};
 use rolecall_front::engines::Engines;
 use serde_json::{Value, json};
@@ -21,11 +26,25 @@ use crate::suite;
 /// The name of a template without one in the commands that a card recommends.
 const FILE: &str = "chat_template.jinja";
 
-/// The report card of a template: as JSON, and in words.
-pub(crate) fn card(text: &TemplateText) -> Result<Value, String> {
+/// The report card of a template: as JSON, and in words. A page needs more: transcripts, differences,
+/// and the explanations of broken contracts.
+pub(crate) fn card(text: &TemplateText, page: bool) -> Result<Value, String> {
     let (template, limits) = text.read()?;
     let engines = Engines::with_limits(&limits);
-    answer(&examined(&engines, &template)?, None)
+    let card = examined(&engines, &template)?;
+    let mut answer = answer(&card, None)?;
+    if page {
+        let broken = card.broken().chain(&card.without_front);
+        let pages = broken.map(|finding| (finding.contract.id, finding.contract.page));
+        let pages: BTreeMap<&str, &str> = pages.collect();
+        answer["page"] = json!({ "card": report_card(&card, &template), "pages": pages });
+    }
+    Ok(answer)
+}
+
+/// The difference of two texts, as pages show it.
+pub(crate) fn difference(a: &str, b: &str) -> Value {
+    html::diff("", &Diff::of_sides(&with_marks(a), &with_marks(b)))
 }
 
 /// The same with patches.
@@ -81,12 +100,13 @@ fn answer(card: &Card, fixes: Option<&TemplateFixes>) -> Result<Value, String> {
         written = written.and_then(|()| fixes::write(&mut text, fixes, true, true));
     }
     written.map_err(|error| error.to_string())?;
-    let found = fixes.into_iter().flat_map(|of| &of.fixes.found);
+    let found = || fixes.into_iter().flat_map(|of| &of.fixes.found);
     let document = serde_json::to_value(document).map_err(|error| error.to_string())?;
     Ok(json!({
         "document": document,
         "text": clean::plain(&text),
         // The template after each patch, in the order of the document.
-        "patched": found.map(|fix| fix.after.as_str()).collect::<Vec<_>>(),
+        "patched": found().map(|fix| fix.after.as_str()).collect::<Vec<_>>(),
+        "diffs": found().map(|fix| difference(&fix.before, &fix.after)).collect::<Vec<_>>(),
     }))
 }

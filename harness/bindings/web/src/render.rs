@@ -17,8 +17,9 @@ use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
 use rolecall_suite::suite::Pair;
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::request::{TemplateText, written};
+use crate::request::{Details, TemplateText, written};
 
 /// A template that was compiled, with the texts that it was made of.
 type Compiled = ([String; 2], CompiledTemplate);
@@ -52,15 +53,47 @@ pub(crate) fn answer(
     text: &TemplateText,
     conversation: &str,
     now: &str,
-    details: bool,
+    details: Option<&Details>,
 ) -> Result<Vec<u8>, String> {
     let now: Moment = now.parse().map_err(|error| format!("`now`: {error}"))?;
     let read = |dialect| embed::read_conversation(conversation, dialect, || now);
-    if details {
+    if let Some(details) = details {
         let (template, limits) = text.read()?;
         let (case, front) = read(template.dialect)?;
-        return detailed(template, &limits, &case, front);
+        return detailed(template, &limits, &case, front, details);
     }
+    with_compiled(text, |compiled| {
+        let template = compiled.template();
+        let (case, front) = read(template.dialect)?;
+        let front = front.unwrap_or_else(|| Front::of(template));
+        let outcome = compiled.outcome(&case, front);
+        let answer = placed(outcome, || compiled.column_of_refusal());
+        written(&plain(&answer))
+    })
+}
+
+/// What each application makes of a conversation: the kind of its outcome, and whether it is that of the
+/// template's own application.
+pub(crate) fn served(text: &TemplateText, conversation: &str, now: &str) -> Result<Value, String> {
+    let now: Moment = now.parse().map_err(|error| format!("`now`: {error}"))?;
+    with_compiled(text, |compiled| {
+        let template = compiled.template();
+        let (case, _) = embed::read_conversation(conversation, template.dialect, || now)?;
+        let own = compiled.outcome(&case, Front::of(template));
+        let known = Front::for_dialect(template.dialect).filter(|front| *front != Front::Unknown);
+        let fronts = known.map(|front| {
+            let outcome = compiled.outcome(&case, front);
+            json!({ "front": front.name(), "is_same": outcome == own, "kind": Answer::from(outcome).kind.name() })
+        });
+        Ok(fronts.collect())
+    })
+}
+
+/// Does something with a template that is compiled, perhaps since the last time.
+fn with_compiled<T>(
+    text: &TemplateText,
+    run: impl FnOnce(&CompiledTemplate) -> Result<T, String>,
+) -> Result<T, String> {
     LAST.with_borrow_mut(|last| {
         let key = [&text.source, &text.options];
         if last
@@ -74,12 +107,7 @@ pub(crate) fn answer(
         let Some((_, compiled)) = last else {
             return Err("no template was compiled".to_owned());
         };
-        let template = compiled.template();
-        let (case, front) = read(template.dialect)?;
-        let front = front.unwrap_or_else(|| Front::of(template));
-        let outcome = compiled.outcome(&case, front);
-        let answer = placed(outcome, || compiled.column_of_refusal());
-        written(&plain(&answer))
+        run(compiled)
     })
 }
 
@@ -109,6 +137,7 @@ fn detailed(
     limits: &Limits,
     case: &Case,
     front: Option<Front>,
+    wanted: &Details,
 ) -> Result<Vec<u8>, String> {
     let front = front.unwrap_or_else(|| Front::of(&template));
     template.front = Some(front.name().to_owned());
@@ -135,11 +164,13 @@ fn detailed(
     });
     let pair = [Pair { template, case }];
     // Models are trained with Jinja templates, and only these have masks.
-    let is_masked = template.dialect == Dialect::Jinja && trace.is_some();
+    let is_masked = wanted.mask && template.dialect == Dialect::Jinja && trace.is_some();
     let masks = is_masked.then(|| TemplateMasks::of(engine, None, template, pair).ok());
     let masks = masks.flatten();
-    let coverage = TemplateCoverage::of(engine, template, pair, |_, _| {}).ok();
+    let coverage = || TemplateCoverage::of(engine, template, pair, |_, _| {}).ok();
+    let coverage = wanted.coverage.then(coverage).flatten();
     let coverage = coverage.as_slice();
+    let trace = trace.filter(|_| wanted.trace);
     written(&Rendered {
         trace: trace.as_ref().map(TraceDocument::of),
         mask: masks.as_ref().map(|masks| MaskDocument::of(masks, None)),

@@ -16,24 +16,46 @@ pub(crate) enum Request {
         conversation: String,
         /// What the clock shows, unless the conversation says so itself: `2026-01-02T03:04:05Z`.
         now: String,
-        /// Whether the origin of each byte, the mask and the coverage are wanted, too.
-        #[serde(default)]
-        details: bool,
+        /// What is wanted besides the prompt.
+        details: Option<Details>,
+    },
+    /// What the applications that may stand before a template make of a conversation.
+    Served {
+        template: TemplateText,
+        conversation: String,
+        now: String,
     },
     /// The report card of a template.
-    Card { template: TemplateText },
+    Card {
+        template: TemplateText,
+        /// Whether a page shows it.
+        #[serde(default)]
+        page: bool,
+    },
     /// The report card, and patches that the conversations of the suite prove.
     Fixes { template: TemplateText },
     /// Two templates with the conversations of the suite.
     Diff { a: TemplateText, b: TemplateText },
-    /// The difference of two texts.
+    /// The difference of two texts, as a patch.
     Patch { a: String, b: String },
+    /// The difference of two texts, as pages show it.
+    Difference { a: String, b: String },
     /// Takes over the conversations of the suite, from the file that comes with the request.
     Suite {},
     /// Reads conversations from a file: a request of a client, a log, data for training.
     Conversations { name: String },
     /// Reads the templates of a GGUF file, of which the beginning comes with the request.
     Gguf { name: String },
+}
+
+/// What a render has besides the prompt: the origin of each byte, what the model writes, and which places of
+/// the template were reached. Each takes time.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Details {
+    pub(crate) trace: bool,
+    pub(crate) mask: bool,
+    pub(crate) coverage: bool,
 }
 
 /// A template, with its options as `embed` takes them: a JSON text, perhaps an empty one.

@@ -111,6 +111,7 @@ test("two templates are compared in the conversations of the suite", () => {
   assert.equal(document.differs, true);
   assert.ok(document.counts.cases > 500 && text.length > 100, text);
   assert.equal(rolecall.diff(a, a).document.differs, false);
+  assert.deepEqual(rolecall.difference("a b\n", "a c\n").hunks, [[["-", [["a ", false], ["b", true], ["␊", false]]], ["+", [["a ", false], ["c", true], ["␊", false]]]]]);
 });
 
 test("a render tells who wrote each byte, what the model writes, and what was never reached", () => {
@@ -125,6 +126,10 @@ test("a render tells who wrote each byte, what the model writes, and what was ne
   assert.deepEqual(mask.masks[0].learned, [{ start: 7, end: 12 }]);
   const never = coverage.templates[0].sites.filter((site) => site.ways.every((way) => way.cases === 0));
   assert.deepEqual(never.map((site) => site.text), ["tools[0] | tojson"]);
+  const some = template.outcome(conversation, { details: ["trace"] });
+  assert.deepEqual([some.trace, some.mask, some.coverage], [trace, undefined, undefined]);
+  const served = template.served(conversation);
+  assert.deepEqual(served.filter((one) => !one.is_same).map((one) => [one.front, one.kind]), [["llama-server", "rendered"]]);
 });
 
 test("bad input is said, and a trap leaves no trace", () => {
@@ -195,5 +200,5 @@ test("the package works in an empty project, and its README is right", { timeout
   const readme = readFileSync(join(project, "node_modules/rolecall/README.md"), "utf8");
   const block = (language) => readme.split(`\n\`\`\`${language}\n`)[1].split("```")[0];
   writeFileSync(join(project, "example.js"), block("js"));
-  assert.equal(run("node", "example.js"), block("text"));
+  assert.equal(run(process.execPath, "example.js"), block("text"));
 });

@@ -57,7 +57,7 @@ test("a template is pasted, and a conversation is chosen", { timeout: 60_000 }, 
   }
   await page.fill("#conversation", '[{"role": "user", "content": "mine\\u00a0"}]');
   await page.until("document.querySelector('#prompt').textContent.includes('mine')");
-  assert.equal(await page.run("return document.querySelector('#prompt .code').dataset.sign"), "U+00A0");
+  assert.equal(await page.run("return document.querySelector('#prompt .hidden').dataset.sign"), "U+00A0");
   assert.equal(await page.run("return document.querySelector('#chosen').value"), "");
   // A mistake has its place.
   await page.fill("[aria-label='Template A']", "fine\n{% if %}");
@@ -71,22 +71,22 @@ test("the mouse and the arrow keys show who wrote what", { timeout: 60_000 }, as
   await page.fill("[aria-label='Template A']", "{% for m in messages %}\n{{- 'Said: ' + m.content | trim }}\n{%- endfor %}");
   await page.fill("#conversation", '[{"role": "user", "content": " é𝄞 Hi "}]');
   await page.until("document.querySelector('#prompt').textContent.includes('Hi')");
-  await page.hover("#prompt .message");
+  await page.hover("#prompt .of-message");
   await page.until("document.querySelector('#origin').textContent.includes('messages[0].content')");
   assert.match(await text(page, "#origin"), /^Bytes 6 to 15: the message of “user”: messages\[0\]\.content, bytes 1 to 10, by trim$/);
-  await page.hover("#prompt .template");
+  await page.hover("#prompt .of-template");
   await page.until("document.querySelector('#origin').textContent.includes('line 2')");
   assert.equal(await text(page, ".backdrop .origin mark"), "Said: ");
   await page.run("document.querySelector('#prompt').focus()");
   await page.press("ArrowRight");
-  await page.until("document.querySelector('#prompt .here').classList.contains('message')");
+  await page.until("document.querySelector('#prompt .here').classList.contains('of-message')");
   await close(page);
 });
 
 test("the mask and the coverage are shown", { timeout: 60_000 }, async () => {
   const page = await open();
   await page.fill("[aria-label='Template A']", "{% if tools %}\n{{ tools }}\n{% endif %}{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>{% endfor %}");
-  await page.fill("#conversation", '{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}], "add_generation_prompt": false}');
+  await page.fill("#conversation", '{"messages": [{"role": "user", "content": "a\\t"}, {"role": "assistant", "content": "b"}], "add_generation_prompt": false}');
   await page.until("document.querySelector('#prompt').textContent.includes('assistant')");
   await click(page, "#mask");
   await page.until("document.querySelector('.masked #prompt .learned')");
@@ -95,8 +95,10 @@ test("the mask and the coverage are shown", { timeout: 60_000 }, async () => {
   await click(page, "#coverage");
   await page.until("document.querySelector('.gutter .missed')");
   assert.equal(await text(page, ".gutter .missed"), "2");
+  const sign = () => page.run("return getComputedStyle(document.querySelector('#prompt .mark'), '::before').content");
+  assert.equal(await sign(), '"⇥"');
   await click(page, "#space");
-  assert.equal(await page.run("return getComputedStyle(document.querySelector('#prompt .ws, #prompt .piece'), '::before').content"), "none");
+  assert.equal(await sign(), "none");
   await close(page);
 });
 
@@ -105,13 +107,12 @@ test("the card has its sentences with their prompts, and a patch is applied", { 
   await page.fill("[aria-label='Template A']", readFileSync(new URL("defects.jinja", import.meta.url), "utf8"));
   await page.until("document.querySelector('#prompt').textContent.includes('im_start')");
   await carded(page);
-  const findings = await page.run("return [...document.querySelectorAll('.finding strong')].map((one) => one.textContent)");
+  const findings = await page.run("return [...document.querySelectorAll('.finding > summary b')].map((one) => one.textContent)");
   assert.ok(findings.length > 2, findings.join());
-  const told = await page.run("return [...document.querySelectorAll('.finding li')].map((one) => one.firstChild.textContent)");
+  assert.ok(await page.run("return document.querySelector('.finding .explanation h3') && document.querySelector('.finding mark') && document.querySelector('.finding .diff .came b')"));
   const words = await text(page, "#card pre.words");
   assert.ok(words.includes("what it can do") || words.includes("contracts hold"), words);
-  assert.ok(told.length >= findings.length);
-  assert.ok(await page.run("return [...document.querySelectorAll('.finding .render .shown')].length > 0"));
+  assert.ok(await page.run("return document.querySelectorAll('.finding .render .transcript').length >= document.querySelectorAll('.finding').length"));
   await click(page, "#mend");
   await page.until("document.querySelector('.patch')", 60);
   const contract = await text(page, ".patch strong");
@@ -121,7 +122,7 @@ test("the card has its sentences with their prompts, and a patch is applied", { 
   await click(page, ".patch .primary");
   await page.until(`document.querySelector('[aria-label="Template A"]').value !== ${JSON.stringify(before)}`);
   await carded(page);
-  await page.until(`![...document.querySelectorAll('.finding strong')].some((one) => one.textContent === ${JSON.stringify(contract)})`);
+  await page.until(`![...document.querySelectorAll('.finding > summary b')].some((one) => one.textContent === ${JSON.stringify(contract)})`);
   // A probe becomes the conversation.
   await page.run("document.querySelector('.finding').open = true; const one = document.querySelector('.finding .render button'); one.closest('details').open = true; one.click()");
   await page.until("document.querySelector('#chosen').value === ''");
@@ -163,17 +164,96 @@ test("a link opens the same page again, and a broken one says so", { timeout: 12
   await close(page);
 });
 
+test("each application shows its prompt, and where it differs", { timeout: 60_000 }, async () => {
+  const page = await open();
+  await page.fill("[aria-label='Template A']", "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}");
+  await page.fill("#conversation", '[{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]');
+  await page.until("document.querySelector('[data-front=vllm].differs')");
+  assert.equal(await page.run("return document.querySelector('[data-front=transformers]').classList.contains('differs')"), false);
+  assert.match(await page.run("return document.querySelector('[data-front=vllm]').getAttribute('aria-label')"), /^vllm, differs from/);
+  await page.run("document.querySelector('#fronts [aria-selected=true]').focus()");
+  for (let steps = 0; steps < 9 && (await page.run("return document.activeElement.dataset.front")) !== "vllm"; steps += 1) await page.press("ArrowRight");
+  await page.settled();
+  assert.equal(await text(page, "#fronts [aria-selected=true]"), "vllm");
+  await page.until("document.querySelector('#prompt').textContent === '<user>Hi'");
+  assert.match(await text(page, "#differs"), /− is of its own application, \+ of vllm/);
+  assert.ok(await page.run("return document.querySelector('#sides .gone') && document.querySelector('#sides .came')"));
+  assert.equal(await page.run("return document.querySelector('#difference').hidden"), false);
+  await page.fill("#dialect", "go");
+  assert.equal(await page.run("return document.querySelector('#difference').hidden && document.querySelector('[data-front=ollama]') !== null"), true);
+  await close(page);
+});
+
+// A file of GGUF with a template and three tokens.
+function gguf(template) {
+  const number = (value, bytes) => Buffer.from([...Array(bytes)].map((_, at) => (value / 256 ** at) & 255));
+  const word = (text) => Buffer.concat([number(Buffer.byteLength(text), 8), Buffer.from(text)]);
+  const [NUMBER, TEXT, LIST] = [4, 8, 9].map((kind) => number(kind, 4));
+  const tokens = ["<b>", "<e>", "x"];
+  const pairs = [
+    [word("general.architecture"), TEXT, word("llama")],
+    [word("tokenizer.ggml.tokens"), LIST, TEXT, number(tokens.length, 8), ...tokens.map(word)],
+    [word("tokenizer.ggml.bos_token_id"), NUMBER, number(0, 4)],
+    [word("tokenizer.ggml.eos_token_id"), NUMBER, number(1, 4)],
+    [word("tokenizer.chat_template"), TEXT, word(template)],
+  ];
+  return Buffer.concat([Buffer.from("GGUF"), number(3, 4), number(0, 8), number(pairs.length, 8), ...pairs.flat()]);
+}
+
+const DROP = `const drop = (files) => { const data = new DataTransfer(); for (const [name, content] of files) data.items.add(new File([content], name)); document.body.dispatchEvent(new DragEvent("drop", { bubbles: true, dataTransfer: data })); };`;
+
+test("a tokenizer cuts the prompt", { timeout: 60_000 }, async () => {
+  const page = await open();
+  const vocabulary = ["<|im_start|>", "<u>", "H", "i", "Hi", "é", "Ċ", "Ã", "©"];
+  const tokenizer = {
+    version: "1.0", truncation: null, padding: null, normalizer: null, post_processor: null, decoder: null,
+    added_tokens: [{ id: 0, content: vocabulary[0], single_word: false, lstrip: false, rstrip: false, normalized: false, special: true }],
+    pre_tokenizer: { type: "ByteLevel", add_prefix_space: false, trim_offsets: true, use_regex: true },
+    model: { type: "BPE", dropout: null, unk_token: null, continuing_subword_prefix: null, end_of_word_suffix: null, fuse_unk: false, byte_fallback: false, vocab: Object.fromEntries(vocabulary.map((word, id) => [word, id])), merges: ["H i"] },
+  };
+  const config = { eos_token: "<u>", added_tokens_decoder: { 1: { content: "<u>", lstrip: false, rstrip: false, normalized: false, single_word: false, special: false } } };
+  await page.run(`${DROP} drop([["tokenizer.json", ${JSON.stringify(JSON.stringify(tokenizer))}], ["tokenizer_config.json", ${JSON.stringify(JSON.stringify(config))}]])`);
+  await page.fill("[aria-label='Template A']", "<|im_start|>{{ eos_token }}{{ messages[0].content }}");
+  await page.fill("#conversation", '[{"role": "user", "content": "Hié"}]');
+  await page.until("document.querySelectorAll('#prompt .token').length === 5");
+  const tokens = await page.run("return [...document.querySelectorAll('#prompt .token')].map((one) => [one.textContent, one.title])");
+  assert.deepEqual(tokens, [["<|im_start|>", "token 0, special"], ["<u>", "token 1, added"], ["Hi", "token 4"], ["é", "token 7"], ["", "token 8"]]);
+  assert.match(await text(page, "#size"), /5 tokens$/);
+  await click(page, "#cuts");
+  assert.equal(await page.run("return document.querySelectorAll('#prompt .token').length"), 0);
+  await click(page, "#cuts");
+  await page.run(`${DROP} drop([["tokenizer.json", '{"model": 1}']])`);
+  await page.until("document.querySelector('#notice').textContent.startsWith('The tokenizer cannot be used: ')");
+  await close(page);
+});
+
+test("the theme is that of the system until it is switched", { timeout: 60_000 }, async () => {
+  const page = await open({ dark: true });
+  const paper = () => page.run("return getComputedStyle(document.body).backgroundColor");
+  const dark = await paper();
+  await click(page, "#theme");
+  const light = await paper();
+  assert.notEqual(light, dark);
+  await page.go(server.address);
+  assert.equal(await paper(), light);
+  await page.run("localStorage.clear()");
+  await close(page);
+});
+
 test("files are opened, and a model by its name", { timeout: 120_000 }, async () => {
   const outside = {
     "/org/name/resolve/main/tokenizer_config.json": JSON.stringify({ bos_token: "<b>", eos_token: { content: "<e>" }, chat_template: "old" }),
     "/org/name/resolve/main/chat_template.jinja": "{{ bos_token }}{{ messages[0].content }}{{ eos_token }}",
   };
   const page = await open({ outside });
-  const drop = (files) => page.run(`const data = new DataTransfer(); for (const [name, text] of ${JSON.stringify(files)}) data.items.add(new File([text], name)); document.body.dispatchEvent(Object.assign(new DragEvent("drop", { bubbles: true, dataTransfer: data })));`);
+  const drop = (files) => page.run(`${DROP} drop(${JSON.stringify(files)})`);
   await drop([["chat_template.jinja", "new {{ eos_token }}"], ["tokenizer_config.json", JSON.stringify({ chat_template: "old", eos_token: "</s>" })]]);
   await page.until("document.querySelector('#prompt').textContent === 'new </s>'");
   await drop([["request.json", JSON.stringify({ model: "m", messages: [{ role: "user", content: "dropped" }] })]]);
   await page.until("document.querySelector('#conversation').value.includes('dropped')");
+  const file = gguf("{{ bos_token }}of GGUF{{ eos_token }}").toString("base64");
+  await page.run(`${DROP} drop([["model.gguf", Uint8Array.from(atob("${file}"), (sign) => sign.charCodeAt(0))]])`);
+  await page.until("document.querySelector('#prompt').textContent === '<b>of GGUF<e>'");
   for (const [name, content] of [["bad.gguf", "GGUF\u0003\0\0\0"], ["lies.gguf", `GGUF\u0003\0\0\0${"\u007f".repeat(64)}`], ["none.json", "{}"], [`${MARKUP}.json`, MARKUP]]) {
     await drop([[name, content]]);
     await page.until(`document.querySelector('#notice').textContent.startsWith(${JSON.stringify(`${name} cannot be opened`)})`);

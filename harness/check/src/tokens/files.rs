@@ -35,14 +35,26 @@ pub(crate) fn read(
         return Err(Problem::new("tokenizer.json", "not there"));
     };
     let bytes = read_bytes(path, MOST_BYTES)?;
-    vet(path, &bytes)?;
-    let parsed = guard::catch(|| Tokenizer::from_bytes(&bytes));
+    let config = object(files, "tokenizer_config.json")?;
+    let tokenizer = parsed(path, &bytes, &config, named)?;
+    let stops = stops(files, &tokenizer, &config)?;
+    Ok(TokenizerFiles { tokenizer, stops })
+}
+
+/// The tokenizer in the bytes of a `tokenizer.json`, with its configuration.
+pub(super) fn parsed(
+    path: &Path,
+    bytes: &[u8],
+    config: &Map<String, Value>,
+    named: &Map<String, Value>,
+) -> Result<Tokenizer, Problem> {
+    vet(path, bytes)?;
+    let parsed = guard::catch(|| Tokenizer::from_bytes(bytes));
     let mut tokenizer = match parsed {
         Ok(Ok(tokenizer)) => tokenizer,
-        Ok(Err(error)) => return Err(unreadable(path, &bytes, &error.to_string())),
-        Err(panic) => return Err(unreadable(path, &bytes, &panic)),
+        Ok(Err(error)) => return Err(unreadable(path, bytes, &error.to_string())),
+        Err(panic) => return Err(unreadable(path, bytes, &panic)),
     };
-    let config = object(files, "tokenizer_config.json")?;
     let decoder = config
         .get("added_tokens_decoder")
         .and_then(Value::as_object);
@@ -57,7 +69,7 @@ pub(crate) fn read(
     let refuse = |error: tokenizers::Error| Problem::new(path, format!("no tokenizer: {error}"));
     tokenizer.with_padding(None);
     tokenizer.with_truncation(None).map_err(refuse)?;
-    let changed = changed(&tokenizer, &config);
+    let changed = changed(&tokenizer, config);
     let known = |tokenizer: &Tokenizer, text: &str| {
         let added = tokenizer.get_added_vocabulary();
         added.get_vocab().contains_key(text)
@@ -76,8 +88,7 @@ pub(crate) fn read(
     tokenizer.add_tokens(missing).map_err(refuse)?;
     let splits = config.get("split_special_tokens");
     tokenizer.set_encode_special_tokens(splits == Some(&Value::Bool(true)));
-    let stops = stops(files, &tokenizer, &config)?;
-    Ok(TokenizerFiles { tokenizer, stops })
+    Ok(tokenizer)
 }
 
 fn unreadable(path: &Path, bytes: &[u8], why: &str) -> Problem {

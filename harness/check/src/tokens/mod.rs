@@ -13,4 +13,4 @@ mod reading;
 
 pub mod isolation;
 
-pub use reading::read;
+pub use reading::{parse, read};

@@ -1,7 +1,7 @@
 //! One tokenizer, with the crate `tokenizers`.
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::files;
 use crate::tokenizer::{Marker, Segmenter, Tokenizer, TokenizerParts};
@@ -29,6 +29,22 @@ pub fn read(template: &Template) -> Result<Option<Tokenizer>, Problem> {
         }
         [gguf, ..] => Tokenizer::of_gguf(gguf),
     }
+}
+
+/// The tokenizer in the bytes of a `tokenizer.json`, for a program without files: with the
+/// `tokenizer_config.json` next to it, which may be empty, and with the special tokens of a template.
+///
+/// # Errors
+///
+/// They hold no tokenizer.
+pub fn parse(
+    bytes: &[u8],
+    config: &Map<String, Value>,
+    named: &Map<String, Value>,
+) -> Result<Tokenizer, Problem> {
+    let tokenizer = files::parsed(Path::new("tokenizer.json"), bytes, config, named)?;
+    let stops = None;
+    Ok(whole(files::TokenizerFiles { tokenizer, stops }).into())
 }
 
 /// The parts of the tokenizer in a folder's files.

@@ -21,7 +21,7 @@ function tell(text, words) {
 function ways(site) {
   return element('dl', { class: 'ways' }, site.ways.map(([way, count, first]) => [
     element('dt', { class: count > 0 ? 'is-reached' : 'is-never' }, way),
-    element('dd', {}, count > 0 ? counted(count, 'case', 'cases') : 'no case', element('ul', {},
+    element('dd', {}, count > 0 ? counted(count, 'case') : 'no case', element('ul', {},
       first.map((name) => element('li', {}, name)),
       count > first.length && element('li', { class: 'quiet' }, `and ${(count - first.length).toLocaleString('en')} more`))),
   ]));

@@ -49,7 +49,7 @@ index.spans.forEach((span, at) => {
   prompt.append(span.made);
 });
 prompt.append(...marked('␃'));
-pane('prompt', `the prompt, ${counted(index.bytes, 'byte', 'bytes')}`, prompt);
+pane('prompt', `the prompt, ${counted(index.bytes, 'byte')}`, prompt);
 
 const [source, sourceMade] = lines(index.source.map(([text, start, end, isLiteral]) => (
   isLiteral ? [text, 'literal', () => chooseLiteral([start, end])] : [text, 'code'])));
@@ -74,7 +74,7 @@ function inFields(span) {
 }
 
 function tell(text, words, places) {
-  const count = places === undefined ? null : ` · ${counted(places, 'place', 'places')} in the prompt`;
+  const count = places === undefined ? null : ` · ${counted(places, 'place')} in the prompt`;
   $('tip').replaceChildren(element('b', {}, text), ` ${words}`, count || '');
 }
 

@@ -6,12 +6,12 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use rolecall_core::provenance::{Input, InputKind, Origin};
-use rolecall_core::transcript::encode_char;
 use rolecall_front::fields::{Field, fields};
 use rolecall_front::trace::is_key;
 use rolecall_io::template_file::place;
 use serde_json::{Value, json};
 
+use crate::report::html::card::with_marks;
 use crate::report::html::view;
 use crate::report::html::view::{pieces, source_lines};
 use crate::report::numbers::percent;
@@ -102,13 +102,6 @@ fn spans(trace: &Trace<'_>, known: &Known) -> Vec<Value> {
 
 fn range(range: &Range<usize>) -> Value {
     json!([range.start, range.end])
-}
-
-/// A text with every byte visible, in its lines.
-fn with_marks(text: &str) -> String {
-    let mut marked = String::new();
-    text.chars().for_each(|c| encode_char(c, &mut marked));
-    marked
 }
 
 /// The fields, each with its text in pieces: those that reach the prompt, and those between.

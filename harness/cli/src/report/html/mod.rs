@@ -7,6 +7,8 @@
 
 pub(crate) mod page_file;
 
+pub mod card;
+
 pub(crate) mod view;
 
 pub mod verdict;
@@ -14,23 +16,22 @@ pub mod verdict;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Write};
 
-use rolecall_core::{CaseId, Outcome, OutcomeKind, Template, TemplatePart};
+use rolecall_core::{CaseId, Outcome, OutcomeKind, Template};
 use serde_json::{Map, Value, json};
 
 use super::numbers::counted;
-use super::place::lines;
 use rolecall_check::card::Card;
-use rolecall_check::contract::{self, Evidence, Finding};
+use rolecall_check::contract::{self, Finding};
 use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::diff::Diff;
-use rolecall_core::transcript::{self, encode_char};
+use rolecall_core::transcript;
 use rolecall_suite::run::Compared;
 use rolecall_suite::snapshot::SnapshotStatus;
 use rolecall_suite::suite::{Pair, Suite};
 use rolecall_suite::verdict::Verdict;
 
 pub use page_file::PageFile;
-pub use page_file::{STYLE, diff};
+pub use page_file::{STYLE, THEME, diff};
 
 /// A page in the making. Callers add pairs template by template. When a template is complete, the
 /// page keeps only what it will show of it.
@@ -54,85 +55,6 @@ pub struct Page<'s> {
     broken: BTreeSet<&'static str>,
     /// The file, with the details of the complete templates.
     file: PageFile,
-}
-
-/// A report card in the page's form: with transcripts and differences.
-fn card(card: &Card, template: &Template) -> Value {
-    let mut value = json!(card);
-    for (finding, known) in list(&mut value["findings"]).zip(&card.findings) {
-        if known.is_broken() {
-            finding["source"] = excerpts(template, &lines(known, template));
-        }
-    }
-    for (answer, known) in list(&mut value["read_back"]).zip(&card.read_back) {
-        // The transcripts say where a text ends.
-        for (name, text) in [("prompt", &known.prompt), ("text", &known.text)] {
-            answer[name] = format!("{}\u{2403}", visible(text)).into();
-        }
-    }
-    for (name, findings) in [("findings", &card.findings), ("alone", &card.without_front)] {
-        for (finding, known) in list(&mut value[name]).zip(findings) {
-            add_transcripts(&mut finding["evidence"], known.evidence());
-        }
-    }
-    if let Some(served) = &card.served {
-        let differences = list(&mut value["served"]["differences"]);
-        for (one, known) in differences.zip(&served.differences) {
-            add_transcripts(&mut one["evidence"], &known.evidence);
-        }
-    }
-    value
-}
-
-/// The lines of a template's source at which a finding fails, each with the lines around it.
-fn excerpts(template: &Template, lines: &[usize]) -> Value {
-    const AROUND: usize = 2;
-    // The line where the template begins says nothing.
-    let source: Vec<&str> = template.source.lines().collect();
-    let excerpts = lines.iter().take(3).map(|line| {
-        let at = line.saturating_sub(1);
-        let from = at.saturating_sub(AROUND);
-        let shown = source.iter().enumerate().skip(from).take(2 * AROUND + 1);
-        shown
-            .map(|(number, text)| json!([number + 1, text, number == at]))
-            .collect::<Vec<_>>()
-    });
-    match template.part {
-        TemplatePart::Whole => excerpts.collect(),
-        TemplatePart::Line(_) | TemplatePart::Key(_) => Value::Null,
-    }
-}
-
-fn add_transcripts(evidence: &mut Value, known: &[Evidence]) {
-    for (evidence, known) in list(evidence).zip(known) {
-        if let Some(found) = known.diff() {
-            evidence["diff"] = diff("", &found);
-        }
-        for (render, known) in list(&mut evidence["renders"]).zip(&known.renders) {
-            render["transcript"] = transcript::encode(&known.outcome).into();
-        }
-        if let (Some(at), [one]) = (&known.at, known.renders.as_slice())
-            && let Outcome::Rendered { text } = &one.outcome
-            && let (Some(before), Some(mark), Some(after)) = (
-                text.get(..at.start),
-                text.get(at.clone()),
-                text.get(at.end..),
-            )
-        {
-            evidence["renders"][0]["marked"] = json!([before, mark, after].map(visible));
-        }
-    }
-}
-
-/// A piece of a prompt with every byte visible, as transcripts have it.
-fn visible(text: &str) -> String {
-    let mut visible = String::new();
-    text.chars().for_each(|c| encode_char(c, &mut visible));
-    visible
-}
-
-fn list(value: &mut Value) -> impl Iterator<Item = &mut Value> {
-    value.as_array_mut().into_iter().flatten()
 }
 
 impl<'s> Page<'s> {
@@ -172,10 +94,11 @@ impl<'s> Page<'s> {
     fn close(&mut self, template: &Template) -> io::Result<()> {
         let results = std::mem::take(&mut self.results);
         let card = self.cards.remove(template.name.as_str());
-        let broken = card.iter().flat_map(Card::broken);
-        self.broken
-            .extend(broken.map(|finding| finding.contract.id));
-        let shown = card.as_ref().map(|card| self::card(card, template));
+        if let Some(card) = &card {
+            let found = card.broken().chain(&card.without_front);
+            self.broken.extend(found.map(|finding| finding.contract.id));
+        }
+        let shown = card.as_ref().map(|card| card::report_card(card, template));
         let details = chunk(&results, &self.cases, shown.as_ref(), self.tokenizers);
         let id = self.file.add(&details)?;
         let entry = entry(template, &results, &self.cases, &id, card.as_ref());
@@ -331,31 +254,15 @@ fn pair(compared: &Compared<'_>, tokenizers: Option<&Tokenizers>) -> Value {
     }
     let (head, text) = shown.split_once('\n').unwrap_or((&shown, ""));
     let mut pair = json!({"head": head, "transcript": text, "diffs": diffs});
-    if let Some(tokens) = tokenizers.and_then(|tokenizers| tokens(compared, tokenizers)) {
+    let template = compared.rendered.pair.template;
+    let chosen = compared.rendered.pair.chosen().unwrap_or(template);
+    if let Some(tokenizer) = tokenizers.and_then(|tokenizers| tokenizers.of(chosen))
+        && let Outcome::Rendered { text } = &compared.rendered.outcome
+        && let Ok(tokens) = card::tokens(tokenizer, text)
+    {
         pair["tokens"] = tokens;
     }
     pair
-}
-
-/// The tokens of a prompt: number, kind and text of each. If a character is split over several
-/// tokens, it belongs to the first.
-fn tokens(compared: &Compared<'_>, tokenizers: &Tokenizers) -> Option<Value> {
-    let pair = &compared.rendered.pair;
-    let tokenizer = tokenizers.of(pair.chosen().unwrap_or(pair.template))?;
-    let Outcome::Rendered { text } = &compared.rendered.outcome else {
-        return None;
-    };
-    let mut end = 0;
-    let tokens = tokenizer.encode(text).ok()?.into_iter().map(|token| {
-        let own = token.range.start.max(end)..token.range.end.max(end);
-        end = own.end;
-        json!([
-            token.id,
-            token.kind.name(),
-            visible(text.get(own).unwrap_or_default())
-        ])
-    });
-    Some(tokens.collect())
 }
 
 fn outcome_letter(compared: &Compared<'_>) -> char {

@@ -1,5 +1,4 @@
 const index = JSON.parse(document.getElementById('index').textContent);
-const $ = (id) => document.getElementById(id);
 
 // The kinds of pages. Each has its outcomes and verdicts, by their letters in the index, and the
 // reason why a template has no result for a case.
@@ -35,21 +34,6 @@ const ISSUE = 'unexpected';
 const state = { search: '', outcomes: new Set(), template: null, pair: null, contract: null };
 const rows = [];
 
-// Builds an element; text is always text, whatever a template printed.
-function element(name, attributes, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes || {})) {
-    if (value === false || value === null || value === undefined) continue;
-    if (key === 'on') for (const [event, run] of Object.entries(value)) made.addEventListener(event, run);
-    else made.setAttribute(key, value === true ? '' : value);
-  }
-  for (const child of children.flat(9)) {
-    if (child !== null && child !== undefined && child !== false) made.append(child);
-  }
-  return made;
-}
-
-const counted = (count, one, many) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 // Stale records, results without a comparison and listed divergences do not count as failures.
 const isIssue = (template, at) => STATES[template.states[at]] !== undefined && !'~?-'.includes(template.states[at]);
 
@@ -118,12 +102,10 @@ function overview() {
     const strip = element('canvas', {
       class: 'strip', width, height: 16, tabindex: 0, role: 'img', style: `max-width:${width}px`,
       'aria-label': `${template.name}: ${summary(template)}. Arrow keys move through its cases, Enter opens one.`,
-      on: {
-        click: (event) => open(template, caseAt(event)),
-        mousemove: (event) => tell(template, caseAt(event)),
-        focus: () => move(template, strip, 0),
-        keydown: (event) => step(event, template, strip),
-      },
+      click: (event) => open(template, caseAt(event)),
+      mousemove: (event) => tell(template, caseAt(event)),
+      focus: () => move(template, strip, 0),
+      keydown: (event) => step(event, template, strip),
     });
     const link = element('a', { href: '#' }, template.name);
     const count = element('td', { class: 'number quiet pairs', 'data-word': 'pairs' });
@@ -141,8 +123,8 @@ function overview() {
     body.append(row);
   }
   const heading = (text, numeric) => element('th', { scope: 'col', class: numeric ? 'number' : null }, text);
-  $('overview').append(
-    ...comparison(),
+  fill($('overview'),
+    comparison(),
     element('table', {},
       element('thead', {}, element('tr', {},
         heading('template'), hasDialects && heading('dialect'),
@@ -154,23 +136,20 @@ function overview() {
 
 // ---- The verdict ----------------------------------------------------------------------
 
-// For a cause that many pairs share, one pair is shown completely.
-const OPEN_CAUSES = 3;
-
 function cause(one, at) {
   const others = Object.entries(one.others);
   return element('details', { class: 'cause', open: at < OPEN_CAUSES },
     element('summary', {},
-      element('span', { class: `chip ${one.fault === 'new' || one.fault === 'unverified' ? 'note' : 'bad'}` }, `${counted(one.count, 'pair', 'pairs')} ${one.faults}`), ' ',
+      element('span', { class: `chip ${one.fault === 'new' || one.fault === 'unverified' ? 'note' : 'bad'}` }, `${counted(one.count, 'pair')} ${one.faults}`), ' ',
       element('b', {}, `${one.template} ${one.case}`), ' ',
       element('span', { class: 'quiet' }, one.case_about || '')),
     element('p', {}, one.about, one.word && `: ${one.word}`),
     one.diff ? difference(one.diff) : one.shown && transcript(one.shown),
-    one.source && [element('h3', {}, `The line of ${one.path} that writes it`), source(one.source)],
+    one.source && [element('h3', {}, `The line of ${one.path} that writes it`), excerpt(one.source)],
     element('h3', {}, 'The conversation'),
     element('pre', { class: 'asked' }, one.asked.join('\n')),
     others.length > 0 && element('details', {},
-      element('summary', {}, `The same in ${counted(one.count - 1, 'other pair', 'other pairs')}`),
+      element('summary', {}, `The same in ${counted(one.count - 1, 'other pair')}`),
       others.map(([template, cases]) => element('p', {}, element('b', {}, template), ' ',
         cases.map((id, nth) => [nth > 0 && ', ', element('a', { href: address(template, id) }, id)])))),
     element('p', {}, element('a', { href: address(one.template, one.case) }, 'the whole prompt'), ' · ', element('code', {}, one.command)));
@@ -186,14 +165,13 @@ const heldCard = (one) => element('details', { class: 'cause', open: true },
 function verdict() {
   const one = index.verdict;
   if (!one) return;
-  $('verdict').append(...[
+  fill($('verdict'),
     element('h1', { class: `verdict ${one.sign[0]}` }, one.sign[1], ' ', one.headline),
     element('p', { class: 'quiet' }, one.facts),
     one.others.map((text) => element('p', { class: 'bad' }, marked(text))),
     one.cards.map(heldCard),
     one.causes.map(cause),
-    one.more > 0 && element('p', { class: 'quiet' }, `${counted(one.more, 'more cause', 'more causes')} in the list of cases.`),
-  ].flat(9).filter(Boolean));
+    one.more > 0 && element('p', { class: 'quiet' }, `${counted(one.more, 'more cause')} in the list of cases.`));
 }
 
 // The severities of findings, the worst first, with their inks and their headings.
@@ -252,18 +230,16 @@ function contracts() {
       const known = await chunk(template);
       const one = known.card.findings.find((one) => one.contract === contract.id);
       if (!one || example.childNodes.length) return;
-      const name = cards.length > 1 && element('h3', {}, `In ${template.name}`);
-      example.append(...[name, evidenceOf(one)].flat(9).filter(Boolean));
+      fill(example, cards.length > 1 && element('h3', {}, `In ${template.name}`), evidenceOf(one, contract.page));
     });
     details.open = cards.length === 1 && index.isOfCards && worst.severity === 'error' && at < OPEN_CAUSES;
     return details;
   };
-  $('contracts').append(...[
+  fill($('contracts'),
     element('dl', { class: 'totals' }, one(cards.length, cards.length === 1 ? 'template' : 'templates', null),
       severities.map(([severity, { many, ink }]) => one(total(severity), total(severity) === 1 ? severity : many, ink))),
     groups.length > 0 && element('details', { open: index.isOfCards },
-      element('summary', {}, `By contract: ${groups.length} of ${index.contracts.length} are broken`), groups.map(group)),
-  ].filter(Boolean));
+      element('summary', {}, `By contract: ${groups.length} of ${index.contracts.length} are broken`), groups.map(group)));
 }
 
 // The differences of most cases are visible, the others are folded.
@@ -276,7 +252,7 @@ function comparison() {
   const link = (one) => element('p', {}, element('a', { href: address(one.template, one.case) }, 'both prompts'));
   const group = (one, at) => element('details', { class: 'cause', open: at < OPEN_CAUSES },
     element('summary', {},
-      element('span', { class: 'chip bad' }, counted(one.count, 'case', 'cases')), ' ',
+      element('span', { class: 'chip bad' }, counted(one.count, 'case')), ' ',
       element('b', {}, one.change), ' ',
       element('span', { class: 'quiet' }, `such as ${one.case}`, one.about && `: ${one.about}`)),
     one.source.map((text, at) => text !== null && element('p', {}, `${'AB'[at]}: `, element('code', {}, text))),
@@ -284,7 +260,7 @@ function comparison() {
     words(one), one.diff && difference(one.diff),
     one.consequences.map((line) => element('p', {}, marked(line))), link(one));
   const failure = (one) => element('li', {},
-    element('a', { href: address(one.template, one.case) }, counted(one.count, 'case', 'cases')),
+    element('a', { href: address(one.template, one.case) }, counted(one.count, 'case')),
     element('span', { class: 'quiet' }, ` such as ${one.case}`), words(one));
   const rest = index.differences.slice(FIRST_GROUPS);
   const part = (title, content) => [element('h2', {}, title), content];
@@ -300,10 +276,10 @@ function comparison() {
         element('summary', {}, `${rest.length} more, of fewer cases each`),
         rest.map((one) => group(one, FIRST_GROUPS)))]),
     index.failures.length > 0 && element('details', { class: 'failures' },
-      element('summary', {}, `Failures on both sides: ${counted(index.failures.length, 'cause', 'causes')}`),
+      element('summary', {}, `Failures on both sides: ${counted(index.failures.length, 'cause')}`),
       element('ol', { class: 'groups' }, index.failures.map(failure))),
     element('h2', {}, 'Every case'),
-  ].flat(9).filter(Boolean);
+  ];
 }
 
 function summary(template) {
@@ -314,28 +290,32 @@ function summary(template) {
   return counts.join(', ');
 }
 
+// A canvas takes only colours that are computed.
+const colours = {};
+function computeColours() {
+  for (const name of ['--none-cell', '--bad', '--ink', ...Object.values(OUTCOMES).map(({ cell }) => cell)]) {
+    $('tip').style.color = `var(${name})`;
+    colours[name] = getComputedStyle($('tip')).color;
+  }
+  $('tip').style.color = '';
+}
+
 function draw({ template, strip, cursor }, focused) {
-  const style = getComputedStyle(document.documentElement);
-  const colours = {};
-  for (const [letter, { cell }] of Object.entries(OUTCOMES)) colours[letter] = style.getPropertyValue(cell);
-  const none = style.getPropertyValue('--none-cell');
-  const bad = style.getPropertyValue('--bad');
-  const ink = style.getPropertyValue('--ink');
   const context = strip.getContext('2d');
   context.clearRect(0, 0, strip.width, strip.height);
   offsets.forEach((x, at) => {
     const letter = template.outcomes[at];
     if (!OUTCOMES[letter]) return;
     const shown = shows(template, at);
-    context.fillStyle = shown ? colours[letter] : none;
+    context.fillStyle = colours[shown ? OUTCOMES[letter].cell : '--none-cell'];
     context.fillRect(x, 2, Math.max(1, cell - 1), 12);
     if (shown && isIssue(template, at)) {
-      context.fillStyle = bad;
+      context.fillStyle = colours['--bad'];
       context.fillRect(x, 0, Math.max(1, cell - 1), 16);
     }
   });
   if (focused) {
-    context.fillStyle = ink;
+    context.fillStyle = colours['--ink'];
     context.fillRect(offsets[cursor], 0, Math.max(2, cell - 1), 3);
     context.fillRect(offsets[cursor], 13, Math.max(2, cell - 1), 3);
   }
@@ -398,189 +378,6 @@ function chunk(template) {
   return chunks.get(template.chunk);
 }
 
-const transcript = (text) => element('pre', { class: 'transcript' }, marked(text));
-
-// A prompt, with a mark at the place of the defect.
-const pointed = ([before, mark, after]) => element('pre', { class: 'transcript' },
-  marked(before), element('mark', {}, marked(mark)), marked(`${after}\u2403`));
-
-// The tokens of a prompt, each in its colour. Its number is the tooltip.
-function cut(tokens) {
-  const tell = (id, kind) => `${id === null ? 'text' : `token ${id}`}${kind === 'ordinary' ? '' : `, ${kind}`}`;
-  return element('details', { class: 'tokens' },
-    element('summary', {}, counted(tokens.length, 'token', 'tokens')),
-    element('pre', { class: 'transcript' }, tokens.map(([id, kind, text]) =>
-      element('span', { class: `token is-${kind}`, title: tell(id, kind) }, marked(text)))));
-}
-
-function difference(diff) {
-  const lines = diff.hunks.map((hunk, at) => [
-    at > 0 && element('div', { class: 'quiet' }, '…'),
-    hunk.map(([side, pieces]) => element('div', { class: side === '-' ? 'gone' : side === '+' ? 'came' : null },
-      `${side} `, pieces.map(([text, changed]) => (changed ? element('b', {}, marked(text)) : marked(text))))),
-  ]);
-  return [diff.first && element('p', {}, marked(diff.first)), element('pre', { class: 'diff' }, lines)];
-}
-
-const INK = { kept: 'good', merged: 'good', partial: 'bad', dropped: 'bad', failed: 'note', refused: 'cool' };
-
-function support(name, value) {
-  if (value === undefined || value === null) return null;
-  let word = value, why = null, ink = null;
-  if (typeof value === 'object' && value.is) {
-    word = value.is;
-    why = value.message || value.why || null;
-    ink = INK[value.is];
-    if (value.text !== undefined) word = JSON.stringify(value.text);
-  } else if (Array.isArray(value)) word = value.length ? value.join(', ') : 'none';
-  else if (typeof value === 'boolean') word = value ? 'yes' : 'no';
-  return element('div', {}, element('dt', {}, name),
-    element('dd', { class: ink, title: why }, String(word), why && element('span', { class: 'quiet' }, ` ${why}`)));
-}
-
-// The capabilities in their order: nested groups become words before the name.
-function capabilities(tree, path = []) {
-  return Object.entries(tree).flatMap(([key, value]) => {
-    const name = [...path, key.replaceAll('_', ' ')];
-    const isGroup = value && typeof value === 'object' && !Array.isArray(value) && value.is === undefined;
-    return isGroup ? capabilities(value, name) : [support(name.join(', '), value)];
-  });
-}
-
-// The conversation of a probe: one line for each message, then the other fields.
-function asked({ messages, ...rest }) {
-  const lines = messages.map((message) => JSON.stringify(message));
-  for (const [name, value] of Object.entries(rest)) lines.push(`${name}: ${JSON.stringify(value)}`);
-  return lines.join('\n');
-}
-
-// Lines of a template's source, with a mark at one of them.
-const source = (lines) => element('pre', { class: 'source' }, lines.map(([number, text, isIt]) =>
-  element('div', { class: isIt ? 'it' : null }, element('span', { class: 'quiet' }, `${String(number).padStart(4)} `), text)));
-
-// The page of a contract, as `rolecall explain` prints it.
-function explanation(page) {
-  if (!page) return null;
-  const parts = page.split(/^```.*$/m).map((part, at) => (at % 2
-    ? element('pre', {}, part.trim())
-    : part.trim().split(/\n\n+/).filter((text) => text && !text.startsWith('# ')).map((text) =>
-      (text.startsWith('## ') ? element('h3', {}, text.slice(3)) : element('p', {}, text.replaceAll('\n', ' '))))));
-  return element('details', { class: 'explanation' }, element('summary', {}, 'Why it matters, and how to fix it'), parts);
-}
-
-// The prompts that prove something, side by side.
-function shown(all) {
-  const renders = (evidence) => evidence.renders.map((render) => element('div', {},
-    element('p', { class: 'quiet' }, `${render.probe}: ${render.about}`),
-    element('pre', { class: 'asked' }, asked(render.conversation)),
-    render.marked ? pointed(render.marked) : transcript(render.transcript)));
-  return all.map((evidence) => [
-    element('p', {}, marked(evidence.what)),
-    evidence.because && element('p', {}, 'Why: ', marked(evidence.because)),
-    evidence.diff
-      ? [difference(evidence.diff), element('details', {},
-        element('summary', {}, 'Both conversations and their prompts'), element('div', { class: 'two' }, renders(evidence)))]
-      : element('div', { class: 'two' }, renders(evidence)),
-  ]);
-}
-
-// The findings of a template: the reason, the line of the template, and the prompts that prove it.
-function evidenceOf(one) {
-  return [
-    element('p', {}, `Guards against: ${one.guards_against}`),
-    one.deliberate && element('p', { class: 'good' }, `Deliberate: ${one.deliberate}`),
-    (one.source || []).map(source),
-    explanation((index.contracts.find((contract) => contract.id === one.contract) || {}).page),
-    shown(one.evidence || []),
-  ];
-}
-
-const finding = (one, at) => element('details', {
-  class: `finding is-${one.severity}`, id: `contract-${one.contract}`, open: one.severity === 'error' && at < OPEN_CAUSES,
-},
-  element('summary', {}, element('b', {}, one.contract), element('span', { class: 'quiet' }, `${one.severity} · ${one.meaning}`)),
-  evidenceOf(one));
-
-function card(known) {
-  if (!known.card) return null;
-  const by = (verdict) => known.card.findings.filter((one) => one.verdict === verdict);
-  const order = { error: 0, warning: 1, limitation: 2, note: 3 };
-  const broken = by('broken').sort((a, b) => order[a.severity] - order[b.severity]);
-  const alone = known.card.alone || [];
-  const { switches = [], prefix_cache: cache = {}, ...able } = known.card.capabilities;
-  const chips = (findings, title) => element('ul', { class: 'chips' },
-    findings.map((one) => element('li', { title: title(one) }, one.contract)));
-  const { nearest } = known.card;
-  return [
-    nearest && element('p', { class: 'quiet' }, `Renders as ${nearest.is_named ? 'its base ' : ''}${nearest.template} in ${nearest.same} of ${nearest.conversations} conversations`,
-      nearest.places.length > 0 && `; other text ${nearest.places.join('; ')}`),
-    element('h2', {}, `Broken contracts: ${broken.length || 'none'}`),
-    broken.map(finding),
-    alone.length > 0 && element('h2', {}, `Broken on servers that pass conversations to the template unchanged: ${alone.length}`),
-    alone.map((one) => finding(one)),
-    element('details', {}, element('summary', {}, counted(by('holds').length, 'contract holds', 'contracts hold')),
-      chips(by('holds'), (one) => one.meaning)),
-    element('details', {}, element('summary', {}, counted(by('does-not-apply').length, 'does not apply', 'do not apply')),
-      chips(by('does-not-apply'), (one) => one.reason)),
-    element('h2', {}, 'Capabilities'),
-    element('dl', { class: 'grid' }, capabilities(able)),
-    Object.entries(cache).filter(([, one]) => one.percent > 0).map(([name, one]) => element('p', {},
-      `Prefix cache, ${name}: ${one.percent} % is computed again after each turn `,
-      element('span', { class: 'quiet' }, one.turns.map((turn) => `${turn.percent} % after ${turn.after} (${turn.recomputed_bytes} of ${turn.bytes} bytes)`).join(', ')))),
-    switches.length > 0 && element('h2', {}, 'Switches'),
-    switches.map(switched),
-    known.card.served && served(known.card.served),
-    roundtrip(known.card.read_back || []),
-  ];
-}
-
-// What applications that serve the template make of conversations: a table, and each difference with
-// its cause.
-function served({ fronts, capabilities: rows, differences }) {
-  const ink = { same: 'good', works: 'good', neither: 'quiet', changes: 'note' };
-  const verdict = (word) => element('td', { class: ink[word] || 'bad' }, word);
-  return [
-    element('h2', {}, differences.length ? 'Where it is served' : 'Where it is served: it works everywhere'),
-    element('table', {},
-      element('tr', {}, ['', ...fronts].map((front) => element('th', {}, front))),
-      rows.map((row) => element('tr', {}, element('td', {}, row.capability), fronts.map((front) => verdict(row.verdicts[front]))))),
-    differences.map((one) => element('details', { class: `finding is-${ink[one.verdict] ? 'note' : 'error'}` },
-      element('summary', {}, element('b', {}, `${one.front} ${one.verdict}`), element('span', { class: 'quiet' }, one.capabilities.join(', '))),
-      one.changes.map((change) => element('p', {}, change.sentence, element('span', { class: 'quiet' }, ` (${change.source})`))),
-      shown(one.evidence))),
-  ];
-}
-
-// The answers that the chat template writes and the response template parses: the prompt, the text and
-// the message side by side.
-function roundtrip(answers) {
-  if (answers.length === 0) return null;
-  const whole = answers.filter((one) => one.verdict === 'read back').length;
-  const column = (title, ...content) => element('div', {}, element('h3', {}, title), content);
-  const json = (value) => element('pre', { class: 'transcript' }, JSON.stringify(value, null, 1));
-  const notes = (one) => [one.form !== 'whole' && one.form, one.setting && `with ${one.setting}`].filter(Boolean).join(', ');
-  const answer = (one) => element('details', { open: ['changed', 'failed'].includes(one.verdict), class: `answer is-${one.verdict === 'read back' ? 'good' : 'bad'}` },
-    element('summary', {}, element('b', {}, one.about),
-      element('span', { class: one.verdict === 'read back' ? 'good' : 'bad' }, ` ${one.verdict}`),
-      notes(one) && element('span', { class: 'quiet' }, ` (${notes(one)})`)),
-    element('div', { class: 'answers' },
-      column('prompt', element('div', { class: 'ends' }, transcript(one.prompt))),
-      column('text that the model writes', transcript(one.text)),
-      column('parsed message', one.read ? json(one.read) : element('p', { class: 'bad' }, one.refusal)),
-      one.verdict !== 'read back' && column('original message', json(one.message))));
-  return [
-    element('h2', {}, `Answers that the response template parses correctly: ${whole} of ${answers.length}`),
-    answers.map(answer),
-  ];
-}
-
-// A variable that users may set: each value with its effect.
-const switched = (one) => element('div', { class: 'switch' },
-  element('p', {}, element('b', {}, one.name),
-    one.default !== undefined && element('span', { class: 'quiet' }, ` as ${JSON.stringify(one.default)} if it is not set`)),
-  element('ul', {}, one.values.map((value) => element('li', {},
-    element('code', {}, JSON.stringify(value.value)), ': ', marked(value.effect)))));
-
 // The differences between the report cards of A and B.
 function changes(known) {
   if (!known.change) return null;
@@ -624,7 +421,8 @@ function pairPane(template, known) {
   const one = index.cases[at];
   const side = ({ name, head, transcript: text, tokens }) => element('div', {},
     element('p', {}, name && element('span', { class: 'quiet' }, `${name}: `), element('b', { class: OUTCOMES[template.outcomes[at]].ink }, head)),
-    transcript(text), tokens && cut(tokens));
+    transcript(text),
+    tokens && element('details', {}, element('summary', {}, counted(tokens.length, 'token')), element('pre', { class: 'transcript' }, tokensOf(tokens))));
   return element('div', { class: 'pane', id: 'pair' },
     element('h2', { style: 'margin-top:0' }, one.id),
     element('p', { class: 'quiet' }, one.about),
@@ -640,16 +438,16 @@ async function detail(template) {
   const isOpen = section.dataset.template === template.name && before !== null;
   const scrolled = isOpen ? before.scrollTop : 0;
   section.dataset.template = template.name;
-  section.replaceChildren(...[
+  section.replaceChildren();
+  fill(section,
     element('p', {}, element('a', { href: address(null, null) }, '← all templates')),
     element('h1', {}, template.name),
     element('p', { class: 'quiet' }, [template.dialect, template.engine, template.about].filter(Boolean).join(' · ')),
     template.path && element('p', { class: 'quiet mono' }, template.path),
-    card(known),
+    known.card && reportCard(known.card, (id) => (index.contracts.find((contract) => contract.id === id) || {}).page),
     changes(known),
     index.cases.length && element('h2', { id: 'cases' }, 'Cases'),
-    index.cases.length && element('div', { class: 'split' }, caseList(template), pairPane(template, known)),
-  ].flat(9).filter(Boolean));
+    index.cases.length && element('div', { class: 'split' }, caseList(template), pairPane(template, known)));
   const list = section.querySelector('.cases');
   const current = section.querySelector('[aria-current]');
   if (list) list.scrollTop = scrolled;
@@ -684,6 +482,7 @@ function show() {
     return;
   }
   document.title = index.title;
+  computeColours();
   let any = false;
   for (const row of rows) {
     const count = number(row.template);
@@ -697,20 +496,10 @@ function show() {
   $('nothing').hidden = any;
 }
 
-function theme(name) {
-  document.documentElement.dataset.theme = name;
-  try { localStorage.setItem('rolecall-theme', name); } catch { /* a file may have no storage */ }
-}
-
 function start() {
-  let kept = null;
-  try { kept = localStorage.getItem('rolecall-theme'); } catch { /* likewise */ }
-  const dark = matchMedia('(prefers-color-scheme: dark)').matches;
-  document.documentElement.dataset.theme = kept || (dark ? 'dark' : 'light');
-  $('theme').addEventListener('click', () => {
-    theme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark');
-    show();
-  });
+  const redraw = () => { if (!state.template) show(); };
+  $('theme').addEventListener('click', redraw);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
   $('about').textContent = index.about;
   const used = new Set(index.templates.flatMap((template) => [...template.outcomes].map((letter) => OUTCOMES[letter]?.word)));
   const buttons = Object.values(OUTCOMES).filter(({ word }) => used.has(word));
@@ -720,7 +509,7 @@ function start() {
   for (const { word, cell } of buttons) {
     $('filters').append(element('button', {
       type: 'button', 'data-word': word, style: `--cell: var(${cell})`,
-      on: { click: () => { state.outcomes.has(word) ? state.outcomes.delete(word) : state.outcomes.add(word); refine(); } },
+      click: () => { state.outcomes.has(word) ? state.outcomes.delete(word) : state.outcomes.add(word); refine(); },
     }, word));
   }
   $('search').addEventListener('input', (event) => { state.search = event.target.value.toLowerCase(); refine(); });

@@ -12,9 +12,10 @@ use serde_json::{Value, json};
 use rolecall_core::diff::{Diff, Side};
 
 const PAGE: &str = include_str!("page.html");
-pub const STYLE: &str = include_str!("style.css");
-/// How scripts show characters that cannot be seen.
-pub(crate) const SIGNS: &str = include_str!("signs.js");
+pub const STYLE: &str = concat!(include_str!("shared.css"), include_str!("style.css"));
+pub const THEME: &str = include_str!("theme.js");
+/// What the scripts of all pages begin with.
+pub(crate) const SHARED: &str = concat!(include_str!("theme.js"), include_str!("shared.js"));
 const SCRIPT: &str = include_str!("page.js");
 
 /// A page as a file in the making.
@@ -41,7 +42,7 @@ impl PageFile {
             ("{{STYLE}}", STYLE.trim_end().to_owned()),
             ("{{INDEX}}", in_script(index)),
             ("{{CHUNKS}}", self.chunks.concat()),
-            ("{{SCRIPT}}", format!("{SIGNS}{}", SCRIPT.trim_end())),
+            ("{{SCRIPT}}", format!("{SHARED}{}", SCRIPT.trim_end())),
         ];
         write_frame(out, PAGE, &parts)
     }

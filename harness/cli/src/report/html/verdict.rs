@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use rolecall_core::Template;
 use serde_json::{Value, json};
 
+use super::card::excerpt;
 use super::page_file::diff;
 use crate::report::diagnostic::Diagnostic;
 use crate::report::reach::{headline, in_words};
@@ -19,9 +19,6 @@ use rolecall_suite::snapshot::SnapshotStatus;
 
 /// The most causes that a page shows. Each has its difference.
 const MOST_CAUSES: usize = 200;
-
-/// How many lines of a template to show above and below the marked one.
-const AROUND: usize = 2;
 
 /// The longest transcript that is with a cause, in lines.
 const MOST_LINES: usize = 60;
@@ -130,19 +127,10 @@ fn cause(report: &RunReport<'_, '_>, group: &FaultGroup<'_>) -> Option<Value> {
         "shown": shown,
         "asked": messages.chain(tools).collect::<Vec<_>>(),
         "path": template.path.display().to_string(),
-        "source": source_of(template, group),
+        "source": group.lines.first().map(|line| excerpt(template, *line)),
         "others": of_template,
         "command": report.command(group),
     }))
-}
-
-/// The line of a template that makes the difference, with the lines around it.
-fn source_of(template: &Template, group: &FaultGroup<'_>) -> Option<Value> {
-    let at = group.lines.first()?.saturating_sub(1);
-    let lines = template.source.lines().enumerate();
-    let shown = lines.skip(at.saturating_sub(AROUND)).take(2 * AROUND + 1);
-    let shown = shown.map(|(number, line)| json!([number + 1, line, number == at]));
-    Some(shown.collect())
 }
 
 fn checked(checked: &CheckedText) -> Value {

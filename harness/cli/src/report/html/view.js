@@ -1,19 +1,4 @@
 const index = JSON.parse(document.getElementById('index').textContent);
-const $ = (id) => document.getElementById(id);
-
-// Builds an element; text is always text, whatever a template printed.
-function element(name, attributes, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes || {})) {
-    if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value === true ? '' : value);
-  }
-  for (const child of children.flat(9)) {
-    if (child !== null && child !== undefined && child !== false) made.append(child);
-  }
-  return made;
-}
-
-const counted = (count, one, many) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 
 // A pane: a part of the page that scrolls by itself. Tab stops at one of its pieces, and the arrow
 // keys move from piece to piece.
@@ -84,14 +69,4 @@ function legend(entries) {
   }
 }
 
-function theme(name) {
-  document.documentElement.dataset.theme = name;
-  try { localStorage.setItem('rolecall-theme', name); } catch { /* a file may have no storage */ }
-}
-
-let keptTheme = null;
-try { keptTheme = localStorage.getItem('rolecall-theme'); } catch { /* likewise */ }
-const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
-document.documentElement.dataset.theme = keptTheme || (isDark ? 'dark' : 'light');
-$('theme').addEventListener('click', () => theme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
 $('title').textContent = index.title;

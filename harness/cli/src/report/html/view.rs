@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::page_file::{SIGNS, STYLE, escaped, in_script, write_frame};
+use super::page_file::{SHARED, STYLE, escaped, in_script, write_frame};
 use crate::report::trace::visible;
 
 const FRAME: &str = include_str!("view.html");
 const OWN_STYLE: &str = include_str!("view.css");
-const SHARED_SCRIPT: &str = include_str!("view.js");
+const SCRIPT: &str = include_str!("view.js");
 
 /// Writes a page. Its script reads what it shows from the index.
 pub(crate) fn write(
@@ -24,7 +24,7 @@ pub(crate) fn write(
         ("{{INDEX}}", in_script(index)),
         (
             "{{SCRIPT}}",
-            format!("{SIGNS}{SHARED_SCRIPT}\n{}", script.trim_end()),
+            format!("{SHARED}{SCRIPT}\n{}", script.trim_end()),
         ),
     ];
     write_frame(out, FRAME, &parts)

@@ -7,7 +7,7 @@ use std::io;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, Value};
 
-use crate::report::html::STYLE;
+use crate::report::html::{STYLE, THEME};
 use crate::report::numbers::{counted, thousands};
 
 /// The templates of the pages, and the parts that they share.
@@ -54,8 +54,14 @@ impl Pages {
         pages.add_filter("transcript", |text: &str| {
             Value::from_safe_string(transcript(text))
         });
-        pages.add_global("style", Value::from_safe_string(style()));
-        pages.add_global("script", Value::from_safe_string(SCRIPT.to_owned()));
+        pages.add_global(
+            "style",
+            Value::from_safe_string(format!("{STYLE}{SITE_STYLE}")),
+        );
+        pages.add_global(
+            "script",
+            Value::from_safe_string(format!("{THEME}{SCRIPT}")),
+        );
         pages.add_global("has_roundtrip", has_roundtrip);
         pages.add_global("has_servers", has_servers);
         for (name, source) in TEMPLATES {
@@ -130,19 +136,6 @@ fn sign(picture: char) -> String {
     }
 }
 
-/// The shared style, which also works in dark mode without a script, and the site's own.
-fn style() -> String {
-    let start = ":root[data-theme=\"dark\"] {";
-    let dark = STYLE
-        .split_once(start)
-        .and_then(|(_, rest)| rest.split_once('}'));
-    let dark = dark.map_or("", |(dark, _)| dark);
-    format!(
-        "{STYLE}@media (prefers-color-scheme: dark) {{ :root:not([data-theme]) {{{dark}}} \
-         }}\n{SITE_STYLE}"
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,12 +147,5 @@ mod tests {
             transcript("⟦<b>⟧<␊"),
             "<span class=\"hidden\">&lt;b&gt;</span>&lt;<span class=\"mark\" data-sign=\"↵\">␊</span>"
         );
-    }
-
-    #[test]
-    fn it_is_dark_without_a_script() {
-        let style = style();
-        let (_, dark) = style.split_once(":root:not([data-theme])").unwrap();
-        assert!(dark.trim_start().starts_with('{') && dark.contains("--paper: #161617"));
     }
 }

@@ -1,17 +1,4 @@
-'use strict';
 (() => {
-  const root = document.documentElement;
-  const stored = (name) => { try { return localStorage.getItem(name); } catch { return null; } };
-  const kept = stored('rolecall-theme');
-  if (kept) root.dataset.theme = kept;
-  const button = document.getElementById('theme');
-  button.hidden = false;
-  button.addEventListener('click', () => {
-    const isDark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-    root.dataset.theme = isDark ? 'light' : 'dark';
-    try { localStorage.setItem('rolecall-theme', root.dataset.theme); } catch { /* a file may have no storage */ }
-  });
-
   // Tables are sorted by the values of a column, names by the alphabet.
   const value = (row, at) => {
     const cell = row.cells[at];
