@@ -1,10 +1,12 @@
 use rolecall_core::Dialect;
+use serde_json::json;
 
-use super::frame::{Contract, Evidence, Severity};
+use super::frame::{Contract, Evidence, Severity, Tally};
 use crate::probe::catalogue::{
     REASONED, REASONED_CALL, REASONED_LOOP, REASONED_TURN_USER, REASONED_USER,
 };
-use crate::probe::words;
+use crate::probe::input_style::{open, with_tools};
+use crate::probe::{Prober, words};
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "reasoning-kept",
@@ -32,6 +34,9 @@ pub(super) static CONTRACT: Contract = Contract {
                 let what = "the reasoning before a tool call is not in the prompt";
                 Evidence::one(what, &seen)
             });
+            if seen.has(words::REASONING) {
+                names_are_alike(tally, prober, &capabilities.reasoning.fields);
+            }
         }
         // No model was trained with the reasoning of old turns and without that of its own turn.
         let calls = capabilities.tool_calls.single.is_kept();
@@ -58,3 +63,22 @@ pub(super) static CONTRACT: Contract = Contract {
         }
     },
 };
+
+/// Demands that each name under which an answer has its reasoning is read before a call, too.
+#[allow(clippy::indexing_slicing)] // A call is an object.
+fn names_are_alike(tally: &mut Tally, prober: &Prober<'_>, names: &[&'static str]) {
+    let m = prober.input_style();
+    for name in names {
+        let mut call = m.call();
+        call[*name] = json!(words::REASONING);
+        let case = with_tools(open(vec![m.user(), call, m.result()]));
+        let about = "a call with reasoning under one name, and its result";
+        let seen = prober.ask("reasoned-call-by-name", about, case);
+        if tally.text(&seen).is_some() {
+            tally.demand_with(Severity::Warning, seen.has(words::REASONING), || {
+                let what = format!("the reasoning of an answer is taken from `{name}`, and that before a call is not");
+                Evidence::one(what, &seen)
+            });
+        }
+    }
+}
