@@ -493,10 +493,10 @@ mod tests {
     #[test]
     fn the_place_of_a_difference_is_named() {
         let same = against(CHATML, CHATML).unwrap();
-        assert_eq!((same.same, same.differs.len()), (31, 0));
+        assert_eq!((same.same, same.differs.len()), (51, 0));
         assert_eq!(
             same.in_words(),
-            "renders as `org/known` in all 31 conversations"
+            "renders as `org/known` in all 51 conversations"
         );
         let lost = CHATML.replace("assistant\n", "assistant");
         let near = against(CHATML, &lost).unwrap();

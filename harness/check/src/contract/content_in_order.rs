@@ -1,10 +1,9 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use super::shared::agents;
 use super::shared::messages::{CONVERSATIONS, name};
-use crate::probe::input_style::open;
-use crate::probe::{Prober, words};
+use crate::probe::words;
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "content-in-order",
@@ -40,31 +39,5 @@ pub(super) static CONTRACT: Contract = Contract {
             }
         }
         agents::are_in_order(tally, prober);
-        systems_in_order(tally, prober);
     },
 };
-
-/// Demands that the second of two system messages comes after the first, wherever both are.
-fn systems_in_order(tally: &mut Tally, prober: &Prober<'_>) {
-    let m = prober.input_style();
-    let second = m.message("system", words::SECOND_SYSTEM);
-    let case = open(vec![
-        m.system(),
-        m.user(),
-        m.assistant(),
-        second,
-        m.second_user(),
-    ]);
-    let seen = prober.ask(
-        "later-system",
-        "two system messages, with a turn between them",
-        case,
-    );
-    if let (Some(first), Some(second)) = (seen.find(words::SYSTEM), seen.find(words::SECOND_SYSTEM))
-    {
-        tally.demand(first.start < second.start, || {
-            Evidence::one("a later system message comes before the first one", &seen)
-                .at(Some(second))
-        });
-    }
-}

@@ -1,12 +1,11 @@
 use rolecall_core::Dialect;
-use serde_json::json;
 
-use super::frame::{Contract, Evidence, Severity, Tally};
+use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{
-    REASONED, REASONED_CALL, REASONED_LOOP, REASONED_TURN_USER, REASONED_USER,
+    INLINE_REASONING, INLINE_REASONING_USER, REASONED, REASONED_CALL, REASONED_LOOP,
+    REASONED_TURN_USER, REASONED_USER,
 };
-use crate::probe::input_style::{open, with_tools};
-use crate::probe::{Prober, words};
+use crate::probe::words;
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "reasoning-kept",
@@ -34,9 +33,6 @@ pub(super) static CONTRACT: Contract = Contract {
                 let what = "the reasoning before a tool call is not in the prompt";
                 Evidence::one(what, &seen)
             });
-            if seen.has(words::REASONING) {
-                names_are_alike(tally, prober, &capabilities.reasoning.fields);
-            }
         }
         // No model was trained with the reasoning of old turns and without that of its own turn.
         let calls = capabilities.tool_calls.single.is_kept();
@@ -44,11 +40,12 @@ pub(super) static CONTRACT: Contract = Contract {
             (REASONED_USER, REASONED_CALL),
             (REASONED_USER, REASONED),
             (REASONED_TURN_USER, REASONED_LOOP),
+            (INLINE_REASONING_USER, INLINE_REASONING),
         ] {
             let (old, new) = (prober.see(old), prober.see(new));
             let is_lost =
                 old.has(words::REASONING) && new.text().is_some() && !new.has(words::REASONING);
-            if is_lost && (calls || new.probe == REASONED.name) {
+            if is_lost && (calls || new.asked.tools.is_none()) {
                 let what = "the reasoning of earlier answers is in the prompt, and that of the \
                             last answer or the running turn is not";
                 tally.broken(Evidence::differ(what, &old, &new).with(Severity::Error));
@@ -63,22 +60,3 @@ pub(super) static CONTRACT: Contract = Contract {
         }
     },
 };
-
-/// Demands that each name under which an answer has its reasoning is read before a call, too.
-#[allow(clippy::indexing_slicing)] // A call is an object.
-fn names_are_alike(tally: &mut Tally, prober: &Prober<'_>, names: &[&'static str]) {
-    let m = prober.input_style();
-    for name in names {
-        let mut call = m.call();
-        call[*name] = json!(words::REASONING);
-        let case = with_tools(open(vec![m.user(), call, m.result()]));
-        let about = "a call with reasoning under one name, and its result";
-        let seen = prober.ask("reasoned-call-by-name", about, case);
-        if tally.text(&seen).is_some() {
-            tally.demand_with(Severity::Warning, seen.has(words::REASONING), || {
-                let what = format!("the reasoning of an answer is taken from `{name}`, and that before a call is not");
-                Evidence::one(what, &seen)
-            });
-        }
-    }
-}

@@ -59,18 +59,19 @@ pub(super) static CONTRACT: Contract = Contract {
 
 /// Whether a character is a part of words: a text that touches it runs into them.
 fn is_glued(c: Option<char>) -> bool {
-    c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '!' | '?'))
+    c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '!' | '?' | '#'))
 }
 
 /// Demands that something is between the texts of two messages.
 fn messages_apart(tally: &mut Tally, prober: &Prober<'_>) {
-    const SPOKEN: [&str; 6] = [
+    const SPOKEN: [&str; 7] = [
         words::SYSTEM,
         words::SECOND_SYSTEM,
         words::USER,
         words::SECOND_USER,
         words::ASSISTANT,
         words::RESULT,
+        words::SECOND_RESULT,
     ];
     for probe in [
         SYSTEM_USER,
@@ -80,6 +81,7 @@ fn messages_apart(tally: &mut Tally, prober: &Prober<'_>) {
         TWO_TURNS,
         SYSTEM_TOOLS,
         CALL_TURN_USER,
+        PARALLEL,
     ] {
         let seen = prober.see(probe);
         let touching = SPOKEN.iter().find_map(|word| {
