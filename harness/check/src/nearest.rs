@@ -2,6 +2,7 @@
 
 use std::iter;
 use std::ops::Range;
+use std::rc::Rc;
 
 use rolecall_core::{Cut, Dialect};
 use rolecall_front::front::Front;
@@ -10,19 +11,22 @@ use serde_json::Value;
 use std::path::Path;
 
 use crate::probe::catalogue::{
-    ASSISTANT_FIRST, ASSISTANT_SPACES, CALL, CALL_RESULT, CALL_TURN_USER, CALL_WITH_TEXT,
-    DEVELOPER_USER, DOCUMENT, EMPTY_ANSWER, IMAGE, LATE_SYSTEM, PARALLEL, PARALLEL_TURN, REASONED,
-    REASONED_LOOP, REASONED_TURN_USER, REASONED_USER, RICH_TOOL, SYSTEM_TOOLS, SYSTEM_TURNS,
-    SYSTEM_USER, SYSTEM_USER_ASSISTANT, THINK_TAG, TOOLS, TWO_PARTS, TWO_ROUNDS, TWO_SYSTEM,
-    TWO_TURNS, TWO_TURNS_USER_CLOSED, TYPED_ARGUMENTS, USER,
+    ASSISTANT_FIRST, ASSISTANT_SPACES, ASSISTANT_TWO_PARTS, CALL, CALL_RESULT, CALL_TURN_USER,
+    CALL_WITH_TEXT, DEVELOPER_USER, DOCUMENT, EMPTY_ANSWER, IMAGE, IMAGE_AFTER, IMAGES_IN_TURNS,
+    INLINE_REASONING, INLINE_REASONING_USER, LATE_SYSTEM, LONG_IDS, NULL_CALL, PARALLEL,
+    PARALLEL_TURN, QUOTED_CALL, QUOTED_RESULT, QUOTED_TOOL, REASONED, REASONED_CALL, REASONED_LOOP,
+    REASONED_TURN_USER, REASONED_USER, REASONING_CONTENT, RESULT_PARTS, RESULT_SPACES, RICH_TOOL,
+    SYSTEM_SPACES, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER, SYSTEM_USER_ASSISTANT, THINK_TAG,
+    TOOLS, TWO_ASSISTANTS, TWO_DOCUMENTS, TWO_PARTS, TWO_ROUNDS, TWO_SYSTEM, TWO_TURNS,
+    TWO_TURNS_USER_CLOSED, TYPED_ARGUMENTS, UNION_TYPE, USER, USER_SPACES,
 };
 use crate::probe::{Probe, ProbeOutcome, Prober, Setting, words};
-use crate::published::{Index, Part, Parts, Published, WORD_BITS, folded, hash};
+use crate::published::{Index, Part, Parts, Published, hash};
 use rolecall_core::problem::Problem;
 
 /// The conversations whose prompts are compared. Contracts look at all of them, so that a card renders
 /// none of them for this.
-const PROBES: [Probe; 31] = [
+const PROBES: [Probe; 50] = [
     USER,
     SYSTEM_USER,
     SYSTEM_TURNS,
@@ -54,10 +58,30 @@ const PROBES: [Probe; 31] = [
     REASONED_TURN_USER,
     THINK_TAG,
     DOCUMENT,
+    TWO_DOCUMENTS,
+    USER_SPACES,
+    SYSTEM_SPACES,
+    RESULT_SPACES,
+    ASSISTANT_TWO_PARTS,
+    RESULT_PARTS,
+    IMAGE_AFTER,
+    IMAGES_IN_TURNS,
+    TWO_ASSISTANTS,
+    QUOTED_TOOL,
+    QUOTED_CALL,
+    QUOTED_RESULT,
+    UNION_TYPE,
+    LONG_IDS,
+    NULL_CALL,
+    REASONING_CONTENT,
+    REASONED_CALL,
+    INLINE_REASONING,
+    INLINE_REASONING_USER,
 ];
 
-/// The switch that most templates with reasoning have. A question is asked with it off, too.
-const SWITCH: &str = "enable_thinking";
+/// The switches that most templates with reasoning have. A question is asked with them off, too, and the question
+/// after reasoning with them on.
+const SWITCHES: [&str; 2] = ["enable_thinking", "thinking"];
 
 /// The least likeness of the nearest template, in thousandths. Of 152 different templates measured in
 /// November 2026, 63 have a neighbour with this likeness, and all of these are of the same family.
@@ -74,8 +98,6 @@ const MOST_PLACES: usize = 3;
 pub(crate) struct OwnPart {
     pub(crate) part: Part,
     pub(crate) at: Range<usize>,
-    /// The words around it.
-    between: [String; 2],
 }
 
 /// The prompts of a template, each cut into parts at the words of its conversation. A conversation
@@ -147,12 +169,10 @@ impl Skeleton {
         if prober.front() != Front::default_of(prober.dialect()) {
             return Skeleton::default();
         }
-        let see = |probe: &Probe| (probe.about, cut(prober, &prober.see(*probe)));
-        let mut prompts: Vec<_> = PROBES.iter().map(see).collect();
-        if prober.template().source.contains(SWITCH) {
-            let seen = switched_off(prober);
-            prompts.push(("a question with thinking off", cut(prober, &seen)));
-        }
+        let all = conversations(prober);
+        let prompts: Vec<_> = all
+            .map(|(about, seen)| (about, cut(prober, &seen)))
+            .collect();
         let parts = prompts.iter().flat_map(|(_, parts)| parts);
         let parts = parts.map(|own| own.part).collect();
         Skeleton { prompts, parts }
@@ -185,14 +205,10 @@ impl Skeleton {
         &self,
         prober: &Prober<'_>,
         part: Part,
-    ) -> Option<(std::rc::Rc<ProbeOutcome>, Range<usize>)> {
-        let mut all = self.prompts.iter().enumerate();
-        all.find_map(|(which, (_, parts))| {
+    ) -> Option<(Rc<ProbeOutcome>, Range<usize>)> {
+        let mut all = self.prompts.iter().zip(conversations(prober));
+        all.find_map(|((_, parts), (_, seen))| {
             let own = parts.iter().find(|own| own.part == part)?;
-            let seen = match PROBES.get(which) {
-                Some(probe) => prober.see(*probe),
-                None => switched_off(prober),
-            };
             Some((seen, own.at.clone()))
         })
     }
@@ -231,7 +247,7 @@ impl Skeleton {
         let same = self.prompts.len() - differs.len();
         let mut places: Vec<String> = Vec::new();
         for own in self.own_parts().map(|(_, own)| own).filter(is_foreign) {
-            let place = own.place();
+            let place = place(own.part.sides());
             if !places.contains(&place) {
                 places.push(place);
             }
@@ -245,18 +261,6 @@ impl Skeleton {
             differs,
             places,
         })
-    }
-}
-
-impl OwnPart {
-    /// Between what it is, in words: `between a question and an answer`.
-    pub(crate) fn place(&self) -> String {
-        match self.between.each_ref().map(|word| named(word)) {
-            [None, None] => "the whole prompt".to_owned(),
-            [None, Some(after)] => format!("before {after}"),
-            [Some(before), None] => format!("after {before}, at the end"),
-            [Some(before), Some(after)] => format!("between {before} and {after}"),
-        }
     }
 }
 
@@ -297,25 +301,40 @@ impl Nearest {
     }
 }
 
-/// A question with the switch of [`SWITCH`] off.
-fn switched_off(prober: &Prober<'_>) -> std::rc::Rc<ProbeOutcome> {
-    let off = Setting {
-        name: SWITCH.to_owned(),
-        value: Value::Bool(false),
-    };
-    prober.with_setting(&off).see(USER)
+/// What each conversation is, and its outcome.
+fn conversations<'p>(
+    prober: &'p Prober<'_>,
+) -> impl Iterator<Item = (&'static str, Rc<ProbeOutcome>)> + 'p {
+    let plain = PROBES.iter().map(|probe| (probe.about, prober.see(*probe)));
+    let later = iter::once_with(|| ("a question on another day", prober.see_later(USER)));
+    let read = prober.variables();
+    let switches = SWITCHES
+        .into_iter()
+        .filter(move |name| read.contains(*name));
+    let set = switches.flat_map(|name| {
+        let with = |is_on: bool| {
+            prober.with_setting(&Setting {
+                name: name.to_owned(),
+                value: Value::Bool(is_on),
+            })
+        };
+        [
+            ("a question with thinking off", with(false).see(USER)),
+            (
+                "a question after reasoning, with thinking on",
+                with(true).see(REASONED_USER),
+            ),
+        ]
+    });
+    plain.chain(later).chain(set)
 }
 
 /// A prompt cut into parts at the words of its conversation. Special tokens that the template reads count by
 /// their names: a file without its model has others.
 fn cut(prober: &Prober<'_>, seen: &ProbeOutcome) -> Vec<OwnPart> {
-    let own = |part, at, before: &str, after: &str| OwnPart {
-        part,
-        at,
-        between: [before.to_owned(), after.to_owned()],
-    };
     let Some(text) = seen.text() else {
-        return vec![own(Part::between(seen.probe, "", "refused"), 0..0, "", "")];
+        let part = Part::between([NOTHING, REFUSED], seen.probe);
+        return vec![OwnPart { part, at: 0..0 }];
     };
     let template = prober.template();
     let tokens: Vec<(&str, String)> = template
@@ -340,8 +359,13 @@ fn cut(prober: &Prober<'_>, seen: &ProbeOutcome) -> Vec<OwnPart> {
             .fold(between.to_owned(), |text, (token, name)| {
                 text.replace(token, name)
             });
-        let part = Part::between(before, &between, after);
-        parts.push(own(part, from..word.start, before, after));
+        // Of two texts of one kind, the words say which it is.
+        let between = format!("{before} {between} {after}");
+        let part = Part::between([kind(before), kind(after)], &between);
+        parts.push(OwnPart {
+            part,
+            at: from..word.start,
+        });
         (from, before) = (word.end, after);
     }
     parts
@@ -363,36 +387,79 @@ fn words_in(lower: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// What is on either side of a part of a published template, of which the index has no words: numbers that are
-/// the same where [`named`] gives the same.
-pub(crate) fn sides(part: Part) -> [u32; 2] {
-    part.sides().map(|side| {
-        let mut words = words::ALL.into_iter();
-        let known = words.find(|word| folded(word, WORD_BITS) == side);
-        let kind = known.and_then(named);
-        kind.map_or(side, |kind| folded(kind, WORD_BITS))
-    })
+/// The kinds of texts between which a part is. Nothing is before the beginning of a prompt and after its end.
+const KINDS: [(&str, &[&str]); 12] = [
+    ("", &[""]),
+    ("a system message", &[words::SYSTEM, words::SECOND_SYSTEM]),
+    ("a developer message", &[words::DEVELOPER]),
+    (
+        "a question",
+        &[words::USER, words::SECOND_USER, words::THIRD_USER],
+    ),
+    ("an answer", &[words::ASSISTANT, words::SECOND_ASSISTANT]),
+    ("reasoning", &[words::REASONING, words::SECOND_REASONING]),
+    ("a result", &[words::RESULT, words::SECOND_RESULT]),
+    ("a document", &[words::DOCUMENT, words::SECOND_DOCUMENT]),
+    ("a tool's name", &[words::TOOL, words::SECOND_TOOL]),
+    ("a tool's description", &[words::TOOL_ABOUT]),
+    (
+        "a parameter",
+        &[
+            words::FIRST_KEY,
+            words::SECOND_KEY,
+            words::OBJECT_ABOUT,
+            words::INNER_KEY,
+            words::INNER_ABOUT,
+            words::INNER_CHOICE,
+            words::DEFAULT,
+        ],
+    ),
+    (
+        "an argument",
+        &[
+            words::FIRST_VALUE,
+            words::SECOND_VALUE,
+            words::THIRD_VALUE,
+            words::FOURTH_VALUE,
+        ],
+    ),
+];
+
+/// The kind of all other words.
+const OTHER: u32 = 12;
+
+/// The kind of what is after a conversation that gives no prompt.
+pub(crate) const REFUSED: u32 = 13;
+
+/// The kind of the beginning and of the end of a prompt.
+pub(crate) const NOTHING: u32 = 0;
+
+/// The kind of questions.
+pub(crate) const QUESTION: u32 = 3;
+
+/// The kinds of tools and calls: names, descriptions, parameters and arguments.
+pub(crate) const OF_CALLS: [u32; 4] = [8, 9, 10, 11];
+
+fn kind(word: &str) -> u32 {
+    let known = (0..)
+        .zip(KINDS)
+        .find(|(_, (_, words))| words.contains(&word));
+    known.map_or(OTHER, |(kind, _)| kind)
 }
 
-/// What a word stands for. None for the beginning or the end of a prompt.
-fn named(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "" => return None,
-        words::SYSTEM | words::SECOND_SYSTEM => "a system message",
-        words::DEVELOPER => "a developer message",
-        words::USER | words::SECOND_USER | words::THIRD_USER => "a question",
-        words::ASSISTANT | words::SECOND_ASSISTANT => "an answer",
-        words::REASONING | words::SECOND_REASONING => "reasoning",
-        words::RESULT | words::SECOND_RESULT => "a result",
-        words::DOCUMENT => "a document",
-        words::TOOL | words::SECOND_TOOL => "a tool's name",
-        words::TOOL_ABOUT => "a tool's description",
-        words::FIRST_KEY | words::SECOND_KEY => "a parameter",
-        words::FIRST_VALUE | words::SECOND_VALUE | words::THIRD_VALUE | words::FOURTH_VALUE => {
-            "an argument"
-        }
-        _ => "another text",
-    })
+/// Between what a part with these sides is, in words: `between a question and an answer`.
+pub(crate) fn place(sides: [u32; 2]) -> String {
+    let name = |kind: u32| {
+        KINDS
+            .get(kind as usize)
+            .map_or("another text", |(name, _)| name)
+    };
+    match sides.map(|kind| (kind, name(kind))) {
+        [(NOTHING, _), (NOTHING | REFUSED, _)] => "the whole prompt".to_owned(),
+        [(NOTHING, _), (_, after)] => format!("before {after}"),
+        [(_, before), (NOTHING, _)] => format!("after {before}, at the end"),
+        [(_, before), (_, after)] => format!("between {before} and {after}"),
+    }
 }
 
 #[cfg(test)]
@@ -426,10 +493,10 @@ mod tests {
     #[test]
     fn the_place_of_a_difference_is_named() {
         let same = against(CHATML, CHATML).unwrap();
-        assert_eq!((same.same, same.differs.len()), (31, 0));
+        assert_eq!((same.same, same.differs.len()), (51, 0));
         assert_eq!(
             same.in_words(),
-            "renders as `org/known` in all 31 conversations"
+            "renders as `org/known` in all 51 conversations"
         );
         let lost = CHATML.replace("assistant\n", "assistant");
         let near = against(CHATML, &lost).unwrap();

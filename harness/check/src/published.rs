@@ -7,7 +7,7 @@
 //!
 //! An index is a text. Its first line has the version of the format, the mark of the probes and the number
 //! of templates. Each further line is about one template: its name, how many other templates have the same
-//! parts, its dialect, and the parts in base64, three bytes for each.
+//! parts, its dialect, and the parts in base64, some fifteen bits for each.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ use rolecall_core::file::read_text;
 use rolecall_core::problem::Problem;
 
 /// The version of the format. A part is another number if the way to hash it changes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// How the first line begins.
 const HEAD: &str = "rolecall-index";
@@ -30,10 +30,13 @@ const HEAD: &str = "rolecall-index";
 /// What the error about an index that cannot be read says to do.
 const HELP: &str = "write it again: rolecall check MODELS --write-index FILE";
 
-/// How many bits a part has for a word.
-pub(crate) const WORD_BITS: u32 = 6;
+/// How many bits a part has for its text.
+const TEXT_BITS: u32 = 12;
 
-/// A part of a prompt as a number of 24 bits: six for each of the words around it, and twelve for its text.
+/// Of the differences of a template's parts, so many bits are written as they are.
+const PLAIN_BITS: u32 = 13;
+
+/// A part of a prompt as a number of 20 bits: four for each kind of text around it, and twelve for its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Part(u32);
 
@@ -80,22 +83,18 @@ pub(crate) fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, step)
 }
 
-/// The upper bits of a hash folded into the lowest `bits`.
-pub(crate) fn folded(text: &str, bits: u32) -> u32 {
-    let hash = hash(text);
-    (hash ^ hash >> bits ^ hash >> (2 * bits)) & ((1 << bits) - 1)
-}
-
 impl Part {
-    /// The part between two words. Nothing stands for the beginning and the end of a prompt.
-    pub(crate) fn between(before: &str, text: &str, after: &str) -> Part {
-        let [before, after] = [before, after].map(|word| folded(word, WORD_BITS));
-        Part(before << 18 | after << 12 | folded(text, 12))
+    /// The part between texts of two kinds, which are numbers of four bits.
+    pub(crate) fn between([before, after]: [u32; 2], text: &str) -> Part {
+        let hash = hash(text);
+        let folded = hash ^ hash >> TEXT_BITS ^ hash >> (2 * TEXT_BITS);
+        let text = folded & ((1 << TEXT_BITS) - 1);
+        Part((before << 4 | after) << TEXT_BITS | text)
     }
 
-    /// The words before and after it, as far as it knows them.
+    /// The kinds of the texts before and after it.
     pub(crate) fn sides(self) -> [u32; 2] {
-        [self.0 >> 18, self.0 >> 12 & 63]
+        [self.0 >> (TEXT_BITS + 4), self.0 >> TEXT_BITS & 15]
     }
 }
 
@@ -129,6 +128,49 @@ impl Parts {
         let shared = self.shared(other);
         let all = self.0.len() + other.0.len() - shared;
         (1000 * shared).checked_div(all).unwrap_or_default()
+    }
+}
+
+impl Parts {
+    /// The differences of the parts as bits (a Rice code): as many ones as its upper bits say, a zero, and its
+    /// lower bits. Ones fill the last byte.
+    fn packed(&self) -> Vec<u8> {
+        let mut bits = Vec::new();
+        let mut last = 0;
+        for Part(part) in self.iter() {
+            let step = part - last;
+            bits.extend((0..step >> PLAIN_BITS).map(|_| true));
+            bits.push(false);
+            bits.extend((0..PLAIN_BITS).rev().map(|bit| step >> bit & 1 == 1));
+            last = part;
+        }
+        let byte = |bits: &[bool]| {
+            (0..8).fold(0, |byte, at| {
+                byte << 1 | u8::from(*bits.get(at).unwrap_or(&true))
+            })
+        };
+        bits.chunks(8).map(byte).collect()
+    }
+
+    /// The parts of which these are the bits.
+    fn unpacked(bytes: &[u8]) -> Option<Parts> {
+        let mut bits = bytes
+            .iter()
+            .flat_map(|byte| (0..8).rev().map(move |bit| u32::from(byte >> bit & 1)));
+        let (mut parts, mut last, mut upper) = (Vec::new(), 0_u32, 0);
+        while let Some(bit) = bits.next() {
+            if bit == 1 {
+                upper += 1;
+                continue;
+            }
+            let mut step = upper;
+            for _ in 0..PLAIN_BITS {
+                step = step << 1 | bits.next()?;
+            }
+            (last, upper) = (last.checked_add(step)?, 0);
+            parts.push(Part(last));
+        }
+        (upper < 8).then_some(Parts(parts))
     }
 }
 
@@ -234,16 +276,13 @@ impl Published {
         let named = fields.next()?;
         let dialect = Dialect::ALL.into_iter().find(|one| one.name() == named)?;
         let bytes = STANDARD.decode(fields.next()?).ok()?;
-        let (parts, rest) = bytes.as_chunks::<3>();
-        let is_whole = rest.is_empty() && !parts.is_empty() && fields.next().is_none();
-        let parts = parts
-            .iter()
-            .map(|[a, b, c]| Part(u32::from_be_bytes([0, *a, *b, *c])));
+        let parts = Parts::unpacked(&bytes)?;
+        let is_whole = !parts.0.is_empty() && fields.next().is_none();
         (is_whole && !name.is_empty()).then(|| Published {
             name: name.to_owned(),
             others,
             dialect,
-            parts: parts.collect(),
+            parts,
         })
     }
 
@@ -263,11 +302,7 @@ impl fmt::Display for Index {
         writeln!(f, "{HEAD} {VERSION} {:08x} {}", self.mark, self.count())?;
         for one in &self.templates {
             let [name, dialect] = [&one.name, one.dialect.name()];
-            let bytes = one.parts.iter().flat_map(|Part(part)| {
-                let [_, bytes @ ..] = part.to_be_bytes();
-                bytes
-            });
-            let parts = STANDARD.encode(bytes.collect::<Vec<u8>>());
+            let parts = STANDARD.encode(one.parts.packed());
             let mut plain = String::new();
             // A name may have any character.
             for c in name.chars() {
@@ -290,7 +325,7 @@ mod tests {
             dialect: Dialect::Jinja,
             parts: texts
                 .iter()
-                .map(|text| Part::between("", text, ""))
+                .map(|text| Part::between([0, 0], text))
                 .collect(),
         }
     }

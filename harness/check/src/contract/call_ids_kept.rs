@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -5,8 +6,8 @@ use rolecall_core::{Cut, Dialect};
 
 use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::calls::IDS;
-use crate::probe::catalogue::{PARALLEL, TWO_ROUNDS};
-use crate::probe::{ProbeOutcome, words};
+use crate::probe::catalogue::{LONG_ID, LONG_IDS, PARALLEL, TWO_ROUNDS};
+use crate::probe::{ProbeOutcome, Prober, common, words};
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "call-ids-kept",
@@ -29,6 +30,7 @@ pub(super) static CONTRACT: Contract = Contract {
         if !places.iter().all(|word| seen.has(word)) {
             return tally.skip("not all calls and results are in the prompt");
         }
+        cut_alike(tally, prober);
         own_ids(tally, &seen, "at once");
         own_ids(tally, &prober.see(TWO_ROUNDS), "in a row");
         match IDS.map(|id| seen.count(id)) {
@@ -60,6 +62,41 @@ pub(super) static CONTRACT: Contract = Contract {
         }
     },
 };
+
+/// Demands that a long ID that is cut is the same with its call and with its result.
+fn cut_alike(tally: &mut Tally, prober: &Prober<'_>) {
+    /// A shorter text could be there by chance.
+    const SHORTEST: usize = 8;
+    let seen = prober.see(LONG_IDS);
+    let (Some(mut rest), id) = (seen.text(), LONG_ID) else {
+        return;
+    };
+    let mut pieces = BTreeSet::new();
+    while !rest.is_empty() {
+        let starts = (0..=id.len() - SHORTEST).filter_map(|at| id.get(at..));
+        let piece = starts
+            .map(|start| common(start, rest))
+            .max()
+            .unwrap_or_default();
+        if piece >= SHORTEST {
+            pieces.insert(rest.cut(..piece));
+        }
+        let next = if piece >= SHORTEST {
+            piece
+        } else {
+            rest.chars().next().map_or(1, char::len_utf8)
+        };
+        rest = rest.cut(next..);
+    }
+    tally.demand(pieces.len() < 2, || {
+        let pieces: Vec<String> = pieces.iter().map(|piece| format!("`{piece}`")).collect();
+        let what = format!(
+            "of the ID `{id}` there are {}: its call and its result have no ID in common",
+            pieces.join(" and ")
+        );
+        Evidence::one(what, &seen)
+    });
+}
 
 /// A template may number calls itself. Then two calls have two numbers.
 fn own_ids(tally: &mut Tally, seen: &ProbeOutcome, how: &str) {

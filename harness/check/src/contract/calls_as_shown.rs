@@ -1,11 +1,13 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use rolecall_core::{Cut, Dialect};
+use rolecall_core::{Case, Cut, Dialect};
+use serde_json::json;
 
-use super::frame::{Contract, Evidence, Severity};
+use super::frame::{Contract, Evidence, Severity, Tally};
 use crate::probe::catalogue::{CALL, TOOLS};
-use crate::probe::words;
+use crate::probe::input_style::{closed, tool};
+use crate::probe::{Prober, words};
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "calls-as-shown",
@@ -37,9 +39,60 @@ pub(super) static CONTRACT: Contract = Contract {
                 Evidence::one(check.unwrap_or_default(), &seen)
             });
         }
+        letters_alike(tally, prober);
         tally.skip("the instructions do not show how a call is written");
     },
 };
+
+/// Demands that letters that are not in ASCII are written alike in tools, in arguments and within them.
+fn letters_alike(tally: &mut Tally, prober: &Prober<'_>) {
+    let m = prober.input_style();
+    let of = |word: &str| format!("{word} é");
+    let mut own = tool(words::TOOL);
+    if let Some(function) = own.get_mut("function") {
+        function["description"] = json!(of(words::TOOL_ABOUT));
+    }
+    let arguments = json!({
+        words::FIRST_KEY: of(words::FIRST_VALUE),
+        words::SECOND_KEY: [of(words::SECOND_VALUE)],
+    });
+    let case = Case {
+        tools: Some(vec![own]),
+        ..closed(vec![m.user(), m.call_with(&m.arguments(&arguments))])
+    };
+    let seen = prober.ask(
+        "letters",
+        "a tool and a call with letters that are not in ASCII",
+        case,
+    );
+    let places = [
+        (words::TOOL_ABOUT, "in the description of a tool"),
+        (words::FIRST_VALUE, "in an argument"),
+        (words::SECOND_VALUE, "in an argument that is a list"),
+    ];
+    let written = places.into_iter().filter_map(|(word, place)| {
+        let after = seen.text()?.get(seen.find(word)?.end..)?;
+        let forms = [" é", " \\u00e9"];
+        Some((
+            forms.into_iter().find(|form| after.starts_with(form))?,
+            place,
+            word,
+        ))
+    });
+    let written: Vec<_> = written.collect();
+    if let Some((usual, place, _)) = written.first() {
+        for (form, other, word) in written.iter().skip(1) {
+            tally.demand(form == usual, || {
+                let what = format!(
+                    "é is written as `{}` {place}, and as `{}` {other}",
+                    usual.trim(),
+                    form.trim()
+                );
+                Evidence::one(what, &seen).at(seen.find(word))
+            });
+        }
+    }
+}
 
 /// What a check of two texts says: nothing, that they agree, or what is wrong.
 type Check = Option<Option<String>>;

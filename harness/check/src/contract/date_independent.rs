@@ -1,7 +1,8 @@
 use rolecall_core::clock::Moment;
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity, cause};
+use super::frame::{Contract, Evidence, Severity, Tally, cause};
+use crate::probe::Prober;
 use crate::probe::catalogue::{SYSTEM_USER, TOOLS, USER};
 
 pub(super) static CONTRACT: Contract = Contract {
@@ -12,11 +13,13 @@ pub(super) static CONTRACT: Contract = Contract {
     dialects: &Dialect::ALL,
     page: include_str!("date_independent.md"),
     judge: |tally, prober, _| {
+        let mut is_dated = false;
         for probe in [USER, SYSTEM_USER, TOOLS] {
             let (today, later) = (prober.see(probe), prober.see_later(probe));
             let (Some(one), Some(other)) = (tally.text(&today), tally.text(&later)) else {
                 continue;
             };
+            is_dated |= one != other;
             tally.demand(one == other, || {
                 let what = "the prompt changes with the date";
                 let because = cause(prober, [&today, &later], None);
@@ -33,8 +36,30 @@ pub(super) static CONTRACT: Contract = Contract {
                 Evidence::one(what, &later)
             });
         }
+        let reads_clock = prober.code().contains("strftime_now");
+        tally.demand_with(Severity::Warning, is_dated || !reads_clock, || {
+            Evidence::of_source(
+                "the template reads `strftime_now`, and no prompt changes with the date",
+            )
+        });
+        stays_for_a_day(tally, prober);
     },
 };
+
+/// Demands that a prompt does not change from one hour to the next.
+fn stays_for_a_day(tally: &mut Tally, prober: &Prober<'_>) {
+    let seen = prober.see(USER);
+    let mut case = USER.case(prober.input_style());
+    let later = "2026-01-02T15:46:57Z".parse();
+    case.now = later.unwrap_or(case.now);
+    let later = prober.ask("later-that-day", "one question, later that day", case);
+    if let (Some(one), Some(other)) = (tally.text(&seen), tally.text(&later)) {
+        tally.demand_with(Severity::Warning, one == other, || {
+            let what = "the prompt changes with the time of day: no cache of it lasts";
+            Evidence::differ(what, &seen, &later)
+        });
+    }
+}
 
 /// A date in a prompt, with the year of some days, that is none of these days: in the form 2027-11-23,
 /// 23 November 2027, or November 23, 2027.

@@ -5,12 +5,19 @@ use rolecall_core::{Cut, Dialect};
 use super::frame::{Contract, Evidence, Severity};
 use super::shared::spelling::spelt;
 use crate::nearest::{self, Skeleton};
-use crate::probe::catalogue::{IMAGE, TWO_PARTS};
 use crate::published::{Part, Parts};
 
-/// A mistake changes what follows one kind of texts, or what comes before one, or between two kinds and two. Of
-/// 151 published templates seven are another one with so small a change, measured in November 2026.
+/// A mistake changes what follows one kind of texts, or what comes before one, or between two kinds and two.
 const MOST_KINDS: usize = 2;
+
+/// A template with this likeness, in thousandths, may differ in more than what comes before or after one kind.
+const LIKE: usize = 600;
+
+/// One with this likeness is the same template, wherever they differ.
+const ALL_BUT_ONE: usize = 950;
+
+/// So many places are named: one mistake shows in all conversations.
+const MOST_PLACES: usize = 3;
 
 /// A longer text is shown by the prompt only, in bytes.
 const LONGEST: usize = 60;
@@ -32,11 +39,10 @@ pub(super) static CONTRACT: Contract = Contract {
         if !is_nearly(own.parts(), &published.parts) {
             return;
         }
-        let mut told = BTreeSet::new();
-        for (about, one) in own.own_parts() {
-            // What becomes of parts of content is judged elsewhere: many templates take none.
-            let is_of_texts = about != TWO_PARTS.about && about != IMAGE.about;
-            if !is_of_texts || published.parts.has(one.part) || !told.insert(one.place()) {
+        let (mut told, name) = (BTreeSet::new(), &published.name);
+        for (_, one) in own.own_parts() {
+            let is_new = !published.parts.has(one.part) && one.part.sides()[1] != nearest::REFUSED;
+            if !is_new || told.len() >= MOST_PLACES || !told.insert(one.part.sides()) {
                 continue;
             }
             if let Some((seen, at)) = own.shown(prober, one.part) {
@@ -46,33 +52,72 @@ pub(super) static CONTRACT: Contract = Contract {
                 } else {
                     spelt(text)
                 };
+                let place = nearest::place(one.part.sides());
                 let what = format!(
-                    "{own} is {}, and `{}` has another text there: elsewhere both give the same prompts",
-                    one.place(),
-                    published.name
+                    "{own} is {place}, and `{name}` has another text there: elsewhere both give the same prompts"
                 );
                 tally.broken(Evidence::one(what, &seen).at(Some(at).filter(|at| !at.is_empty())));
             }
+        }
+        if told.is_empty() {
+            let mut only = published
+                .parts
+                .iter()
+                .filter(|part| !own.parts().has(*part));
+            let place = only.next().map(|part| nearest::place(part.sides()));
+            let place = place.unwrap_or_default();
+            let what =
+                format!("`{name}` has one more text {place}: elsewhere both give the same prompts");
+            tally.broken(Evidence::of_source(what));
         }
     },
 };
 
 /// Whether a template differs from a published one in so few places that it is probably meant to be the same.
-/// Differences at the beginning of a prompt do not count: a copy often has another default system message.
+/// Of 161 published templates five are another one with so small a change, measured in November 2026.
 fn is_nearly(own: &Parts, published: &Parts) -> bool {
-    let without = |some: &Parts, others: &Parts| {
+    let only = |some: &Parts, others: &Parts| -> Vec<[u32; 2]> {
         let only = some.iter().filter(|part| !others.has(*part));
-        only.collect::<Vec<Part>>()
+        only.map(Part::sides).collect()
     };
-    let mut differing = without(own, published);
-    differing.extend(without(published, own));
-    let sides = || differing.iter().map(|part| nearest::sides(*part));
-    let before: BTreeSet<u32> = sides().map(|[before, _]| before).collect();
-    let after: BTreeSet<u32> = sides().map(|[_, after]| after).collect();
-    let [beginning, _] = nearest::sides(Part::between("", "", ""));
-    let is_little = match (before.len(), after.len()) {
-        (..=1, _) | (_, ..=1) => true,
-        (before, after) => before.max(after) <= MOST_KINDS,
+    let both = [only(own, published), only(published, own)];
+    let all = || both.iter().flatten().copied();
+    // A template that takes other conversations is another one. One may be refused because of the mistake.
+    let is_refused = |[_, after]: &[u32; 2]| *after == nearest::REFUSED;
+    if all().filter(is_refused).count() > 1 {
+        return false;
+    }
+    let differing: BTreeSet<[u32; 2]> = all().filter(|sides| !is_refused(sides)).collect();
+    let side = |which: usize| -> BTreeSet<u32> {
+        differing
+            .iter()
+            .filter_map(|sides| sides.get(which))
+            .copied()
+            .collect()
     };
-    is_little && before.iter().any(|kind| *kind != beginning)
+    let (before, after) = (side(0), side(1));
+    // A copy often has another default system message, which stands before questions, too.
+    if before.iter().all(|kind| *kind == nearest::NOTHING) {
+        return after.len() == 1 && !after.contains(&nearest::QUESTION);
+    }
+    let is_around = |kinds: &[u32]| {
+        let mut all = differing.iter();
+        all.all(|sides| sides.iter().any(|side| kinds.contains(side)))
+    };
+    let kinds = || nearest::NOTHING + 1..nearest::REFUSED;
+    let is_replaced = || {
+        let [own, published] = both
+            .each_ref()
+            .map(|some| some.iter().collect::<BTreeSet<_>>());
+        own == published && kinds().any(|one| kinds().any(|other| is_around(&[one, other])))
+    };
+    let likeness = own.likeness(published);
+    before.len() == 1
+        || after.len() == 1
+        || before.len().max(after.len()) <= MOST_KINDS
+        || likeness >= ALL_BUT_ONE
+        || likeness >= LIKE
+            && (kinds().any(|kind| is_around(&[kind]))
+                || is_around(&nearest::OF_CALLS)
+                || is_replaced())
 }

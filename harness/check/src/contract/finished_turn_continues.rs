@@ -4,6 +4,7 @@ use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::prefix::{ANSWERED, continues, gone};
 use super::shared::reasoning::{is_for_glm, marks};
 use super::shared::spelling::{shown, spelt};
+use crate::probe::catalogue::USER;
 use crate::probe::{ProbeOutcome, words};
 
 pub(super) static CONTRACT: Contract = Contract {
@@ -15,6 +16,13 @@ pub(super) static CONTRACT: Contract = Contract {
     dialects: &Dialect::ALL,
     page: include_str!("finished_turn_continues.md"),
     judge: |tally, prober, _| {
+        let asked = prober.see(USER);
+        let head = asked.text().and_then(|text| text.strip_suffix(' '));
+        let is_blank = head.is_some_and(|head| !head.ends_with(char::is_whitespace));
+        tally.demand(!is_blank, || {
+            let what = "the prompt ends with a blank: in the text that a model learns, a blank belongs to the word after it";
+            Evidence::one(what, &asked)
+        });
         for answered in ANSWERED {
             let (open, finished) = (prober.see(answered.open), prober.see(answered.finished));
             let is_lost = open.has(words::SYSTEM) && !finished.has(words::SYSTEM);

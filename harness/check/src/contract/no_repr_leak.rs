@@ -4,7 +4,7 @@ use serde_json::json;
 use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::leaks::{QUOTATION_MARKS, added, occurrences};
 use crate::probe::catalogue::{
-    OBJECT_ARGUMENTS, PARALLEL, RICH_TOOL, TOOLS, TYPED_ARGUMENTS, USER,
+    CALL_RESULT, OBJECT_ARGUMENTS, PARALLEL, RICH_TOOL, TOOLS, TYPED_ARGUMENTS, USER,
 };
 use crate::probe::input_style::{open, with_tools};
 use crate::probe::{Arguments, ProbeOutcome, Prober, words};
@@ -50,6 +50,10 @@ pub(super) static CONTRACT: Contract = Contract {
             }
             values(tally, prober);
         }
+        let result = format!("': '{}'", words::RESULT);
+        marked(tally, &prober.see(CALL_RESULT), &[&result], &|mark| {
+            format!("a result is not in the prompt as JSON, but with `{mark}`")
+        });
         marked(tally, &prober.see(USER), &["%!", "map["], &|mark| {
             format!("the prompt holds `{mark}`")
         });

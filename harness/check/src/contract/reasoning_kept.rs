@@ -2,7 +2,8 @@ use rolecall_core::Dialect;
 
 use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{
-    REASONED, REASONED_CALL, REASONED_LOOP, REASONED_TURN_USER, REASONED_USER,
+    INLINE_REASONING, INLINE_REASONING_USER, REASONED, REASONED_CALL, REASONED_LOOP,
+    REASONED_TURN_USER, REASONED_USER,
 };
 use crate::probe::words;
 
@@ -39,11 +40,12 @@ pub(super) static CONTRACT: Contract = Contract {
             (REASONED_USER, REASONED_CALL),
             (REASONED_USER, REASONED),
             (REASONED_TURN_USER, REASONED_LOOP),
+            (INLINE_REASONING_USER, INLINE_REASONING),
         ] {
             let (old, new) = (prober.see(old), prober.see(new));
             let is_lost =
                 old.has(words::REASONING) && new.text().is_some() && !new.has(words::REASONING);
-            if is_lost && (calls || new.probe == REASONED.name) {
+            if is_lost && (calls || new.asked.tools.is_none()) {
                 let what = "the reasoning of earlier answers is in the prompt, and that of the \
                             last answer or the running turn is not";
                 tally.broken(Evidence::differ(what, &old, &new).with(Severity::Error));

@@ -27,6 +27,7 @@ pub(super) static CONTRACT: Contract = Contract {
         for switch in switches {
             keeps_as_named(tally, prober, switch);
             texts_differ(tally, prober.source_without_comments(), switch);
+            named_is_taken(tally, prober, switch);
         }
         let read = prober.variables();
         for name in &capabilities.variables {
@@ -167,6 +168,30 @@ fn is_not_one(tally: &mut Tally, switch: &Switch) {
         ))
         .with(Severity::Error)
     });
+}
+
+/// Demands that a value which a refusal names is not refused: the same words refuse a value that means nothing.
+fn named_is_taken(tally: &mut Tally, prober: &Prober<'_>, switch: &Switch) {
+    let refused = |value: Value| {
+        let name = switch.name.clone();
+        prober.with_setting(&Setting { name, value }).see(USER)
+    };
+    for one in switch.values.iter().filter(|one| one.is_refused) {
+        let Some(word) = one.value.as_str() else {
+            continue;
+        };
+        let (seen, other) = (refused(one.value.clone()), refused(Value::from("setquill")));
+        let why = seen.refusal();
+        let mut words = why.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let is_named = !why.is_empty() && why == other.refusal() && words.any(|it| it == word);
+        tally.demand(!is_named, || {
+            let what = format!(
+                "`{}: {word}` is refused by a sentence that names it: {why}",
+                switch.name
+            );
+            Evidence::one(what, &seen).with(Severity::Error)
+        });
+    }
 }
 
 /// Demands that two texts with which the source compares a variable do not give one prompt, if that is

@@ -59,7 +59,7 @@ pub(super) static CONTRACT: Contract = Contract {
 
 /// Whether a character is a part of words: a text that touches it runs into them.
 fn is_glued(c: Option<char>) -> bool {
-    c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '!' | '?'))
+    c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '.' | '!' | '?' | '#'))
 }
 
 /// Demands that something is between the texts of two messages.

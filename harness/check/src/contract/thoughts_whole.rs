@@ -1,12 +1,14 @@
 use rolecall_answers::control_tokens::control_tokens_in;
 use rolecall_core::{Cut, Dialect};
+use serde_json::json;
 
-use super::frame::{Contract, Evidence, Severity};
+use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::reasoning::marks;
 use crate::probe::catalogue::{
     INLINE_REASONING, INLINE_REASONING_USER, REASONED, REASONED_CALL, REASONED_USER,
 };
-use crate::probe::{ProbeOutcome, words};
+use crate::probe::input_style::closed;
+use crate::probe::{ProbeOutcome, Prober, words};
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "thoughts-whole",
@@ -40,9 +42,37 @@ pub(super) static CONTRACT: Contract = Contract {
                 Evidence::one(what, &seen).at(Some(reasoning))
             });
         }
+        in_parts(tally, prober);
         tally.skip("the reasoning is not in the prompt");
     },
 };
+
+/// Demands the same of reasoning that is a part of its answer's content.
+fn in_parts(tally: &mut Tally, prober: &Prober<'_>) {
+    let m = prober.input_style();
+    let parts = json!([
+        {"type": "thinking", "thinking": words::REASONING},
+        {"type": "text", "text": words::ASSISTANT},
+    ]);
+    let case = closed(vec![
+        m.user(),
+        json!({"role": "assistant", "content": parts}),
+    ]);
+    let seen = prober.ask(
+        "reasoning-part",
+        "an answer with its reasoning as a part of the content",
+        case,
+    );
+    let text = seen.text().unwrap_or_default();
+    // A template that does not know such parts prints the list.
+    if seen.has(words::REASONING) && !text.contains("'type'") && !text.contains("\"type\"") {
+        let half = half_marked(&seen);
+        tally.demand(half.is_none(), || {
+            let what = format!("{}: {}", half.unwrap_or_default(), seen.about);
+            Evidence::one(what, &seen).at(seen.find(words::REASONING))
+        });
+    }
+}
 
 /// What is wrong if reasoning has one of its marks and not the other.
 fn half_marked(seen: &ProbeOutcome) -> Option<&'static str> {

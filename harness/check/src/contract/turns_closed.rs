@@ -6,6 +6,7 @@ use rolecall_core::{Cut, Dialect};
 use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
 use super::second_round_alike;
 use super::shared::agents::are_joined_alike;
+use super::shared::prefix::{ANSWERED, Answered};
 use super::shared::spelling::spelt;
 use super::shared::tokens::special_token;
 use crate::capability::GenerationPrompt;
@@ -31,12 +32,43 @@ pub(super) static CONTRACT: Contract = Contract {
                 turns_closed(tally, prober, opening, &seen);
             }
         }
+        closed_when_last(tally, prober);
         turns_apart_alike(tally, &prober.see(TWO_TURNS_USER_CLOSED));
         end_alike(tally, prober);
         let rounds = second_round_alike::CONTRACT.judgement(prober, capabilities);
         are_joined_alike(tally, prober, matches!(rounds, Judgement::Broken(_)));
     },
 };
+
+/// Demands that a question is closed where it is the last message, if it is closed where its answer follows.
+fn closed_when_last(tally: &mut Tally, prober: &Prober<'_>) {
+    let questions = [words::USER, words::USER, words::SECOND_USER];
+    for (
+        question,
+        Answered {
+            open,
+            finished,
+            word,
+            ..
+        },
+    ) in questions.into_iter().zip(ANSWERED)
+    {
+        let (open, finished) = (prober.see(open), prober.see(finished));
+        let (Some(end), Some(between)) = (open.after(question), finished.between(question, word))
+        else {
+            continue;
+        };
+        let tokens: Vec<&str> = control_tokens_in(between).collect();
+        if let [closing, _, ..] = tokens.as_slice()
+            && between.trim_start().starts_with(closing)
+        {
+            tally.demand(end.contains(closing), || {
+                let what = format!("`{closing}` closes a question that its answer follows, and not the last question");
+                Evidence::differ(what, &open, &finished)
+            });
+        }
+    }
+}
 
 /// Demands that the same white space comes after the token that closes a question as after the same
 /// token where it closes an answer.

@@ -16,6 +16,8 @@ use super::words;
 
 /// The tag with which transformers finds the end of a message that shall be continued.
 pub(crate) const CONTINUE_TAG: &str = "CONTINUE_FINAL_MESSAGE_TAG ";
+/// The ID of a call, as OpenAI makes them.
+pub(crate) const LONG_ID: &str = "call_5f0c1a7e9b3d4e2f";
 /// White space around and inside of a text.
 pub const SPACES: &str = "  \n\t";
 /// And after it.
@@ -384,8 +386,8 @@ probes! {
     /// a result after a call with a long ID, as OpenAI makes them
     LONG_IDS = "long-ids", |m| {
         let (mut call, mut result) = (m.call(), m.result());
-        call["tool_calls"][0]["id"] = json!("call_5f0c1a7e9b3d4e2f");
-        result["tool_call_id"] = json!("call_5f0c1a7e9b3d4e2f");
+        call["tool_calls"][0]["id"] = json!(LONG_ID);
+        result["tool_call_id"] = json!(LONG_ID);
         with_tools(open(vec![m.user(), call, result]))
     };
     /// a result whose call is not in the conversation, as where its beginning was cut away

@@ -258,7 +258,7 @@ pub(in crate::contract) fn is_in_reasoning(one: &str, other: &str, at: usize) ->
     let has_mark = |text: &str| {
         let rest = text.cut(start..).trim_start();
         // It also ends the reasoning of gpt-oss.
-        mark_at(rest).is_some() || rest.starts_with("<|end|>")
+        mark_at(rest).is_some() || rest.starts_with("<|end|>") && text.contains("<|channel|>")
     };
     // A mark that is closed nowhere is none around reasoning.
     let is_closed = |text: &str| marks(text).any(|(_, mark)| !mark.opens);

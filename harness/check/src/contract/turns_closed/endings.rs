@@ -344,6 +344,7 @@ fn openings_alike(tally: &mut Tally, prober: &Prober<'_>) {
     roles_are_named(tally, prober);
     tokens_are_not_doubled(tally, prober);
     system_is_opened(tally, prober);
+    default_system_is_closed(tally, prober);
     answers_open_as_asked(tally, prober);
     headings_alike(tally, prober);
 }
@@ -369,6 +370,36 @@ fn system_is_opened(tally: &mut Tally, prober: &Prober<'_>) {
     tally.demand_with(Severity::Warning, !is_bare, || {
         let what = "a system message is closed as a question is, and nothing opens it";
         Evidence::one(what, &seen).at(seen.find(words::SYSTEM))
+    });
+}
+
+/// Demands that a default system message ends with the tokens with which the user's own ends.
+fn default_system_is_closed(tally: &mut Tally, prober: &Prober<'_>) {
+    let (own, seen) = (prober.see(SYSTEM_USER), prober.see(USER));
+    let heading = own.before(words::SYSTEM).unwrap_or_default();
+    let default = seen
+        .before(words::USER)
+        .and_then(|head| head.strip_prefix(heading));
+    let tokens = tokens_between(&own, words::SYSTEM, words::USER).unwrap_or_default();
+    // More may come after the user's own message, such as a budget.
+    let is_one = tokens
+        .first()
+        .is_some_and(|closing| !tokens.iter().skip(1).any(|token| token == closing));
+    let Some(default) = default.filter(|text| !text.is_empty() && is_one && tokens.len() > 1)
+    else {
+        return;
+    };
+    if control_tokens_in(heading).next().is_none() {
+        return;
+    }
+    let ends: Vec<&str> = control_tokens_in(default).collect();
+    tally.demand_with(Severity::Warning, ends.ends_with(&tokens), || {
+        let tokens: Vec<String> = tokens.iter().map(|token| format!("`{token}`")).collect();
+        let what = format!(
+            "{} are between a system message and a question, and not after the template's own system message",
+            tokens.join(", ")
+        );
+        Evidence::differ(what, &own, &seen)
     });
 }
 
