@@ -48,7 +48,7 @@ fn shells_complete_names() {
     is_offered(&["ch"], "check");
     is_offered(&["check", "--select", "no-null"], "no-null-leak");
     is_offered(&["explain", "turn-"], "turn-end-stops");
-    is_offered(&["run", "--engine", "mini"], "minijinja");
+    is_offered(&["run", "--engine", "rolecall-j"], "rolecall-jinja");
     is_offered(&["run", "--front", ""], "transformers");
     let templates = offered(&folder, &["show", ""]);
     let template = templates.first().unwrap();

@@ -588,7 +588,7 @@ pub(crate) enum AlsoAccepted {
         rolecall diff old.jinja new.jinja\n  \
         rolecall diff HEAD~1:model model 'tools/*'       the folder as it was, and as it is\n  \
         rolecall diff before.jsonl after.jsonl           two runs, saved with --format jsonl\n  \
-        rolecall diff --engines rolecall-jinja,minijinja 'qwen*'\n  \
+        rolecall diff --engines rolecall-jinja,transformers 'qwen*'\n  \
         rolecall diff --fronts transformers,raw\n\n\
         Exit codes: 0 nothing differs, 1 something does, 2 the request or an input is wrong."
 )]

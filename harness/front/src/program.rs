@@ -283,8 +283,10 @@ mod tests {
         }
     }
 
-    /// Renders the text of the first message after a literal, and says so.
-    struct Traced;
+    /// Renders the text of the first message after a literal, and says so if it can.
+    struct Traced {
+        can_tell: bool,
+    }
 
     impl Engine for Traced {
         fn name(&self) -> &'static str {
@@ -300,7 +302,7 @@ mod tests {
             Dialect::Jinja
         }
         fn compile(&self, _: &Template) -> Result<Box<dyn Program>, Refusal> {
-            Ok(Box::new(Traced))
+            Ok(Box::new(Traced { ..*self }))
         }
     }
 
@@ -323,7 +325,7 @@ mod tests {
             });
             let bytes = 0..content.len();
             spans.push(bytes.len(), Origin::Input { input, bytes }, &none);
-            if observer.wants_spans() {
+            if self.can_tell && observer.wants_spans() {
                 observer.spans(spans.into_list());
             }
             let text = format!("> {content}");
@@ -334,7 +336,7 @@ mod tests {
     #[test]
     fn spans_end_with_the_prompt_that_a_front_cuts() {
         let template = Template::from_source("t", Dialect::Jinja, "> {{ messages[0].content }}");
-        let program = FrontProgram::load(&Traced, &template);
+        let program = FrontProgram::load(&Traced { can_tell: true }, &template);
         let mut case = Case::from_messages(vec![json!({"role": "assistant", "content": "It is"})]);
         let traced = |case: &Case| {
             let front = Front::of(&template);
@@ -364,13 +366,11 @@ mod tests {
 
     #[test]
     fn a_program_that_cannot_tell_gives_the_prompt_alone() {
-        let engines = Engines::default();
-        let template = Template::from_source("t", Dialect::Jinja, "x");
-        let plain = engines.by_name("minijinja").unwrap();
-        let program = FrontProgram::load(plain, &template);
+        let template = Template::from_source("t", Dialect::Jinja, "");
+        let program = FrontProgram::load(&Traced { can_tell: false }, &template);
         let case = Case::from_messages(vec![json!({"role": "user", "content": "q"})]);
         let input = PreparedCase::new(&case, Front::Raw, &program.model);
-        let rendered = Outcome::Rendered { text: "x".into() };
+        let rendered = Outcome::Rendered { text: "> q".into() };
         assert_eq!(program.traced(&input), (rendered, None));
     }
 }

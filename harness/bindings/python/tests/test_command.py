@@ -36,8 +36,8 @@ def test_the_current_folder_is_not_where_the_command_starts_itself_from(
     for name in ("rolecall", "signal", "os", "json"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('taken over')")
     (tmp_path / "a.jinja").write_text("{{ messages[0].content }}")
-    # Plain minijinja runs in a process of its own.
-    found = run("render", "--templates", "a.jinja", "--engine", "minijinja", folder=tmp_path)
+    # The engine runs in a process of its own.
+    found = run("probe-engine", "rolecall-jinja", folder=tmp_path)
     assert "taken over" not in found.stdout + found.stderr
     assert found.returncode == 0, found.stderr
 

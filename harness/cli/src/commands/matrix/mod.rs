@@ -412,7 +412,7 @@ fn show(arguments: &ShownArguments, out: &mut dyn Write) -> Result<Status, Failu
     if matrix.measurements().is_empty() {
         return Err(Failure::Request(format!(
             "no engine was measured over this suite\n  `{}` asks one and records its results",
-            invocation::command("matrix update minijinja")
+            invocation::command("matrix update ENGINE")
         )));
     }
     if let [first, second] = arguments.differ.as_slice() {
