@@ -670,17 +670,14 @@ pub(crate) struct ShownArguments {
     #[arg(value_name = "ENGINE")]
     pub(crate) engines: Vec<String>,
     /// Show where two engines differ, or two versions of one
-    #[arg(long, num_args = 2, value_names = ["X", "Y"], conflicts_with_all = ["engines", "common", "html", "format"])]
+    #[arg(long, num_args = 2, value_names = ["X", "Y"], conflicts_with_all = ["engines", "common", "format"])]
     pub(crate) differ: Vec<String>,
     /// Show the mistakes of all engines, and the mistakes that only one of them makes
-    #[arg(long, conflicts_with_all = ["engines", "html", "format"])]
+    #[arg(long, conflicts_with_all = ["engines", "format"])]
     pub(crate) common: bool,
     /// Show who reads back which template's answers
-    #[arg(long, conflicts_with_all = ["engines", "differ", "common", "html", "format", "all"])]
+    #[arg(long, conflicts_with_all = ["engines", "differ", "common", "format", "all"])]
     pub(crate) roundtrip: bool,
-    /// Instead, write a site with everything into a folder: pages and badges that need no network
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["engines", "format"])]
-    pub(crate) html: Option<PathBuf>,
     /// Show all differences, not only the most common ones
     #[arg(long)]
     pub(crate) all: bool,

@@ -2,19 +2,14 @@
 
 pub mod report;
 
-pub mod site;
-
 pub mod roundtrip;
 
 use std::io::Write;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::report::counted;
 use crate::report::format::Format;
 use crate::report::progress::Progress;
 use rolecall_core::file::is_there;
-use rolecall_core::folder;
 use rolecall_core::invocation;
 use rolecall_core::problem::with_did_you_mean;
 use rolecall_core::{Dialect, Outcome};
@@ -426,8 +421,6 @@ fn show(arguments: &ShownArguments, out: &mut dyn Write) -> Result<Status, Failu
         report::write_differ(out, first, second, arguments.all)?;
     } else if arguments.common {
         report::write_common(out, &matrix, arguments.all)?;
-    } else if let Some(path) = &arguments.html {
-        write_site(path, &known, &matrix)?;
     } else {
         let mut chosen = Vec::new();
         for name in &arguments.engines {
@@ -444,26 +437,6 @@ fn show(arguments: &ShownArguments, out: &mut dyn Write) -> Result<Status, Failu
         }
     }
     Ok(Status::Fine)
-}
-
-/// Writes the site completely or not at all.
-fn write_site(path: &Path, known: &KnownSuite<'_>, matrix: &Matrix) -> Result<(), Failure> {
-    let session = Session::default();
-    let runner = session.runner(&[])?;
-    let templates = known.suite.templates.iter();
-    let served: Vec<_> = templates
-        .filter_map(|template| Some((template.name.clone(), runner.served(template, &[])?)))
-        .collect();
-    let files = site::files(matrix, known.suite, &served)?;
-    folder::replace(path, &files, site::MARK)?;
-    let size: usize = files.values().map(String::len).sum();
-    tell(&format!(
-        "wrote {} ({}, {})",
-        path.display(),
-        counted(files.len(), "file", "files"),
-        bytesize::ByteSize::b(size as u64).display().si()
-    ));
-    Ok(())
 }
 
 /// The measurement with a name. If the name has no version, the engine's last one.
