@@ -428,9 +428,8 @@ pub(crate) const NEAREST: &str = "nearest";
 #[allow(clippy::struct_excessive_bools)] // each is an option
 pub(crate) struct CheckArguments {
     /// Templates: .jinja, .gotmpl, Modelfile and GGUF files, model folders, Ollama models or
-    /// stores, models by name as hf:ORG/NAME[@REVISION][:FILE] and ollama:NAME[:TAG], all models of
-    /// an organisation as 'hf:ORG/*', or - for a template on standard input (Jinja, or Go if it
-    /// looks like Go); default: the suite's own
+    /// stores, models by name as hf:ORG/NAME[@REVISION][:FILE] and ollama:NAME[:TAG], or - for a
+    /// template on standard input (Jinja, or Go if it looks like Go); default: the suite's own
     #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) paths: Vec<PathBuf>,
     /// Also say what is wrong with these conversations, by cause: requests, lists of messages, files
@@ -444,10 +443,6 @@ pub(crate) struct CheckArguments {
     pub(crate) dialect: DialectArguments,
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
-    /// Weigh each template by its downloads in this list, CSV, TSV or JSON: the summary shows how
-    /// many of all downloads a broken contract reaches
-    #[arg(long, value_name = "FILE")]
-    pub(crate) downloads: Option<PathBuf>,
     /// Print every card and all evidence, with the differences
     #[arg(long)]
     pub(crate) all: bool,

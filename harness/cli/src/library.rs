@@ -188,7 +188,7 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<Report, 
     hold_whole()?;
     Ok(Report {
         json: text(|out| {
-            checked::write(out, &cards, Reach::of(&cards, None), &bases, None, &judged)
+            checked::write(out, &cards, Reach::of(&cards), &bases, None, &judged)
         })?,
         text: plain(|out| {
             let detail = CardDetail::Marked;

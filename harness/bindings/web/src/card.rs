@@ -74,7 +74,7 @@ fn engine<'e>(engines: &'e Engines, template: &Template) -> Result<&'e dyn Engin
 fn answer(card: &Card, fixes: Option<&TemplateFixes>) -> Result<Value, String> {
     let cards = std::slice::from_ref(card);
     let all = fixes.map(std::slice::from_ref);
-    let document = CheckDocument::of(cards, Reach::of(cards, None), &[], all, &[]);
+    let document = CheckDocument::of(cards, Reach::of(cards), &[], all, &[]);
     let mut text = Vec::new();
     let mut written = write_card(&mut text, card, CardDetail::Marked, &card.template);
     if let Some(fixes) = fixes {
