@@ -17,9 +17,9 @@ use rolecall_suite::replay::Replay;
 use rolecall_suite::saved_run::SavedRun;
 use rolecall_suite::suite::Suite;
 
+use crate::allowed::{self, is_own_checkout};
 use crate::failure::{Failure, complain};
 use crate::limits::ChosenLimits;
-use crate::trust::{self, is_own_checkout};
 use crate::{home, program};
 
 /// An engine that the user chose.
@@ -151,7 +151,7 @@ fn launcher(name: &str) -> Result<Option<PathBuf>, Failure> {
     }
     if is_executable(&program) {
         if !is_own_checkout(&layout) {
-            trust::require(&trust::of_program(&layout, &program))?;
+            allowed::require(&allowed::of_program(&layout, &program))?;
         }
         // The system searches `PATH` for a program without a folder.
         return Ok(Some(std::path::absolute(&program).unwrap_or(program)));
@@ -270,7 +270,7 @@ pub(crate) fn configured<'e>(
             if misspelt(name_now(name), known).is_some() && !is_there(&layout.root().join(name)) {
                 return Err(unknown(engines, name));
             }
-            trust::require(&trust::of_line(configuration, dialect.name(), name))?;
+            allowed::require(&allowed::of_line(configuration, dialect.name(), name))?;
         }
         let choice = open_with(false, engines, name, limits)?;
         let found = choice.engine().dialect();
@@ -322,7 +322,7 @@ fn installed(reference: &Reference) -> Result<PathBuf, Failure> {
     let installed = home::checkout_references(&layout).join(reference.name);
     if found.is_err() && layout.is_checkout() && installed.is_file() {
         // It is there, and the user has not said that it may be started.
-        trust::require(&trust::of_program(&layout, &installed))?;
+        allowed::require(&allowed::of_program(&layout, &installed))?;
     }
     Ok(found?)
 }

@@ -19,7 +19,7 @@ mod program;
 
 mod cache;
 
-mod trust;
+mod allowed;
 
 mod home;
 
@@ -87,7 +87,7 @@ use outputs::Named;
 
 /// Runs the command and finishes its output.
 fn execute(arguments: &args::Arguments, named: &Named) -> Result<Status, Failure> {
-    trust::allow(arguments.output.allow_engines);
+    allowed::allow(arguments.output.allow_engines);
     home::choose(arguments.output.builtin);
     // The command's own: it ends with the command, after the last result is written.
     let _outputs = named.hold()?;

@@ -187,9 +187,7 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<Report, 
     let bases: Vec<&Comparison> = bases.iter().collect();
     hold_whole()?;
     Ok(Report {
-        json: text(|out| {
-            checked::write(out, &cards, Reach::of(&cards), &bases, None, &judged)
-        })?,
+        json: text(|out| checked::write(out, &cards, Reach::of(&cards), &bases, None, &judged))?,
         text: plain(|out| {
             let detail = CardDetail::Marked;
             let mut cards = cards.iter();

@@ -307,8 +307,7 @@ impl Whole<'_> {
                 return Some(Check::Pairs);
             }
             let named = serde_json::from_slice::<Value>(changed).unwrap();
-            // A family of one, and a schema that is another.
-            if read.family != template.family || named["$schema"] != schema {
+            if named["$schema"] != schema {
                 return Some(Check::Lint);
             }
             if read.response_template != template.response_template {

@@ -102,13 +102,7 @@ pub fn write_markdown(
     );
     let row = |cells: [&str; 5]| format!("\n| {} |", cells.join(" | "));
     if !reach.contracts.is_empty() {
-        head += &row([
-            "contract",
-            "severity",
-            "templates",
-            "share",
-            "meaning",
-        ]);
+        head += &row(["contract", "severity", "templates", "share", "meaning"]);
         head += &row(["---", "---", "--:", "--:", "---"]);
     }
     let contracts = reach.contracts.iter().map(|one| {

@@ -352,14 +352,7 @@ impl Check<'_> {
                 let bases: Vec<&Comparison> = bases.map(|one| &one.comparison).collect();
                 let is_fixable = self.arguments.fix || self.may_show_fixes(cards.len());
                 let fixes = is_fixable.then_some(checked.fixes.as_slice());
-                checked::write(
-                    out,
-                    cards,
-                    Reach::of(cards),
-                    &bases,
-                    fixes,
-                    &checked.judged,
-                )?;
+                checked::write(out, cards, Reach::of(cards), &bases, fixes, &checked.judged)?;
             }
             Format::Junit => junit::write(out, cards, &checked.others(self.arguments))?,
             Format::Github => github::write(out, &checked.diagnostics())?,

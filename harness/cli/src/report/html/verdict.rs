@@ -42,12 +42,7 @@ pub fn of_run(report: &RunReport<'_, '_>, engines: &str) -> Value {
 }
 
 /// The verdict of report cards, with what else fails the check. `passes` says how the command ends.
-pub fn of_cards(
-    cards: &[Card],
-    reach: &Reach,
-    others: &[Diagnostic<'_>],
-    passes: bool,
-) -> Value {
+pub fn of_cards(cards: &[Card], reach: &Reach, others: &[Diagnostic<'_>], passes: bool) -> Value {
     let mut engines: Vec<&str> = cards.iter().map(|card| card.engine.as_str()).collect();
     engines.sort_unstable();
     engines.dedup();
