@@ -630,7 +630,6 @@ fn judged_of(template: &Template) -> String {
             part: TemplatePart::Whole,
             about: None,
             origin: None,
-            family: None,
             unreached: Vec::new(),
             named: named
                 .map(|(name, one)| (name.clone(), unnamed(one)))
