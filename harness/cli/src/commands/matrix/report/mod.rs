@@ -17,12 +17,10 @@ mod json;
 mod roundtrip;
 
 pub use common::write_common;
-pub(crate) use detail::by_construct;
 pub use detail::write_detail;
 pub use differ::write_differ;
 pub use json::MatrixDocument;
 pub use json::write_json;
-pub(crate) use roundtrip::templates;
 pub use roundtrip::write_roundtrip;
 pub use roundtrip::write_roundtrip_updated;
 pub use roundtrip::write_roundtrip_verified;
