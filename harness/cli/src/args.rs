@@ -643,14 +643,8 @@ pub(crate) struct ShownArguments {
     /// Engines to show in detail: NAME, or NAME@VERSION; default: a table of all
     #[arg(value_name = "ENGINE")]
     pub(crate) engines: Vec<String>,
-    /// Show where two engines differ, or two versions of one
-    #[arg(long, num_args = 2, value_names = ["X", "Y"], conflicts_with_all = ["engines", "common", "format"])]
-    pub(crate) differ: Vec<String>,
-    /// Show the mistakes of all engines, and the mistakes that only one of them makes
-    #[arg(long, conflicts_with_all = ["engines", "format"])]
-    pub(crate) common: bool,
     /// Show who reads back which template's answers
-    #[arg(long, conflicts_with_all = ["engines", "differ", "common", "format", "all"])]
+    #[arg(long, conflicts_with_all = ["engines", "format", "all"])]
     pub(crate) roundtrip: bool,
     /// Show all differences, not only the most common ones
     #[arg(long)]

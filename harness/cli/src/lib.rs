@@ -120,11 +120,12 @@ fn answer(error: &clap::Error) -> u8 {
 }
 
 /// The names that commands and options had, and those that they have now.
-const RENAMED: [(&str, &str); 11] = [
+const RENAMED: [(&str, &str); 12] = [
     ("man", "help COMMAND"),
     ("parity", "diff A B"),
     ("puppet", "mock-model"),
     ("read-back", "roundtrip"),
+    ("--differ", "diff --engines A,B"),
     ("--prove", "lint FILE --templates TEMPLATE"),
     ("--read-back", "--roundtrip"),
     ("--recorded", "roundtrip --cases FILE"),

@@ -410,43 +410,20 @@ fn show(arguments: &ShownArguments, out: &mut dyn Write) -> Result<Status, Failu
             invocation::command("matrix update ENGINE")
         )));
     }
-    if let [first, second] = arguments.differ.as_slice() {
-        let [first, second] = [find(&matrix, first)?, find(&matrix, second)?];
-        if first.dialect != second.dialect {
-            return Err(Failure::Request(format!(
-                "{} renders {} templates and {} {} ones: they were asked nothing in common",
-                first.engine, first.dialect, second.engine, second.dialect
-            )));
-        }
-        report::write_differ(out, first, second, arguments.all)?;
-    } else if arguments.common {
-        report::write_common(out, &matrix, arguments.all)?;
-    } else {
-        let mut chosen = Vec::new();
-        for name in &arguments.engines {
-            chosen.extend(find_all(&matrix, name)?);
-        }
-        match (arguments.format, chosen.as_slice()) {
-            (Format::Json, _) => report::write_json(out, &matrix, &chosen)?,
-            (_, []) => report::write_table(out, &matrix)?,
-            (_, chosen) => {
-                for measurement in chosen {
-                    report::write_detail(out, &matrix, measurement, arguments.all)?;
-                }
+    let mut chosen = Vec::new();
+    for name in &arguments.engines {
+        chosen.extend(find_all(&matrix, name)?);
+    }
+    match (arguments.format, chosen.as_slice()) {
+        (Format::Json, _) => report::write_json(out, &matrix, &chosen)?,
+        (_, []) => report::write_table(out, &matrix)?,
+        (_, chosen) => {
+            for measurement in chosen {
+                report::write_detail(out, &matrix, measurement, arguments.all)?;
             }
         }
     }
     Ok(Status::Fine)
-}
-
-/// The measurement with a name. If the name has no version, the engine's last one.
-fn find<'m>(matrix: &'m Matrix, name: &str) -> Result<&'m Measurement, Failure> {
-    let found = find_all(matrix, name)?;
-    // The name matches something.
-    found
-        .last()
-        .copied()
-        .ok_or_else(|| Failure::Request(format!("no engine is named `{name}`")))
 }
 
 /// The measurements of an engine, or of one version of it.

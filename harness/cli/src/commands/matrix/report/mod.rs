@@ -1,4 +1,4 @@
-//! The reports on measurements: the table, one engine in detail, and where engines differ.
+//! The reports on measurements: the table, and one engine in detail.
 
 mod parts;
 
@@ -6,19 +6,13 @@ mod table;
 
 mod detail;
 
-mod differ;
-
-mod common;
-
 mod updated;
 
 mod json;
 
 mod roundtrip;
 
-pub use common::write_common;
 pub use detail::write_detail;
-pub use differ::write_differ;
 pub use json::MatrixDocument;
 pub use json::write_json;
 pub use roundtrip::write_roundtrip;
