@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use rolecall_answers::reader::OwnReader;
 use rolecall_answers::reading::read_all;
 use rolecall_core::{
-    Answer, AnswerReader, Case, CaseId, Conversation, Dialect, Provenance, Template, Variable,
+    Answer, AnswerReader, Case, CaseId, Conversation, Dialect, Observer, Template, Variable, Wanted,
 };
 use rolecall_front::engines::Engines;
 use rolecall_front::front::Front;
@@ -243,7 +243,7 @@ fn provenance(suite: &Suite, dialect: Dialect) {
         },
         &mut || {
             for (program, case) in &pairs {
-                let mut provenance = Provenance::default();
+                let mut provenance = Observer::of(&[Wanted::Spans]);
                 drop(std::hint::black_box(
                     program.render_with(case, &mut provenance),
                 ));

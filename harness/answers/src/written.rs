@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rolecall_core::provenance::Span;
-use rolecall_core::{Case, Limit, Outcome, Template};
+use rolecall_core::{Case, Limit, Observer, Outcome, Template};
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
@@ -177,7 +177,7 @@ impl<'p, 't> Writer<'p, 't> {
         setting: Option<Thinking>,
     ) -> Outcome {
         let whole = asked.whole(self.program, setting);
-        let outcome = (self.program).beginning(&whole, count, opens, &mut ());
+        let outcome = (self.program).beginning(&whole, count, opens, &mut Observer::default());
         outcome.unwrap_or_else(|| {
             let messages = asked.case.messages.get(..count);
             let messages = messages.unwrap_or(&asked.case.messages);

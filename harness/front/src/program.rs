@@ -4,10 +4,7 @@ use std::ops::Range;
 
 use rolecall_core::guard::{LoadedTemplate, load, load_with_front};
 use rolecall_core::provenance::Span;
-use rolecall_core::{
-    Engine, Examination, Hits, Limits, Observer, OmittedVariable, Outcome, OwnText, Provenance,
-    Site, Template,
-};
+use rolecall_core::{Engine, Hits, Limits, Observer, Outcome, Site, Template, Wanted};
 
 use crate::front::{Front, ModelProfile};
 use crate::prepared_case::PreparedCase;
@@ -70,7 +67,7 @@ impl<'t> FrontProgram<'t> {
 
     /// The outcome of a case for users of its front.
     pub fn outcome(&self, input: &PreparedCase<'_>) -> Outcome {
-        self.watched(input, &mut ())
+        self.watched(input, &mut Observer::default())
     }
 
     /// The outcome without a variable that is otherwise always defined. None if the engine cannot
@@ -92,7 +89,7 @@ impl<'t> FrontProgram<'t> {
             Err(refusal) => return Some(refusal),
         };
         let loaded = self.loaded_of(template);
-        let mut observer = OmittedVariable::new(variable);
+        let mut observer = Observer::without(variable);
         let rendered = loaded.render_with(&input.seen, &mut observer)?;
         if !observer.is_asked && loaded.refusal().is_none() {
             return None;
@@ -110,16 +107,16 @@ impl<'t> FrontProgram<'t> {
     pub fn own_text(&self, input: &PreparedCase<'_>) -> Option<(String, Vec<Range<usize>>)> {
         let seen = &input.seen;
         let template = input.front.choose(self.template, seen.case()).ok()?;
-        let mut observer = OwnText::default();
+        let mut observer = Observer::of(&[Wanted::OwnText]);
         let outcome = self.loaded_of(template).render_with(seen, &mut observer)?;
-        Some((outcome.into_prompt().ok()?, observer.spans?))
+        Some((outcome.into_prompt().ok()?, observer.own_text?))
     }
 
     /// The outcome of a case for users of its front, and what the model learns of its prompt: what the
     /// engine says, or what the template marks. None if neither says so.
     pub fn learned(&self, input: &PreparedCase<'_>) -> (Outcome, Option<Vec<Range<usize>>>) {
-        let mut observer = OwnText::default();
-        (self.watched(input, &mut observer), observer.spans)
+        let mut observer = Observer::of(&[Wanted::OwnText]);
+        (self.watched(input, &mut observer), observer.own_text)
     }
 
     /// The outcome of a case for users of its front, and what the render reaches in the template
@@ -154,14 +151,14 @@ impl<'t> FrontProgram<'t> {
     /// sources are in the template that the front picks, and in the case that templates see. No
     /// spans if there is no prompt, or if the engine cannot tell.
     pub fn traced(&self, input: &PreparedCase<'_>) -> (Outcome, Option<Vec<Span>>) {
-        let mut provenance = Provenance::default();
+        let mut provenance = Observer::of(&[Wanted::Spans]);
         let outcome = self.watched(input, &mut provenance);
         (outcome.clone(), within(&outcome, provenance.spans))
     }
 
     /// The same, and what the decisions of the render looked at.
-    pub fn examined(&self, input: &PreparedCase<'_>) -> (Outcome, Examination) {
-        let mut examination = Examination::default();
+    pub fn examined(&self, input: &PreparedCase<'_>) -> (Outcome, Observer) {
+        let mut examination = Observer::of(&[Wanted::Spans, Wanted::Decisions]);
         let outcome = self.watched(input, &mut examination);
         examination.spans = within(&outcome, examination.spans);
         (outcome, examination)
@@ -175,7 +172,7 @@ impl<'t> FrontProgram<'t> {
         input: &'c PreparedCase<'c>,
         count: usize,
         add_generation_prompt: bool,
-        observer: &mut dyn Observer,
+        observer: &mut Observer,
     ) -> Option<Outcome> {
         let mut with_front = self.with_front.iter();
         let has_front = with_front.any(|(known, _)| *known == input.front);
@@ -188,7 +185,7 @@ impl<'t> FrontProgram<'t> {
 
     /// The outcome of a case for users of its front, while an observer watches the template that the
     /// front picks, or the engine if it is an application itself.
-    fn watched(&self, input: &PreparedCase<'_>, observer: &mut dyn Observer) -> Outcome {
+    fn watched(&self, input: &PreparedCase<'_>, observer: &mut Observer) -> Outcome {
         let mut with_front = self.with_front.iter();
         if let Some((_, loaded)) = with_front.find(|(known, _)| *known == input.front) {
             return loaded.render_examined(&input.written, observer);
@@ -310,11 +307,7 @@ mod tests {
         fn is_observable(&self) -> bool {
             true
         }
-        fn render_with(
-            &self,
-            conversation: &Conversation<'_>,
-            observer: &mut dyn Observer,
-        ) -> Outcome {
+        fn render_with(&self, conversation: &Conversation<'_>, observer: &mut Observer) -> Outcome {
             let content = conversation.case().messages[0]["content"].as_str().unwrap();
             let mut spans = Spans::default();
             let none = Arc::from([]);
@@ -325,8 +318,8 @@ mod tests {
             });
             let bytes = 0..content.len();
             spans.push(bytes.len(), Origin::Input { input, bytes }, &none);
-            if self.can_tell && observer.wants_spans() {
-                observer.spans(spans.into_list());
+            if self.can_tell && observer.wants(Wanted::Spans) {
+                observer.spans = Some(spans.into_list());
             }
             let text = format!("> {content}");
             Outcome::Rendered { text }

@@ -310,7 +310,7 @@ impl ServerState {
 }
 
 impl Program for ServerTemplate {
-    fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
+    fn render_with(&self, conversation: &Conversation<'_>, _: &mut Observer) -> Outcome {
         match self.shared.ask(|| self.ask(conversation)) {
             Ok(outcome) => outcome,
             Err(Unanswered::NotAsked(why)) => not_asked(why),

@@ -15,7 +15,9 @@ use std::time::Duration;
 use rolecall_core::guard::load;
 use rolecall_core::problem::{Location, Problem};
 use rolecall_core::transcript;
-use rolecall_core::{Case, CaseId, Conversation, Dialect, Limits, Outcome, OwnText, Template};
+use rolecall_core::{
+    Case, CaseId, Conversation, Dialect, Limits, Observer, Outcome, Template, Wanted,
+};
 use rolecall_front::engines::Engines;
 use rolecall_io::protocol::{read_answer, serve};
 use rolecall_io::source;
@@ -119,11 +121,11 @@ fn template(dialect: Dialect, input: &[u8]) {
         "two renders, two outcomes: {first:?}"
     );
     within_limits(|| program.variables());
-    let mut observer = OwnText::default();
+    let mut observer = Observer::of(&[Wanted::OwnText]);
     let watched = program.render_with(&conversation, &mut observer);
     if let (Some(watched), Outcome::Rendered { text }) = (watched, &first) {
         assert!(watched == first, "marking changed the prompt: {watched:?}");
-        for span in observer.spans.unwrap_or_default() {
+        for span in observer.own_text.unwrap_or_default() {
             assert!(text.get(span.clone()).is_some(), "{span:?} is no text");
         }
     }
