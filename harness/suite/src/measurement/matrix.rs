@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use rolecall_core::{Cut, Dialect};
 
 use super::results::Measurement;
-use super::roundtrip::RoundtripMeasurement;
 use super::suite_version::SuiteVersion;
 use crate::construct::ConstructTable;
 
@@ -14,7 +13,6 @@ use crate::construct::ConstructTable;
 #[derive(Debug)]
 pub struct Matrix {
     measurements: Vec<Measurement>,
-    roundtrip: Vec<RoundtripMeasurement>,
     states: BTreeMap<Dialect, (SuiteVersion, Option<ConstructTable>)>,
 }
 
@@ -26,21 +24,8 @@ impl Matrix {
         });
         Matrix {
             measurements,
-            roundtrip: Vec::new(),
             states: BTreeMap::new(),
         }
-    }
-
-    /// The matrix with what comes back of answers.
-    #[must_use]
-    pub fn with_roundtrip(mut self, roundtrip: Vec<RoundtripMeasurement>) -> Matrix {
-        self.roundtrip = roundtrip;
-        self
-    }
-
-    /// What comes back of answers, by reader.
-    pub fn roundtrip(&self) -> &[RoundtripMeasurement] {
-        &self.roundtrip
     }
 
     /// Sets the suite's present version for the engines of a dialect.

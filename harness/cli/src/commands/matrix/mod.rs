@@ -98,8 +98,7 @@ fn matrix_of(known: &KnownSuite<'_>) -> Result<Matrix, Failure> {
             "there is no table of measurements that cannot be read".to_owned(),
         ));
     }
-    let roundtrip = roundtrip_matrix::kept(known.layout)?;
-    let mut matrix = Matrix::new(measurements).with_roundtrip(roundtrip);
+    let mut matrix = Matrix::new(measurements);
     for dialect in Dialect::ALL {
         let constructs = constructs(known.layout, dialect)?;
         let version = suite_version(known, constructs.as_ref(), dialect);
