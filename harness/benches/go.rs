@@ -27,7 +27,7 @@ use measure::{count, in_turns, row};
 fn main() {
     let suite = Suite::load_layout(&Layout::new("../.."));
     let engines = Engines::default();
-    let engine = engines.for_dialect(Dialect::Go).expect("there is one");
+    let engine = engines.for_dialect(Dialect::Go);
     let conversations: HashMap<&CaseId, (Conversation<'_>, Value)> = suite
         .cases
         .iter()

@@ -74,7 +74,7 @@ fn a_panic_costs_one_finding_and_every_report_says_so() {
         "{{ bos_token }}{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}";
     let template = Template::from_source("t", Dialect::Jinja, source);
     let engines = Engines::default();
-    let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+    let engine = engines.for_dialect(Dialect::Jinja);
     let whole = examine_with(engine, &template, Some(&tokenizer(false)));
     let card = examine_with(engine, &template, Some(&tokenizer(true)));
     let errors: Vec<&str> = internal_errors(&card);
@@ -248,7 +248,7 @@ proptest! {
             ..Case::from_messages(messages)
         }).collect();
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let runner = Runner::new(&engines, &[], Some(1)).unwrap();
         let all: Vec<&Case> = cases.iter().collect();
         let pairs_of = |template| cases.iter().map(move |case| Pair { template, case }).collect::<Vec<_>>();
@@ -256,7 +256,7 @@ proptest! {
         let card = examine_with(engine, &template, Some(&tokenizer(false)));
         prop_assert_eq!(internal_errors(&card), [""; 0]);
         served(engine, &template, &[Front::Vllm, Front::Ollama]);
-        let judged = runner.judge_conversations(&template, &Tokenizers::default(), &all, &ContractChoice::default()).unwrap();
+        let judged = runner.judge_conversations(&template, &Tokenizers::default(), &all, &ContractChoice::default());
         prop_assert!(judged.all().all(|one| one.rule != INTERNAL_ERROR.id), "{:?}", judged.causes);
         Fixer {
             engine,

@@ -601,7 +601,7 @@ mod tests {
         let template = Template::from_source("t", Dialect::Jinja, source)
             .with_special_token("eos_token", "</s>");
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let program = FrontProgram::load(engine, &template);
         let mask = Masker::new(&program)
             .mask(case, Front::of(&template))

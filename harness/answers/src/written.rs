@@ -285,7 +285,7 @@ mod tests {
     fn written(source: &str, messages: &Value, variables: &Value) -> Vec<Written> {
         let template = Template::from_source("t", Dialect::Jinja, source);
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let program = FrontProgram::load(engine, &template);
         let mut case = Case::from_messages(messages.as_array().unwrap().clone());
         case.variables = variables.as_object().unwrap().clone();
@@ -340,7 +340,7 @@ mod tests {
         let source = "{% for m in messages %}[{{ m.content }}<end>\n{% endfor %}[";
         let template = Template::from_source("t", Dialect::Jinja, source);
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let program = FrontProgram::load(engine, &template);
         let writer = Writer::new(&program);
         assert_eq!(writer.end_tokens.form("x<end>\n", Form::Bare), Some("x"));

@@ -36,10 +36,11 @@ impl Engines {
         self.all().into_iter().find(|engine| engine.name() == name)
     }
 
-    /// The default engine for a dialect.
-    pub fn for_dialect(&self, dialect: Dialect) -> Option<&dyn Engine> {
-        self.all()
-            .into_iter()
-            .find(|engine| engine.dialect() == dialect)
+    /// The engine for a dialect.
+    pub fn for_dialect(&self, dialect: Dialect) -> &dyn Engine {
+        match dialect {
+            Dialect::Jinja => &self.jinja,
+            Dialect::Go => &self.go,
+        }
     }
 }

@@ -257,7 +257,7 @@ mod tests {
         let engines = Engines::default();
         let mut template = Template::from_source("t", Dialect::Jinja, "{{ messages[0].content }}");
         template.front = Some(front.to_owned());
-        let engine = engines.for_dialect(template.dialect).unwrap();
+        let engine = engines.for_dialect(template.dialect);
         let program = FrontProgram::load(engine, &template);
         let case = Case::from_messages(vec![json!({"role": "user", "content": "x"})]);
         program.outcome(&PreparedCase::new(

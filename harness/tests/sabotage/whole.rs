@@ -235,10 +235,7 @@ impl Whole<'_> {
     }
 
     fn examined(&self, template: &Template) -> (Vec<String>, String) {
-        let card = card::examine(
-            self.engines.for_dialect(template.dialect).unwrap(),
-            template,
-        );
+        let card = card::examine(self.engines.for_dialect(template.dialect), template);
         (
             card.complaints(template),
             report::card::plain(&card).unwrap(),
@@ -327,7 +324,7 @@ impl Whole<'_> {
     /// Whether the cases reach every place of a template that nobody has explained, and every
     /// explanation explains something, as `lint` demands it.
     fn is_covered(&self, template: &Template) -> bool {
-        let engine = self.engines.for_dialect(template.dialect).unwrap();
+        let engine = self.engines.for_dialect(template.dialect);
         let pairs = self.suite.pairs_among(template, &self.suite.cases);
         let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {}).unwrap();
         let whole = coverage.whole();

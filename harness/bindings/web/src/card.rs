@@ -11,7 +11,7 @@ use rolecall_cli::commands::check::report::write_card;
 use rolecall_cli::report::card::CardDetail;
 use rolecall_cli::report::clean;
 use rolecall_cli::report::fixes::{self, Fate, TemplateFixes};
-use rolecall_core::{Engine, Template};
+use rolecall_core::Template;
 use rolecall_front::engines::Engines;
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ const FILE: &str = "chat_template.jinja";
 pub(crate) fn card(text: &TemplateText) -> Result<Value, String> {
     let (template, limits) = text.read()?;
     let engines = Engines::with_limits(&limits);
-    answer(&examined(&engines, &template)?, None)
+    answer(&examined(&engines, &template), None)
 }
 
 /// The same with patches.
@@ -33,11 +33,11 @@ pub(crate) fn with_fixes(text: &TemplateText) -> Result<Value, String> {
     let (template, limits) = text.read()?;
     let cases = suite::cases()?;
     let engines = Engines::with_limits(&limits);
-    let card = examined(&engines, &template)?;
+    let card = examined(&engines, &template);
     let broken = card.unexplained().chain(&card.without_front);
     let broken: Vec<&str> = broken.map(|finding| finding.contract.id).collect();
     let fixer = Fixer {
-        engine: engine(&engines, &template)?,
+        engine: engines.for_dialect(template.dialect),
         cases: &|| cases,
         tokenizer: None,
         unsafe_too: false,
@@ -57,18 +57,13 @@ pub(crate) fn with_fixes(text: &TemplateText) -> Result<Value, String> {
 }
 
 /// The card of a template.
-pub(crate) fn examined(engines: &Engines, template: &Template) -> Result<Card, String> {
+pub(crate) fn examined(engines: &Engines, template: &Template) -> Card {
     let examiner = Examiner::by(ContractChoice::default());
-    let mut card = examiner.examine(engine(engines, template)?, template, None);
+    let mut card = examiner.examine(engines.for_dialect(template.dialect), template, None);
     card.nearest = card
         .skeleton
         .nearest(nearest::builtin(), card.dialect, None);
-    Ok(card)
-}
-
-fn engine<'e>(engines: &'e Engines, template: &Template) -> Result<&'e dyn Engine, String> {
-    let engine = engines.for_dialect(template.dialect);
-    engine.ok_or_else(|| format!("no engine renders {}", template.dialect))
+    card
 }
 
 fn answer(card: &Card, fixes: Option<&TemplateFixes>) -> Result<Value, String> {

@@ -741,7 +741,7 @@ mod tests {
     #[test]
     fn a_template_without_measure_is_not_asked_for_long() {
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let limit = |source: &str, probes: &[Probe]| {
             let template = Template::from_source("t", Dialect::Jinja, source);
             let inputs = ProbeInputs::default();

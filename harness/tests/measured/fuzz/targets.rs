@@ -103,7 +103,7 @@ fn template(dialect: Dialect, input: &[u8]) {
     let source = String::from_utf8_lossy(source);
     let case = case_of(rest);
     let template = Template::from_source("fuzzed", dialect, &source);
-    let engine = ENGINES.for_dialect(dialect).unwrap();
+    let engine = ENGINES.for_dialect(dialect);
     within_limits(|| {
         let program = load(engine, &template);
         let outcome = program.render(&Conversation::new(&case));
@@ -340,7 +340,7 @@ pub fn protocol(input: &[u8]) {
         Ok(None) => {}
         Err(reason) => assert!(!reason.is_empty()),
     });
-    let engine = ENGINES.for_dialect(Dialect::Jinja).unwrap();
+    let engine = ENGINES.for_dialect(Dialect::Jinja);
     let mut answers = Vec::new();
     // Each request may be a render of its own.
     if requests.split(|byte| *byte == b'\n').count() < 20 {

@@ -231,7 +231,7 @@ impl Check<'_> {
 
     /// The templates with their cards. Reports what is wrong with their files.
     fn examined(&self, suite: Suite) -> Result<Checked, Failure> {
-        let mut input = session::problems(&self.runner, &suite);
+        let mut input = suite.problems.clone();
         input.extend(self.wrong_index.clone());
         input.extend(known_defects::unknown_contracts(&suite.templates));
         report_problems(&input)?;
@@ -316,8 +316,8 @@ impl Check<'_> {
             if all.is_empty() {
                 return None;
             }
-            self.runner
-                .judge_conversations(template, tokenizers, &all, &choice)
+            let judged = (self.runner).judge_conversations(template, tokenizers, &all, &choice);
+            Some(judged)
         });
         judged.collect()
     }
