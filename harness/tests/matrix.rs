@@ -1,24 +1,11 @@
-//! The command `matrix`: measures engines over a suite, writes their measurements, and makes the
-//! site.
+//! The command `matrix`: measures engines over a suite, and writes their measurements.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
-use regex::Regex;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::measurement;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::folder::{Folder, Ran};
-use crate::output::holds;
 use crate::protocol::command;
-
-/// The engine for Jinja templates, with its version.
-macro_rules! own {
-    () => {
-        concat!("rolecall-jinja ", env!("CARGO_PKG_VERSION"))
-    };
-}
 
 /// An engine that gives back the content of the first message with any template, except for one
 /// template that it does not load.
