@@ -2,7 +2,11 @@
 //! once, and an engine's row in a folder of its author's.
 
 use std::io::{Read as _, Write as _};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
+
+use rolecall_cli::report::clean;
 
 use crate::extent::sample;
 use crate::folder::Folder;
