@@ -92,12 +92,12 @@ fn bash_completes_words_with_colons_and_equals_signs() {
             "check --select one-bos,turn-end-stops",
         ),
         (
-            "diff --engines rolecall-jinja,mini",
-            "diff --engines rolecall-jinja,minijinja",
+            "diff --engines rolecall-jinja,rolecall-g",
+            "diff --engines rolecall-jinja,rolecall-go",
         ),
         (
-            "diff --engines=rolecall-jinja,mini",
-            "diff --engines=rolecall-jinja,minijinja",
+            "diff --engines=rolecall-jinja,rolecall-g",
+            "diff --engines=rolecall-jinja,rolecall-go",
         ),
         ("acc", "accept"),
     ] {

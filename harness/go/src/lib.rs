@@ -409,16 +409,10 @@ impl GoProgram {
             trace.decisions = Some(Box::default());
         }
         let rendered = self.run(conversation.case(), roots, &mut watched);
-        if let Some(recorder) = watched.recorder {
-            observer.hits = Some(recorder.into_hits());
-        }
-        if let Some(decisions) = watched.decisions {
-            observer.decisions = Some(decisions);
-        }
-        if let (Ok(_), Some(spans), true) =
-            (&rendered, watched.spans, observer.wants(Wanted::Spans))
-        {
-            observer.spans = Some(spans);
+        observer.hits = watched.recorder.map(SiteRecorder::into_hits);
+        observer.decisions = watched.decisions;
+        if rendered.is_ok() && observer.wants(Wanted::Spans) {
+            observer.spans = watched.spans;
         }
         rendered
             .map_err(|error| error.refusal(Stage::Render))

@@ -453,9 +453,9 @@ impl JinjaProgram {
                 self.run(&traced.code, root, conversation)
             })
         };
-        let ((rendered, spans), decisions) =
+        let ((found, spans), decisions) =
             decisions::noted(observer.wants(Wanted::Decisions), render);
-        let rendered: Outcome = rendered.into();
+        let rendered: Outcome = found.into();
         // The message of a failure may name what is missing.
         let is_alike = match (&rendered, outcome) {
             (Outcome::Failed { line, .. }, Outcome::Failed { line: other, .. }) => line == other,
@@ -472,9 +472,8 @@ impl JinjaProgram {
         let (Outcome::Rendered { text }, Some(mut spans)) = (outcome, spans) else {
             return;
         };
-        if observer.wants(Wanted::Spans)
-            && spans.last().map_or(0, |last| last.prompt.end) == text.len()
-        {
+        let end = spans.last().map_or(0, |last| last.prompt.end);
+        if observer.wants(Wanted::Spans) && end == text.len() {
             for span in &mut spans {
                 if let Origin::Literal { source } = &mut span.origin {
                     *source = self.place(source.start)..self.place(source.end);

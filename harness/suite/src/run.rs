@@ -200,7 +200,7 @@ impl<'r> Runner<'r> {
         self
     }
 
-    /// Loads templates.
+    /// Loads templates, each into the engine for its dialect.
     pub fn load<'s>(&self, templates: impl IntoIterator<Item = &'s Template>) -> Programs<'s>
     where
         'r: 's,
@@ -224,7 +224,7 @@ impl<'r> Runner<'r> {
         self
     }
 
-    /// The engine for a dialect.
+    /// The engine for a dialect: a chosen one, or the one of this process.
     pub fn engine(&self, dialect: Dialect) -> &'r dyn Engine {
         let mut chosen = self.chosen.iter().copied();
         let chosen = chosen.find(|engine| engine.dialect() == dialect);
@@ -313,7 +313,7 @@ impl<'r> Runner<'r> {
         (!served.fronts.is_empty()).then_some(served)
     }
 
-    /// Renders pairs.
+    /// Renders pairs, and returns all results, in order.
     pub fn render<'s>(&self, pairs: &[Pair<'s>]) -> Vec<Rendered<'s>>
     where
         'r: 's,
