@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use gotmpl::{MissingKey, Template, Value};
 use rolecall_core::guard::{LoadedTemplate, load};
-use rolecall_core::{CaseId, Conversation, Dialect, Engine, Outcome, Program, Provenance};
+use rolecall_core::{CaseId, Conversation, Dialect, Engine, Observer, Outcome, Program, Wanted};
 use rolecall_front::engines::Engines;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::suite::Suite;
@@ -27,7 +27,7 @@ use measure::{count, in_turns, row};
 fn main() {
     let suite = Suite::load_layout(&Layout::new("../.."));
     let engines = Engines::default();
-    let engine = engines.for_dialect(Dialect::Go).expect("there is one");
+    let engine = engines.for_dialect(Dialect::Go);
     let conversations: HashMap<&CaseId, (Conversation<'_>, Value)> = suite
         .cases
         .iter()
@@ -105,7 +105,7 @@ fn traced(engine: &dyn Engine, suite: &Suite, conversations: &[&Conversation<'_>
         &mut || {
             for program in &programs {
                 for conversation in conversations {
-                    let mut provenance = Provenance::default();
+                    let mut provenance = Observer::of(&[Wanted::Spans]);
                     black_box(program.render_with(conversation, &mut provenance));
                     black_box(provenance);
                 }

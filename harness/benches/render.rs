@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use rolecall_answers::reader::OwnReader;
 use rolecall_answers::reading::read_all;
 use rolecall_core::{
-    Answer, AnswerReader, Case, CaseId, Conversation, Dialect, Provenance, Template, Variable,
+    Answer, AnswerReader, Case, CaseId, Conversation, Dialect, Observer, Template, Variable, Wanted,
 };
 use rolecall_front::engines::Engines;
 use rolecall_front::front::Front;
@@ -113,7 +113,7 @@ fn answers(suite: &Suite) {
     let reader = OwnReader::default();
     let templates = suite.templates.iter().filter_map(|template| {
         let response_template = template.response_template.as_ref()?;
-        let engine = engines.for_dialect(template.dialect)?;
+        let engine = engines.for_dialect(template.dialect);
         let readings = read_all(engine, template, &reader, &suite.cases)?;
         Some((template, response_template, engine, readings))
     });
@@ -185,7 +185,7 @@ fn coverage(suite: &Suite, dialect: Dialect) {
     let engines = Engines::default();
     let of_dialect = suite.templates.iter().filter(|one| one.dialect == dialect);
     let programs: Vec<FrontProgram<'_>> = of_dialect
-        .filter_map(|template| Some(FrontProgram::load(engines.for_dialect(dialect)?, template)))
+        .map(|template| FrontProgram::load(engines.for_dialect(dialect), template))
         .collect();
     let prepared: Vec<_> = programs
         .iter()
@@ -223,7 +223,7 @@ fn provenance(suite: &Suite, dialect: Dialect) {
     let of_dialect = suite.templates.iter().filter(|one| one.dialect == dialect);
     let programs: Vec<_> = of_dialect
         .filter_map(|template| {
-            let engine = engines.for_dialect(dialect)?;
+            let engine = engines.for_dialect(dialect);
             engine.compile(template).ok()
         })
         .collect();
@@ -243,7 +243,7 @@ fn provenance(suite: &Suite, dialect: Dialect) {
         },
         &mut || {
             for (program, case) in &pairs {
-                let mut provenance = Provenance::default();
+                let mut provenance = Observer::of(&[Wanted::Spans]);
                 drop(std::hint::black_box(
                     program.render_with(case, &mut provenance),
                 ));

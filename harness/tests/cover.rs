@@ -21,7 +21,7 @@ fn covered_renders_have_the_outcomes_of_plain_ones_and_reach_every_place() {
         .into_par_iter()
         .map(|template| {
             let name = &template.name;
-            let engine = engines.for_dialect(template.dialect).unwrap();
+            let engine = engines.for_dialect(template.dialect);
             let pairs: Vec<Pair<'_>> = SUITE.pairs_among(template, &SUITE.cases).collect();
             let plain = runner.render(&pairs);
             let mut plain = plain.iter();

@@ -200,7 +200,7 @@ fn constructs_are_named_by_their_templates() {
         assert_eq!(*name, construct::name(dialect, source));
         let template = Template::from_source("t", dialect, source);
         let case = case(&file["contexts"][dialect.name()]);
-        let loaded = load(engines.for_dialect(dialect).unwrap(), &template);
+        let loaded = load(engines.for_dialect(dialect), &template);
         let outcome = loaded.render(&Conversation::new(&case));
         let is_same = construct["outcome"] == outcome.kind().name()
             && (construct["outcome"] != "rendered" || construct["text"] == outcome.text());

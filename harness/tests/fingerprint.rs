@@ -48,7 +48,7 @@ fn folder() -> Folder {
 fn prompt(body: &Value) -> Option<String> {
     let template = Template::from_source("model", Dialect::Jinja, SOURCE);
     let engines = Engines::default();
-    let program = FrontProgram::load(engines.for_dialect(Dialect::Jinja)?, &template);
+    let program = FrontProgram::load(engines.for_dialect(Dialect::Jinja), &template);
     let mut case = Case::from_messages(body["messages"].as_array()?.clone());
     case.tools = body.get("tools").and_then(Value::as_array).cloned();
     let variables = body["chat_template_kwargs"].as_object();
@@ -329,8 +329,7 @@ fn what_right_servers_do_is_expected_without_an_application() {
                 }
             }
             let engines = Engines::default();
-            let program =
-                FrontProgram::load(engines.for_dialect(Dialect::Jinja).unwrap(), &template);
+            let program = FrontProgram::load(engines.for_dialect(Dialect::Jinja), &template);
             let input = PreparedCase::new(&case, Front::Transformers, &program.model);
             match program.outcome(&input).into_prompt() {
                 Ok(prompt) => counted(prompt.len()),

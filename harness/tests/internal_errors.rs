@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use rolecall_answers::draft::Draft;
 use rolecall_answers::reader::OwnReader;
 use rolecall_answers::reading::read_all;
 use rolecall_check::card::{Card, examine, examine_with, served};
@@ -75,7 +74,7 @@ fn a_panic_costs_one_finding_and_every_report_says_so() {
         "{{ bos_token }}{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}";
     let template = Template::from_source("t", Dialect::Jinja, source);
     let engines = Engines::default();
-    let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+    let engine = engines.for_dialect(Dialect::Jinja);
     let whole = examine_with(engine, &template, Some(&tokenizer(false)));
     let card = examine_with(engine, &template, Some(&tokenizer(true)));
     let errors: Vec<&str> = internal_errors(&card);
@@ -249,7 +248,7 @@ proptest! {
             ..Case::from_messages(messages)
         }).collect();
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let runner = Runner::new(&engines, &[], Some(1)).unwrap();
         let all: Vec<&Case> = cases.iter().collect();
         let pairs_of = |template| cases.iter().map(move |case| Pair { template, case }).collect::<Vec<_>>();
@@ -257,7 +256,7 @@ proptest! {
         let card = examine_with(engine, &template, Some(&tokenizer(false)));
         prop_assert_eq!(internal_errors(&card), [""; 0]);
         served(engine, &template, &[Front::Vllm, Front::Ollama]);
-        let judged = runner.judge_conversations(&template, &Tokenizers::default(), &all, &ContractChoice::default()).unwrap();
+        let judged = runner.judge_conversations(&template, &Tokenizers::default(), &all, &ContractChoice::default());
         prop_assert!(judged.all().all(|one| one.rule != INTERNAL_ERROR.id), "{:?}", judged.causes);
         Fixer {
             engine,
@@ -277,13 +276,11 @@ proptest! {
         let _ = comparison.sorted();
         // mask
         TemplateMasks::of(engine, None, &template, pairs_of(&template)).unwrap();
-        // infer, and roundtrip
-        if let Ok(draft) = Draft::of(engine, &template) {
-            let mut template = template.clone();
-            template.response_template = Some(draft.response_template);
-            Proof::of(engine, &template, &cases);
-            read_all(engine, &template, &OwnReader::default(), &cases);
-        }
+        // roundtrip
+        let mut template = template;
+        template.response_template = Some(json!({"start_anchor": "a", "fields": {"content": {"close": "b"}}}));
+        Proof::of(engine, &template, &cases);
+        read_all(engine, &template, &OwnReader::default(), &cases);
         // fingerprint
         let (templates, tokenizer) = ([template], tokenizer(false));
         if let Ok(mut fingerprint) = Fingerprint::new(engine, &templates, &tokenizer, Front::Transformers) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
-use rolecall_core::{Dialect, Outcome, Provenance};
+use rolecall_core::{Dialect, Observer, Outcome, Wanted};
 use rolecall_explore::masks::{TemplateMasks, differences, has_answer, has_marks};
 use rolecall_front::engines::Engines;
 use rolecall_front::prepared_case::PreparedCase;
@@ -25,7 +25,7 @@ fn a_beginning_is_rendered_as_a_case_of_its_own() {
     let count: usize = sample(templates, 4)
         .into_par_iter()
         .map(|template| {
-            let engine = engines.for_dialect(template.dialect).unwrap();
+            let engine = engines.for_dialect(template.dialect);
             let program = FrontProgram::load(engine, template);
             let pairs = SUITE.pairs_among(template, &SUITE.cases);
             let mut count = 0;
@@ -34,7 +34,7 @@ fn a_beginning_is_rendered_as_a_case_of_its_own() {
                 let whole = PreparedCase::new(pair.case, pair.front(), &model);
                 for length in 1..=pair.case.messages.len() {
                     for opens in [true, false] {
-                        let mut observer = Provenance::default();
+                        let mut observer = Observer::of(&[Wanted::Spans]);
                         let found = program.beginning(&whole, length, opens, &mut observer);
                         // The front refuses something of the whole conversation.
                         let Some(outcome) = found else { continue };
@@ -86,7 +86,7 @@ fn the_suites_templates_mark_what_the_model_writes() {
         .collect();
     assert_eq!(marked.len(), 16);
     let found = sample(marked, 4).into_par_iter().map(|template| {
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let pairs = SUITE.pairs_among(template, &SUITE.cases);
         let pairs = pairs.filter(|pair| has_answer(pair.case));
         let masks = TemplateMasks::of(engine, None, template, pairs).unwrap();

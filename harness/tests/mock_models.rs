@@ -8,15 +8,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rolecall_answers::mock_model::model::{MockModel, Surroundings};
-use rolecall_cli::commands::matrix::site;
 use rolecall_io::source;
-use rolecall_suite::measurement::matrix::Matrix;
-use rolecall_suite::measurement::roundtrip as roundtrip_measurement;
-use rolecall_suite::suite::Suite;
 use serde_json::{Value, json};
 
 use crate::folder::{CACHE, Folder, Ran, has};
-use crate::project::LAYOUT;
 use crate::remote::server::{Reply, Request, Server};
 
 /// ChatML with calls as JSON.
@@ -196,25 +191,6 @@ fn kinds(lines: &[Value]) -> Vec<&str> {
         .iter()
         .map(|line| line["returned"].as_str().unwrap())
         .collect()
-}
-
-#[test]
-fn the_site_has_the_kept_measurements() {
-    let (kept, problems) = roundtrip_measurement::read_all(&LAYOUT);
-    assert_eq!(problems, []);
-    assert!(kept.len() >= 3);
-    assert_eq!(kept[0].reader.engine, "transformers");
-    let suite = Suite::load_layout(&LAYOUT);
-    let matrix = Matrix::new(Vec::new()).with_roundtrip(kept);
-    let pages = site::files(&matrix, &suite, &[]).unwrap();
-    for words in [
-        "<a href=\"#r1\">llama-server ",
-        "Callee is not a function: got Undefined (hint: &#39;cycle&#39;)",
-        "/782</td>",
-    ] {
-        assert!(pages["roundtrip.html"].contains(words), "{words}");
-    }
-    assert!(pages["index.html"].contains("roundtrip.html"));
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn mutants<'s>(name: &str, family: &str) -> TemplateMutants<'s> {
     let template = templates.find(|template| template.name.as_str() == name);
     let template = template.unwrap();
     let engines = Engines::default();
-    let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+    let engine = engines.for_dialect(Dialect::Jinja);
     let pairs: Vec<Pair<'_>> = SUITE.pairs_of(template, family).collect();
     assert!(!pairs.is_empty(), "{family}");
     let nothing = Effort {

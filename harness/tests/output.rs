@@ -85,7 +85,7 @@ fn no_line_is_wider_than_the_screen_and_no_word_is_broken() {
         &["generate", "--tries", "300"],
         &["show", name, "plain/user", "--diff"],
         &["show", name, "plain/usr"],
-        &["run", "--engine", "minijina"],
+        &["run", "--engine", "rolecal-jinja"],
     ];
     for arguments in sample(all.to_vec(), 3) {
         let wide = on_screen(&folder, "4000", arguments);

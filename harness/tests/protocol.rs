@@ -631,67 +631,6 @@ fn no_program_outlives_the_engine() {
     }
 }
 
-/// The command line runs an engine without its own memory limit in processes of its own: a crash
-/// belongs to its pair and costs nothing else.
-#[test]
-fn an_engine_that_is_not_ours_crashes_alone() {
-    let folder = scratch::folder();
-    for (name, source) in [
-        ("deep", "{% set n = namespace() %}{% set n.x = n %}{{ n }}"),
-        ("fine", "{{ messages[0].content }}"),
-        ("large", "{{ '%900000000d'|format(1) }}"),
-        ("panics", "{{ [][::-1] }}"),
-    ] {
-        std::fs::write(folder.path().join(format!("{name}.jinja")), source).unwrap();
-    }
-    let cases = folder.path().join("cases.json");
-    let text = r#"{"about": "One.", "cases": {
-        "one": {"messages": [{"role": "user", "content": "1"}]}
-    }}"#;
-    std::fs::write(&cases, text).unwrap();
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_rolecall-checkout"))
-        .env("ROLECALL_CACHE", crate::folder::CACHE)
-        // The last message of a program is reported even if a backtrace follows it.
-        .env("RUST_BACKTRACE", "1")
-        .args(["render", "--engine", "minijinja", "--format", "jsonl"])
-        .arg("--templates")
-        .arg(folder.path())
-        .arg("--cases")
-        .arg(&cases)
-        .output()
-        .unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let outcomes: Vec<(String, String)> = text
-        .lines()
-        .map(|line| {
-            let value: serde_json::Value = serde_json::from_str(line).unwrap();
-            let word = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
-            let said = word("text") + &word("message");
-            (word("template") + " " + &word("outcome"), said)
-        })
-        .collect();
-    let kinds: Vec<&str> = outcomes.iter().map(|(kind, _)| kind.as_str()).collect();
-    assert_eq!(
-        kinds,
-        [
-            "deep crashed",
-            "fine rendered",
-            "large crashed",
-            "panics crashed"
-        ],
-        "{text}"
-    );
-    // Each system reports a stack overflow in its own way.
-    assert!(
-        outcomes[0].1.contains("instead of answering"),
-        "{}",
-        outcomes[0].1
-    );
-    assert_eq!(outcomes[1].1, "1");
-    assert!(outcomes[2].1.contains("memory"), "{}", outcomes[2].1);
-    assert!(outcomes[3].1.contains("minijinja") || outcomes[3].1.contains("ops.rs"));
-}
-
 /// What a program says of these answers, one after the other.
 fn readings(script: &str, texts: &[&str]) -> Vec<ReadOutcome> {
     let engine = start(script).unwrap();

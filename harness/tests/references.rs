@@ -695,7 +695,7 @@ fn another_engine_is_measured_against_the_records_or_a_live_engine() {
             other,
         ])
     };
-    let ran = against("minijinja", "transformers");
+    let ran = against("rolecall-jinja", "transformers");
     assert_eq!(ran.code(), 0, "{}", ran.stdout());
     has(
         &ran.stdout(),
@@ -703,7 +703,7 @@ fn another_engine_is_measured_against_the_records_or_a_live_engine() {
     );
     has(
         &ran.stderr(),
-        &["2 pairs of go templates left out: minijinja does not render them\n"],
+        &["2 pairs of go templates left out: rolecall-jinja does not render them\n"],
     );
     let ran = against(&command, "rolecall-jinja");
     assert_eq!(ran.code(), 1);

@@ -49,7 +49,7 @@ fn record(folder: &Folder) {
     let suite = Suite::load_layout(&layout);
     let template = suite.template(&TemplateName::new("t")).unwrap();
     let engines = Engines::default();
-    let engine = engines.for_dialect(template.dialect).unwrap();
+    let engine = engines.for_dialect(template.dialect);
     let readings = read_all(engine, template, &OwnReader::default(), &suite.cases).unwrap();
     let mut updates = Updates::new(&layout, &suite);
     updates.add_readings(template, &readings);

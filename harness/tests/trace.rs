@@ -26,7 +26,7 @@ fn a_traced_render_has_the_outcome_of_a_plain_one_and_spans_that_cover_it() {
     // The bytes of all prompts, and those that were made of nothing that is known.
     let bytes = [AtomicUsize::new(0), AtomicUsize::new(0)];
     templates.for_each(|template| {
-        let engine = engines.for_dialect(template.dialect).unwrap();
+        let engine = engines.for_dialect(template.dialect);
         let program = FrontProgram::load(engine, template);
         for pair in SUITE.pairs_among(template, &SUITE.cases) {
             let model = program.model.with(pair.case, pair.front());

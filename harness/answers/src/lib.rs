@@ -40,8 +40,6 @@ pub mod cause;
 
 pub mod reduction;
 
-pub mod draft;
-
 pub mod recipient;
 
 pub mod mock_model;

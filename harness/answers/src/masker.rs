@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use rayon::prelude::*;
-use rolecall_core::{CONTENT, Case, Cut, Observer, Outcome, Provenance};
+use rolecall_core::{CONTENT, Case, Cut, Observer, Outcome, Wanted};
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
@@ -251,7 +251,7 @@ impl<'p, 't> Masker<'p, 't> {
         opens: bool,
         setting: Option<Thinking>,
     ) -> Option<String> {
-        let outcome = self.beginning(asked, messages, opens, setting, &mut ());
+        let outcome = self.beginning(asked, messages, opens, setting, &mut Observer::default());
         let alone = || asked.alone(self.program, messages, opens, setting);
         outcome.unwrap_or_else(alone).into_prompt().ok()
     }
@@ -263,7 +263,7 @@ impl<'p, 't> Masker<'p, 't> {
         messages: &[Value],
         opens: bool,
         setting: Option<Thinking>,
-        observer: &mut dyn Observer,
+        observer: &mut Observer,
     ) -> Option<Outcome> {
         // Other messages are not the case's own.
         if !std::ptr::eq(messages.as_ptr(), asked.case.messages.as_ptr()) {
@@ -273,9 +273,7 @@ impl<'p, 't> Masker<'p, 't> {
             && let mut ahead = asked.ahead.borrow_mut()
             && let Some((outcome, spans)) = ahead.remove(&(messages.len(), opens))
         {
-            if let Some(spans) = spans {
-                observer.spans(spans);
-            }
+            observer.spans = spans;
             return Some(outcome);
         }
         let whole = asked.whole(self.program, setting);
@@ -290,10 +288,11 @@ impl<'p, 't> Masker<'p, 't> {
             .par_iter()
             .flat_map_iter(|at| [(*at, true), (at + 1, false)]);
         let outcomes = prompts.filter_map(|(count, opens)| {
-            let outcome = (self.program).beginning(&whole, count, opens, &mut ())?;
+            let outcome =
+                (self.program).beginning(&whole, count, opens, &mut Observer::default())?;
             let is_other =
                 matches!(&outcome, Outcome::Rendered { text } if !prompt.text.starts_with(text));
-            let mut provenance = Provenance::default();
+            let mut provenance = Observer::of(&[Wanted::Spans]);
             if is_other && !opens {
                 (self.program).beginning(&whole, count, opens, &mut provenance)?;
             }
@@ -310,7 +309,7 @@ impl<'p, 't> Masker<'p, 't> {
         messages: &[Value],
         whole: &'w Traced<'_>,
     ) -> Option<Traced<'w>> {
-        let mut provenance = Provenance::default();
+        let mut provenance = Observer::of(&[Wanted::Spans]);
         let outcome = self.beginning(asked, messages, false, None, &mut provenance);
         if let Some(outcome) = outcome {
             let text = outcome.into_prompt().ok()?;
@@ -602,7 +601,7 @@ mod tests {
         let template = Template::from_source("t", Dialect::Jinja, source)
             .with_special_token("eos_token", "</s>");
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let program = FrontProgram::load(engine, &template);
         let mask = Masker::new(&program)
             .mask(case, Front::of(&template))

@@ -108,7 +108,7 @@ mod tests {
             "fields": {"content": {"close_pattern": "<end>|\n\n"}},
         });
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let program = FrontProgram::load(engine, &template);
         let writer = Writer::new(&program);
         let own = OwnReader::default();

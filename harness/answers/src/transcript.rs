@@ -250,7 +250,7 @@ mod tests {
             .with_special_token("eos_token", "</s>");
         template.response_template = Some(json!({}));
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let case = Case::from_messages(vec![
             json!({"role": "user", "content": "q"}),
             json!({"role": "assistant", "content": "so loud"}),

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rolecall_core::provenance::Span;
-use rolecall_core::{Case, Limit, Outcome, Template};
+use rolecall_core::{Case, Limit, Observer, Outcome, Template};
 use rolecall_front::front::Front;
 use rolecall_front::prepared_case::PreparedCase;
 use rolecall_front::program::FrontProgram;
@@ -177,7 +177,7 @@ impl<'p, 't> Writer<'p, 't> {
         setting: Option<Thinking>,
     ) -> Outcome {
         let whole = asked.whole(self.program, setting);
-        let outcome = (self.program).beginning(&whole, count, opens, &mut ());
+        let outcome = (self.program).beginning(&whole, count, opens, &mut Observer::default());
         outcome.unwrap_or_else(|| {
             let messages = asked.case.messages.get(..count);
             let messages = messages.unwrap_or(&asked.case.messages);
@@ -285,7 +285,7 @@ mod tests {
     fn written(source: &str, messages: &Value, variables: &Value) -> Vec<Written> {
         let template = Template::from_source("t", Dialect::Jinja, source);
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let program = FrontProgram::load(engine, &template);
         let mut case = Case::from_messages(messages.as_array().unwrap().clone());
         case.variables = variables.as_object().unwrap().clone();
@@ -340,7 +340,7 @@ mod tests {
         let source = "{% for m in messages %}[{{ m.content }}<end>\n{% endfor %}[";
         let template = Template::from_source("t", Dialect::Jinja, source);
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let program = FrontProgram::load(engine, &template);
         let writer = Writer::new(&program);
         assert_eq!(writer.end_tokens.form("x<end>\n", Form::Bare), Some("x"));

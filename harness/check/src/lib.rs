@@ -28,7 +28,6 @@ pub mod fingerprint;
 
 pub mod card;
 
-pub mod downloads;
 pub mod reach;
 
 pub mod side_by_side;

@@ -478,7 +478,7 @@ mod tests {
         let template = crate::card::with_assumed_tokens(&template);
         let inputs = ProbeInputs::default();
         Skeleton::of(&Prober::new(
-            engines.for_dialect(dialect).unwrap(),
+            engines.for_dialect(dialect),
             &template,
             &inputs,
         ))
@@ -516,7 +516,7 @@ mod tests {
             .with_special_token("eos_token", "<E>");
         let inputs = ProbeInputs::default();
         let own = Skeleton::of(&Prober::new(
-            engines.for_dialect(Dialect::Jinja).unwrap(),
+            engines.for_dialect(Dialect::Jinja),
             &template,
             &inputs,
         ));

@@ -1,5 +1,4 @@
-//! The reach of broken contracts: how many of several templates break each of them, and how often
-//! these templates are downloaded.
+//! The reach of broken contracts: how many of several templates break each of them.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +6,6 @@ use serde::Serialize;
 
 use crate::card::Card;
 use crate::contract::{self, Contract, Judgement, Severity};
-use crate::downloads::Downloads;
 
 /// What the report cards of several templates say together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -19,11 +17,8 @@ pub struct Reach {
     pub unreadable: usize,
     /// How many of them have no error and no warning, not even a known one.
     pub clean: usize,
-    /// The downloads of all of them, if the user gave a list or the hub counts them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub downloads: Option<usize>,
-    /// The broken contracts: errors first, then warnings, limitations and notes. The one with the most
-    /// downloads comes first, or the one that most templates break.
+    /// The broken contracts: errors first, then warnings, limitations and notes. The one that most
+    /// templates break comes first.
     pub contracts: Vec<ContractReach>,
 }
 
@@ -42,12 +37,6 @@ pub struct ContractReach {
     pub percent: f64,
     /// To how many templates it applies.
     pub judged: usize,
-    /// The downloads of the templates that break it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub downloads: Option<usize>,
-    /// The share of all downloads.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub downloads_percent: Option<f64>,
 }
 
 /// Serde passes fields by reference.
@@ -61,11 +50,9 @@ fn id<S: serde::Serializer>(
 
 impl Reach {
     /// The sum of report cards.
-    pub fn of(cards: &[Card], downloads: Option<&Downloads>) -> Reach {
-        let weight = |card: &Card| downloads.map_or(0, |all| all.of(&card.template));
-        let all = downloads.map(|_| cards.iter().map(weight).sum());
+    pub fn of(cards: &[Card]) -> Reach {
         let mut judged: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut broken: BTreeMap<(Severity, &str), (usize, usize)> = BTreeMap::new();
+        let mut broken: BTreeMap<(Severity, &str), usize> = BTreeMap::new();
         for card in cards {
             for finding in &card.findings {
                 let id = finding.contract.id;
@@ -73,9 +60,7 @@ impl Reach {
                     *judged.entry(id).or_default() += 1;
                 }
                 if finding.is_broken() {
-                    let (count, sum) = broken.entry((finding.severity(), id)).or_default();
-                    *count += 1;
-                    *sum += weight(card);
+                    *broken.entry((finding.severity(), id)).or_default() += 1;
                 }
             }
         }
@@ -83,22 +68,17 @@ impl Reach {
         let each =
             severities.flat_map(|severity| contract::ALL.iter().map(move |one| (severity, one)));
         let contracts = each.filter_map(|(severity, contract)| {
-            let (templates, sum) = *broken.get(&(severity, contract.id))?;
+            let templates = *broken.get(&(severity, contract.id))?;
             Some(ContractReach {
                 contract,
                 severity,
                 templates,
                 percent: percent(templates, cards.len()),
                 judged: judged.get(contract.id).copied().unwrap_or(0),
-                downloads: all.map(|_| sum),
-                downloads_percent: all.map(|all| percent(sum, all)),
             })
         });
         let mut contracts: Vec<ContractReach> = contracts.collect();
-        contracts.sort_by_key(|one| {
-            let most = std::cmp::Reverse((one.downloads, one.templates));
-            (one.severity, most)
-        });
+        contracts.sort_by_key(|one| (one.severity, std::cmp::Reverse(one.templates)));
         let is_unreadable = |card: &&Card| card.syntax_error.is_some();
         let is_clean = |card: &&Card| {
             card.syntax_error.is_none() && !card.broken().any(|one| one.severity().is_defect())
@@ -107,7 +87,6 @@ impl Reach {
             templates: cards.len(),
             unreadable: cards.iter().filter(is_unreadable).count(),
             clean: cards.iter().filter(is_clean).count(),
-            downloads: all,
             contracts,
         }
     }
@@ -128,7 +107,7 @@ mod tests {
     use crate::card::examine;
 
     #[test]
-    fn contracts_are_counted_and_weighed() {
+    fn contracts_are_counted() {
         let sound = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}\
             {{ '<|assistant|>' if add_generation_prompt }}";
         let shouting = sound.replace("m.content }}", "m.content }}!");
@@ -146,34 +125,15 @@ mod tests {
                 examine(&JinjaEngine::new(), &template)
             })
             .collect();
-        let reach = Reach::of(&cards, None);
-        assert_eq!(
-            (reach.templates, reach.unreadable, reach.downloads),
-            (4, 1, None)
-        );
+        let reach = Reach::of(&cards);
+        assert_eq!((reach.templates, reach.unreadable), (4, 1));
         let find = |reach: &Reach, id: &str| {
             let mut contracts = reach.contracts.iter();
             contracts.position(|one| one.contract.id == id && one.severity == Severity::Error)
         };
         let kept = &reach.contracts[find(&reach, "messages-kept").unwrap()];
-        assert_eq!(
-            (kept.templates, kept.percent, kept.downloads),
-            (2, 50.0, None)
-        );
+        assert_eq!((kept.templates, kept.percent), (2, 50.0));
         let severities = reach.contracts.iter().map(|one| one.severity);
         assert!(severities.is_sorted());
-
-        // The template that cannot be read breaks `renders`, and is downloaded most.
-        assert!(find(&reach, "messages-kept") < find(&reach, "renders"));
-        let list = [("broken", 90), ("b", 10)];
-        let list = list.map(|(name, count)| (name.to_owned(), count));
-        let weighed = Reach::of(&cards, Some(&list.into_iter().collect()));
-        assert!(find(&weighed, "messages-kept") > find(&weighed, "renders"));
-        let kept = &weighed.contracts[find(&weighed, "messages-kept").unwrap()];
-        assert_eq!(weighed.downloads, Some(100));
-        assert_eq!(
-            (kept.downloads, kept.downloads_percent),
-            (Some(10), Some(10.0))
-        );
     }
 }

@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn what_differs_under_a_setting_alone_is_among_them() {
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let source = |gap: &str| {
             format!(
                 "{{% for m in messages %}}<{{{{ m.role }}}}>{{{{ m.content }}}}{{% endfor %}}<model>\

@@ -122,8 +122,6 @@ pub(crate) enum Command {
     Diff(DiffArguments),
     /// See which answers of a model survive the round trip
     Roundtrip(RoundtripArguments),
-    /// Write a first draft of a response template
-    Infer(InferArguments),
     /// See which places of a template no case reaches
     Cover(CoverArguments),
     /// See which small changes of a template no case notices
@@ -224,23 +222,13 @@ impl Command {
         is_summed_up && self.data().is_none()
     }
 
-    /// Whether the command is to be done again when a file changes.
-    pub(crate) fn is_watched(&self) -> bool {
-        match self {
-            Command::Run(arguments) => arguments.watch,
-            Command::Check(arguments) => arguments.watch,
-            Command::Diff(arguments) => arguments.watch,
-            _ => false,
-        }
-    }
-
     /// What the output is made of, if it is for programs. `None` is text for people.
     pub(crate) fn data(&self) -> Option<Data> {
         let format = match self {
             Command::Render(RenderArguments { raw: true, .. })
             | Command::Show(ShowArguments { raw: true, .. })
             | Command::MockModel(_) => return Some(Data::Bytes),
-            Command::Serve { .. } | Command::Infer(_) => return Some(Data::Json),
+            Command::Serve { .. } => return Some(Data::Json),
             Command::Completions { .. } => return Some(Data::Own),
             #[cfg(feature = "tokens")]
             Command::TokenizerWorker => return Some(Data::Own),
@@ -288,7 +276,7 @@ pub(crate) struct RunArguments {
     /// Test a whole server, prompt and parser: it renders its prompt, a model writes the text that
     /// the template gives a message, and the server reads it. --engine names the program, such as
     /// 'llama-server=llama-server'; default: the cases answer*/* with all Jinja templates
-    #[arg(long, requires = "engine", conflicts_with_all = ["against", "shard", "results", "html", "pairs", "watch"])]
+    #[arg(long, requires = "engine", conflicts_with_all = ["against", "shard", "results", "html", "pairs"])]
     pub(crate) roundtrip: bool,
     /// Also write a page with everything: one file that needs no network
     #[arg(long, value_name = "FILE", value_hint = WRITTEN)]
@@ -305,9 +293,6 @@ pub(crate) struct RunArguments {
     /// The format of the results
     #[arg(long, value_parser = format(&RUNS), default_value = "human")]
     pub(crate) format: Format,
-    /// Do it again whenever one of the files changes, until Ctrl-C
-    #[arg(long, conflicts_with = "output")]
-    pub(crate) watch: bool,
 }
 
 #[derive(Debug, Args)]
@@ -428,9 +413,8 @@ pub(crate) const NEAREST: &str = "nearest";
 #[allow(clippy::struct_excessive_bools)] // each is an option
 pub(crate) struct CheckArguments {
     /// Templates: .jinja, .gotmpl, Modelfile and GGUF files, model folders, Ollama models or
-    /// stores, models by name as hf:ORG/NAME[@REVISION][:FILE] and ollama:NAME[:TAG], all models of
-    /// an organisation as 'hf:ORG/*', or - for a template on standard input (Jinja, or Go if it
-    /// looks like Go); default: the suite's own
+    /// stores, models by name as hf:ORG/NAME[@REVISION][:FILE] and ollama:NAME[:TAG], or - for a
+    /// template on standard input (Jinja, or Go if it looks like Go); default: the suite's own
     #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
     pub(crate) paths: Vec<PathBuf>,
     /// Also say what is wrong with these conversations, by cause: requests, lists of messages, files
@@ -444,10 +428,6 @@ pub(crate) struct CheckArguments {
     pub(crate) dialect: DialectArguments,
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
-    /// Weigh each template by its downloads in this list, CSV, TSV or JSON: the summary shows how
-    /// many of all downloads a broken contract reaches
-    #[arg(long, value_name = "FILE")]
-    pub(crate) downloads: Option<PathBuf>,
     /// Print every card and all evidence, with the differences
     #[arg(long)]
     pub(crate) all: bool,
@@ -503,9 +483,6 @@ pub(crate) struct CheckArguments {
     /// The format of the cards
     #[arg(long, value_parser = format(&CARDS), default_value = "human")]
     pub(crate) format: Format,
-    /// Do it again whenever one of the files changes, until Ctrl-C
-    #[arg(long, conflicts_with = "output")]
-    pub(crate) watch: bool,
 }
 
 /// What may fail a check.
@@ -588,7 +565,7 @@ pub(crate) enum AlsoAccepted {
         rolecall diff old.jinja new.jinja\n  \
         rolecall diff HEAD~1:model model 'tools/*'       the folder as it was, and as it is\n  \
         rolecall diff before.jsonl after.jsonl           two runs, saved with --format jsonl\n  \
-        rolecall diff --engines rolecall-jinja,minijinja 'qwen*'\n  \
+        rolecall diff --engines rolecall-jinja,transformers 'qwen*'\n  \
         rolecall diff --fronts transformers,raw\n\n\
         Exit codes: 0 nothing differs, 1 something does, 2 the request or an input is wrong."
 )]
@@ -618,9 +595,6 @@ pub(crate) struct DiffArguments {
     pub(crate) html: Option<PathBuf>,
     #[arg(long, value_parser = format(&COMPARISONS), default_value = "human")]
     pub(crate) format: Format,
-    /// Do it again whenever one of the files changes, until Ctrl-C
-    #[arg(long, conflicts_with = "output")]
-    pub(crate) watch: bool,
 }
 
 #[derive(Debug, Args)]
@@ -669,18 +643,9 @@ pub(crate) struct ShownArguments {
     /// Engines to show in detail: NAME, or NAME@VERSION; default: a table of all
     #[arg(value_name = "ENGINE")]
     pub(crate) engines: Vec<String>,
-    /// Show where two engines differ, or two versions of one
-    #[arg(long, num_args = 2, value_names = ["X", "Y"], conflicts_with_all = ["engines", "common", "html", "format"])]
-    pub(crate) differ: Vec<String>,
-    /// Show the mistakes of all engines, and the mistakes that only one of them makes
-    #[arg(long, conflicts_with_all = ["engines", "html", "format"])]
-    pub(crate) common: bool,
     /// Show who reads back which template's answers
-    #[arg(long, conflicts_with_all = ["engines", "differ", "common", "html", "format", "all"])]
+    #[arg(long, conflicts_with_all = ["engines", "format", "all"])]
     pub(crate) roundtrip: bool,
-    /// Instead, write a site with everything into a folder: pages and badges that need no network
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["engines", "format"])]
-    pub(crate) html: Option<PathBuf>,
     /// Show all differences, not only the most common ones
     #[arg(long)]
     pub(crate) all: bool,
@@ -731,17 +696,6 @@ pub(crate) struct RoundtripArguments {
     /// Also print the messages that come back, and those that the template does not write
     #[arg(long)]
     pub(crate) all: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct InferArguments {
-    /// The chat template, as `check` takes it
-    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
-    pub(crate) template: PathBuf,
-    #[command(flatten)]
-    pub(crate) set: SetArguments,
-    #[command(flatten)]
-    pub(crate) limits: LimitsArguments,
 }
 
 #[derive(Debug, Args)]

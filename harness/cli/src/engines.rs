@@ -11,20 +11,16 @@ use rolecall_core::invocation;
 use rolecall_core::problem::{misspelt, shown, shown_path, with_did_you_mean};
 use rolecall_core::{Engine, TemplateReader};
 use rolecall_front::engines::Engines;
-use rolecall_front::plain_minijinja::Minijinja;
 use rolecall_io::protocol::{DeathCount, ProtocolEngine, ProtocolLimits};
 use rolecall_suite::reference::Reference;
 use rolecall_suite::replay::Replay;
 use rolecall_suite::saved_run::SavedRun;
 use rolecall_suite::suite::Suite;
 
+use crate::allowed::{self, is_own_checkout};
 use crate::failure::{Failure, complain};
 use crate::limits::ChosenLimits;
-use crate::trust::{self, is_own_checkout};
 use crate::{home, program};
-
-/// The engines that have a new name: the old name, and the present one.
-const RENAMED: [(&str, &str); 2] = [("minijinja-plain", "minijinja"), ("gotmpl", "rolecall-go")];
 
 /// An engine that the user chose.
 pub(crate) enum ChosenEngine<'e> {
@@ -90,8 +86,7 @@ fn open_with<'e>(
     name: &str,
     limits: &ChosenLimits,
 ) -> Result<ChosenEngine<'e>, Failure> {
-    // Plain minijinja does not count all that it takes, so it gets a process of its own.
-    if let Some(engine) = engines.by_name(name).filter(|_| name != Minijinja::NAME) {
+    if let Some(engine) = engines.by_name(name) {
         return Ok(ChosenEngine::InProcess(engine));
     }
     if let Some(reference) = Reference::by_name(name) {
@@ -156,7 +151,7 @@ fn launcher(name: &str) -> Result<Option<PathBuf>, Failure> {
     }
     if is_executable(&program) {
         if !is_own_checkout(&layout) {
-            trust::require(&trust::of_program(&layout, &program))?;
+            allowed::require(&allowed::of_program(&layout, &program))?;
         }
         // The system searches `PATH` for a program without a folder.
         return Ok(Some(std::path::absolute(&program).unwrap_or(program)));
@@ -205,12 +200,23 @@ fn is_executable(path: &Path) -> bool {
 /// The present name of an engine that had another one in earlier versions. Other names stay as they
 /// are.
 pub(crate) fn name_now(name: &str) -> &str {
-    let renamed = RENAMED.iter().find(|(before, _)| *before == name);
-    renamed.map_or(name, |(_, now)| now)
+    if name == "gotmpl" {
+        "rolecall-go"
+    } else {
+        name
+    }
 }
 
 /// The error for an unknown engine.
 pub(crate) fn unknown(engines: &Engines, name: &str) -> Failure {
+    if name == "minijinja" {
+        return Failure::Request(
+            "plain `minijinja` is no engine of this program any more\n  in a checkout of Rolecall, \
+             `scripts/setup-engines minijinja` sets it up; `rolecall-jinja` has the prompts of \
+             transformers"
+                .to_owned(),
+        );
+    }
     let set_up = set_up();
     let known: Vec<&str> = engines
         .all()
@@ -264,7 +270,7 @@ pub(crate) fn configured<'e>(
             if misspelt(name_now(name), known).is_some() && !is_there(&layout.root().join(name)) {
                 return Err(unknown(engines, name));
             }
-            trust::require(&trust::of_line(configuration, dialect.name(), name))?;
+            allowed::require(&allowed::of_line(configuration, dialect.name(), name))?;
         }
         let choice = open_with(false, engines, name, limits)?;
         let found = choice.engine().dialect();
@@ -304,8 +310,7 @@ pub(crate) fn words(text: &str, limits: &ChosenLimits) -> Result<Vec<String>, Fa
     Ok(vec![program.to_string_lossy().into_owned()])
 }
 
-/// The command line that runs one of this program's engines in a process of its own. If the engine
-/// takes too much memory, only that process ends.
+/// The command line that runs one of this program's engines in a process of its own.
 fn served(name: &str, limits: &ChosenLimits) -> Result<Vec<String>, Failure> {
     program::again(&["serve", name, "--limits", &limits.of_render()])
         .map_err(|error| Failure::Request(format!("cannot find this program: {error}")))
@@ -317,7 +322,7 @@ fn installed(reference: &Reference) -> Result<PathBuf, Failure> {
     let installed = home::checkout_references(&layout).join(reference.name);
     if found.is_err() && layout.is_checkout() && installed.is_file() {
         // It is there, and the user has not said that it may be started.
-        trust::require(&trust::of_program(&layout, &installed))?;
+        allowed::require(&allowed::of_program(&layout, &installed))?;
     }
     Ok(found?)
 }

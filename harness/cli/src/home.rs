@@ -12,9 +12,9 @@ use rolecall_suite::reference::Reference;
 use rolecall_suite::workspace::Access;
 use rolecall_suite::workspace::without_suite::Surroundings;
 
+use crate::allowed::{self, is_own_checkout};
 use crate::cache::cache_folder;
 use crate::failure::{Failure, tell};
-use crate::trust::{self, is_own_checkout};
 
 static IS_BUILTIN: OnceLock<bool> = OnceLock::new();
 
@@ -114,7 +114,8 @@ pub(crate) fn references_folder(layout: &Layout) -> Result<PathBuf, Failure> {
         return Ok(folder);
     }
     let installed = checkout_references(layout);
-    if layout.is_checkout() && (is_own_checkout(layout) || trust::are_allowed(layout, &installed)) {
+    if layout.is_checkout() && (is_own_checkout(layout) || allowed::are_allowed(layout, &installed))
+    {
         Ok(installed)
     } else {
         Ok(access().user_folder()?.join("references"))

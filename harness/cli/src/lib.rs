@@ -19,7 +19,7 @@ mod program;
 
 mod cache;
 
-mod trust;
+mod allowed;
 
 mod home;
 
@@ -60,9 +60,6 @@ pub mod library;
 #[cfg(feature = "schema")]
 pub mod schemas;
 
-#[cfg(feature = "watch")]
-mod watch;
-
 use std::io::{self, Write as _};
 use std::panic::resume_unwind;
 use std::process::ExitCode;
@@ -87,22 +84,10 @@ use outputs::Named;
 
 /// Runs the command and finishes its output.
 fn execute(arguments: &args::Arguments, named: &Named) -> Result<Status, Failure> {
-    trust::allow(arguments.output.allow_engines);
+    allowed::allow(arguments.output.allow_engines);
     home::choose(arguments.output.builtin);
     // The command's own: it ends with the command, after the last result is written.
     let _outputs = named.hold()?;
-    #[cfg(feature = "watch")]
-    if arguments.command.is_watched() {
-        return watch::repeat(&named.written());
-    }
-    #[cfg(not(feature = "watch"))]
-    if arguments.command.is_watched() {
-        return Err(Failure::Request(
-            "this program was built without the feature `watch`, and sees no file change\n  in the \
-             repository, `cargo run --package rolecall-cli --` has it"
-                .to_owned(),
-        ));
-    }
     let mut sink = Sink::open(&arguments.output, &arguments.command)?;
     let status = commands::execute(arguments, &mut sink)?;
     sink.close()?;
@@ -135,16 +120,18 @@ fn answer(error: &clap::Error) -> u8 {
 }
 
 /// The names that commands and options had, and those that they have now.
-const RENAMED: [(&str, &str); 10] = [
+const RENAMED: [(&str, &str); 12] = [
     ("man", "help COMMAND"),
     ("parity", "diff A B"),
     ("puppet", "mock-model"),
     ("read-back", "roundtrip"),
+    ("--differ", "diff --engines A,B"),
     ("--prove", "lint FILE --templates TEMPLATE"),
     ("--read-back", "--roundtrip"),
     ("--recorded", "roundtrip --cases FILE"),
     ("trust", "--allow-engines"),
     ("--twins", "diff A B"),
+    ("--watch", "watchexec rolecall …"),
     ("--write-recorded", "roundtrip --all"),
 ];
 

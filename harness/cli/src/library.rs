@@ -170,7 +170,7 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<Report, 
             return Err(Failure::Problems(suite.problems).into());
         }
         let cases: Vec<&Case> = suite.cases.iter().collect();
-        judged.extend(runner.judge_conversations(template, &tokenizers, &cases, &choice));
+        judged.push(runner.judge_conversations(template, &tokenizers, &cases, &choice));
     }
     let mut bases = Vec::new();
     if let Some(base) = options.like {
@@ -187,9 +187,7 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<Report, 
     let bases: Vec<&Comparison> = bases.iter().collect();
     hold_whole()?;
     Ok(Report {
-        json: text(|out| {
-            checked::write(out, &cards, Reach::of(&cards, None), &bases, None, &judged)
-        })?,
+        json: text(|out| checked::write(out, &cards, Reach::of(&cards), &bases, None, &judged))?,
         text: plain(|out| {
             let detail = CardDetail::Marked;
             let mut cards = cards.iter();

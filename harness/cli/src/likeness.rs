@@ -244,9 +244,8 @@ fn compare_one(
             base.text
         )));
     };
-    let problems = session::problems(runner, &other);
-    if !problems.is_empty() {
-        return Err(Failure::Problems(problems));
+    if !other.problems.is_empty() {
+        return Err(Failure::Problems(other.problems));
     }
     let templates = other.templates.as_slice();
     let twin = templates.iter().find(|template| template.name == own.name);
@@ -317,13 +316,8 @@ pub(crate) fn compare_with_base(
     let engines = both
         .each_ref()
         .map(|template| runner.engine(template.dialect));
-    let probes = match engines {
-        [Some(one), Some(other)] => {
-            let compare = || compare_probes([one, other], [&both[0], &both[1]]);
-            guard::contained("the comparison of probes", compare).unwrap_or_default()
-        }
-        _ => Vec::new(),
-    };
+    let compare = || compare_probes(engines, [&both[0], &both[1]]);
+    let probes = guard::contained("the comparison of probes", compare).unwrap_or_default();
     comparison.render(
         [runner, runner],
         sides.map(|(suite, template)| pairs_of(suite, template)),

@@ -8,7 +8,6 @@ use crate::commands::lint::{inspections, proof};
 use crate::commands::list::report as listing;
 use crate::commands::mask::report as mask;
 use crate::commands::matrix::report as matrix;
-use crate::commands::matrix::site::ServersDocument;
 use crate::commands::mutate::report as mutation;
 use crate::commands::probe_engine::report as trial;
 use crate::commands::trace::document as trace_document;
@@ -38,7 +37,6 @@ pub fn files() -> Vec<(String, String)> {
         ("proof", read::<proof::ProofDocument<'_>>()),
         ("probe", read::<trial::TrialDocument>()),
         ("roundtrip-servers", read::<ReturnedLine<'_>>()),
-        ("servers", read::<ServersDocument<'_>>()),
         ("trace", read::<trace_document::TraceDocument<'_>>()),
     ];
     let results = results.map(|(name, text)| (format!("schema/{name}.schema.json"), text));

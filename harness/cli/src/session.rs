@@ -153,14 +153,14 @@ impl Session {
         look: impl Fn(&dyn Engine, &'s Template, Vec<Pair<'s>>) -> Result<T, Unexplored> + Sync,
     ) -> Result<Explored<T>, Failure> {
         let look = |template: &'s Template| {
-            let engine = self.engines.for_dialect(template.dialect)?;
+            let engine = self.engines.for_dialect(template.dialect);
             let pairs = suite.pairs_among(template, &suite.cases).collect();
             let found = look(engine, template, pairs);
-            Some(found.map_err(|why| unexplored(template, &why)))
+            found.map_err(|why| unexplored(template, &why))
         };
         let looked: Vec<Result<T, Problem>> = self
             .own_runner()?
-            .on_its_threads(|| suite.templates.par_iter().filter_map(look).collect());
+            .on_its_threads(|| suite.templates.par_iter().map(look).collect());
         let (mut all, mut problems) = (Vec::new(), Vec::new());
         for one in looked {
             match one {
@@ -253,33 +253,10 @@ impl OneDialect<'_> {
     }
 }
 
-/// Reports the problems of the inputs, and the templates that no engine can render. Returns whether
-/// there were none.
-pub(crate) fn report_input(runner: &Runner<'_>, suite: &Suite) -> Result<bool, Failure> {
-    let problems = problems(runner, suite);
-    report_problems(&problems)?;
-    Ok(problems.is_empty())
-}
-
-/// The problems of the inputs, and the templates that no engine can render.
-pub(crate) fn problems(runner: &Runner<'_>, suite: &Suite) -> Vec<Problem> {
-    let without_engine = suite
-        .templates
-        .iter()
-        .filter(|template| runner.engine(template.dialect).is_none())
-        .map(|template| {
-            let message = format!("no engine renders the dialect `{}`", template.dialect);
-            Problem::new(&template.path, message).help(format!(
-                "`{}` names the engines",
-                invocation::command("list engines")
-            ))
-        });
-    suite
-        .problems
-        .iter()
-        .cloned()
-        .chain(without_engine)
-        .collect()
+/// Reports the problems of the inputs. Returns whether there were none.
+pub(crate) fn report_input(suite: &Suite) -> Result<bool, Failure> {
+    report_problems(&suite.problems)?;
+    Ok(suite.problems.is_empty())
 }
 
 /// The tokenizers of the templates' models, if they are known, and the problems of files that cannot

@@ -89,158 +89,64 @@ pub struct Deaths {
     pub first: String,
 }
 
-/// Watches one render. An observer implements the methods that it needs; the others do nothing.
-pub trait Observer {
-    /// The variable that the program should leave out, although it is always defined, such as
-    /// `tools`.
-    fn left_out(&mut self) -> Option<&'static str> {
-        None
-    }
-
-    /// Whether the observer wants the model's own text. A program may need other code to find it.
-    fn wants_own_text(&self) -> bool {
-        false
-    }
-
-    /// Receives the parts of the prompt that the template marks with `{% generation %}`, as ranges
-    /// of bytes. A program that knows them calls this once, after the render.
-    fn own_text(&mut self, _spans: Vec<Range<usize>>) {}
-
-    /// Whether the observer wants to know which sites the render reaches. A program may need other
-    /// code to tell.
-    fn wants_hits(&self) -> bool {
-        false
-    }
-
-    /// Receives the hits of the render, whatever its outcome is. A program that can tell calls this
-    /// once, after the render. The hits have the order of [`Program::sites`].
-    fn hits(&mut self, _hits: Hits) {}
-
-    /// Whether the observer wants to know where the bytes of the prompt come from. A program may
-    /// need other code to tell.
-    fn wants_spans(&self) -> bool {
-        false
-    }
-
-    /// Receives the spans of the prompt. A program that can tell calls this once, after a render
-    /// that ended in a prompt.
-    fn spans(&mut self, _spans: Vec<Span>) {}
-
-    /// Whether the observer wants to know what the decisions of the render look at. A program may
-    /// need other code to tell.
-    fn wants_decisions(&self) -> bool {
-        false
-    }
-
-    /// Receives what the decisions of the render looked at, whatever its outcome is. A program that
-    /// can tell calls this once, after the render. Sites have the order of [`Program::sites`].
-    fn decisions(&mut self, _decisions: Decisions) {}
+/// What a program may say of a render besides its outcome. It may need other code to find it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// The parts of the prompt that the template marks with `{% generation %}`.
+    OwnText,
+    /// Which sites the render reaches.
+    Hits,
+    /// Where the bytes of the prompt come from.
+    Spans,
+    /// What the decisions of the render look at.
+    Decisions,
 }
 
-/// Watches nothing.
-impl Observer for () {}
-
-/// Leaves a variable out.
-#[derive(Debug, Clone, Copy)]
-pub struct OmittedVariable {
-    variable: &'static str,
-    /// Whether the program has asked for it.
+/// Watches one render: what the caller wants to know, and what the program says after the render. What
+/// a program cannot tell stays `None`.
+#[derive(Debug, Clone, Default)]
+pub struct Observer {
+    wanted: &'static [Wanted],
+    left_out: Option<&'static str>,
+    /// Whether the program has asked for the variable to leave out.
     pub is_asked: bool,
-}
-
-impl OmittedVariable {
-    /// Leaves this variable out.
-    pub fn new(variable: &'static str) -> OmittedVariable {
-        OmittedVariable {
-            variable,
-            is_asked: false,
-        }
-    }
-}
-
-impl Observer for OmittedVariable {
-    fn left_out(&mut self) -> Option<&'static str> {
-        self.is_asked = true;
-        Some(self.variable)
-    }
-}
-
-/// Keeps the ranges of the model's own text.
-#[derive(Debug, Clone, Default)]
-pub struct OwnText {
-    /// The ranges of bytes, in the order of the prompt. None if the template refuses, if it marks
-    /// nothing, or if the program cannot tell.
-    pub spans: Option<Vec<Range<usize>>>,
-}
-
-impl Observer for OwnText {
-    fn wants_own_text(&self) -> bool {
-        true
-    }
-
-    fn own_text(&mut self, spans: Vec<Range<usize>>) {
-        self.spans = Some(spans);
-    }
-}
-
-/// Keeps the hits of a render.
-#[derive(Debug, Clone, Default)]
-pub struct Coverage {
-    /// The hits. None if the program cannot tell, or if no template ran.
+    /// The model's own text, as ranges of bytes in the order of the prompt. None if the template
+    /// refuses or marks nothing.
+    pub own_text: Option<Vec<Range<usize>>>,
+    /// The hits, in the order of [`Program::sites`]. None if no template ran.
     pub hits: Option<Hits>,
-}
-
-impl Observer for Coverage {
-    fn wants_hits(&self) -> bool {
-        true
-    }
-
-    fn hits(&mut self, hits: Hits) {
-        self.hits = Some(hits);
-    }
-}
-
-/// Keeps the spans of a prompt.
-#[derive(Debug, Clone, Default)]
-pub struct Provenance {
-    /// The spans. None if the template refuses, or if the program cannot tell.
+    /// The spans of the prompt. None if the template refuses.
     pub spans: Option<Vec<Span>>,
-}
-
-impl Observer for Provenance {
-    fn wants_spans(&self) -> bool {
-        true
-    }
-
-    fn spans(&mut self, spans: Vec<Span>) {
-        self.spans = Some(spans);
-    }
-}
-
-/// Keeps the spans of a prompt, and what the decisions of its render looked at.
-#[derive(Debug, Clone, Default)]
-pub struct Examination {
-    /// The spans. None if the template refuses, or if the program cannot tell.
-    pub spans: Option<Vec<Span>>,
-    /// The decisions. None if the program cannot tell.
+    /// The decisions, whatever the outcome is. Sites have the order of [`Program::sites`].
     pub decisions: Option<Decisions>,
 }
 
-impl Observer for Examination {
-    fn wants_spans(&self) -> bool {
-        true
+impl Observer {
+    /// Wants to know these things.
+    pub fn of(wanted: &'static [Wanted]) -> Observer {
+        Observer {
+            wanted,
+            ..Observer::default()
+        }
     }
 
-    fn spans(&mut self, spans: Vec<Span>) {
-        self.spans = Some(spans);
+    /// Leaves out a variable that is always defined, such as `tools`.
+    pub fn without(variable: &'static str) -> Observer {
+        Observer {
+            left_out: Some(variable),
+            ..Observer::default()
+        }
     }
 
-    fn wants_decisions(&self) -> bool {
-        true
+    /// Whether the caller wants to know something.
+    pub fn wants(&self, what: Wanted) -> bool {
+        self.wanted.contains(&what)
     }
 
-    fn decisions(&mut self, decisions: Decisions) {
-        self.decisions = Some(decisions);
+    /// The variable that the program should leave out.
+    pub fn left_out(&mut self) -> Option<&'static str> {
+        self.is_asked = true;
+        self.left_out
     }
 }
 
@@ -248,7 +154,7 @@ impl Observer for Examination {
 pub trait Program: Send + Sync {
     /// Renders one conversation while an observer watches. A program that is not observable ignores
     /// the observer.
-    fn render_with(&self, conversation: &Conversation<'_>, observer: &mut dyn Observer) -> Outcome;
+    fn render_with(&self, conversation: &Conversation<'_>, observer: &mut Observer) -> Outcome;
 
     /// Whether the program serves observers.
     fn is_observable(&self) -> bool {
@@ -257,7 +163,7 @@ pub trait Program: Send + Sync {
 
     /// Renders one conversation. Failures, refusals and limits are outcomes, too.
     fn render(&self, conversation: &Conversation<'_>) -> Outcome {
-        self.render_with(conversation, &mut ())
+        self.render_with(conversation, &mut Observer::default())
     }
 
     /// Renders one case with [`Program::render`], for callers that use each conversation once.

@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::conversation::Conversation;
 use crate::coverage::{Hits, Site};
-use crate::engine::{Coverage, Engine, Observer, Program, UnknownName};
+use crate::engine::{Engine, Observer, Program, UnknownName, Wanted};
 pub use crate::large_stack::{STACK, on_large_stack};
 use crate::limits::Limits;
 use crate::outcome::{Outcome, Refusal};
@@ -79,7 +79,7 @@ impl LoadedTemplate {
     pub fn render_with(
         &self,
         conversation: &Conversation<'_>,
-        observer: &mut dyn Observer,
+        observer: &mut Observer,
     ) -> Option<Outcome> {
         match &self.program {
             Ok(program) if !program.is_observable() => None,
@@ -95,7 +95,7 @@ impl LoadedTemplate {
     /// engine refused the template or cannot tell.
     pub fn render_covered(&self, conversation: &Conversation<'_>) -> Option<(Outcome, Hits)> {
         let program = self.program.as_ref().ok()?;
-        let mut coverage = Coverage::default();
+        let mut coverage = Observer::of(&[Wanted::Hits]);
         let outcome = guarded(|| program.render_with(conversation, &mut coverage)).ok()?;
         Some((outcome, coverage.hits?))
     }
@@ -105,7 +105,7 @@ impl LoadedTemplate {
     pub fn render_examined(
         &self,
         conversation: &Conversation<'_>,
-        observer: &mut dyn Observer,
+        observer: &mut Observer,
     ) -> Outcome {
         match &self.program {
             Ok(program) => guarded(|| program.render_with(conversation, observer))
@@ -259,7 +259,7 @@ mod tests {
     }
 
     impl Program for Panics {
-        fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
+        fn render_with(&self, conversation: &Conversation<'_>, _: &mut Observer) -> Outcome {
             let first = &conversation.case().messages[0];
             Outcome::Rendered {
                 text: first.to_string(),

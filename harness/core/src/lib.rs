@@ -130,10 +130,7 @@ pub use conversation::{Beginning, Conversation};
 pub use coverage::{Branch, Hits, Recorder, Site, SiteKind};
 pub use cut::Cut;
 pub use decision::Decisions;
-pub use engine::{
-    Coverage, Deaths, Engine, Examination, NameKind, Observer, OmittedVariable, OwnText, Program,
-    Provenance, UnknownName,
-};
+pub use engine::{Deaths, Engine, NameKind, Observer, Program, UnknownName, Wanted};
 pub use limits::Limits;
 pub use mutation::{Mutation, MutationKind};
 pub use outcome::{Limit, Outcome, OutcomeKind, Refusal, Stage};

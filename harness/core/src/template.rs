@@ -41,8 +41,6 @@ pub struct Template {
     pub about: Option<String>,
     /// Where it came from, and its licence.
     pub origin: Option<String>,
-    /// The name that it shares with its ports, which should give the same prompts.
-    pub family: Option<String>,
     /// The special tokens, such as `bos_token`, as the tokenizer passes them.
     pub special_tokens: Map<String, Value>,
     /// Whether nobody sets more tokens than these: its card takes none for granted then. So it is in a
@@ -158,7 +156,6 @@ impl Template {
             source: source.to_owned(),
             about: None,
             origin: None,
-            family: None,
             special_tokens: Map::new(),
             has_all_tokens: false,
             vocabulary: Vec::new(),

@@ -3,8 +3,6 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 #![cfg_attr(not(test), deny(clippy::string_slice, clippy::indexing_slicing))]
 
-pub mod plain_minijinja;
-
 pub mod front;
 
 pub mod sanitizing;

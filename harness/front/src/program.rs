@@ -4,10 +4,7 @@ use std::ops::Range;
 
 use rolecall_core::guard::{LoadedTemplate, load, load_with_front};
 use rolecall_core::provenance::Span;
-use rolecall_core::{
-    Engine, Examination, Hits, Limits, Observer, OmittedVariable, Outcome, OwnText, Provenance,
-    Site, Template,
-};
+use rolecall_core::{Engine, Hits, Limits, Observer, Outcome, Site, Template, Wanted};
 
 use crate::front::{Front, ModelProfile};
 use crate::prepared_case::PreparedCase;
@@ -70,7 +67,7 @@ impl<'t> FrontProgram<'t> {
 
     /// The outcome of a case for users of its front.
     pub fn outcome(&self, input: &PreparedCase<'_>) -> Outcome {
-        self.watched(input, &mut ())
+        self.watched(input, &mut Observer::default())
     }
 
     /// The outcome without a variable that is otherwise always defined. None if the engine cannot
@@ -92,7 +89,7 @@ impl<'t> FrontProgram<'t> {
             Err(refusal) => return Some(refusal),
         };
         let loaded = self.loaded_of(template);
-        let mut observer = OmittedVariable::new(variable);
+        let mut observer = Observer::without(variable);
         let rendered = loaded.render_with(&input.seen, &mut observer)?;
         if !observer.is_asked && loaded.refusal().is_none() {
             return None;
@@ -110,16 +107,16 @@ impl<'t> FrontProgram<'t> {
     pub fn own_text(&self, input: &PreparedCase<'_>) -> Option<(String, Vec<Range<usize>>)> {
         let seen = &input.seen;
         let template = input.front.choose(self.template, seen.case()).ok()?;
-        let mut observer = OwnText::default();
+        let mut observer = Observer::of(&[Wanted::OwnText]);
         let outcome = self.loaded_of(template).render_with(seen, &mut observer)?;
-        Some((outcome.into_prompt().ok()?, observer.spans?))
+        Some((outcome.into_prompt().ok()?, observer.own_text?))
     }
 
     /// The outcome of a case for users of its front, and what the model learns of its prompt: what the
     /// engine says, or what the template marks. None if neither says so.
     pub fn learned(&self, input: &PreparedCase<'_>) -> (Outcome, Option<Vec<Range<usize>>>) {
-        let mut observer = OwnText::default();
-        (self.watched(input, &mut observer), observer.spans)
+        let mut observer = Observer::of(&[Wanted::OwnText]);
+        (self.watched(input, &mut observer), observer.own_text)
     }
 
     /// The outcome of a case for users of its front, and what the render reaches in the template
@@ -154,14 +151,14 @@ impl<'t> FrontProgram<'t> {
     /// sources are in the template that the front picks, and in the case that templates see. No
     /// spans if there is no prompt, or if the engine cannot tell.
     pub fn traced(&self, input: &PreparedCase<'_>) -> (Outcome, Option<Vec<Span>>) {
-        let mut provenance = Provenance::default();
+        let mut provenance = Observer::of(&[Wanted::Spans]);
         let outcome = self.watched(input, &mut provenance);
         (outcome.clone(), within(&outcome, provenance.spans))
     }
 
     /// The same, and what the decisions of the render looked at.
-    pub fn examined(&self, input: &PreparedCase<'_>) -> (Outcome, Examination) {
-        let mut examination = Examination::default();
+    pub fn examined(&self, input: &PreparedCase<'_>) -> (Outcome, Observer) {
+        let mut examination = Observer::of(&[Wanted::Spans, Wanted::Decisions]);
         let outcome = self.watched(input, &mut examination);
         examination.spans = within(&outcome, examination.spans);
         (outcome, examination)
@@ -175,7 +172,7 @@ impl<'t> FrontProgram<'t> {
         input: &'c PreparedCase<'c>,
         count: usize,
         add_generation_prompt: bool,
-        observer: &mut dyn Observer,
+        observer: &mut Observer,
     ) -> Option<Outcome> {
         let mut with_front = self.with_front.iter();
         let has_front = with_front.any(|(known, _)| *known == input.front);
@@ -188,7 +185,7 @@ impl<'t> FrontProgram<'t> {
 
     /// The outcome of a case for users of its front, while an observer watches the template that the
     /// front picks, or the engine if it is an application itself.
-    fn watched(&self, input: &PreparedCase<'_>, observer: &mut dyn Observer) -> Outcome {
+    fn watched(&self, input: &PreparedCase<'_>, observer: &mut Observer) -> Outcome {
         let mut with_front = self.with_front.iter();
         if let Some((_, loaded)) = with_front.find(|(known, _)| *known == input.front) {
             return loaded.render_examined(&input.written, observer);
@@ -260,7 +257,7 @@ mod tests {
         let engines = Engines::default();
         let mut template = Template::from_source("t", Dialect::Jinja, "{{ messages[0].content }}");
         template.front = Some(front.to_owned());
-        let engine = engines.for_dialect(template.dialect).unwrap();
+        let engine = engines.for_dialect(template.dialect);
         let program = FrontProgram::load(engine, &template);
         let case = Case::from_messages(vec![json!({"role": "user", "content": "x"})]);
         program.outcome(&PreparedCase::new(
@@ -283,8 +280,10 @@ mod tests {
         }
     }
 
-    /// Renders the text of the first message after a literal, and says so.
-    struct Traced;
+    /// Renders the text of the first message after a literal, and says so if it can.
+    struct Traced {
+        can_tell: bool,
+    }
 
     impl Engine for Traced {
         fn name(&self) -> &'static str {
@@ -300,7 +299,7 @@ mod tests {
             Dialect::Jinja
         }
         fn compile(&self, _: &Template) -> Result<Box<dyn Program>, Refusal> {
-            Ok(Box::new(Traced))
+            Ok(Box::new(Traced { ..*self }))
         }
     }
 
@@ -308,11 +307,7 @@ mod tests {
         fn is_observable(&self) -> bool {
             true
         }
-        fn render_with(
-            &self,
-            conversation: &Conversation<'_>,
-            observer: &mut dyn Observer,
-        ) -> Outcome {
+        fn render_with(&self, conversation: &Conversation<'_>, observer: &mut Observer) -> Outcome {
             let content = conversation.case().messages[0]["content"].as_str().unwrap();
             let mut spans = Spans::default();
             let none = Arc::from([]);
@@ -323,8 +318,8 @@ mod tests {
             });
             let bytes = 0..content.len();
             spans.push(bytes.len(), Origin::Input { input, bytes }, &none);
-            if observer.wants_spans() {
-                observer.spans(spans.into_list());
+            if self.can_tell && observer.wants(Wanted::Spans) {
+                observer.spans = Some(spans.into_list());
             }
             let text = format!("> {content}");
             Outcome::Rendered { text }
@@ -334,7 +329,7 @@ mod tests {
     #[test]
     fn spans_end_with_the_prompt_that_a_front_cuts() {
         let template = Template::from_source("t", Dialect::Jinja, "> {{ messages[0].content }}");
-        let program = FrontProgram::load(&Traced, &template);
+        let program = FrontProgram::load(&Traced { can_tell: true }, &template);
         let mut case = Case::from_messages(vec![json!({"role": "assistant", "content": "It is"})]);
         let traced = |case: &Case| {
             let front = Front::of(&template);
@@ -364,13 +359,11 @@ mod tests {
 
     #[test]
     fn a_program_that_cannot_tell_gives_the_prompt_alone() {
-        let engines = Engines::default();
-        let template = Template::from_source("t", Dialect::Jinja, "x");
-        let plain = engines.by_name("minijinja").unwrap();
-        let program = FrontProgram::load(plain, &template);
+        let template = Template::from_source("t", Dialect::Jinja, "");
+        let program = FrontProgram::load(&Traced { can_tell: false }, &template);
         let case = Case::from_messages(vec![json!({"role": "user", "content": "q"})]);
         let input = PreparedCase::new(&case, Front::Raw, &program.model);
-        let rendered = Outcome::Rendered { text: "x".into() };
+        let rendered = Outcome::Rendered { text: "> q".into() };
         assert_eq!(program.traced(&input), (rendered, None));
     }
 }

@@ -90,9 +90,9 @@ use serde_json::Value as Json;
 pub use rolecall_core::guard;
 pub use rolecall_core::provenance::{Input, InputKind, Origin, Span};
 pub use rolecall_core::{
-    Case, Conversation, Coverage, Decisions, Dialect, Engine, Examination, Hits, Limit, Limits,
-    Moment, Mutation, MutationKind, Observer, OllamaSetup, Outcome, Program, Refusal, Site, Stage,
-    Template, UnknownName, Variable, Words,
+    Case, Conversation, Decisions, Dialect, Engine, Hits, Limit, Limits, Moment, Mutation,
+    MutationKind, Observer, OllamaSetup, Outcome, Program, Refusal, Site, Stage, Template,
+    UnknownName, Variable, Wanted, Words,
 };
 
 pub use abilities::Abilities;
@@ -259,7 +259,7 @@ impl Engine for GoEngine {
 }
 
 impl Program for GoProgram {
-    fn render_with(&self, conversation: &Conversation<'_>, observer: &mut dyn Observer) -> Outcome {
+    fn render_with(&self, conversation: &Conversation<'_>, observer: &mut Observer) -> Outcome {
         match self.roots(conversation) {
             Ok(roots) => self.render_roots(conversation, &roots, observer),
             Err(refusal) => refusal,
@@ -392,31 +392,27 @@ impl GoProgram {
         &self,
         conversation: &Conversation<'_>,
         roots: &Roots,
-        observer: &mut dyn Observer,
+        observer: &mut Observer,
     ) -> Outcome {
         let mut watched = Watched {
             recorder: observer
-                .wants_hits()
+                .wants(Wanted::Hits)
                 .then(|| SiteRecorder::new(self.own_sites())),
-            trace: (observer.wants_spans() || observer.wants_decisions())
+            trace: (observer.wants(Wanted::Spans) || observer.wants(Wanted::Decisions))
                 .then(|| Box::new(self.trace(conversation, roots))),
             spans: None,
             decisions: None,
         };
-        if observer.wants_decisions()
+        if observer.wants(Wanted::Decisions)
             && let Some(trace) = &mut watched.trace
         {
             trace.decisions = Some(Box::default());
         }
         let rendered = self.run(conversation.case(), roots, &mut watched);
-        if let Some(recorder) = watched.recorder {
-            observer.hits(recorder.into_hits());
-        }
-        if let Some(decisions) = watched.decisions {
-            observer.decisions(decisions);
-        }
-        if let (Ok(_), Some(spans), true) = (&rendered, watched.spans, observer.wants_spans()) {
-            observer.spans(spans);
+        observer.hits = watched.recorder.map(SiteRecorder::into_hits);
+        observer.decisions = watched.decisions;
+        if rendered.is_ok() && observer.wants(Wanted::Spans) {
+            observer.spans = watched.spans;
         }
         rendered
             .map_err(|error| error.refusal(Stage::Render))

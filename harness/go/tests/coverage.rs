@@ -5,7 +5,8 @@
 
 use rolecall_core::SiteKind;
 use rolecall_go::{
-    Case, Conversation, Coverage, Dialect, GoEngine, Limits, Outcome, Program, Site, Template,
+    Case, Conversation, Dialect, GoEngine, Limits, Observer, Outcome, Program, Site, Template,
+    Wanted,
 };
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ fn covered(source: &str, messages: &[Value]) -> Vec<String> {
     let program = GoEngine::new().program(&template).unwrap();
     let case = Case::from_messages(messages.to_vec());
     let conversation = Conversation::new(&case);
-    let mut coverage = Coverage::default();
+    let mut coverage = Observer::of(&[Wanted::Hits]);
     let outcome = program.render_with(&conversation, &mut coverage);
     assert_eq!(outcome, program.render(&conversation));
     let hits = coverage.hits.unwrap();
@@ -166,7 +167,7 @@ fn a_covered_render_has_the_limits_of_a_plain_one() {
         };
         let program = GoEngine::with_limits(limits).program(&template).unwrap();
         let plain = program.render(&conversation);
-        let covered = program.render_with(&conversation, &mut Coverage::default());
+        let covered = program.render_with(&conversation, &mut Observer::of(&[Wanted::Hits]));
         assert_eq!(covered, plain, "{fuel}");
         rendered += usize::from(matches!(plain, Outcome::Rendered { .. }));
     }

@@ -4,7 +4,9 @@
 #![allow(clippy::unwrap_used)]
 
 use rolecall_core::decision::{Look, OperandValue};
-use rolecall_go::{Case, Conversation, Dialect, Examination, GoEngine, Origin, Program, Template};
+use rolecall_go::{
+    Case, Conversation, Dialect, GoEngine, Observer, Origin, Program, Template, Wanted,
+};
 use serde_json::json;
 
 fn line(source: &str, look: &Look) -> String {
@@ -38,7 +40,7 @@ fn decided(source: &str, case: &Case) -> Vec<String> {
     let template = Template::from_source("t", Dialect::Go, source);
     let program = GoEngine::new().program(&template).unwrap();
     let conversation = Conversation::new(case);
-    let mut examination = Examination::default();
+    let mut examination = Observer::of(&[Wanted::Spans, Wanted::Decisions]);
     let outcome = program.render_with(&conversation, &mut examination);
     assert_eq!(outcome, program.render(&conversation));
     let decisions = examination.decisions.unwrap();

@@ -6,17 +6,16 @@
 use std::fs;
 use std::path::Path;
 
-use rolecall_core::Provenance;
 use rolecall_go::{
-    Case, Conversation, Dialect, GoEngine, Input, InputKind, Limits, Origin, Outcome, Program,
-    Span, Template,
+    Case, Conversation, Dialect, GoEngine, Input, InputKind, Limits, Observer, Origin, Outcome,
+    Program, Span, Template, Wanted,
 };
 use serde_json::{Value, json};
 
 /// A prompt with its spans. The traced render must have the outcome of a plain one.
 fn traced(program: &impl Program, case: &Case) -> Option<(String, Vec<Span>)> {
     let conversation = Conversation::new(case);
-    let mut provenance = Provenance::default();
+    let mut provenance = Observer::of(&[Wanted::Spans]);
     let outcome = program.render_with(&conversation, &mut provenance);
     assert_eq!(outcome, program.render(&conversation));
     let Outcome::Rendered { text } = outcome else {

@@ -108,7 +108,7 @@ impl ReadNames {
     /// if one of them is for Go or cannot be compiled: then nobody can say what is not read.
     pub fn of<'t>(templates: impl IntoIterator<Item = &'t Template>) -> Option<ReadNames> {
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja)?;
+        let engine = engines.for_dialect(Dialect::Jinja);
         let mut all: Option<BTreeSet<String>> = None;
         for template in templates {
             let named = template.named.iter().map(|(_, named)| named);

@@ -97,7 +97,6 @@ pub(crate) fn read_template_in(
             path: path.to_path_buf(),
             about: sidecar.about,
             origin: sidecar.origin,
-            family: sidecar.family,
             special_tokens: sidecar.special_tokens,
             variables: sidecar.variables,
             front: sidecar.front.map(|front| front.name().to_owned()),
@@ -115,7 +114,6 @@ pub(crate) fn read_template_in(
 struct SidecarContent {
     about: Option<String>,
     origin: Option<String>,
-    family: Option<String>,
     special_tokens: Map<String, Value>,
     variables: Vec<(String, Variable)>,
     front: Option<Front>,
@@ -175,7 +173,6 @@ fn read_sidecar(
         SidecarContent {
             about: root.text_of("about"),
             origin: root.text_of("origin"),
-            family: root.text_of("family"),
             special_tokens: special_tokens(fields("special_tokens")),
             variables: variables(document, fields("variables")),
             front: root

@@ -122,9 +122,9 @@ use minijinja::Error;
 #[cfg(feature = "guard")]
 pub use rolecall_core::guard;
 pub use rolecall_core::{
-    Case, Conversation, Coverage, Decisions, Dialect, Engine, Examination, Hits, Limit, Limits,
-    Moment, Mutation, MutationKind, Observer, OmittedVariable, Outcome, OwnText, Program,
-    Provenance, Refusal, Site, Stage, Template, UnknownName, Variable, Words,
+    Case, Conversation, Decisions, Dialect, Engine, Hits, Limit, Limits, Moment, Mutation,
+    MutationKind, Observer, Outcome, Program, Refusal, Site, Stage, Template, UnknownName,
+    Variable, Wanted, Words,
 };
 
 pub use compile::content_loops::ContentLoops;
@@ -341,25 +341,25 @@ impl Engine for JinjaEngine {
 }
 
 impl Program for JinjaProgram {
-    fn render_with(&self, conversation: &Conversation<'_>, observer: &mut dyn Observer) -> Outcome {
+    fn render_with(&self, conversation: &Conversation<'_>, observer: &mut Observer) -> Outcome {
         let without = observer.left_out();
         let root = || context::Context::new(&self.template.variables, conversation, without);
-        if observer.wants_own_text()
+        if observer.wants(Wanted::OwnText)
             && let Some((text, spans)) = self.tracked(conversation, root())
         {
-            observer.own_text(spans);
+            observer.own_text = Some(spans);
             return Outcome::Rendered { text };
         }
-        if observer.wants_spans() || observer.wants_decisions() {
+        if observer.wants(Wanted::Spans) || observer.wants(Wanted::Decisions) {
             let outcome = self.render(conversation);
             self.examine(conversation, root(), &outcome, observer);
             return outcome;
         }
-        let form = observer.wants_hits().then(|| self.instrumented());
+        let form = observer.wants(Wanted::Hits).then(|| self.instrumented());
         let rendered = if let Some(form) = form.flatten() {
             let render = || self.run(&form.code, root(), conversation);
             let (rendered, hits) = coverage::recorded(form.sites.len(), render);
-            observer.hits(hits);
+            observer.hits = Some(hits);
             rendered
         } else {
             self.run(&self.template.code, root(), conversation)
@@ -442,7 +442,7 @@ impl JinjaProgram {
         conversation: &Conversation<'_>,
         root: context::Context,
         outcome: &Outcome,
-        observer: &mut dyn Observer,
+        observer: &mut Observer,
     ) {
         let Some(traced) = self.instrumented() else {
             return;
@@ -453,8 +453,9 @@ impl JinjaProgram {
                 self.run(&traced.code, root, conversation)
             })
         };
-        let ((rendered, spans), decisions) = decisions::noted(observer.wants_decisions(), render);
-        let rendered: Outcome = rendered.into();
+        let ((found, spans), decisions) =
+            decisions::noted(observer.wants(Wanted::Decisions), render);
+        let rendered: Outcome = found.into();
         // The message of a failure may name what is missing.
         let is_alike = match (&rendered, outcome) {
             (Outcome::Failed { line, .. }, Outcome::Failed { line: other, .. }) => line == other,
@@ -466,18 +467,19 @@ impl JinjaProgram {
         if let Some(mut decisions) = decisions {
             let literals = decisions.literals_mut();
             literals.for_each(|source| *source = self.place(source.start)..self.place(source.end));
-            observer.decisions(decisions);
+            observer.decisions = Some(decisions);
         }
         let (Outcome::Rendered { text }, Some(mut spans)) = (outcome, spans) else {
             return;
         };
-        if observer.wants_spans() && spans.last().map_or(0, |last| last.prompt.end) == text.len() {
+        let end = spans.last().map_or(0, |last| last.prompt.end);
+        if observer.wants(Wanted::Spans) && end == text.len() {
             for span in &mut spans {
                 if let Origin::Literal { source } = &mut span.origin {
                     *source = self.place(source.start)..self.place(source.end);
                 }
             }
-            observer.spans(spans);
+            observer.spans = Some(spans);
         }
     }
 
@@ -589,7 +591,7 @@ mod tests {
         let conversation = Conversation::new(&case);
         let outcome = |text: &str| Outcome::Rendered { text: text.into() };
         assert_eq!(program.render(&conversation), outcome("True False"));
-        let mut observer = OmittedVariable::new("tools");
+        let mut observer = Observer::without("tools");
         let without = program.render_with(&conversation, &mut observer);
         assert_eq!(without, outcome("False False"));
         assert!(observer.is_asked);

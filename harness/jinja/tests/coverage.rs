@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 use rolecall_jinja::{
-    Case, Conversation, Coverage, Dialect, Hits, JinjaEngine, JinjaProgram, Limits, Outcome,
-    Program, Site, Template,
+    Case, Conversation, Dialect, Hits, JinjaEngine, JinjaProgram, Limits, Observer, Outcome,
+    Program, Site, Template, Wanted,
 };
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn program(source: &str) -> JinjaProgram {
 fn hits(program: &JinjaProgram, messages: &[Value]) -> Hits {
     let case = Case::from_messages(messages.to_vec());
     let conversation = Conversation::new(&case);
-    let mut coverage = Coverage::default();
+    let mut coverage = Observer::of(&[Wanted::Hits]);
     let covered = program.render_with(&conversation, &mut coverage);
     assert_eq!(covered, program.render(&conversation));
     coverage.hits.unwrap()
@@ -241,7 +241,7 @@ fn a_covered_render_has_the_limits_of_a_plain_one() {
         };
         let program = JinjaEngine::with_limits(limits).program(&template).unwrap();
         let plain = program.render(&conversation);
-        let covered = program.render_with(&conversation, &mut Coverage::default());
+        let covered = program.render_with(&conversation, &mut Observer::of(&[Wanted::Hits]));
         assert_eq!(covered, plain, "{fuel}");
         branches[usize::from(matches!(plain, Outcome::Rendered { .. }))] += 1;
     }

@@ -6,7 +6,7 @@
 use rolecall_core::decision::{Decisions, Look, Operand, OperandValue};
 use rolecall_core::provenance::Origin;
 use rolecall_jinja::{
-    Case, Conversation, Dialect, Examination, JinjaEngine, Observer, Outcome, Program, Template,
+    Case, Conversation, Dialect, JinjaEngine, Observer, Outcome, Program, Template, Wanted,
 };
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ fn line(source: &str, look: &Look) -> String {
 fn examined(template: &Template, case: &Case) -> (Outcome, Decisions) {
     let program = JinjaEngine::new().program(template).unwrap();
     let conversation = Conversation::new(case);
-    let mut examination = Examination::default();
+    let mut examination = Observer::of(&[Wanted::Spans, Wanted::Decisions]);
     let outcome = program.render_with(&conversation, &mut examination);
     assert_eq!(outcome, program.render(&conversation));
     (outcome, examination.decisions.unwrap())
@@ -241,18 +241,9 @@ fn the_places_of_literals_are_those_of_the_file() {
 
 #[test]
 fn nothing_is_noted_for_those_who_do_not_ask() {
-    struct Spans(bool);
-    impl Observer for Spans {
-        fn wants_spans(&self) -> bool {
-            true
-        }
-        fn decisions(&mut self, _: Decisions) {
-            self.0 = true;
-        }
-    }
     let template = Template::from_source("t", Dialect::Jinja, "{% if messages %}{% endif %}");
     let program = JinjaEngine::new().program(&template).unwrap();
-    let mut spans = Spans(false);
+    let mut spans = Observer::of(&[Wanted::Spans]);
     program.render_with(&Conversation::new(&Case::from_messages(vec![])), &mut spans);
-    assert!(!spans.0);
+    assert!(spans.decisions.is_none());
 }

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 
 use regex::Regex;
 use rolecall_core::guard::load;
-use rolecall_core::{Case, Conversation, Dialect, Outcome, OutcomeKind, OwnText, Template};
+use rolecall_core::{
+    Case, Conversation, Dialect, Observer, Outcome, OutcomeKind, Template, Wanted,
+};
 use rolecall_jinja::JinjaEngine;
 use serde_json::Value;
 
@@ -359,10 +361,10 @@ fn generation_blocks_are_where_transformers_finds_them() {
         let conversation = Conversation::new(&case);
         let rendered = Outcome::Rendered { text: text.clone() };
         assert_eq!(loaded.render(&conversation), rendered, "{source}");
-        let mut observer = OwnText::default();
+        let mut observer = Observer::of(&[Wanted::OwnText]);
         let outcome = loaded.render_with(&conversation, &mut observer);
         assert_eq!(outcome, Some(rendered), "{source}");
-        let found = observer.spans.unwrap_or_default();
+        let found = observer.own_text.unwrap_or_default();
         let found: Vec<_> = found.iter().map(|s| [s.start, s.end]).collect();
         assert_eq!(found, spans, "{source}");
     }

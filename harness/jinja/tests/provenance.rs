@@ -5,7 +5,7 @@
 
 use rolecall_core::provenance::{Origin, Span};
 use rolecall_jinja::{
-    Case, Conversation, Dialect, JinjaEngine, Outcome, Program, Provenance, Template,
+    Case, Conversation, Dialect, JinjaEngine, Observer, Outcome, Program, Template, Wanted,
 };
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ fn line(source: &str, prompt: &str, span: &Span) -> String {
 fn traced_template(template: &Template, case: &Case) -> Vec<String> {
     let program = JinjaEngine::new().program(template).unwrap();
     let conversation = Conversation::new(case);
-    let mut provenance = Provenance::default();
+    let mut provenance = Observer::of(&[Wanted::Spans]);
     let outcome = program.render_with(&conversation, &mut provenance);
     assert_eq!(outcome, program.render(&conversation));
     let Outcome::Rendered { text } = outcome else {

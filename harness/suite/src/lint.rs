@@ -49,7 +49,6 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     snapshots(layout, suite, &accepted, &mut findings);
     self::records(layout, suite, &accepted, &records, &mut findings);
     self::divergences(suite, &accepted, &records, &divergences, &mut findings);
-    families(suite, &mut findings);
     findings.extend(known_defects::unknown_contracts(&suite.templates));
     findings.extend(measurement::problems(layout));
     findings.extend(measurement::roundtrip::problems(layout));
@@ -491,24 +490,6 @@ fn sidecars(suite: &Suite, findings: &mut Vec<Problem>) {
                         .help("say in the sidecar what it is and where it came from"),
                 );
             }
-        }
-    }
-}
-
-/// Templates that are alone in their family.
-fn families(suite: &Suite, findings: &mut Vec<Problem>) {
-    for template in &suite.templates {
-        if let Some(family) = &template.family
-            && !suite
-                .templates
-                .iter()
-                .any(|other| other.name != template.name && other.family.as_ref() == Some(family))
-        {
-            let message = format!("no other template is of the family `{family}`");
-            findings.push(
-                Problem::new(sidecar(&template.path), message)
-                    .help("a template and its ports name the same `family` in their sidecars"),
-            );
         }
     }
 }

@@ -88,15 +88,15 @@ impl ConversationCause {
 
 impl Runner<'_> {
     /// Judges a template and a log by the cases that the template is rendered with, by the chosen
-    /// contracts. None if its dialect has no engine.
+    /// contracts.
     pub fn judge_conversations(
         &self,
         template: &Template,
         tokenizers: &Tokenizers,
         cases: &[&Case],
         choice: &ContractChoice,
-    ) -> Option<JudgedConversations> {
-        let engine = self.engine(template.dialect)?;
+    ) -> JudgedConversations {
+        let engine = self.engine(template.dialect);
         let program = FrontProgram::load(engine, template);
         let tokenizer = tokenizers.of(template).filter(|one| one.is_whole());
         let length = tokenizer.zip(context::of(&template.path));
@@ -149,11 +149,11 @@ impl Runner<'_> {
             causes: of_log,
             unjudged: unjudged.collect(),
         };
-        Some(JudgedConversations {
+        JudgedConversations {
             template: template.name.to_string(),
             conversations: cases.len(),
             causes: of_template,
             log: (!choice.is_without_logs()).then_some(log),
-        })
+        }
     }
 }

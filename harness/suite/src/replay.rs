@@ -181,7 +181,7 @@ impl Replayed {
 }
 
 impl Program for Replayed {
-    fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
+    fn render_with(&self, conversation: &Conversation<'_>, _: &mut Observer) -> Outcome {
         self.result(&conversation.case().id)
     }
 }

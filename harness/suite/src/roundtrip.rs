@@ -90,11 +90,11 @@ impl RoundtripTally {
 pub fn read_each<'t>(
     suite: &Suite,
     templates: &[&'t Template],
-    engine: &(dyn Fn(&Template) -> Option<&'t dyn Engine> + Sync),
+    engine: &(dyn Fn(&Template) -> &'t (dyn Engine) + Sync),
     reader: &dyn AnswerReader,
 ) -> Vec<(&'t Template, Vec<MessageReading>)> {
     let read = |template: &&'t Template| {
-        let engine = engine(template)?;
+        let engine = engine(template);
         Some((*template, read_all(engine, template, reader, &suite.cases)?))
     };
     templates.par_iter().filter_map(read).collect()
@@ -190,7 +190,7 @@ mod tests {
 
     fn readings(template: &Template, reader: &Fake, answers: &[&str]) -> Vec<MessageReading> {
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let answers = answers.iter();
         let messages = answers.map(|it| json!({"role": "assistant", "content": it}));
         let case = Case::from_messages(messages.collect());

@@ -200,13 +200,13 @@ impl<'r> Runner<'r> {
         self
     }
 
-    /// Loads templates. It skips those whose dialect has no engine.
+    /// Loads templates, each into the engine for its dialect.
     pub fn load<'s>(&self, templates: impl IntoIterator<Item = &'s Template>) -> Programs<'s>
     where
         'r: 's,
     {
         let templates: Vec<_> = templates.into_iter().collect();
-        let engine = |dialect| self.engine(dialect);
+        let engine = |dialect| Some(self.engine(dialect));
         self.pool.install(|| Programs::load(templates, engine))
     }
 
@@ -224,19 +224,17 @@ impl<'r> Runner<'r> {
         self
     }
 
-    /// The engine for a dialect, if there is one.
-    pub fn engine(&self, dialect: Dialect) -> Option<&'r dyn Engine> {
-        self.chosen
-            .iter()
-            .copied()
-            .find(|engine| engine.dialect() == dialect)
-            .or_else(|| self.engines.for_dialect(dialect))
+    /// The engine for a dialect: a chosen one, or the one of this process.
+    pub fn engine(&self, dialect: Dialect) -> &'r dyn Engine {
+        let mut chosen = self.chosen.iter().copied();
+        let chosen = chosen.find(|engine| engine.dialect() == dialect);
+        chosen.unwrap_or_else(|| self.engines.for_dialect(dialect))
     }
 
     /// The engine of this process for a dialect, unless another one is chosen.
     pub fn own_engine(&self, dialect: Dialect) -> Option<&'r dyn Engine> {
         let is_other = self.chosen.iter().any(|chosen| chosen.dialect() == dialect);
-        self.engines.for_dialect(dialect).filter(|_| !is_other)
+        (!is_other).then(|| self.engines.for_dialect(dialect))
     }
 
     /// Does work of one's own on the threads that render.
@@ -244,8 +242,7 @@ impl<'r> Runner<'r> {
         self.pool.install(work)
     }
 
-    /// The report cards of templates, in their order. Templates whose dialect has no engine
-    /// are skipped.
+    /// The report cards of templates, in their order.
     pub fn examine(&self, templates: &[Template], tokenizers: &Tokenizers) -> Vec<Card> {
         self.examine_by(templates, tokenizers, &ContractChoice::default())
     }
@@ -260,13 +257,13 @@ impl<'r> Runner<'r> {
         // At most one for each thread.
         let idle: Mutex<Vec<Examiner>> = Mutex::default();
         let examine = |template: &Template| {
-            let engine = self.engine(template.dialect)?;
+            let engine = self.engine(template.dialect);
             let examiner = lock(&idle).pop();
             let examiner = examiner
                 .unwrap_or_else(|| Examiner::by(choice.clone()).with_index(self.index.clone()));
             let card = examiner.examine(engine, template, tokenizers.of(template));
             lock(&idle).push(examiner);
-            Some(card)
+            card
         };
         let step = || self.progress.iter().for_each(|progress| progress());
         // Many models have the template of another one: the first is judged for all of them.
@@ -277,7 +274,7 @@ impl<'r> Runner<'r> {
             .collect();
         #[allow(clippy::indexing_slicing)] // There is one for each template.
         let judge = |(at, template)| {
-            let card = (firsts[at] == at).then(|| examine(template)).flatten();
+            let card = (firsts[at] == at).then(|| examine(template));
             step();
             card
         };
@@ -289,7 +286,7 @@ impl<'r> Runner<'r> {
         #[allow(clippy::indexing_slicing)] // There is one for each template.
         let cards = all.filter_map(|(template, first)| match judged[*first].as_ref()? {
             // It names the file.
-            card if card.syntax_error.is_some() => examine(template),
+            card if card.syntax_error.is_some() => Some(examine(template)),
             card => {
                 let mut card = card.of_twin(template);
                 let base = rolecall_io::base::of(&template.path);
@@ -300,24 +297,23 @@ impl<'r> Runner<'r> {
         cards.collect()
     }
 
-    /// A template's result for every probe, by the probes' names. None if its dialect has no
-    /// engine.
-    pub fn probes(&self, template: &Template) -> Option<BTreeMap<&'static str, Render>> {
-        let engine = self.engine(template.dialect)?;
-        Some(self.pool.install(|| card::probes(engine, template)))
+    /// A template's result for every probe, by the probes' names.
+    pub fn probes(&self, template: &Template) -> BTreeMap<&'static str, Render> {
+        let engine = self.engine(template.dialect);
+        self.pool.install(|| card::probes(engine, template))
     }
 
-    /// What applications with these fronts make of a template's conversations. None if its dialect has
-    /// no engine, or if none of them serves such templates.
+    /// What applications with these fronts make of a template's conversations. None if none of them
+    /// serves such templates.
     pub fn served(&self, template: &Template, fronts: &[Front]) -> Option<Served> {
-        let engine = self.engine(template.dialect)?;
+        let engine = self.engine(template.dialect);
         let part = format!("what applications make of {}", template.name);
         let served = || guard::contained(&part, || card::served(engine, template, fronts));
         let served = self.pool.install(served)?;
         (!served.fronts.is_empty()).then_some(served)
     }
 
-    /// Renders pairs. It skips those whose dialect has no engine.
+    /// Renders pairs, and returns all results, in order.
     pub fn render<'s>(&self, pairs: &[Pair<'s>]) -> Vec<Rendered<'s>>
     where
         'r: 's,
@@ -630,7 +626,6 @@ fn judged_of(template: &Template) -> String {
             part: TemplatePart::Whole,
             about: None,
             origin: None,
-            family: None,
             unreached: Vec::new(),
             named: named
                 .map(|(name, one)| (name.clone(), unnamed(one)))

@@ -13,7 +13,6 @@ mod hub_trouble;
 #[cfg(unix)]
 mod names;
 #[cfg(unix)]
-mod organisation;
 #[cfg(unix)]
 mod registry;
 #[cfg(unix)]

@@ -108,7 +108,7 @@ impl<'e> Checks<'e> {
         let explaining = suite.templates.iter();
         let mut explaining = explaining.filter(|template| !template.unreached.is_empty());
         explaining.any(|template| {
-            let engine = self.engines.for_dialect(template.dialect).unwrap();
+            let engine = self.engines.for_dialect(template.dialect);
             let pairs = suite.pairs_among(template, &suite.cases);
             let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {});
             coverage.map_or(true, |coverage| !coverage.unused_explanations().is_empty())
@@ -143,7 +143,7 @@ impl<'e> Checks<'e> {
         let mut cards = self.cards.borrow_mut();
         suite.templates.iter().any(|template| {
             let (complaints, text) = cards.entry(format!("{template:?}")).or_insert_with(|| {
-                let engine = self.engines.for_dialect(template.dialect).unwrap();
+                let engine = self.engines.for_dialect(template.dialect);
                 let card = card::examine(engine, template);
                 (
                     card.complaints(template),

@@ -603,7 +603,7 @@ fn a_conversation_with_more_tokens_than_the_model_takes_is_an_error_of_the_log()
         let case = Case::from_messages(vec![json!({"role": "user", "content": text})]);
         let choice = ContractChoice::named(&["fits-context".to_owned()], &[]).unwrap();
         let judged = runner.judge_conversations(&template, tokenizers, &[&case], &choice);
-        judged.unwrap().log.unwrap()
+        judged.log.unwrap()
     };
     for (count, expected) in [(0, 0), (1, 0), (333, 0), (334, 1), (100_000, 1)] {
         let log = judged(&"é ".repeat(count), &tokenizers);

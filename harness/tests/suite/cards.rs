@@ -48,9 +48,7 @@ fn card(path: &Path) -> Result<(), Failed> {
         return Err(Report(problem.to_string()).into());
     }
     let engines = Engines::default();
-    let engine = engines
-        .for_dialect(template.dialect)
-        .ok_or_else(|| Report("no engine for this dialect".to_owned()))?;
+    let engine = engines.for_dialect(template.dialect);
     let card = rolecall_check::card::examine(engine, &template);
 
     let mut wrong = card.complaints(&template);

@@ -147,8 +147,10 @@ fn compare(test: &str, template: &'static Template, pairs: &[Pair<'static>]) -> 
     let unread: HashSet<_> = conclusion.unread().collect();
     for group in groups.sorted() {
         let first = first_with(&group.cause, test);
-        let unread = engine.filter(|_| group.is_unread && group.is_of(&unread));
-        let error = unread.and_then(|engine| SyntaxError::find(engine, template));
+        let is_unread = group.is_unread && group.is_of(&unread);
+        let error = is_unread
+            .then(|| SyntaxError::find(engine, template))
+            .flatten();
         if first != test {
             let cases = group.pairs.iter().map(|one| one.pair.case.id.name());
             let few: Vec<&str> = cases.take(FEW).collect();
@@ -191,9 +193,7 @@ fn compare_readings(
     (file, expectations): (&FamilyFile, &Expectations),
     changes: &mut Changes<'static>,
 ) -> Vec<String> {
-    let Some(engine) = ENGINES.for_dialect(template.dialect) else {
-        return vec!["no engine for this dialect\n".to_owned()];
-    };
+    let engine = ENGINES.for_dialect(template.dialect);
     let reader = OwnReader::default();
     let cases = pairs.iter().map(|pair| pair.case);
     // What is left of a template without a response template is a problem of the family's file.

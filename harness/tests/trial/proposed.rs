@@ -163,8 +163,8 @@ fn in_a_suite_of_init() {
     let html = [
         "run",
         "--builtin",
-        "--engine",
-        "minijinja",
+        "--limits",
+        "fuel=100",
         "hermes-tools:content-types/*",
         "--html",
         "x.html",

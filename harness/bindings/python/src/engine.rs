@@ -162,7 +162,7 @@ struct FunctionProgram {
 }
 
 impl Program for FunctionProgram {
-    fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
+    fn render_with(&self, conversation: &Conversation<'_>, _: &mut Observer) -> Outcome {
         if self.calls.is_stopped.load(Ordering::Relaxed) {
             let message = "the run was stopped".to_owned();
             return Outcome::NotAsked { message };

@@ -56,7 +56,6 @@ fn masked(
     }
     let engines = Engines::with_limits(limits);
     let engine = engines.for_dialect(template.dialect);
-    let engine = engine.ok_or_else(|| NoMasks::Unknown(template.dialect.to_string()))?;
     let pairs = cases.iter().map(|case| Pair { template, case });
     let masks = TemplateMasks::of(engine, None, template, pairs).map_err(|why| match why {
         Unexplored::Refused(refusal) => NoMasks::Refused(None, refusal),

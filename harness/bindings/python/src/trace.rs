@@ -46,9 +46,7 @@ fn traced(
     case: &Case,
 ) -> Traced {
     let engines = Engines::with_limits(limits);
-    let Some(engine) = engines.for_dialect(template.dialect) else {
-        return Traced::Unknown(template.dialect.to_string());
-    };
+    let engine = engines.for_dialect(template.dialect);
     let template = with_front(template, front);
     let program = FrontProgram::load(engine, &template);
     let model = program.model.with(case, front);

@@ -36,23 +36,25 @@ def test_the_current_folder_is_not_where_the_command_starts_itself_from(
     for name in ("rolecall", "signal", "os", "json"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('taken over')")
     (tmp_path / "a.jinja").write_text("{{ messages[0].content }}")
-    # Plain minijinja runs in a process of its own.
-    found = run("render", "--templates", "a.jinja", "--engine", "minijinja", folder=tmp_path)
+    # The engine runs in a process of its own.
+    found = run("probe-engine", "rolecall-jinja", folder=tmp_path)
     assert "taken over" not in found.stdout + found.stderr
     assert found.returncode == 0, found.stderr
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of Unix")
 def test_an_interrupt_ends_it(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "a.jinja").write_text("x")
-    words = [PROGRAM, "check", "a.jinja", "--watch"]
     process = subprocess.Popen(
-        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [PROGRAM, "serve", "rolecall-jinja"],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
-    assert process.stderr is not None
-    for line in process.stderr:
-        if "watching" in line:
-            break
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write('{"rolecall": 1, "request": "start"}\n')
+    process.stdin.flush()
+    assert "rolecall-jinja" in process.stdout.readline()
     process.send_signal(signal.SIGINT)
     start = time.monotonic()
     assert process.wait(10) == -signal.SIGINT

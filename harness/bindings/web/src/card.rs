@@ -16,7 +16,7 @@ use rolecall_cli::report::fixes::{self, Fate, TemplateFixes};
 use rolecall_cli::report::html;
 use rolecall_cli::report::html::card::{report_card, with_marks};
 use rolecall_core::diff::Diff;
-use rolecall_core::{Engine, Template};
+use rolecall_core::Template;
 use rolecall_front::engines::Engines;
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ const FILE: &str = "chat_template.jinja";
 pub(crate) fn card(text: &TemplateText, page: bool) -> Result<Value, String> {
     let (template, limits) = text.read()?;
     let engines = Engines::with_limits(&limits);
-    let card = examined(&engines, &template)?;
+    let card = examined(&engines, &template);
     let mut answer = answer(&card, None)?;
     if page {
         let broken = card.broken().chain(&card.without_front);
@@ -52,11 +52,11 @@ pub(crate) fn with_fixes(text: &TemplateText) -> Result<Value, String> {
     let (template, limits) = text.read()?;
     let cases = suite::cases()?;
     let engines = Engines::with_limits(&limits);
-    let card = examined(&engines, &template)?;
+    let card = examined(&engines, &template);
     let broken = card.unexplained().chain(&card.without_front);
     let broken: Vec<&str> = broken.map(|finding| finding.contract.id).collect();
     let fixer = Fixer {
-        engine: engine(&engines, &template)?,
+        engine: engines.for_dialect(template.dialect),
         cases: &|| cases,
         tokenizer: None,
         unsafe_too: false,
@@ -76,24 +76,19 @@ pub(crate) fn with_fixes(text: &TemplateText) -> Result<Value, String> {
 }
 
 /// The card of a template.
-pub(crate) fn examined(engines: &Engines, template: &Template) -> Result<Card, String> {
+pub(crate) fn examined(engines: &Engines, template: &Template) -> Card {
     let examiner = Examiner::by(ContractChoice::default());
-    let mut card = examiner.examine(engine(engines, template)?, template, None);
+    let mut card = examiner.examine(engines.for_dialect(template.dialect), template, None);
     card.nearest = card
         .skeleton
         .nearest(nearest::builtin(), card.dialect, None);
-    Ok(card)
-}
-
-fn engine<'e>(engines: &'e Engines, template: &Template) -> Result<&'e dyn Engine, String> {
-    let engine = engines.for_dialect(template.dialect);
-    engine.ok_or_else(|| format!("no engine renders {}", template.dialect))
+    card
 }
 
 fn answer(card: &Card, fixes: Option<&TemplateFixes>) -> Result<Value, String> {
     let cards = std::slice::from_ref(card);
     let all = fixes.map(std::slice::from_ref);
-    let document = CheckDocument::of(cards, Reach::of(cards, None), &[], all, &[]);
+    let document = CheckDocument::of(cards, Reach::of(cards), &[], all, &[]);
     let mut text = Vec::new();
     let mut written = write_card(&mut text, card, CardDetail::Marked, &card.template);
     if let Some(fixes) = fixes {

@@ -42,7 +42,7 @@ pub(crate) fn compare(sides: [&TemplateText; 2]) -> Result<Value, String> {
     let cards =
         [&a, &b].map(|(template, limits)| examined(&Engines::with_limits(limits), template));
     let [one, other] = cards;
-    comparison.add_cards(&[one?, other?]);
+    comparison.add_cards(&[one, other]);
     let comparison = comparison.sorted();
     let mut text = Vec::new();
     report::write(&mut text, &comparison, false).map_err(|error| error.to_string())?;

@@ -144,7 +144,6 @@ fn detailed(
     let template = &template;
     let engines = Engines::with_limits(limits);
     let engine = engines.for_dialect(template.dialect);
-    let engine = engine.ok_or_else(|| format!("no engine renders {}", template.dialect))?;
     let program = FrontProgram::load(engine, template);
     let model = program.model.with(case, front);
     let input = PreparedCase::new(case, front, &model);

@@ -1,9 +1,9 @@
-use rolecall_core::{Cut, Dialect, Outcome, Stage};
+use rolecall_core::{Cut, Dialect};
 
 use super::frame::{Contract, Evidence, Severity};
 use super::shared::arguments::{is_encoded_twice, shows_arguments};
 use super::shared::leaks::is_html;
-use super::shared::working::lacks_a_name;
+use super::shared::working::{is_failure, lacks_a_name};
 use crate::probe::catalogue::{COMPACT_ARGUMENTS, OBJECT_ARGUMENTS, STRING_ARGUMENTS};
 use crate::probe::{ProbeOutcome, words};
 
@@ -21,7 +21,7 @@ pub(super) static CONTRACT: Contract = Contract {
         if lacks_a_name(prober, &object) || lacks_a_name(prober, &spaced) {
             return tally.skip("capabilities-work reports what fails");
         }
-        if tally.text(&object).is_some() && is_failure(&spaced.outcome) {
+        if tally.text(&object).is_some() && is_failure(&spaced) {
             let what = format!(
                 "arguments as an object work, as a JSON text they do not: {}",
                 spaced.refusal()
@@ -31,7 +31,7 @@ pub(super) static CONTRACT: Contract = Contract {
             }
             return;
         }
-        if tally.text(&spaced).is_some() && is_failure(&object.outcome) {
+        if tally.text(&spaced).is_some() && is_failure(&object) {
             let what = format!(
                 "arguments as a JSON text work, as an object they do not: {}",
                 object.refusal()
@@ -93,15 +93,4 @@ fn is_passed_on(seen: &ProbeOutcome) -> bool {
         (text.matches(arguments).count() == 1).then(|| text.cut(..at))
     });
     before.is_some_and(|before| !arguments.is_empty() && !before.ends_with('{'))
-}
-
-/// Whether an engine gave up, which is no refusal in the template's own words.
-fn is_failure(outcome: &Outcome) -> bool {
-    matches!(
-        outcome,
-        Outcome::Failed {
-            stage: Stage::Render,
-            ..
-        } | Outcome::Crashed { .. }
-    )
 }

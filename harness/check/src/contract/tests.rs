@@ -18,7 +18,7 @@ fn card_within(limits: &Limits, dialect: Dialect, source: &str) -> Card {
     let mut template = Template::from_source("t", dialect, source);
     template.front = Some("raw".to_owned());
     let engines = Engines::with_limits(limits);
-    examine(engines.for_dialect(dialect).unwrap(), &template)
+    examine(engines.for_dialect(dialect), &template)
 }
 
 #[test]

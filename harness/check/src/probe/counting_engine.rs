@@ -46,7 +46,7 @@ impl Engine for CountingEngine {
 }
 
 impl Program for CountingEngine {
-    fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
+    fn render_with(&self, conversation: &Conversation<'_>, _: &mut Observer) -> Outcome {
         let number = self.renders.fetch_add(1, Ordering::Relaxed);
         let messages = format!("{:?}", conversation.case().messages);
         let text = if self.writes_number {

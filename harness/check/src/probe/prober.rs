@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rolecall_core::guard;
 use rolecall_core::{
-    Case, Dialect, Engine, Examination, Hits, Limit, Limits, Outcome, Site, Template, UnknownName,
+    Case, Dialect, Engine, Hits, Limit, Limits, Observer, Outcome, Site, Template, UnknownName,
 };
 
 use super::catalogue::{CALL_RESULT, USER};
@@ -560,7 +560,7 @@ impl<'t> Prober<'t> {
     pub(crate) fn examine(&self, name: &'static str, about: &'static str, case: Case) -> Examined {
         let case = self.input_style.complete(case);
         let input = ProbeInput::new(case, self.front, &self.program.model);
-        let mut examination = Examination::default();
+        let mut examination = Observer::default();
         let outcome = self.spent().unwrap_or_else(|| {
             let (outcome, found) = self.program.examined(&input.input);
             examination = found;
@@ -741,7 +741,7 @@ mod tests {
     #[test]
     fn a_template_without_measure_is_not_asked_for_long() {
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let limit = |source: &str, probes: &[Probe]| {
             let template = Template::from_source("t", Dialect::Jinja, source);
             let inputs = ProbeInputs::default();

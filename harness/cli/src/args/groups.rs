@@ -17,7 +17,6 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
             "render",
             "diff",
             "roundtrip",
-            "infer",
             "cover",
             "mutate",
             "generate",

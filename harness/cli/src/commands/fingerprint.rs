@@ -33,7 +33,6 @@ pub(super) fn execute(
     let tokenizer = tokenizer(&templates)?;
     let session = Session::new(&arguments.limits, None);
     let engine = session.engines.for_dialect(Dialect::Jinja);
-    let engine = engine.ok_or_else(|| Failure::Request("no engine renders it".to_owned()))?;
     let runner = session.own_runner()?;
     let fingerprint =
         runner.on_its_threads(|| Fingerprint::new(engine, &templates, &tokenizer, arguments.front));

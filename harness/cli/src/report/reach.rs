@@ -34,9 +34,6 @@ pub fn in_words(reach: &Reach) -> String {
     if reach.unreadable > 0 {
         let _ = write!(words, ", {} cannot be read", thousands(reach.unreadable));
     }
-    if let Some(downloads) = reach.downloads {
-        let _ = write!(words, "; {}", counted(downloads, "download", "downloads"));
-    }
     words
 }
 
@@ -103,32 +100,17 @@ pub fn write_markdown(
         escaped(&headline(cards, others)),
         in_words(reach)
     );
-    // The column of downloads is there only if there are some.
-    let row = |cells: [&str; 6]| {
-        let cells = cells.into_iter().enumerate();
-        let cells = cells.filter(|(at, _)| reach.downloads.is_some() || *at != 4);
-        let cells: Vec<&str> = cells.map(|(_, cell)| cell).collect();
-        format!("\n| {} |", cells.join(" | "))
-    };
+    let row = |cells: [&str; 5]| format!("\n| {} |", cells.join(" | "));
     if !reach.contracts.is_empty() {
-        head += &row([
-            "contract",
-            "severity",
-            "templates",
-            "share",
-            "downloads",
-            "meaning",
-        ]);
-        head += &row(["---", "---", "--:", "--:", "--:", "---"]);
+        head += &row(["contract", "severity", "templates", "share", "meaning"]);
+        head += &row(["---", "---", "--:", "--:", "---"]);
     }
     let contracts = reach.contracts.iter().map(|one| {
-        let percent = |percent| format!("{percent:.1} %");
         row([
             &cell(one.contract.id),
             one.severity.name(),
             &thousands(one.templates),
-            &percent(one.percent),
-            &one.downloads_percent.map(percent).unwrap_or_default(),
+            &format!("{:.1} %", one.percent),
             &escaped(one.contract.meaning),
         ])
     });

@@ -191,9 +191,7 @@ impl ServerTemplate {
     /// words.
     fn refusal(&self, words: String, case: &Case) -> Outcome {
         match self.here(case) {
-            Some(Outcome::Raised { message })
-                if !message.is_empty() && words.contains(&message) =>
-            {
+            Outcome::Raised { message } if !message.is_empty() && words.contains(&message) => {
                 Outcome::Raised { message }
             }
             _ => Outcome::Failed {
@@ -212,7 +210,7 @@ impl ServerTemplate {
             return text;
         };
         match self.here(case) {
-            Some(Outcome::Rendered { text: here }) if here.starts_with(before) => {
+            Outcome::Rendered { text: here } if here.starts_with(before) => {
                 format!("{before}{text}")
             }
             _ => text,
@@ -227,20 +225,19 @@ impl ServerTemplate {
         let mut today = case.clone();
         today.now = Moment::from(SystemTime::now());
         match (self.here(&today), self.here(case)) {
-            (
-                Some(Outcome::Rendered { text: today }),
-                Some(Outcome::Rendered { text: that_day }),
-            ) => moved(text, &today, &that_day),
+            (Outcome::Rendered { text: today }, Outcome::Rendered { text: that_day }) => {
+                moved(text, &today, &that_day)
+            }
             _ => text,
         }
     }
 
     /// The outcome of the engine of this process.
-    fn here(&self, case: &Case) -> Option<Outcome> {
-        let engine = self.shared.engines.for_dialect(self.template.dialect)?;
+    fn here(&self, case: &Case) -> Outcome {
+        let engine = self.shared.engines.for_dialect(self.template.dialect);
         let program = program::FrontProgram::load(engine, &self.template);
         let input = PreparedCase::new(case, Front::of(&self.template), &program.model);
-        Some(program.outcome(&input))
+        program.outcome(&input)
     }
 }
 
@@ -310,7 +307,7 @@ impl ServerState {
 }
 
 impl Program for ServerTemplate {
-    fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
+    fn render_with(&self, conversation: &Conversation<'_>, _: &mut Observer) -> Outcome {
         match self.shared.ask(|| self.ask(conversation)) {
             Ok(outcome) => outcome,
             Err(Unanswered::NotAsked(why)) => not_asked(why),

@@ -197,7 +197,7 @@ impl ServerProgram {
 
     /// The reference's prompt at another time.
     fn prompt_at(&self, template: &Template, task: &Task<'_>, now: Moment) -> Option<String> {
-        let engine = self.engines.for_dialect(template.dialect)?;
+        let engine = self.engines.for_dialect(template.dialect);
         let program = FrontProgram::load(engine, template);
         let mut variables = task.case.variables.clone();
         variables.extend(

@@ -15,7 +15,7 @@ fn searched<T>(
     look: impl FnOnce(&Generation<'_>) -> T,
 ) -> T {
     let engines = Engines::default();
-    let engine = engines.for_dialect(dialect).unwrap();
+    let engine = engines.for_dialect(dialect);
     let template = Template::from_source("t", dialect, source);
     let case = Case::from_messages(vec![json!({"role": "user", "content": "Hi"})]);
     let pairs = [Pair {

@@ -40,7 +40,7 @@ fn marked_source(source: &str) -> Result<Marked, Unmarked> {
 fn marked_in(source: &str, cases: &[Case]) -> Result<Marked, Unmarked> {
     let template = Template::from_source("t", Dialect::Jinja, source);
     let engines = Engines::default();
-    let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+    let engine = engines.for_dialect(Dialect::Jinja);
     let pairs = cases.iter().map(|case| Pair {
         template: &template,
         case,

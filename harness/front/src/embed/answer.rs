@@ -20,8 +20,6 @@ pub enum AnswerKind {
     Limit,
     /// The engine has a defect and panicked. The text is what the panic said.
     Crashed,
-    /// The arguments of the call are wrong: for example, a text is not JSON.
-    Invalid,
 }
 
 /// The result of a call: a prompt, or the reason why there is none.
@@ -38,18 +36,6 @@ pub struct Answer {
 }
 
 impl AnswerKind {
-    /// All kinds.
-    pub const ALL: [AnswerKind; 8] = [
-        AnswerKind::Rendered,
-        AnswerKind::Raised,
-        AnswerKind::Refused,
-        AnswerKind::Syntax,
-        AnswerKind::Failed,
-        AnswerKind::Limit,
-        AnswerKind::Crashed,
-        AnswerKind::Invalid,
-    ];
-
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
@@ -60,27 +46,6 @@ impl AnswerKind {
             AnswerKind::Failed => "failed",
             AnswerKind::Limit => "limit",
             AnswerKind::Crashed => "crashed",
-            AnswerKind::Invalid => "invalid",
-        }
-    }
-}
-
-impl Answer {
-    /// An answer about wrong arguments.
-    pub fn invalid(reason: impl Into<String>) -> Answer {
-        Answer {
-            kind: AnswerKind::Invalid,
-            text: reason.into(),
-            line: None,
-            column: None,
-        }
-    }
-
-    /// An answer about a panic.
-    pub fn crashed(message: impl Into<String>) -> Answer {
-        Answer {
-            kind: AnswerKind::Crashed,
-            ..Answer::invalid(message)
         }
     }
 }

@@ -9,9 +9,16 @@ use crate::embed::fields::Fields;
 /// Fields of a case that say something about the case itself. No template sees them.
 const ABOUT_THE_CASE: [&str; 3] = ["about", "flags", "dialects"];
 
-/// Reads a conversation for a template of a dialect: see
-/// [`ChatTemplate::render`](super::ChatTemplate::render). Also returns the front, if the conversation
-/// names one. `now` says what the clock shows if the conversation does not.
+/// Reads a conversation for a template of a dialect. Also returns the front, if the conversation names
+/// one. `now` says what the clock shows if the conversation does not. It is a JSON text: a list of
+/// messages, or an object. The object has `messages`; all other fields are optional:
+///
+/// - `tools`, `documents`: lists
+/// - `add_generation_prompt`: true if it is absent, unless a message is continued
+/// - `continue_final_message`: true, or the name of the field to continue
+/// - `variables`, also as `chat_template_kwargs`: further variables of the template
+/// - `now`: the time that the template's clock shows, such as `2026-01-02T03:04:05+01:00`
+/// - `front`: the application around the template, if it is not the template's own
 ///
 /// # Errors
 ///

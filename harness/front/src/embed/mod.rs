@@ -3,22 +3,22 @@
 //! templates.
 //!
 //! ```rust
-//! use rolecall_front::embed::{AnswerKind, ChatTemplate};
+//! use rolecall_core::{Dialect, Moment};
+//! use rolecall_front::embed::{CompiledTemplate, read_conversation, read_template};
+//! use rolecall_front::front::Front;
 //!
 //! let source = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{{ eos_token }}{% endfor %}";
 //! let options = r#"{"special_tokens": {"eos_token": "</s>"}}"#;
-//! let chat = ChatTemplate::compile(source, options).expect("a template"); // once: keep it
-//! let answer = chat.render(r#"[{"role": "user", "content": "Hi"}]"#);
-//! assert_eq!((answer.kind, answer.text.as_str()), (AnswerKind::Rendered, "<user>Hi</s>"));
+//! let (template, limits) = read_template(source, options)?;
+//! let compiled = CompiledTemplate::new(template, &limits); // once: keep it
+//! let conversation = r#"[{"role": "user", "content": "Hi"}]"#;
+//! let (case, _) = read_conversation(conversation, Dialect::Jinja, Moment::default)?;
+//! let prompt = compiled.outcome(&case, Front::Raw).into_prompt();
+//! assert_eq!(prompt.as_deref(), Ok("<user>Hi</s>"));
+//! # Ok::<(), String>(())
 //! ```
 //!
-//! A [`ChatTemplate`] is compiled once. Several threads may render with it at once. Every render
-//! ends in an [`Answer`]: a prompt, or the reason why there is none. No template and no
-//! conversation makes a call panic. JSON keeps what a template sees: the order of keys, nulls, and
-//! every digit of a number.
-//!
-//! The modules are listed in the order in which they build on each other; each one uses only those
-//! above it.
+//! JSON keeps what a template sees: the order of keys, nulls, and every digit of a number.
 
 pub mod answer;
 
@@ -30,10 +30,7 @@ mod options;
 
 pub mod compiled_template;
 
-pub mod chat_template;
-
 pub use answer::{Answer, AnswerKind};
-pub use chat_template::ChatTemplate;
 pub use compiled_template::CompiledTemplate;
 pub use conversation::read_conversation;
 pub use options::read_template;

@@ -5,8 +5,17 @@ use serde_json::{Map, Value};
 
 use crate::embed::fields::Fields;
 
-/// Makes a template of its source and its options, with the limits of its renders: see
-/// [`ChatTemplate::compile`](super::ChatTemplate::compile). An empty text means no options.
+/// Makes a template of its source and its options, with the limits of its renders. The options are a
+/// JSON object. All of its fields are optional, and an empty text means none:
+///
+/// - `name`: the name of the template, for report cards
+/// - `dialect`: `jinja` or `go`; `jinja` if it is absent
+/// - `special_tokens`: the tokenizer's, by name, such as `bos_token`
+/// - `variables`: further variables of the template
+/// - `front`: the application around the template; the default is `transformers` or `ollama`
+/// - `limits`: `fuel`, `work`, `output`, `prompt`, `recursion`: see [`Limits`]
+/// - `setup`: what an Ollama server knows about the model: `model`, `family`, `parser`, `system`,
+///   `messages`
 ///
 /// # Errors
 ///

@@ -714,7 +714,7 @@ mod tests {
         let source = "{{ tools[0].name.upper() }}";
         let template = Template::from_source("t", Dialect::Jinja, source);
         let engines = Engines::default();
-        let program = FrontProgram::load(engines.for_dialect(Dialect::Jinja).unwrap(), &template);
+        let program = FrontProgram::load(engines.for_dialect(Dialect::Jinja), &template);
         let case = case(&tool(json!({"name": "f"})));
         let prompt = |front| {
             let input = PreparedCase::new(&case, front, &program.model);

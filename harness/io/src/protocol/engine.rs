@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use rolecall_core::invocation;
 use rolecall_core::{
     Answer, AnswerReader, Conversation, Deaths, Dialect, Engine, Observer, Outcome, Program,
-    ReadOutcome, Refusal, Template,
+    ReadOutcome, Refusal, Template, Wanted,
 };
 use serde_json::Value;
 
@@ -138,17 +138,15 @@ impl RemoteProgram {
 }
 
 impl Program for RemoteProgram {
-    fn render_with(&self, conversation: &Conversation<'_>, observer: &mut dyn Observer) -> Outcome {
+    fn render_with(&self, conversation: &Conversation<'_>, observer: &mut Observer) -> Outcome {
         if let Some(refused) = self.refused.get() {
             return refused.clone();
         }
-        let wants = observer.wants_own_text();
+        let wants = observer.wants(Wanted::OwnText);
         let ask = |session: &mut Session| self.outcome_in(session, conversation, wants);
         match self.pool.ask(ask, Session::ask_for_smallest) {
             Ok(Ok((outcome, learned))) => {
-                if let Some(spans) = learned {
-                    observer.own_text(spans);
-                }
+                observer.own_text = learned;
                 outcome
             }
             Ok(Err(crash)) => {

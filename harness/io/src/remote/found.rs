@@ -1,4 +1,4 @@
-//! A model that was found by its name, and the models of an organisation.
+//! A model that was found by its name.
 
 use std::path::PathBuf;
 
@@ -13,20 +13,6 @@ pub struct FoundModel {
     pub fetched: Option<String>,
     /// Notes about the choice of files.
     pub notes: Vec<Note>,
-}
-
-/// How many models of an organisation are looked at.
-pub const MOST_MODELS: usize = 200;
-
-/// The models of an organisation that have a chat template.
-#[derive(Debug)]
-pub struct Organisation {
-    /// Its models, each as `hf:ORG/NAME`, with the number of downloads. The one with the most is first.
-    pub models: Vec<(String, usize)>,
-    /// How many models were left out, because they have no chat template besides weights.
-    pub others: usize,
-    /// Whether it has more models than [`MOST_MODELS`].
-    pub has_more: bool,
 }
 
 #[cfg(feature = "fetch")]

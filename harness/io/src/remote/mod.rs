@@ -27,15 +27,13 @@ mod weights;
 #[cfg(feature = "fetch")]
 mod hub;
 #[cfg(feature = "fetch")]
-mod organisation;
-#[cfg(feature = "fetch")]
 mod registry;
 
 use std::path::Path;
 
 use rolecall_core::problem::Problem;
 
-pub use found::{FoundModel, MOST_MODELS, Organisation};
+pub use found::FoundModel;
 use name::RemoteName;
 
 /// Whether a path is the name of a model, and no path of a file.
@@ -57,20 +55,6 @@ fn find_named(path: &Path, name: &RemoteName, cache: Option<&Path>) -> Result<Fo
         RemoteName::Hub(name) => hub::find(path, name, cache),
         RemoteName::Ollama(name) => registry::find(path, name, cache),
     }
-}
-
-/// Asks the Hugging Face hub for the models of an organisation. None if the path is not `hf:ORG/*`.
-pub fn organisation(path: &Path) -> Option<Result<Organisation, Problem>> {
-    let name = name::organisation(path)?;
-    Some(models_of(path, name))
-}
-
-#[cfg(feature = "fetch")]
-use organisation::find as models_of;
-
-#[cfg(not(feature = "fetch"))]
-fn models_of(path: &Path, _: &str) -> Result<Organisation, Problem> {
-    Err(unable(path))
 }
 
 /// Fetches the card of a model on the Hugging Face hub, `README.md`, besides its other files. For a

@@ -43,7 +43,7 @@ impl RemoteName {
             let refused = || {
                 let message = "not the name of a model on the Hugging Face hub";
                 Problem::new(path, message).help(
-                    "write hf:ORG/NAME, and where needed a revision and one of several GGUF files: hf:ORG/NAME@REVISION:FILE; `check` also takes all models of an organisation, hf:ORG/*",
+                    "write hf:ORG/NAME, and where needed a revision and one of several GGUF files: hf:ORG/NAME@REVISION:FILE",
                 )
             };
             return Some(
@@ -83,12 +83,6 @@ impl HubName {
             file: file.map(str::to_owned),
         })
     }
-}
-
-/// The name of the organisation in `hf:ORG/*`. None if a path is something else.
-pub(super) fn organisation(path: &Path) -> Option<&str> {
-    let name = path.to_str()?.strip_prefix(HUB)?.strip_suffix("/*")?;
-    (is_repository(name) && !name.contains('/')).then_some(name)
 }
 
 /// Whether a name is valid for a repository (`validate_repo_id` of `huggingface_hub`).

@@ -410,7 +410,7 @@ mod tests {
     /// The edits that make the difference for a question, and for an answer.
     fn blamed(dialect: Dialect, a: &str, b: &str) -> Vec<Option<Shown>> {
         let engines = Engines::default();
-        let engine = engines.for_dialect(dialect).unwrap();
+        let engine = engines.for_dialect(dialect);
         let [a, b] = [a, b].map(|source| Template::from_source("t", dialect, source));
         let user = json!({"role": "user", "content": " Hi "});
         let question = Case::from_messages(vec![user.clone()]);
@@ -508,7 +508,7 @@ mod tests {
     #[test]
     fn templates_that_have_little_in_common_have_no_edits() {
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let template = |source: &str| Template::from_source("t", Dialect::Jinja, source);
         let (a, b) = (
             template(JINJA),

@@ -474,7 +474,7 @@ mod tests {
         for [old, new] in sides {
             for case in cases {
                 let outcome = |template: &Template| {
-                    let engine = engines.for_dialect(template.dialect).unwrap();
+                    let engine = engines.for_dialect(template.dialect);
                     let program = FrontProgram::load(engine, template);
                     let input = PreparedCase::new(case, Front::of(template), &program.model);
                     (engine.name(), program.outcome(&input))

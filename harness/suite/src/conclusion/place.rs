@@ -115,7 +115,7 @@ impl<'s> Tracer<'s> {
     fn spans(&mut self, compared: &Compared<'s>) -> Option<Vec<Span>> {
         let rendered = &compared.rendered;
         let pair = rendered.pair;
-        let engine = self.engines?.for_dialect(pair.template.dialect)?;
+        let engine = self.engines?.for_dialect(pair.template.dialect);
         let program = self.programs.entry(pair.template);
         let program = program.or_insert_with(|| {
             let is_own = engine.name() == rendered.engine;

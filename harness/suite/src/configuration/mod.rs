@@ -94,7 +94,6 @@ pub struct ConfiguredTemplate {
     /// Where in the file its special tokens and its variables are, in their order.
     settings: Vec<Position>,
     front: Option<(Front, Position)>,
-    family: Option<String>,
     broken: Vec<Exception>,
     /// The template that it is checked against.
     pub base: Option<ConfiguredBase>,
@@ -284,9 +283,6 @@ impl ConfiguredTemplate {
         if let Some((front, _)) = self.front {
             template.front = Some(front.name().to_owned());
         }
-        if self.family.is_some() {
-            template.family.clone_from(&self.family);
-        }
         for reason in &self.broken {
             let Exception { place, reason, .. } = reason;
             template.broken.retain(|(known, _)| known != place);
@@ -413,7 +409,6 @@ impl ConfigurationReader<'_> {
             special_tokens: special_tokens(entries(table, "special_tokens")),
             variables: variables(&mut self.document, entries(table, "variables")),
             front: table.get("front").and_then(|item| self.front(item)),
-            family: table.text_of("family"),
             broken: Vec::new(),
             base: None,
         };

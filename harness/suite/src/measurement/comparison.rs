@@ -1,5 +1,4 @@
-//! The differences between two measurements: of two versions, of two engines, or of one engine at
-//! two times.
+//! The differences between two measurements of an engine.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +6,17 @@ use rolecall_core::{CaseId, OutcomeKind, TemplateName};
 
 use super::results::{DifferenceGroup, DifferingPair, Measurement};
 
-/// An engine's result for a pair, as far as its measurement has it. None if it agrees with the
-/// reference.
-pub type PairResult<'m> = Option<(&'m DifferenceGroup, &'m DifferingPair)>;
-
 type PairName = (TemplateName, CaseId);
 
 /// The pairs in which two measurements differ.
-#[derive(Debug)]
-pub struct Changes<'m> {
+#[derive(Debug, Default)]
+pub struct Changes {
     /// The first agrees with the reference, the second does not.
-    pub worse: Vec<(PairName, [PairResult<'m>; 2])>,
+    pub worse: Vec<PairName>,
     /// The second agrees with the reference, the first does not.
-    pub better: Vec<(PairName, [PairResult<'m>; 2])>,
+    pub better: Vec<PairName>,
     /// Neither agrees with the reference, and they differ from each other.
-    pub otherwise: Vec<(PairName, [PairResult<'m>; 2])>,
-    /// Neither agrees with the reference, and both have the same result.
-    pub alike: usize,
-    /// Pairs that both engines were asked for.
-    pub both: usize,
+    pub otherwise: Vec<PairName>,
     /// Templates that load with the first alone, and with the second alone.
     pub loads: [Vec<TemplateName>; 2],
     /// Constructs that the first alone, and that the second alone does otherwise than the
@@ -44,20 +35,11 @@ fn are_same(
     this.gave == that.gave && (this.gave.is_some() || one.found == other.found)
 }
 
-impl<'m> Changes<'m> {
+impl Changes {
     /// Where two measurements part, in the templates that both were asked for.
-    pub fn between(first: &'m Measurement, second: &'m Measurement) -> Changes<'m> {
+    pub fn between(first: &Measurement, second: &Measurement) -> Changes {
         let [one, other] = [first, second].map(by_pair);
-        let mut changes = Changes {
-            worse: Vec::new(),
-            better: Vec::new(),
-            otherwise: Vec::new(),
-            alike: 0,
-            both: 0,
-            loads: [Vec::new(), Vec::new()],
-            constructs: [Vec::new(), Vec::new()],
-            constructs_otherwise: Vec::new(),
-        };
+        let mut changes = Changes::default();
         let is_of_both = |name: &TemplateName, family: &str| {
             let is_in = |one: &Measurement| {
                 one.templates.contains_key(name) && one.families.contains_key(family)
@@ -71,23 +53,18 @@ impl<'m> Changes<'m> {
             if !is_of_both(&pair.0, pair.1.family()) {
                 continue;
             }
-            let both = [&one, &other].map(|known| known.get(pair).copied());
-            let list = match both {
-                [None, _] => &mut changes.worse,
-                [_, None] => &mut changes.better,
-                [Some(one), Some(other)] if are_same(one, other) => {
-                    changes.alike += 1;
-                    continue;
-                }
+            let list = match (one.get(pair), other.get(pair)) {
+                (None, _) => &mut changes.worse,
+                (_, None) => &mut changes.better,
+                (Some(one), Some(other)) if are_same(*one, *other) => continue,
                 _ => &mut changes.otherwise,
             };
-            list.push((pair.clone(), both));
+            list.push(pair.clone());
         }
         for (name, template) in &first.templates {
             let Some(other) = second.templates.get(name) else {
                 continue;
             };
-            changes.both += template.all().min(other.all());
             match (&template.refused, &other.refused) {
                 (None, Some(_)) => changes.loads[0].push(name.clone()),
                 (Some(_), None) => changes.loads[1].push(name.clone()),

@@ -3,10 +3,9 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use rolecall_core::{CaseId, Cut, Dialect, TemplateName};
+use rolecall_core::{Cut, Dialect};
 
 use super::results::Measurement;
-use super::roundtrip::RoundtripMeasurement;
 use super::suite_version::SuiteVersion;
 use crate::construct::ConstructTable;
 
@@ -14,20 +13,7 @@ use crate::construct::ConstructTable;
 #[derive(Debug)]
 pub struct Matrix {
     measurements: Vec<Measurement>,
-    roundtrip: Vec<RoundtripMeasurement>,
     states: BTreeMap<Dialect, (SuiteVersion, Option<ConstructTable>)>,
-}
-
-/// The mistakes that the engines of a dialect share. Each engine is there in its last version,
-/// unless it agrees with the reference everywhere.
-#[derive(Debug)]
-pub struct CommonMistakes<'m> {
-    pub engines: Vec<&'m Measurement>,
-    /// The pairs in which some engine differs from the reference, with those engines by their
-    /// indexes in the list.
-    pub pairs: BTreeMap<(TemplateName, CaseId), Vec<usize>>,
-    /// The same for constructs, for engines that were asked for them.
-    pub constructs: BTreeMap<String, Vec<usize>>,
 }
 
 impl Matrix {
@@ -38,21 +24,8 @@ impl Matrix {
         });
         Matrix {
             measurements,
-            roundtrip: Vec::new(),
             states: BTreeMap::new(),
         }
-    }
-
-    /// The matrix with what comes back of answers.
-    #[must_use]
-    pub fn with_roundtrip(mut self, roundtrip: Vec<RoundtripMeasurement>) -> Matrix {
-        self.roundtrip = roundtrip;
-        self
-    }
-
-    /// What comes back of answers, by reader.
-    pub fn roundtrip(&self) -> &[RoundtripMeasurement] {
-        &self.roundtrip
     }
 
     /// Sets the suite's present version for the engines of a dialect.
@@ -101,61 +74,6 @@ impl Matrix {
     pub fn staleness(&self, measurement: &Measurement) -> Vec<String> {
         let now = self.states.get(&measurement.dialect);
         now.map_or_else(Vec::new, |(now, _)| now.changes_since(&measurement.suite()))
-    }
-
-    /// What the engines of a dialect get wrong together.
-    pub fn common(&self, dialect: Dialect) -> CommonMistakes<'_> {
-        let mut engines: Vec<&Measurement> = Vec::new();
-        for one in self.of_dialect(dialect) {
-            match engines.last_mut() {
-                Some(last) if last.engine.engine == one.engine.engine => *last = one,
-                _ => engines.push(one),
-            }
-        }
-        engines.retain(|one| !one.groups.is_empty());
-        let mut common = CommonMistakes {
-            engines,
-            pairs: BTreeMap::new(),
-            constructs: BTreeMap::new(),
-        };
-        for (at, engine) in common.engines.iter().enumerate() {
-            for (_, pair) in engine.differing() {
-                let name = (pair.template.clone(), pair.case.clone());
-                common.pairs.entry(name).or_default().push(at);
-            }
-            for name in engine.constructs.iter().flat_map(|all| all.differ.keys()) {
-                common.constructs.entry(name.clone()).or_default().push(at);
-            }
-        }
-        common
-    }
-}
-
-impl CommonMistakes<'_> {
-    /// How many pairs exactly one engine gets wrong, how many exactly two, and so on to all.
-    pub fn counts(&self) -> Vec<usize> {
-        let mut counts = vec![0; self.engines.len()];
-        for wrong in self.pairs.values() {
-            let others = wrong.len().checked_sub(1);
-            if let Some(count) = others.and_then(|others| counts.get_mut(others)) {
-                *count += 1;
-            }
-        }
-        counts
-    }
-
-    /// How many pairs only this engine gets wrong.
-    pub fn only(&self, engine: usize) -> usize {
-        let pairs = self.pairs.values();
-        pairs.filter(|wrong| wrong.as_slice() == [engine]).count()
-    }
-
-    /// The pairs that exactly this many engines get wrong.
-    pub fn of(&self, count: usize) -> impl Iterator<Item = &(TemplateName, CaseId)> {
-        let pairs = self.pairs.iter();
-        pairs
-            .filter(move |(_, wrong)| wrong.len() == count)
-            .map(|(name, _)| name)
     }
 }
 

@@ -24,7 +24,7 @@ pub mod matrix;
 
 pub use crate::conclusion::Share;
 use crate::layout::Layout;
-pub use comparison::{Changes, PairResult};
+pub use comparison::Changes;
 pub use kept::{file_name, folder};
 pub use measurer::Measurer;
 pub use results::{

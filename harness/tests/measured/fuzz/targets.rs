@@ -15,7 +15,9 @@ use std::time::Duration;
 use rolecall_core::guard::load;
 use rolecall_core::problem::{Location, Problem};
 use rolecall_core::transcript;
-use rolecall_core::{Case, CaseId, Conversation, Dialect, Limits, Outcome, OwnText, Template};
+use rolecall_core::{
+    Case, CaseId, Conversation, Dialect, Limits, Observer, Outcome, Template, Wanted,
+};
 use rolecall_front::engines::Engines;
 use rolecall_io::protocol::{read_answer, serve};
 use rolecall_io::source;
@@ -101,7 +103,7 @@ fn template(dialect: Dialect, input: &[u8]) {
     let source = String::from_utf8_lossy(source);
     let case = case_of(rest);
     let template = Template::from_source("fuzzed", dialect, &source);
-    let engine = ENGINES.for_dialect(dialect).unwrap();
+    let engine = ENGINES.for_dialect(dialect);
     within_limits(|| {
         let program = load(engine, &template);
         let outcome = program.render(&Conversation::new(&case));
@@ -119,11 +121,11 @@ fn template(dialect: Dialect, input: &[u8]) {
         "two renders, two outcomes: {first:?}"
     );
     within_limits(|| program.variables());
-    let mut observer = OwnText::default();
+    let mut observer = Observer::of(&[Wanted::OwnText]);
     let watched = program.render_with(&conversation, &mut observer);
     if let (Some(watched), Outcome::Rendered { text }) = (watched, &first) {
         assert!(watched == first, "marking changed the prompt: {watched:?}");
-        for span in observer.spans.unwrap_or_default() {
+        for span in observer.own_text.unwrap_or_default() {
             assert!(text.get(span.clone()).is_some(), "{span:?} is no text");
         }
     }
@@ -338,7 +340,7 @@ pub fn protocol(input: &[u8]) {
         Ok(None) => {}
         Err(reason) => assert!(!reason.is_empty()),
     });
-    let engine = ENGINES.for_dialect(Dialect::Jinja).unwrap();
+    let engine = ENGINES.for_dialect(Dialect::Jinja);
     let mut answers = Vec::new();
     // Each request may be a render of its own.
     if requests.split(|byte| *byte == b'\n').count() < 20 {

@@ -128,7 +128,7 @@ fn patched(
 
 fn search(template: &Template, card: &Card, contract: &Contract, unsafe_too: bool) -> Fixes {
     let fixer = Fixer {
-        engine: ENGINES.for_dialect(template.dialect).unwrap(),
+        engine: ENGINES.for_dialect(template.dialect),
         cases: &|| &CASES,
         tokenizer: None,
         unsafe_too,
@@ -140,7 +140,7 @@ fn search(template: &Template, card: &Card, contract: &Contract, unsafe_too: boo
 
 /// What a template makes of messages.
 fn outcome(template: &Template, messages: &[Value]) -> Outcome {
-    let engine = ENGINES.for_dialect(template.dialect).unwrap();
+    let engine = ENGINES.for_dialect(template.dialect);
     let case = Arc::new(Case::from_messages(messages.to_vec()));
     let input = PreparedCase::of(&case, Front::Raw, &ModelProfile::of(template));
     FrontProgram::load(engine, template).outcome(&input)

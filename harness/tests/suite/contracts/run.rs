@@ -190,7 +190,7 @@ fn news(before: Option<&Card>, after: &Card) -> Vec<String> {
 
 /// Whether a prompt of a card or of the suite is another one in a changed template.
 fn shows(before: &Template, after: &Template) -> bool {
-    let engine = ENGINES.for_dialect(before.dialect).unwrap();
+    let engine = ENGINES.for_dialect(before.dialect);
     let probes = compare_probes([engine, engine], [before, after]);
     let mut probes = probes.iter();
     probes.any(|probe| probe.outcomes[0] != probe.outcomes[1]) || {

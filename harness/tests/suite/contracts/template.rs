@@ -64,7 +64,7 @@ impl Subject {
 
     pub(super) fn card(&self) -> Card {
         let engines = Engines::default();
-        let engine = engines.for_dialect(self.template.dialect).unwrap();
+        let engine = engines.for_dialect(self.template.dialect);
         examine_with(engine, &self.template, self.tokenizer.as_deref())
     }
 }

@@ -270,7 +270,7 @@ mod tests {
         let case = Case::from_messages(vec![json!({"role": "user", "content": "hey"})]);
         let conversation = Conversation::new(&case);
         for dialect in Dialect::ALL {
-            let engine = engines.for_dialect(dialect).unwrap();
+            let engine = engines.for_dialect(dialect);
             let is_rendered = |number| {
                 let source = text(Start::Template, dialect, &mut Chance::of(1, number));
                 let template = Template::from_source("t", dialect, &source);

@@ -47,8 +47,6 @@ enum Failure {
     /// A reference does not start.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
-    #[error("there is no engine for {0}")]
-    NoEngine(Dialect),
     /// A pattern of a known difference is invalid.
     #[error("what is known cannot be read: {0}")]
     Known(#[from] regex::Error),
@@ -105,8 +103,7 @@ fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<bool, Failure> {
     let mut references: Vec<(Dialect, Box<dyn Engine + '_>)> = Vec::new();
     for dialect in arguments.dialects() {
         let reference: Box<dyn Engine + '_> = if arguments.traces {
-            let engine = engines.for_dialect(dialect);
-            Box::new(TracedEngine(engine.ok_or(Failure::NoEngine(dialect))?))
+            Box::new(TracedEngine(engines.for_dialect(dialect)))
         } else {
             Box::new(start(dialect, &layout)?)
         };
@@ -114,9 +111,7 @@ fn run(arguments: &Arguments, out: &mut dyn Write) -> Result<bool, Failure> {
     }
     let mut is_all_known = true;
     for (dialect, reference) in &references {
-        let engine = engines
-            .for_dialect(*dialect)
-            .ok_or(Failure::NoEngine(*dialect))?;
+        let engine = engines.for_dialect(*dialect);
         let known = KnownDifferences::of(*dialect)?;
         let campaign = Campaign {
             dialect: *dialect,

@@ -2,8 +2,7 @@
 //! the plain one.
 
 use rolecall_core::{
-    Conversation, Dialect, Engine, Examination, Observer, Outcome, Program, Refusal, Stage,
-    Template,
+    Conversation, Dialect, Engine, Observer, Outcome, Program, Refusal, Stage, Template, Wanted,
 };
 
 /// An engine that asks another where the bytes of each prompt come from, and what the decisions of
@@ -38,8 +37,8 @@ impl Engine for TracedEngine<'_> {
 }
 
 impl Program for TracedProgram {
-    fn render_with(&self, conversation: &Conversation<'_>, _: &mut dyn Observer) -> Outcome {
-        let mut examination = Examination::default();
+    fn render_with(&self, conversation: &Conversation<'_>, _: &mut Observer) -> Outcome {
+        let mut examination = Observer::of(&[Wanted::Spans, Wanted::Decisions]);
         let outcome = self.0.render_with(conversation, &mut examination);
         let failed = |message: &str| Outcome::Failed {
             stage: Stage::Render,

@@ -205,7 +205,7 @@ mod tests {
 
     fn switches(source: &str) -> Vec<Switch> {
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let template = Template::from_source("t", Dialect::Jinja, source);
         let inputs = ProbeInputs::default();
         let prober = Prober::new(engine, &template, &inputs);

@@ -77,7 +77,7 @@ mod tests {
 
     fn is_so(source: &str) -> bool {
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let template = Template::from_source("t", Dialect::Jinja, source);
         let inputs = ProbeInputs::default();
         is_for_one_message(&Prober::new(engine, &template, &inputs))

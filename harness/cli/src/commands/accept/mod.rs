@@ -120,7 +120,7 @@ impl<'s> AcceptedSuite<'s> {
     ) -> Result<Status, Failure> {
         for template in choice.unreadable.values() {
             let engine = self.session.engines.for_dialect(template.dialect);
-            let error = engine.and_then(|engine| SyntaxError::find(engine, template));
+            let error = SyntaxError::find(engine, template);
             error.map_or(Ok(()), |error| syntax_error::write(out, &error))?;
         }
         choice.write_groups(arguments.all, out)?;

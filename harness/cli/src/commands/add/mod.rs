@@ -14,7 +14,6 @@ use rolecall_suite::adding::with_case;
 use rolecall_suite::case_file::read_family;
 use rolecall_suite::conversation::{Conversation, Conversations, case_name};
 use rolecall_suite::layout::Layout;
-use rolecall_suite::own_conversations::JudgedConversations;
 use rolecall_suite::private;
 use rolecall_suite::workspace::stdin;
 use serde_json::{Map, Value};
@@ -101,7 +100,7 @@ fn of_causes(
     let (tokenizers, choice) = (Tokenizers::default(), ContractChoice::default());
     let judged = runner.judge_conversations(template, &tokenizers, &all, &choice);
     let mut new: Vec<(&Conversation, Vec<String>)> = Vec::new();
-    for cause in judged.iter().flat_map(JudgedConversations::all) {
+    for cause in judged.all() {
         let words = format!("{} ({})", cause.what, cause.rule);
         let known = new
             .iter_mut()

@@ -63,9 +63,7 @@ impl<'s> Search<'s> {
         most_work: Option<Work>,
         is_chosen: impl Fn(&Contract) -> bool + Send,
     ) -> Fixes {
-        let Some(engine) = self.runner.engine(template.dialect) else {
-            return Fixes::default();
-        };
+        let engine = self.runner.engine(template.dialect);
         let fixer = Fixer {
             engine,
             cases: &|| {

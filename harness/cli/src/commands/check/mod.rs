@@ -2,8 +2,6 @@
 
 pub mod fixing;
 
-pub mod organisations;
-
 pub mod served;
 
 pub mod report;
@@ -31,7 +29,6 @@ use report as cards;
 use rolecall_check::card::Card;
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::contract::{self, Contract, Judgement, Severity};
-use rolecall_check::downloads::Downloads;
 use rolecall_check::fix::Work;
 use rolecall_check::known_defects::{self, KnownDefects};
 use rolecall_check::nearest;
@@ -71,9 +68,7 @@ pub(crate) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     hold_contracts(arguments, !cases.is_empty())?;
     let known = arguments.baseline.as_deref();
     let known = known.map(KnownDefects::read).transpose()?;
-    let listed = arguments.downloads.as_deref();
-    let listed = listed.map(Downloads::read).transpose()?;
-    let (paths, counted_by_hub) = organisations::expanded(paths(named)?)?;
+    let paths = paths(named)?;
     let checks_base = likeness::is_asked_for(arguments)?;
     let mut suite = loaded(arguments, &paths, &cases, checks_base)?;
     let index = arguments.index.as_deref().map(nearest::read).transpose();
@@ -91,7 +86,6 @@ pub(crate) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
         arguments,
         paths: &paths,
         has_cases: !cases.is_empty(),
-        downloads: listed.or(counted_by_hub),
         known,
         session: &session,
         chosen: &chosen,
@@ -114,8 +108,6 @@ struct Check<'c> {
     paths: &'c [PathBuf],
     /// Whether the user named cases, which are judged then.
     has_cases: bool,
-    /// What weighs the templates.
-    downloads: Option<Downloads>,
     known: Option<KnownDefects>,
     session: &'c Session,
     chosen: &'c [ChosenEngine<'c>],
@@ -240,16 +232,12 @@ impl Check<'_> {
 
     /// The templates with their cards. Reports what is wrong with their files.
     fn examined(&self, suite: Suite) -> Result<Checked, Failure> {
-        let mut input = session::problems(&self.runner, &suite);
+        let mut input = suite.problems.clone();
         input.extend(self.wrong_index.clone());
         input.extend(known_defects::unknown_contracts(&suite.templates));
         report_problems(&input)?;
         if suite.templates.is_empty() {
             return Err(Failure::Request("there is no template to check".to_owned()));
-        }
-        if let (Some(path), Some(downloads)) = (&self.arguments.downloads, &self.downloads) {
-            let note = downloads.fit(path, &suite.templates)?;
-            problems::write_notes(&mut clean::messages(), note.as_slice())?;
         }
         if is_written(self.arguments) {
             let owned = self.hold_owned(&suite)?;
@@ -329,8 +317,8 @@ impl Check<'_> {
             if all.is_empty() {
                 return None;
             }
-            self.runner
-                .judge_conversations(template, tokenizers, &all, &choice)
+            let judged = (self.runner).judge_conversations(template, tokenizers, &all, &choice);
+            Some(judged)
         });
         judged.collect()
     }
@@ -365,14 +353,7 @@ impl Check<'_> {
                 let bases: Vec<&Comparison> = bases.map(|one| &one.comparison).collect();
                 let is_fixable = self.arguments.fix || self.may_show_fixes(cards.len());
                 let fixes = is_fixable.then_some(checked.fixes.as_slice());
-                checked::write(
-                    out,
-                    cards,
-                    self.reach(cards),
-                    &bases,
-                    fixes,
-                    &checked.judged,
-                )?;
+                checked::write(out, cards, Reach::of(cards), &bases, fixes, &checked.judged)?;
             }
             Format::Junit => junit::write(out, cards, &checked.others(self.arguments))?,
             Format::Github => github::write(out, &checked.diagnostics())?,
@@ -380,7 +361,7 @@ impl Check<'_> {
             Format::Markdown => {
                 reach::write_markdown(
                     out,
-                    &self.reach(cards),
+                    &Reach::of(cards),
                     cards,
                     &checked.others(self.arguments),
                 )?;
@@ -388,10 +369,6 @@ impl Check<'_> {
             _ => self.write_cards(checked, out)?,
         }
         Ok(())
-    }
-
-    fn reach(&self, cards: &[Card]) -> Reach {
-        Reach::of(cards, self.downloads.as_ref())
     }
 
     fn write_cards(&self, checked: &Checked, out: &mut dyn Write) -> Result<(), Failure> {
@@ -427,7 +404,7 @@ impl Check<'_> {
             report_conversations::write(out, judged, &checked.suite, &shown_as, is_of_template)?;
         }
         if is_table {
-            reach::write(out, &self.reach(cards), cards, is_all)?;
+            reach::write(out, &Reach::of(cards), cards, is_all)?;
         }
         Ok(())
     }
@@ -453,9 +430,8 @@ impl Check<'_> {
         });
         added?;
         let passes = self.status(checked) == Status::Fine;
-        let (reach, downloads) = (self.reach(cards), self.downloads.as_ref());
         let others = checked.others(self.arguments);
-        let verdict = html::verdict::of_cards(cards, &reach, downloads, &others, passes);
+        let verdict = html::verdict::of_cards(cards, &Reach::of(cards), &others, passes);
         page::write(path, |out| page.write(out, &verdict))
     }
 

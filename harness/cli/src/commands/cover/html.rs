@@ -121,7 +121,7 @@ mod tests {
         let source = "{% if a or messages[0].role == 'user' %}<b>{{ 1 }}{% endif %}";
         let template = Template::from_source("t", Dialect::Jinja, source);
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let case = Case::from_messages(vec![json!({"role": "user", "content": "x"})]);
         let pairs = [Pair {
             template: &template,

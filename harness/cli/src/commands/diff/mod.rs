@@ -12,7 +12,6 @@ use rolecall_core::problem::Problem;
 use rolecall_core::{Dialect, Template};
 use rolecall_front::front::Front;
 use rolecall_suite::comparison::{Comparison, MatchedTemplates, SideKind, Sides};
-use rolecall_suite::run::Runner;
 use rolecall_suite::saved_run::SavedRun;
 use rolecall_suite::selection::{Filter, select};
 use rolecall_suite::suite::{Pair, Suite};
@@ -136,7 +135,7 @@ fn two_templates(
     for suite in &mut suites {
         session::use_front(arguments.front.name, suite);
     }
-    let mut is_sound = report_inputs(&runner, &suites)?;
+    let mut is_sound = report_inputs(&suites)?;
     for (suite, text) in suites.iter().zip(&comparison.sides) {
         if suite.templates.is_empty() {
             return Err(Failure::Request(format!(
@@ -252,7 +251,7 @@ fn two_engines(session: &Session, arguments: &DiffArguments) -> Result<CheckedCo
         session.runner(std::slice::from_ref(first))?,
         session.runner(std::slice::from_ref(second))?,
     ];
-    let is_sound = session::report_input(&runners[0], &suite)?;
+    let is_sound = session::report_input(&suite)?;
     let filters = filters(arguments)?;
     let pairs = session::after(arguments.front.name, select(&suite, &filters)?)?;
     let pairs = of_dialects(pairs, |dialect| dialect == dialects[0])?;
@@ -288,7 +287,7 @@ fn two_fronts(session: &Session, arguments: &DiffArguments) -> Result<CheckedCom
     let suite = inputs::open(&arguments.sources.subject(&[]))?.suite;
     let chosen = session.named()?;
     let runner = session.runner(&chosen)?;
-    let is_sound = session::report_input(&runner, &suite)?;
+    let is_sound = session::report_input(&suite)?;
     let mut pairs = select(&suite, &filters(arguments)?)?;
     // Each front gets the cases as they are written.
     pairs.retain(|pair| pair.case.front.is_none());
@@ -375,7 +374,7 @@ fn something(comparison: Comparison) -> Result<Comparison, Failure> {
 }
 
 /// Reports the problems of both sides, each once. Returns whether there were none.
-fn report_inputs(runner: &Runner<'_>, suites: &[Suite; 2]) -> Result<bool, Failure> {
+fn report_inputs(suites: &[Suite; 2]) -> Result<bool, Failure> {
     let mut found: Vec<Problem> = Vec::new();
     let mut notes = Vec::new();
     for suite in suites {
@@ -384,9 +383,9 @@ fn report_inputs(runner: &Runner<'_>, suites: &[Suite; 2]) -> Result<bool, Failu
                 notes.push(note.clone());
             }
         }
-        for problem in session::problems(runner, suite) {
-            if !found.contains(&problem) {
-                found.push(problem);
+        for problem in &suite.problems {
+            if !found.contains(problem) {
+                found.push(problem.clone());
             }
         }
     }

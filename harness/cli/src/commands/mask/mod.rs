@@ -32,7 +32,6 @@ pub(crate) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
     let session = Session::new(&arguments.limits, arguments.jobs);
     let runner = session.own_runner()?;
     let engine = runner.engine(template.dialect);
-    let engine = engine.ok_or_else(|| Failure::Request("no engine renders it".to_owned()))?;
     let pairs: Vec<Pair<'_>> = match &case {
         Some(case) => vec![show::find_pair(&suite, named, case)?],
         None => suite.pairs_among(named, &suite.cases).collect(),

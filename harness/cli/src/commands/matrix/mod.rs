@@ -2,19 +2,14 @@
 
 pub mod report;
 
-pub mod site;
-
 pub mod roundtrip;
 
 use std::io::Write;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::report::counted;
 use crate::report::format::Format;
 use crate::report::progress::Progress;
 use rolecall_core::file::is_there;
-use rolecall_core::folder;
 use rolecall_core::invocation;
 use rolecall_core::problem::with_did_you_mean;
 use rolecall_core::{Dialect, Outcome};
@@ -103,8 +98,7 @@ fn matrix_of(known: &KnownSuite<'_>) -> Result<Matrix, Failure> {
             "there is no table of measurements that cannot be read".to_owned(),
         ));
     }
-    let roundtrip = roundtrip_matrix::kept(known.layout)?;
-    let mut matrix = Matrix::new(measurements).with_roundtrip(roundtrip);
+    let mut matrix = Matrix::new(measurements);
     for dialect in Dialect::ALL {
         let constructs = constructs(known.layout, dialect)?;
         let version = suite_version(known, constructs.as_ref(), dialect);
@@ -412,68 +406,23 @@ fn show(arguments: &ShownArguments, out: &mut dyn Write) -> Result<Status, Failu
     if matrix.measurements().is_empty() {
         return Err(Failure::Request(format!(
             "no engine was measured over this suite\n  `{}` asks one and records its results",
-            invocation::command("matrix update minijinja")
+            invocation::command("matrix update ENGINE")
         )));
     }
-    if let [first, second] = arguments.differ.as_slice() {
-        let [first, second] = [find(&matrix, first)?, find(&matrix, second)?];
-        if first.dialect != second.dialect {
-            return Err(Failure::Request(format!(
-                "{} renders {} templates and {} {} ones: they were asked nothing in common",
-                first.engine, first.dialect, second.engine, second.dialect
-            )));
-        }
-        report::write_differ(out, first, second, arguments.all)?;
-    } else if arguments.common {
-        report::write_common(out, &matrix, arguments.all)?;
-    } else if let Some(path) = &arguments.html {
-        write_site(path, &known, &matrix)?;
-    } else {
-        let mut chosen = Vec::new();
-        for name in &arguments.engines {
-            chosen.extend(find_all(&matrix, name)?);
-        }
-        match (arguments.format, chosen.as_slice()) {
-            (Format::Json, _) => report::write_json(out, &matrix, &chosen)?,
-            (_, []) => report::write_table(out, &matrix)?,
-            (_, chosen) => {
-                for measurement in chosen {
-                    report::write_detail(out, &matrix, measurement, arguments.all)?;
-                }
+    let mut chosen = Vec::new();
+    for name in &arguments.engines {
+        chosen.extend(find_all(&matrix, name)?);
+    }
+    match (arguments.format, chosen.as_slice()) {
+        (Format::Json, _) => report::write_json(out, &matrix, &chosen)?,
+        (_, []) => report::write_table(out, &matrix)?,
+        (_, chosen) => {
+            for measurement in chosen {
+                report::write_detail(out, &matrix, measurement, arguments.all)?;
             }
         }
     }
     Ok(Status::Fine)
-}
-
-/// Writes the site completely or not at all.
-fn write_site(path: &Path, known: &KnownSuite<'_>, matrix: &Matrix) -> Result<(), Failure> {
-    let session = Session::default();
-    let runner = session.runner(&[])?;
-    let templates = known.suite.templates.iter();
-    let served: Vec<_> = templates
-        .filter_map(|template| Some((template.name.clone(), runner.served(template, &[])?)))
-        .collect();
-    let files = site::files(matrix, known.suite, &served)?;
-    folder::replace(path, &files, site::MARK)?;
-    let size: usize = files.values().map(String::len).sum();
-    tell(&format!(
-        "wrote {} ({}, {})",
-        path.display(),
-        counted(files.len(), "file", "files"),
-        bytesize::ByteSize::b(size as u64).display().si()
-    ));
-    Ok(())
-}
-
-/// The measurement with a name. If the name has no version, the engine's last one.
-fn find<'m>(matrix: &'m Matrix, name: &str) -> Result<&'m Measurement, Failure> {
-    let found = find_all(matrix, name)?;
-    // The name matches something.
-    found
-        .last()
-        .copied()
-        .ok_or_else(|| Failure::Request(format!("no engine is named `{name}`")))
 }
 
 /// The measurements of an engine, or of one version of it.

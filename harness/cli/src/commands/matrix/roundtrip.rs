@@ -163,14 +163,14 @@ pub(crate) fn ask<'s>(
     let progress = Progress::new(subjects.len(), what, "templates");
     let step = progress.step();
     let ask = |subject: &Subject<'s>| {
-        let engine = session.engines.for_dialect(subject.template.dialect)?;
+        let engine = session.engines.for_dialect(subject.template.dialect);
         let program = FrontProgram::load(engine, subject.template);
         let messages = recipient.returned(&Writer::new(&program), &subject.cases);
         step();
-        Some((subject.template, messages))
+        (subject.template, messages)
     };
     // Some templates are asked of a server of their own, so a thread mostly waits.
-    let all = runner.on_its_threads(|| subjects.par_iter().filter_map(ask).collect());
+    let all = runner.on_its_threads(|| subjects.par_iter().map(ask).collect());
     progress.clear();
     Ok(all)
 }

@@ -44,12 +44,7 @@ pub(crate) fn show(
     let session = Session::of(&arguments.rendering);
     let chosen = session.named()?;
     let runner = session.runner(&chosen)?;
-    let Some(probes) = runner.probes(template) else {
-        return Err(Failure::Request(format!(
-            "no engine renders the dialect `{}`",
-            template.dialect
-        )));
-    };
+    let probes = runner.probes(template);
     let Some(render) = probes.get(name) else {
         let known: Vec<&str> = probes.keys().copied().collect();
         return Err(unknown(name, &known));

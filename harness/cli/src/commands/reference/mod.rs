@@ -30,7 +30,7 @@ use crate::failure::{Failure, Status, report_problems};
 use crate::references::FrontResults;
 use crate::roundtrip::ReferenceReadings;
 use crate::session::Session;
-use crate::{engines, home, inputs, references, trust};
+use crate::{allowed, engines, home, inputs, references};
 
 pub(crate) fn execute(command: &ReferenceCommand, out: &mut dyn Write) -> Result<Status, Failure> {
     match command {
@@ -73,7 +73,7 @@ fn names(programs: &[ProtocolEngine]) -> String {
 fn setup(names: &[String]) -> Result<Status, Failure> {
     let layout = home::layout()?;
     // A checkout uses the references' programs in place. Other folders may hold anything.
-    let is_own = trust::is_own_checkout(&layout);
+    let is_own = allowed::is_own_checkout(&layout);
     let scripts = if is_own {
         layout.scripts()
     } else {

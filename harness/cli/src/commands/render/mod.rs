@@ -32,7 +32,7 @@ pub(crate) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let session = Session::of(&arguments.rendering);
     let chosen = session.chosen()?;
     let runner = session.runner(&chosen)?;
-    let is_sound = session::report_input(&runner, &suite)?;
+    let is_sound = session::report_input(&suite)?;
     let one = session.one_dialect(&arguments.dialect, &chosen)?;
     let front = arguments.front.name;
     let selected = select(&suite, &filters)?;

@@ -52,10 +52,10 @@ pub(crate) fn execute(
     };
     let read = |one: &Read<'_>| {
         let engine = session.engines.for_dialect(one.template.dialect);
-        engine.map(|engine| read_all_with(engine, one.template, one.reader(), &suite.cases))
+        read_all_with(engine, one.template, one.reader(), &suite.cases)
     };
     let readings: Vec<Vec<MessageReading>> = session.own_runner()?.on_its_threads(|| {
-        let readings = readers.par_iter().map(|one| read(one).unwrap_or_default());
+        let readings = readers.par_iter().map(read);
         readings.collect()
     });
     for (one, readings) in readers.iter().zip(&readings) {

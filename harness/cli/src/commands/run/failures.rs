@@ -27,11 +27,10 @@ pub fn write_common_refusal(out: &mut dyn Write, words: &str) -> io::Result<()> 
 pub fn write<'e>(
     out: &mut dyn Write,
     failures: &Failures<'_>,
-    engine: impl Fn(Dialect) -> Option<&'e dyn Engine>,
+    engine: impl Fn(Dialect) -> &'e dyn Engine,
 ) -> io::Result<()> {
     for template in failures.unread() {
-        let error = engine(template.dialect).and_then(|engine| SyntaxError::find(engine, template));
-        if let Some(error) = error {
+        if let Some(error) = SyntaxError::find(engine(template.dialect), template) {
             syntax_error::write(out, &error)?;
         }
     }

@@ -99,7 +99,7 @@ struct Run<'r> {
 impl<'r> Run<'r> {
     fn judge(&self, out: &mut dyn Write) -> Result<Status, Failure> {
         let runner = self.session.runner(self.chosen)?;
-        let mut input = session::problems(&runner, &self.inputs.suite);
+        let mut input = self.inputs.suite.problems.clone();
         input.extend(known_defects::unknown_contracts(
             &self.inputs.suite.templates,
         ));
@@ -389,7 +389,7 @@ fn origin(arguments: &RunArguments, inputs: &Workspace, left: usize) -> String {
 fn unread<'s>(runner: &Runner<'_>, conclusion: &Conclusion<'s>) -> Vec<Diagnostic<'s>> {
     let unread = conclusion.failures.unread().map(|template| {
         let engine = runner.engine(template.dialect);
-        let error = engine.and_then(|engine| SyntaxError::find(engine, template));
+        let error = SyntaxError::find(engine, template);
         Diagnostic::of_unread(template, error.as_ref())
     });
     unread.collect()
@@ -415,8 +415,7 @@ fn engines_of(runner: &Runner<'_>, pairs: &[Pair<'_>]) -> String {
     let has = |dialect| pairs.iter().any(|pair| pair.template.dialect == dialect);
     let engines = Dialect::ALL.into_iter().filter(|dialect| has(*dialect));
     let names: Vec<String> = engines
-        .filter_map(|dialect| runner.engine(dialect))
-        .map(Engine::description)
+        .map(|dialect| runner.engine(dialect).description())
         .collect();
     format!("Engine: {}.", names.join(" and "))
 }
@@ -425,7 +424,7 @@ fn engines_of(runner: &Runner<'_>, pairs: &[Pair<'_>]) -> String {
 fn is_others(arguments: &RunArguments, engines: &Engines, chosen: &[ChosenEngine<'_>]) -> bool {
     let is_ours = |choice: &ChosenEngine<'_>| {
         let ours = engines.for_dialect(choice.engine().dialect());
-        ours.is_some_and(|ours| ours.name() == choice.engine().name())
+        ours.name() == choice.engine().name()
     };
     match &arguments.results[..] {
         [] => arguments.rendering.engine.is_some(),

@@ -30,12 +30,7 @@ pub(crate) fn show(
     pair: &Pair<'_>,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    let Some(engine) = runner.engine(pair.template.dialect) else {
-        return Err(Failure::Request(format!(
-            "no engine renders the dialect `{}`",
-            pair.template.dialect
-        )));
-    };
+    let engine = runner.engine(pair.template.dialect);
     let program = FrontProgram::load(engine, pair.template);
     let model = program.model.with(pair.case, pair.front());
     let input = PreparedCase::new(pair.case, pair.front(), &model);

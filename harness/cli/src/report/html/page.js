@@ -201,14 +201,10 @@ function contracts() {
       severity, many, ink, templates: cards.filter((template) => brokenBy(template, severity).includes(contract.id)),
     })).filter(({ templates }) => templates.length > 0),
   })).filter(({ found }) => found.length > 0);
-  const { downloads } = index.verdict || {};
-  const weight = (templates) => templates.reduce((sum, { name }) => sum + ((downloads || {})[name] || 0), 0);
   const percent = (part, whole) => `${(100 * part / (whole || 1)).toFixed(1)} %`;
-  const share = (templates) => cards.length > 1 && ` (${percent(templates.length, cards.length)}${
-    downloads ? `, ${percent(weight(templates), weight(cards))} of downloads` : ''})`;
+  const share = (templates) => cards.length > 1 && ` (${percent(templates.length, cards.length)})`;
   const rank = ({ found }) => Object.keys(SEVERITIES).indexOf(found[0].severity);
-  const order = (measure) => (a, b) => measure(b.found[0].templates) - measure(a.found[0].templates);
-  groups.sort((a, b) => rank(a) - rank(b) || order(weight)(a, b) || order((templates) => templates.length)(a, b));
+  groups.sort((a, b) => rank(a) - rank(b) || b.found[0].templates.length - a.found[0].templates.length);
   // The evidence is unpacked when somebody opens it. The page of one template opens its errors itself.
   const group = ({ contract, found }, at) => {
     const worst = found[0];

@@ -11,7 +11,6 @@ use crate::report::diagnostic::Diagnostic;
 use crate::report::reach::{headline, in_words};
 use crate::report::run_report::{Ending, RunReport};
 use rolecall_check::card::Card;
-use rolecall_check::downloads::Downloads;
 use rolecall_check::reach::Reach;
 use rolecall_suite::checked_text::CheckedText;
 use rolecall_suite::conclusion::{FaultGroup, GroupedPair};
@@ -40,13 +39,7 @@ pub fn of_run(report: &RunReport<'_, '_>, engines: &str) -> Value {
 }
 
 /// The verdict of report cards, with what else fails the check. `passes` says how the command ends.
-pub fn of_cards(
-    cards: &[Card],
-    reach: &Reach,
-    downloads: Option<&Downloads>,
-    others: &[Diagnostic<'_>],
-    passes: bool,
-) -> Value {
+pub fn of_cards(cards: &[Card], reach: &Reach, others: &[Diagnostic<'_>], passes: bool) -> Value {
     let mut engines: Vec<&str> = cards.iter().map(|card| card.engine.as_str()).collect();
     engines.sort_unstable();
     engines.dedup();
@@ -55,7 +48,6 @@ pub fn of_cards(
     let mut verdict = of_comparison(&headline(cards, others), passes);
     verdict["facts"] = facts(&sentences.each_ref().map(String::as_str)).into();
     verdict["others"] = others.iter().map(Diagnostic::sentence).collect();
-    verdict["downloads"] = json!(downloads);
     verdict
 }
 

@@ -87,7 +87,7 @@ fn part(heading: &str, mut rows: Vec<(String, Share, Option<&str>)>, all: bool) 
 
 /// An engine's results in the constructs that use each feature of the language, by the feature's
 /// name.
-pub(crate) fn by_construct(matrix: &Matrix, engine: &Measurement) -> BTreeMap<String, Share> {
+pub(super) fn by_construct(matrix: &Matrix, engine: &Measurement) -> BTreeMap<String, Share> {
     let mut shares: BTreeMap<String, Share> = BTreeMap::new();
     let (Some(table), Some(known)) = (matrix.constructs(engine.dialect), &engine.constructs) else {
         return shares;

@@ -1,4 +1,4 @@
-//! The reports on measurements: the table, one engine in detail, and where engines differ.
+//! The reports on measurements: the table, and one engine in detail.
 
 mod parts;
 
@@ -6,23 +6,15 @@ mod table;
 
 mod detail;
 
-mod differ;
-
-mod common;
-
 mod updated;
 
 mod json;
 
 mod roundtrip;
 
-pub use common::write_common;
-pub(crate) use detail::by_construct;
 pub use detail::write_detail;
-pub use differ::write_differ;
 pub use json::MatrixDocument;
 pub use json::write_json;
-pub(crate) use roundtrip::templates;
 pub use roundtrip::write_roundtrip;
 pub use roundtrip::write_roundtrip_updated;
 pub use roundtrip::write_roundtrip_verified;

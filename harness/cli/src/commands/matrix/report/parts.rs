@@ -80,13 +80,9 @@ pub(crate) fn source(construct: &Construct) -> String {
     shown.replace('\n', "")
 }
 
-/// Writes the names of pairs, by template; only the first few unless `all` is set.
-pub(crate) fn write_names<'n>(
-    out: &mut dyn Write,
-    pairs: impl Iterator<Item = &'n (TemplateName, CaseId)>,
-    all: bool,
-) -> io::Result<()> {
-    let most = if all { usize::MAX } else { MOST_NAMES };
+/// Writes the names of the first few pairs, by template.
+pub(crate) fn write_names(out: &mut dyn Write, pairs: &[(TemplateName, CaseId)]) -> io::Result<()> {
+    let most = MOST_NAMES;
     let mut by_template: BTreeMap<&TemplateName, Vec<String>> = BTreeMap::new();
     for (template, case) in pairs {
         by_template

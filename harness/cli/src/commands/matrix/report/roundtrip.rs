@@ -18,7 +18,7 @@ use rolecall_suite::measurement::kept::Kept;
 
 use rolecall_suite::measurement::roundtrip::{Counted, RoundtripMeasurement, Subject};
 
-pub(crate) fn templates(all: &[RoundtripMeasurement]) -> BTreeSet<&TemplateName> {
+fn templates(all: &[RoundtripMeasurement]) -> BTreeSet<&TemplateName> {
     all.iter().flat_map(|one| one.templates.keys()).collect()
 }
 

@@ -71,7 +71,7 @@ fn changes(
     let lists: io::Result<Vec<Value>> = lists
         .into_iter()
         .map(|(list, style, what)| {
-            let names = written(|out| write_names(out, list.iter().map(|(pair, _)| pair), false))?;
+            let names = written(|out| write_names(out, list))?;
             Ok(context! { count => list.len(), style, what, names })
         })
         .collect();
