@@ -393,6 +393,7 @@ fn what_is_no_such_server_is_an_error_that_says_so() {
             "it has no `chat_template`",
         ),
         (format!("vllm={}", empty.address), "it has no model"),
+        (format!("tgi={}", empty.address), "it has no `version`"),
         (format!("ollama={}", lost.address), "status 404: Not Found"),
         (
             "llama-server=http://127.0.0.1:1".to_owned(),
@@ -408,7 +409,7 @@ fn what_is_no_such_server_is_an_error_that_says_so() {
         ),
         (
             "triton=http://127.0.0.1:1".to_owned(),
-            "there are `llama-server`, `vllm`, `sglang`, `ollama`",
+            "there are `llama-server`, `vllm`, `sglang`, `ollama`, `tgi`",
         ),
     ] {
         let ran = run(&folder, &["run", "chat", "--engine", &engine], &[]);
@@ -657,6 +658,36 @@ fn an_ollama_is_asked_for_what_it_would_render() {
     assert!(ran.stderr().contains(&words), "{}", ran.stderr());
     let ran = against(&format!("ollama:a:1={}", server.address), &[]);
     assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+}
+
+#[test]
+fn a_tgi_is_asked_for_the_templated_text() {
+    let folder = Folder::new();
+    folder.write(
+        "cases/conversations/more.json",
+        r#"{"about": "What TGI cannot be asked.", "cases": {
+            "variables": {"about": "x", "messages": [{"role": "user", "content": "a"}], "variables": {"x": 1}},
+            "closed": {"about": "x", "messages": [{"role": "user", "content": "a"}], "add_generation_prompt": false}}}"#,
+    );
+    let server = Server::new(|request, _| match request.path.as_str() {
+        "/info" => reply(200, &json!({"model_id": "org/model", "version": "3.3.6"})),
+        "/chat_tokenize" => reply(
+            200,
+            &json!({"tokenize_response": [], "templated_text": chat(&sent(request)["messages"])}),
+        ),
+        other => error(404, other),
+    });
+    let engine = format!("tgi={}", server.address);
+    let ran = compare(&folder, &engine, &["chat"]);
+    let out = ran.stdout();
+    assert!(
+        out.contains("2 of 4 agree (50.00 %)") && out.contains("2 not asked"),
+        "{out}"
+    );
+    assert!(
+        out.contains("TGI always opens the assistant's turn"),
+        "{out}"
+    );
 }
 
 /// The page names the same kinds of servers as the error message.

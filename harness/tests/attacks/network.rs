@@ -24,7 +24,7 @@ fn server(status: u16, body: String) -> (Server, Arc<Mutex<Vec<String>>>) {
 /// Whether the engines are allowed or not: the key stays with the user's own words.
 #[test]
 fn a_key_never_goes_to_an_address_from_a_file() {
-    for kind in sample(vec!["llama-server", "vllm", "ollama"], 3) {
+    for kind in sample(vec!["llama-server", "vllm", "ollama", "tgi"], 4) {
         let world = World::new();
         let (server, seen) = server(401, "{}".to_owned());
         world.write("work/chat_template.jinja", TEMPLATE);
@@ -75,7 +75,7 @@ fn the_password_of_an_address_is_not_printed() {
         "http://user:ge/heim@127.0.0.1:1".to_owned(),
         "http://user:geheim@".to_owned(),
     ] {
-        for kind in sample(vec!["llama-server", "vllm", "ollama"], 3) {
+        for kind in sample(vec!["llama-server", "vllm", "ollama", "tgi"], 4) {
             let engine = format!("{kind}={address}");
             let ran = world.rolecall(&["run", "chat_template.jinja", "--engine", &engine]);
             complaints.extend(ran.complaints(&[2]));

@@ -149,7 +149,7 @@ pub(crate) struct RenderingArguments {
     /// The engine for templates of its dialect: a name (see `list engines`), the name of an engine
     /// that `scripts/setup-engines` has set up, the command line of a program that speaks the
     /// engine protocol, or a server as KIND=URL or KIND:MODEL=URL; the kinds are llama-server,
-    /// vllm, sglang and ollama
+    /// vllm, sglang, ollama and tgi
     #[arg(long, value_name = "ENGINE", add = ArgValueCompleter::new(completion::engines))]
     pub(crate) engine: Option<String>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Model servers as engines of Rolecall: llama-server, vLLM, SGLang and Ollama return the prompts that
+//! Model servers as engines of Rolecall: llama-server, vLLM, SGLang, Ollama and TGI return the prompts that
 //! they really make of a conversation, and Rolecall compares them. A llama-server is also started
 //! with models that write given texts, and Rolecall compares the messages that it reads.
 //!
@@ -14,6 +14,7 @@ mod application;
 mod llama_server;
 mod ollama;
 mod sglang;
+mod tgi;
 mod vllm;
 
 mod engine;
@@ -37,7 +38,7 @@ pub use mock_models::ServerProgram;
 use api::{Api, ApiError};
 use application::Application;
 
-const KINDS: [&str; 4] = ["llama-server", "vllm", "sglang", "ollama"];
+const KINDS: [&str; 5] = ["llama-server", "vllm", "sglang", "ollama", "tgi"];
 
 /// A server's name on the command line: `KIND=URL`, or `KIND:MODEL=URL`.
 pub struct ServerName<'n> {
@@ -82,6 +83,7 @@ impl<'n> ServerName<'n> {
             "vllm" => boxed(vllm::Vllm::open(api, model)),
             "sglang" => boxed(sglang::SgLang::open(api, model)),
             "ollama" => boxed(ollama::Ollama::open(api, model)),
+            "tgi" => boxed(tgi::Tgi::open(api, model)),
             _ => return Err(self.unknown()),
         };
         match application {
