@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use proptest::prelude::*;
 use proptest::sample::select;
+use rolecall_answers::draft::Draft;
 use rolecall_answers::reader::OwnReader;
 use rolecall_answers::reading::read_all;
 use rolecall_check::card::{Card, examine, examine_with, served};
@@ -276,11 +277,13 @@ proptest! {
         let _ = comparison.sorted();
         // mask
         TemplateMasks::of(engine, None, &template, pairs_of(&template)).unwrap();
-        // roundtrip
-        let mut template = template;
-        template.response_template = Some(json!({"start_anchor": "a", "fields": {"content": {"close": "b"}}}));
-        Proof::of(engine, &template, &cases);
-        read_all(engine, &template, &OwnReader::default(), &cases);
+        // infer, and roundtrip
+        if let Ok(draft) = Draft::of(engine, &template) {
+            let mut template = template.clone();
+            template.response_template = Some(draft.response_template);
+            Proof::of(engine, &template, &cases);
+            read_all(engine, &template, &OwnReader::default(), &cases);
+        }
         // fingerprint
         let (templates, tokenizer) = ([template], tokenizer(false));
         if let Ok(mut fingerprint) = Fingerprint::new(engine, &templates, &tokenizer, Front::Transformers) {

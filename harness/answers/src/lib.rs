@@ -40,6 +40,8 @@ pub mod cause;
 
 pub mod reduction;
 
+pub mod draft;
+
 pub mod recipient;
 
 pub mod mock_model;

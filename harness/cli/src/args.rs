@@ -122,6 +122,8 @@ pub(crate) enum Command {
     Diff(DiffArguments),
     /// See which answers of a model survive the round trip
     Roundtrip(RoundtripArguments),
+    /// Write a first draft of a response template
+    Infer(InferArguments),
     /// See which places of a template no case reaches
     Cover(CoverArguments),
     /// See which small changes of a template no case notices
@@ -228,7 +230,7 @@ impl Command {
             Command::Render(RenderArguments { raw: true, .. })
             | Command::Show(ShowArguments { raw: true, .. })
             | Command::MockModel(_) => return Some(Data::Bytes),
-            Command::Serve { .. } => return Some(Data::Json),
+            Command::Serve { .. } | Command::Infer(_) => return Some(Data::Json),
             Command::Completions { .. } => return Some(Data::Own),
             #[cfg(feature = "tokens")]
             Command::TokenizerWorker => return Some(Data::Own),
@@ -696,6 +698,17 @@ pub(crate) struct RoundtripArguments {
     /// Also print the messages that come back, and those that the template does not write
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InferArguments {
+    /// The chat template, as `check` takes it
+    #[arg(add = ArgValueCompleter::new(completion::templates_or_paths))]
+    pub(crate) template: PathBuf,
+    #[command(flatten)]
+    pub(crate) set: SetArguments,
+    #[command(flatten)]
+    pub(crate) limits: LimitsArguments,
 }
 
 #[derive(Debug, Args)]

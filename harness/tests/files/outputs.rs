@@ -12,12 +12,13 @@ use crate::folder::{Folder, Ran, has};
 use super::{contents, ended, link};
 
 /// How a command is called in the folder of [`world`] so that it has a result.
-const CALLS: [(&str, &str); 30] = [
+const CALLS: [(&str, &str); 31] = [
     ("check", "t.jinja"),
     ("show", "chat plain/user --trace"),
     ("render", "t.jinja log.jsonl"),
     ("diff", "t.jinja u.jinja --cases log.jsonl"),
     ("roundtrip", "t.jinja --cases log.jsonl"),
+    ("infer", "t.jinja"),
     ("cover", "t.jinja --cases log.jsonl"),
     ("mutate", "t.jinja --cases log.jsonl --tries 0"),
     (

@@ -17,6 +17,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
             "render",
             "diff",
             "roundtrip",
+            "infer",
             "cover",
             "mutate",
             "generate",

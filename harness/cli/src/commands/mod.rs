@@ -25,6 +25,8 @@ pub mod check;
 
 pub mod lint;
 
+pub mod infer;
+
 pub mod trace;
 
 pub mod probe;
@@ -58,6 +60,7 @@ pub(crate) fn execute(arguments: &Arguments, out: &mut dyn Write) -> Result<Stat
         Command::Review(arguments) => review::execute(arguments, out),
         Command::Accept(arguments) => accept::execute(arguments, out),
         Command::Init { folder } => init::execute(folder, out),
+        Command::Infer(arguments) => infer::execute(arguments, out),
         Command::Cover(arguments) => cover::execute(arguments, out),
         Command::Mutate(arguments) => mutate::execute(arguments, out),
         Command::Mask(arguments) => mask::execute(arguments, out),

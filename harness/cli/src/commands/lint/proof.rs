@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use minijinja::{Value as Data, context};
+use rolecall_answers::comparison::Verdict;
 use rolecall_check::contract::{Finding, Judgement};
 use rolecall_check::probe::spaced;
 use rolecall_core::ReadOutcome;
@@ -17,6 +18,7 @@ use crate::commands::roundtrip::report::write_counts;
 use crate::report::card::{CardDetail, FindingStyle, one_line, write_broken};
 use crate::report::format::Format;
 use crate::report::json::{VERSION, document};
+use crate::report::numbers::thousands;
 use crate::report::text::{text, written};
 use crate::report::wrapping::each;
 use crate::report::{json, screen};
@@ -97,6 +99,23 @@ fn lines(failure: &ReadingFailure) -> Vec<(&'static str, String)> {
         [("text", text.to_owned()), read]
     });
     messages.chain(tools).chain(shown).collect()
+}
+
+/// How a response template does, in a sentence: `Of 344 answers of the cases, 331 are read back.`
+pub fn sentence(proof: &Proof) -> String {
+    let broken = proof.findings.iter();
+    let broken = broken.filter(|finding| finding.is_defect());
+    let broken: Vec<&str> = broken.map(|finding| finding.contract.id).collect();
+    let whole = proof.counts.count(Verdict::ReadBack);
+    let counts = format!(
+        "Of {} answers of the cases, {} are read back.",
+        thousands(proof.counts.readable()),
+        thousands(whole)
+    );
+    if broken.is_empty() {
+        return counts;
+    }
+    format!("{counts} Broken: {}.", broken.join(", "))
 }
 
 document! {
