@@ -1,7 +1,7 @@
-//! What makes the command pleasant: completions that know names, help in groups, one cause reported
-//! once, and an engine's row in a folder of its author's.
+//! What makes the command pleasant: completions that know names, help in groups, `--watch`, one
+//! cause reported once, and an engine's row in a folder of its author's.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
@@ -267,6 +267,80 @@ fn a_suite_that_cannot_be_read_completes_nothing() {
         offered.iter().all(|one| one.starts_with("--")),
         "{offered:?}"
     );
+}
+
+/// A command that watches, and the lines that it says.
+struct Watching {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Watching {
+    fn start(folder: &Folder, arguments: &[&str]) -> Watching {
+        let mut child = folder
+            .command(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (sender, lines) = mpsc::channel();
+        let both: [Box<dyn std::io::Read + Send>; 2] = [
+            Box::new(child.stdout.take().unwrap()),
+            Box::new(child.stderr.take().unwrap()),
+        ];
+        for stream in both {
+            let sender = sender.clone();
+            std::thread::spawn(move || {
+                for line in BufReader::new(stream).lines().map_while(Result::ok) {
+                    if sender.send(clean::plain(line.as_bytes())).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        Watching { child, lines }
+    }
+
+    /// Waits for lines with these words, in any order.
+    #[track_caller]
+    fn says(&self, mut words: Vec<&str>) {
+        let mut said = Vec::new();
+        while !words.is_empty() {
+            let line = self.lines.recv_timeout(Duration::from_mins(1));
+            let line = line.unwrap_or_else(|_| panic!("no {words:?} in {said:#?}"));
+            words.retain(|one| !line.contains(one));
+            said.push(line);
+        }
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn watched_commands_are_done_again_when_a_file_changes() {
+    let folder = Folder::empty();
+    folder.write("mine.jinja", "{{ messages[0].content }}");
+    let watching = Watching::start(&folder, &["check", "mine.jinja", "--watch"]);
+    watching.says(vec!["what it can do", "watching 1 file or folder"]);
+    folder.write("mine.jinja", "{{ messages[0].content");
+    watching.says(vec!["unexpected end", "watching"]);
+    drop(watching);
+    let suite = Folder::new();
+    suite.accept_all();
+    let page = suite.path("page.html");
+    let page = format!("--html={}", page.display());
+    let watching = Watching::start(&suite, &["run", "--watch", &page]);
+    watching.says(vec!["agree", "watching"]);
+    let cases = std::fs::read_dir(suite.path("cases/conversations")).unwrap();
+    let case = cases.flatten().next().unwrap().path();
+    let text = std::fs::read_to_string(&case).unwrap();
+    std::fs::write(&case, text.replace("\"messages\"", "\"mesages\"")).unwrap();
+    watching.says(vec!["unknown key `mesages`", "watching"]);
 }
 
 /// An engine whose answers all fail alike.

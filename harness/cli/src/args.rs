@@ -224,6 +224,16 @@ impl Command {
         is_summed_up && self.data().is_none()
     }
 
+    /// Whether the command is to be done again when a file changes.
+    pub(crate) fn is_watched(&self) -> bool {
+        match self {
+            Command::Run(arguments) => arguments.watch,
+            Command::Check(arguments) => arguments.watch,
+            Command::Diff(arguments) => arguments.watch,
+            _ => false,
+        }
+    }
+
     /// What the output is made of, if it is for programs. `None` is text for people.
     pub(crate) fn data(&self) -> Option<Data> {
         let format = match self {
@@ -278,7 +288,7 @@ pub(crate) struct RunArguments {
     /// Test a whole server, prompt and parser: it renders its prompt, a model writes the text that
     /// the template gives a message, and the server reads it. --engine names the program, such as
     /// 'llama-server=llama-server'; default: the cases answer*/* with all Jinja templates
-    #[arg(long, requires = "engine", conflicts_with_all = ["against", "shard", "results", "html", "pairs"])]
+    #[arg(long, requires = "engine", conflicts_with_all = ["against", "shard", "results", "html", "pairs", "watch"])]
     pub(crate) roundtrip: bool,
     /// Also write a page with everything: one file that needs no network
     #[arg(long, value_name = "FILE", value_hint = WRITTEN)]
@@ -295,6 +305,9 @@ pub(crate) struct RunArguments {
     /// The format of the results
     #[arg(long, value_parser = format(&RUNS), default_value = "human")]
     pub(crate) format: Format,
+    /// Do it again whenever one of the files changes, until Ctrl-C
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) watch: bool,
 }
 
 #[derive(Debug, Args)]
@@ -485,6 +498,9 @@ pub(crate) struct CheckArguments {
     /// The format of the cards
     #[arg(long, value_parser = format(&CARDS), default_value = "human")]
     pub(crate) format: Format,
+    /// Do it again whenever one of the files changes, until Ctrl-C
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) watch: bool,
 }
 
 /// What may fail a check.
@@ -597,6 +613,9 @@ pub(crate) struct DiffArguments {
     pub(crate) html: Option<PathBuf>,
     #[arg(long, value_parser = format(&COMPARISONS), default_value = "human")]
     pub(crate) format: Format,
+    /// Do it again whenever one of the files changes, until Ctrl-C
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) watch: bool,
 }
 
 #[derive(Debug, Args)]

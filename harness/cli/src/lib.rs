@@ -60,6 +60,9 @@ pub mod library;
 #[cfg(feature = "schema")]
 pub mod schemas;
 
+#[cfg(feature = "watch")]
+mod watch;
+
 use std::io::{self, Write as _};
 use std::panic::resume_unwind;
 use std::process::ExitCode;
@@ -88,6 +91,18 @@ fn execute(arguments: &args::Arguments, named: &Named) -> Result<Status, Failure
     home::choose(arguments.output.builtin);
     // The command's own: it ends with the command, after the last result is written.
     let _outputs = named.hold()?;
+    #[cfg(feature = "watch")]
+    if arguments.command.is_watched() {
+        return watch::repeat(&named.written());
+    }
+    #[cfg(not(feature = "watch"))]
+    if arguments.command.is_watched() {
+        return Err(Failure::Request(
+            "this program was built without the feature `watch`, and sees no file change\n  in the \
+             repository, `cargo run --package rolecall-cli --` has it"
+                .to_owned(),
+        ));
+    }
     let mut sink = Sink::open(&arguments.output, &arguments.command)?;
     let status = commands::execute(arguments, &mut sink)?;
     sink.close()?;
@@ -120,7 +135,7 @@ fn answer(error: &clap::Error) -> u8 {
 }
 
 /// The names that commands and options had, and those that they have now.
-const RENAMED: [(&str, &str); 12] = [
+const RENAMED: [(&str, &str); 11] = [
     ("man", "help COMMAND"),
     ("parity", "diff A B"),
     ("puppet", "mock-model"),
@@ -131,7 +146,6 @@ const RENAMED: [(&str, &str); 12] = [
     ("--recorded", "roundtrip --cases FILE"),
     ("trust", "--allow-engines"),
     ("--twins", "diff A B"),
-    ("--watch", "watchexec rolecall …"),
     ("--write-recorded", "roundtrip --all"),
 ];
 

@@ -73,6 +73,12 @@ impl Named {
         }
     }
 
+    /// The files that are to be written.
+    #[cfg(feature = "watch")]
+    pub(crate) fn written(&self) -> Vec<&Path> {
+        self.outputs.iter().map(|one| one.path.as_path()).collect()
+    }
+
     /// Checks each of the files before the command begins. The result knows them until it is dropped.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
 //! This program as it was started, and how it starts itself again. Workers and engines run in new
-//! processes.
+//! processes, and so does the command each time that `--watch` repeats it.
 
 use std::ffi::OsString;
 use std::io;

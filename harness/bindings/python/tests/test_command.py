@@ -44,17 +44,15 @@ def test_the_current_folder_is_not_where_the_command_starts_itself_from(
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of Unix")
 def test_an_interrupt_ends_it(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.jinja").write_text("x")
+    words = [PROGRAM, "check", "a.jinja", "--watch"]
     process = subprocess.Popen(
-        [PROGRAM, "serve", "rolecall-jinja"],
-        cwd=tmp_path,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    assert process.stdin is not None and process.stdout is not None
-    process.stdin.write('{"rolecall": 1, "request": "start"}\n')
-    process.stdin.flush()
-    assert "rolecall-jinja" in process.stdout.readline()
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "watching" in line:
+            break
     process.send_signal(signal.SIGINT)
     start = time.monotonic()
     assert process.wait(10) == -signal.SIGINT
