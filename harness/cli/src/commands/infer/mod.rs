@@ -26,11 +26,7 @@ pub(crate) fn execute(arguments: &InferArguments, out: &mut dyn Write) -> Result
         )));
     };
     let session = Session::new(&arguments.limits, None);
-    let Some(engine) = session.engines.for_dialect(template.dialect) else {
-        return Err(Failure::Request(
-            "no engine renders this template".to_owned(),
-        ));
-    };
+    let engine = session.engines.for_dialect(template.dialect);
     if let Some(sentence) = assumed::in_words("drafted", &card::assumed(template)) {
         tell(&sentence);
     }
