@@ -3,6 +3,7 @@
 // A test's helper functions may panic, as the test itself does.
 #![allow(clippy::unwrap_used)]
 
+use rolecall_core::Limits;
 use rolecall_jinja::JinjaEngine;
 
 use super::*;
