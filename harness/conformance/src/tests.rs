@@ -3,6 +3,7 @@
 // A test's helper functions may panic, as the test itself does.
 #![allow(clippy::unwrap_used)]
 
+use rolecall_core::Limits;
 use rolecall_jinja::JinjaEngine;
 
 use super::*;
@@ -76,7 +77,7 @@ fn a_list_goes_stale_loudly() {
 fn what_fails_is_expected_once_it_is_listed() {
     // Long prompts exceed the limit.
     let limits = Limits {
-        fuel: 500,
+        prompt: 800,
         ..Limits::default()
     };
     let engine = JinjaEngine::with_limits(limits);
