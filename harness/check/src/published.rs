@@ -346,9 +346,9 @@ mod tests {
         let wrong = |text: &str| Index::parse(text, 7).unwrap_err();
         assert_eq!(wrong(""), Unreadable::Other);
         assert_eq!(wrong("{}"), Unreadable::Other);
-        assert_eq!(wrong(&text.replacen(" 1 ", " 2 ", 1)), Unreadable::Version);
+        assert_eq!(wrong(&text.replacen(" 2 ", " 3 ", 1)), Unreadable::Version);
         assert_eq!(Index::parse(&text, 8), Err(Unreadable::Version));
-        assert_eq!(wrong("rolecall-index 1 00000007"), Unreadable::Line(1));
+        assert_eq!(wrong("rolecall-index 2 00000007"), Unreadable::Line(1));
         assert_eq!(wrong(&text[..text.len() - 2]), Unreadable::Line(2));
         assert_eq!(wrong(&text.replace("jinja", "ninja")), Unreadable::Line(2));
         let short = text.lines().next().unwrap();

@@ -88,14 +88,14 @@ fn cut_alike(tally: &mut Tally, prober: &Prober<'_>) {
         };
         rest = rest.cut(next..);
     }
-    tally.demand(pieces.len() < 2, || {
+    if pieces.len() > 1 {
         let pieces: Vec<String> = pieces.iter().map(|piece| format!("`{piece}`")).collect();
         let what = format!(
             "of the ID `{id}` there are {}: its call and its result have no ID in common",
             pieces.join(" and ")
         );
-        Evidence::one(what, &seen)
-    });
+        tally.broken(Evidence::one(what, &seen));
+    }
 }
 
 /// A template may number calls itself. Then two calls have two numbers.

@@ -81,15 +81,14 @@ fn letters_alike(tally: &mut Tally, prober: &Prober<'_>) {
     });
     let written: Vec<_> = written.collect();
     if let Some((usual, place, _)) = written.first() {
-        for (form, other, word) in written.iter().skip(1) {
-            tally.demand(form == usual, || {
-                let what = format!(
-                    "é is written as `{}` {place}, and as `{}` {other}",
-                    usual.trim(),
-                    form.trim()
-                );
-                Evidence::one(what, &seen).at(seen.find(word))
-            });
+        let others = written.iter().skip(1);
+        for (form, other, word) in others.filter(|(form, ..)| form != usual) {
+            let what = format!(
+                "é is written as `{}` {place}, and as `{}` {other}",
+                usual.trim(),
+                form.trim()
+            );
+            tally.broken(Evidence::one(what, &seen).at(seen.find(word)));
         }
     }
 }

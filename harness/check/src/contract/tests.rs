@@ -84,7 +84,7 @@ fn a_template_for_one_message_is_reported_so_once() {
 #[test]
 fn one_cause_is_one_finding_with_the_conversations_that_it_reaches() {
     let source = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}\
-                  {% if add_generation_prompt %}<|assistant|>\nHere I go: {% endif %}";
+                  {% if add_generation_prompt %}<|assistant|>\nHere I go:{% endif %}";
     let card = card(Dialect::Jinja, source);
     let found = card
         .broken()
