@@ -58,8 +58,11 @@ fn answered(request: &[u8], file: &[u8]) -> Result<Vec<u8>, String> {
 
 /// What the crate asks for a seed. Its maps begin with zeros, and keep them: the page has nobody to hide
 /// their order from, and nothing else here is random.
-#[allow(unsafe_code)] // Its name is fixed.
+#[allow(unsafe_code, clippy::unnecessary_wraps)] // Its form is fixed.
 #[unsafe(no_mangle)]
-fn __getrandom_v03_custom(_room: *mut u8, _length: usize) -> Result<(), getrandom::Error> {
+extern "Rust" fn __getrandom_v03_custom(
+    _room: *mut u8,
+    _length: usize,
+) -> Result<(), getrandom::Error> {
     Ok(())
 }
