@@ -79,7 +79,7 @@ export interface CardReport extends Report {
   patched: string[];
   /** What each patch changes. */
   diffs: Difference[];
-  page?: { card: { [key: string]: Json }; pages: { [contract: string]: string } };
+  page: { card: { [key: string]: Json }; pages: { [contract: string]: string } } | null;
 }
 
 export declare class TemplateError extends Error {

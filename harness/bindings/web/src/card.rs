@@ -32,14 +32,13 @@ pub(crate) fn card(text: &TemplateText, page: bool) -> Result<Value, String> {
     let (template, limits) = text.read()?;
     let engines = Engines::with_limits(&limits);
     let card = examined(&engines, &template);
-    let mut answer = answer(&card, None)?;
-    if page {
+    let page = page.then(|| {
         let broken = card.broken().chain(&card.without_front);
         let pages = broken.map(|finding| (finding.contract.id, finding.contract.page));
         let pages: BTreeMap<&str, &str> = pages.collect();
-        answer["page"] = json!({ "card": report_card(&card, &template), "pages": pages });
-    }
-    Ok(answer)
+        json!({ "card": report_card(&card, &template), "pages": pages })
+    });
+    answer(&card, None, page.as_ref())
 }
 
 /// The difference of two texts, as pages show it.
@@ -72,7 +71,7 @@ pub(crate) fn with_fixes(text: &TemplateText) -> Result<Value, String> {
         is_searched: true,
         fate: Fate::Shown,
     };
-    answer(&card, Some(&found))
+    answer(&card, Some(&found), None)
 }
 
 /// The card of a template.
@@ -85,7 +84,11 @@ pub(crate) fn examined(engines: &Engines, template: &Template) -> Card {
     card
 }
 
-fn answer(card: &Card, fixes: Option<&TemplateFixes>) -> Result<Value, String> {
+fn answer(
+    card: &Card,
+    fixes: Option<&TemplateFixes>,
+    page: Option<&Value>,
+) -> Result<Value, String> {
     let cards = std::slice::from_ref(card);
     let all = fixes.map(std::slice::from_ref);
     let document = CheckDocument::of(cards, Reach::of(cards), &[], all, &[]);
@@ -99,6 +102,7 @@ fn answer(card: &Card, fixes: Option<&TemplateFixes>) -> Result<Value, String> {
     let document = serde_json::to_value(document).map_err(|error| error.to_string())?;
     Ok(json!({
         "document": document,
+        "page": page,
         "text": clean::plain(&text),
         // The template after each patch, in the order of the document.
         "patched": found().map(|fix| fix.after.as_str()).collect::<Vec<_>>(),
