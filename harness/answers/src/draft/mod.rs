@@ -247,7 +247,7 @@ mod tests {
         let template = Template::from_source("t", Dialect::Jinja, source)
             .with_special_token("eos_token", "<end>");
         let engines = Engines::default();
-        let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+        let engine = engines.for_dialect(Dialect::Jinja);
         let draft = Draft::of(engine, &template)?;
         Ok((template, draft))
     }
@@ -291,7 +291,7 @@ mod tests {
             assert!(!draft.response_template.to_string().contains("quil"));
             assert_eq!(draft.unknown, [""; 0]);
             let engines = Engines::default();
-            let engine = engines.for_dialect(Dialect::Jinja).unwrap();
+            let engine = engines.for_dialect(Dialect::Jinja);
             let program = FrontProgram::load(engine, &template);
             let writer = Writer::new(&program);
             let own = OwnReader::default();

@@ -15,8 +15,8 @@ use rolecall_cli::report::clean;
 use rolecall_cli::report::fixes::{self, Fate, TemplateFixes};
 use rolecall_cli::report::html;
 use rolecall_cli::report::html::card::{report_card, with_marks};
-use rolecall_core::diff::Diff;
 use rolecall_core::Template;
+use rolecall_core::diff::Diff;
 use rolecall_front::engines::Engines;
 use serde_json::{Value, json};
 
