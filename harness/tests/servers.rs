@@ -704,5 +704,5 @@ fn the_page_names_every_kind() {
         assert!(text.contains(&format!("`{}=", &kind[1])), "{}", &kind[1]);
         count += 1;
     }
-    assert_eq!(count, 4, "{errors}");
+    assert_eq!(count, 5, "{errors}");
 }
