@@ -36,7 +36,7 @@ patterns! {
     TAKEN_OUT = r#"['"](</(?:think|thinking|thought|reasoning)>|\[/THINK\])['"]\s*(?:[),]|in\s)"#;
     /// What opens calls in the formats of models.
     CALL = r"(?m)^[ \t]*(<tool_calls?>|<\|tool_call\|>|<function_call>|<function=|<\|python_tag\|>|\[TOOL_CALLS\]|<｜tool▁calls▁begin｜>|<\|tool_calls_section_begin\|>)";
-    /// A call in a block of code, by its name with arguments, and as ReAct writes it.
+    /// A call in a block of code, by its name with arguments, and as `ReAct` writes it.
     FENCED = r"(?s)```[a-z_]*\s*([{\[].*?[}\]])\s*```";
     NAMED = r"(?s)^\[?([\w.-]+)\(.*\)\]?$";
     ACTION = r"(?m)^Action:[ \t]*([\w.-]+)\s*\nAction Input:";
@@ -120,7 +120,7 @@ pub(super) fn takes_out(source: &str) -> bool {
 }
 
 /// What opens a call in the text of an answer, or what calls a tool by its name: JSON, perhaps in a block of
-/// code, Python, or an action of ReAct.
+/// code, Python, or an action of `ReAct`.
 pub(super) fn call(text: &str, mut is_tool: impl FnMut(&str) -> bool) -> Option<&str> {
     let mut is_json = |text: &str| {
         let read: Value = serde_json::from_str(text).unwrap_or_default();

@@ -214,14 +214,18 @@ fn invocations(message: &mut Map<String, Value>, record: &mut Record) -> Vec<Val
         return Vec::new();
     };
     let parts = list.into_iter().flat_map(|one| {
-        let has_result = one.get("result").is_some();
-        [("tool-call", true), ("tool-result", has_result)].map(|(kind, is_there)| {
-            let mut part = one.clone();
-            part["type"] = kind.into();
-            is_there.then_some(part)
-        })
+        let kinds = match one.get("result") {
+            Some(_) => ["tool-call", "tool-result"].as_slice(),
+            None => &["tool-call"],
+        };
+        let part = |kind: &&str| {
+            let mut part = one.as_object().cloned().unwrap_or_default();
+            part.insert("type".to_owned(), (*kind).into());
+            Value::Object(part)
+        };
+        kinds.iter().map(part).collect::<Vec<_>>()
     });
-    let parts = Parts::of(parts.flatten().collect(), record);
+    let parts = Parts::of(parts.collect(), record);
     message.insert("tool_calls".to_owned(), parts.calls.into());
     parts.results
 }
@@ -337,15 +341,20 @@ impl Parts {
                     let (id, name) = (take("toolCallId"), take("toolName"));
                     let [input, args, output, said] =
                         ["input", "args", "output", "result"].map(take);
-                    part.shift_remove("state");
+                    if kind == "tool-call" && !name.is_string() {
+                        record.skipped.insert("calls without a name".to_owned());
+                        continue;
+                    }
                     if kind == "tool-call" {
                         let arguments = if input.is_null() { args } else { input };
                         all.calls.push(call(Some(id), name, arguments));
                     } else {
                         let mut said = if output.is_null() { said } else { output };
                         // A result of version 5 says of what type it is.
-                        if said["type"].is_string() && !said["value"].is_null() {
-                            said = said["value"].take();
+                        if said.get("type").is_some_and(Value::is_string)
+                            && let Some(value) = said.get_mut("value")
+                        {
+                            said = value.take();
                         }
                         let said = if said.is_string() {
                             said
