@@ -135,12 +135,15 @@ fn answer(error: &clap::Error) -> u8 {
 }
 
 /// The names that commands and options had, and those that they have now.
-const RENAMED: [(&str, &str); 11] = [
+const RENAMED: [(&str, &str); 14] = [
     ("man", "help COMMAND"),
     ("parity", "diff A B"),
     ("puppet", "mock-model"),
     ("read-back", "roundtrip"),
+    ("--common", "diff --engines A,B"),
     ("--differ", "diff --engines A,B"),
+    ("--downloads", "check MODEL MODEL"),
+    ("--html", "run --html FILE"),
     ("--prove", "lint FILE --templates TEMPLATE"),
     ("--read-back", "--roundtrip"),
     ("--recorded", "roundtrip --cases FILE"),
