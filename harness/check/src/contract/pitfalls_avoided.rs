@@ -1,5 +1,6 @@
+use rolecall_core::problem::misspelt;
 use rolecall_core::{Cut, Dialect};
-use rolecall_jinja::PitfallKind;
+use rolecall_jinja::{PitfallKind, ROLES};
 
 use super::frame::{Contract, Evidence, Severity};
 
@@ -30,6 +31,14 @@ pub(super) static CONTRACT: Contract = Contract {
                     "line {}: the loop goes through `{looped}`, and its place is used for `{indexed}`",
                     pitfall.line
                 ),
+                PitfallKind::OtherRole { text } => match misspelt(text, ROLES) {
+                    Some(meant) => format!(
+                        "line {}: a role is compared with '{text}', which no application sends; did you \
+                         mean '{meant}'?",
+                        pitfall.line
+                    ),
+                    None => continue,
+                },
             };
             tally.broken(Evidence::of_source(what).in_line(Some(pitfall.line)));
         }

@@ -1,6 +1,6 @@
 //! Places in a template that do not do what they look like.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, ForLoop, Stmt, UnaryOpKind};
 
@@ -36,7 +36,16 @@ pub enum PitfallKind {
         /// The list that the loop goes through.
         looped: String,
     },
+    /// The role of a message is compared with a text that no application sends. Some models have roles of
+    /// their own.
+    OtherRole {
+        /// The text.
+        text: String,
+    },
 }
+
+/// The roles that applications send.
+pub const ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
 
 /// The pitfalls of a template, in the order of their lines.
 pub(crate) fn pitfalls(template: &Stmt<'_>) -> Vec<Pitfall> {
@@ -45,6 +54,13 @@ pub(crate) fn pitfalls(template: &Stmt<'_>) -> Vec<Pitfall> {
     read_by(template, &mut outside);
     // A field of a namespace that is read under this name was meant.
     fields_of_namespaces(template, &mut outside);
+    let mut set = BTreeMap::new();
+    roles_in_variables(template, &mut set);
+    let roles: BTreeSet<&str> = set
+        .iter()
+        .filter_map(|(name, is)| is.then_some(*name))
+        .collect();
+    other_roles_in(template, &roles, &mut found);
     walk(template, None, &outside, &mut found);
     found.into_iter().collect()
 }
@@ -153,6 +169,61 @@ fn tests_within(expression: &Expr<'_>, found: &mut BTreeSet<Pitfall>) {
         tests_within(inner, found);
         true
     });
+}
+
+/// The variables that a template sets, and whether each is always the role of a message as it is.
+fn roles_in_variables<'s>(statement: &Stmt<'s>, found: &mut BTreeMap<&'s str, bool>) {
+    if let Stmt::Set(node) = statement
+        && let Expr::Var(target) = &node.target
+    {
+        let is_one = is_role(&node.expr, &BTreeSet::new());
+        *found.entry(target.id).or_insert(true) &= is_one;
+    }
+    for inner in bodies(statement).into_iter().flatten() {
+        roles_in_variables(inner, found);
+    }
+}
+
+fn other_roles_in(statement: &Stmt<'_>, roles: &BTreeSet<&str>, found: &mut BTreeSet<Pitfall>) {
+    for expression in expressions(statement) {
+        other_roles(expression, roles, found);
+    }
+    for inner in bodies(statement).into_iter().flatten() {
+        other_roles_in(inner, roles, found);
+    }
+}
+
+/// Looks for texts that the role of a message is compared with as it is.
+fn other_roles(expression: &Expr<'_>, roles: &BTreeSet<&str>, found: &mut BTreeSet<Pitfall>) {
+    if let Expr::BinOp(node) = expression
+        && matches!(node.op, BinOpKind::Eq | BinOpKind::Ne)
+        && let (role, Expr::Const(text)) | (Expr::Const(text), role) = (&node.left, &node.right)
+        && is_role(role, roles)
+        && let Some(text) = text.value.as_str().filter(|text| !ROLES.contains(text))
+    {
+        let text = text.to_owned();
+        found.insert(Pitfall {
+            line: node.span().start_line.into(),
+            kind: PitfallKind::OtherRole { text },
+        });
+    }
+    all_within(expression, |inner| {
+        other_roles(inner, roles, found);
+        true
+    });
+}
+
+/// Whether an expression is the role of a message, without a filter or a method, perhaps in one of these
+/// variables.
+fn is_role(expression: &Expr<'_>, variables: &BTreeSet<&str>) -> bool {
+    match expression {
+        Expr::Var(name) => variables.contains(name.id),
+        Expr::GetAttr(node) => node.name == "role",
+        Expr::GetItem(node) => {
+            matches!(&node.subscript_expr, Expr::Const(key) if key.value.as_str() == Some("role"))
+        }
+        _ => false,
+    }
 }
 
 /// Looks for texts that are operands of `and` and `or` in a condition.
@@ -268,6 +339,30 @@ mod tests {
         assert_eq!(found("{{ 1 if not ('a' and b) }}"), [(1, text("a"))]);
         assert_eq!(found("{{ m.content or '' }}{% set a = b or 'c' %}"), []);
         assert_eq!(found("{% if (m.content or '') == 'x' %}{% endif %}"), []);
+    }
+
+    #[test]
+    fn roles_that_nobody_sends_are_compared() {
+        let role = |text: &str| PitfallKind::OtherRole { text: text.into() };
+        for (source, text) in [
+            ("{% if m.role == 'ASSISTANT' %}{% endif %}", "ASSISTANT"),
+            ("{{ 1 if 'sistem' != m['role'] }}", "sistem"),
+            ("{% if m.role == 'café' %}{% endif %}", "café"),
+            (
+                "{% set r = m.role %}{% if r == 'USER' %}{% endif %}",
+                "USER",
+            ),
+        ] {
+            assert_eq!(found(source), [(1, role(text))], "{source}");
+        }
+        for source in [
+            "{% set r = m.role | upper %}{% if r == 'USER' %}{% endif %}",
+            "{% set r = m.role %}{% set r = 'USER' %}{% if r == 'USER' %}{% endif %}",
+            "{% if m.role | upper == 'USER' or m.role.upper() == 'TOOL' %}{% endif %}",
+            "{% if m.role == 1 or m.role == 'user' or m.name == 'User' %}{% endif %}",
+        ] {
+            assert_eq!(found(source), [], "{source}");
+        }
     }
 
     #[test]

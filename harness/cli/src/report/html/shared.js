@@ -151,7 +151,8 @@ function reportCard(card, page) {
   const { nearest } = card;
   return [
     nearest && element('p', { class: 'quiet' }, `Renders as ${nearest.is_named ? 'its base ' : ''}${nearest.template} in ${nearest.same} of ${nearest.conversations} conversations`,
-      nearest.places.length > 0 && `; other text ${nearest.places.join('; ')}`),
+      nearest.places.length > 0 && `; other text ${nearest.places.slice(0, 3).join('; ')}`,
+      nearest.places.length > 3 && element('span', { title: nearest.places.slice(3).join('\n') }, `; and ${nearest.places.length - 3} more`)),
     element('h2', {}, `Broken contracts: ${broken.length || 'none'}`),
     broken.map(finding),
     alone.length > 0 && element('h2', {}, `Broken on servers that pass conversations to the template unchanged: ${alone.length}`),
