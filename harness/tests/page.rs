@@ -186,7 +186,7 @@ fn a_page_starts_with_the_verdict_and_its_causes() {
         words("cause").contains("changed by line 1 of the template strict plain/user"),
         "{found}"
     );
-    assert!(words("diff").contains("+ Hi␡U+00A0␃"), "{found}");
+    assert!(words("diff").contains("+ Hi␡⟦U+00A0⟧␃"), "{found}");
     assert!(words("asked").contains("\"role\":\"user\""), "{found}");
     assert!(words("link").contains("c=plain%2F"), "{found}");
 }
@@ -205,11 +205,11 @@ fn a_pair_is_shown_with_every_byte_and_its_difference() {
     );
     assert_eq!(found["heading"], "strict");
     assert_eq!(found["pair"], "plain/user");
-    assert_eq!(found["hidden"], "U+00A0");
-    assert_eq!(found["transcript"], "Hi␡U+00A0␃");
+    assert_eq!(found["hidden"], "⟦U+00A0⟧");
+    assert_eq!(found["transcript"], "Hi␡⟦U+00A0⟧␃");
     let diff = found["diff"].as_str().unwrap();
     assert!(
-        diff.contains("- Hi␡</s>␃") && diff.contains("+ Hi␡U+00A0␃"),
+        diff.contains("- Hi␡</s>␃") && diff.contains("+ Hi␡⟦U+00A0⟧␃"),
         "{diff}"
     );
 
@@ -293,7 +293,7 @@ fn the_keyboard_reaches_everything() {
     assert_eq!(found["before"], "plain/user");
     assert_eq!(found["closed"], serde_json::json!([null, "markup"]));
     assert_eq!(found["back"], false);
-    assert_eq!(found["themes"], serde_json::json!(["light", "dark"]));
+    assert_eq!(found["themes"], serde_json::json!(["", "dark"]));
 }
 
 #[test]
@@ -422,7 +422,7 @@ fn two_sides_are_shown_with_what_they_differ_in() {
             [
                 "another prompt, by line 1 of the template",
                 "#t=old%20and%20new&c=plain%2Fuser",
-                "  rendered- Hi␡␃+ Hi␡U+00A0␃",
+                "  rendered- Hi␡␃+ Hi␡⟦U+00A0⟧␃",
                 [
                     "{{ messages[0].content }}",
                     "{{ messages[0].content }}⟦U+00A0⟧"
@@ -452,10 +452,10 @@ fn two_sides_are_shown_with_what_they_differ_in() {
          return { diff: text('#pair .diff'), changes: text('.changes'),
                   sides: [...document.querySelectorAll('#pair .two > div')].map((one) => one.textContent) };",
     );
-    assert_eq!(found["diff"], "  rendered- Hi␡␃+ Hi␡U+00A0␃");
+    assert_eq!(found["diff"], "  rendered- Hi␡␃+ Hi␡⟦U+00A0⟧␃");
     assert_eq!(
         found["sides"],
-        serde_json::json!(["A: renderedHi␡␃", "B: renderedHi␡U+00A0␃"])
+        serde_json::json!(["A: renderedHi␡␃", "B: renderedHi␡⟦U+00A0⟧␃"])
     );
     assert!(!found["changes"].as_str().unwrap().is_empty(), "{found}");
 }

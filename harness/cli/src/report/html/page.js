@@ -418,7 +418,7 @@ function pairPane(template, known) {
   const side = ({ name, head, transcript: text, tokens }) => element('div', {},
     element('p', {}, name && element('span', { class: 'quiet' }, `${name}: `), element('b', { class: OUTCOMES[template.outcomes[at]].ink }, head)),
     transcript(text),
-    tokens && element('details', {}, element('summary', {}, counted(tokens.length, 'token')), element('pre', { class: 'transcript' }, tokensOf(tokens))));
+    tokens && element('details', { class: 'tokens' }, element('summary', {}, counted(tokens.length, 'token')), element('pre', { class: 'transcript' }, tokensOf(tokens))));
   return element('div', { class: 'pane', id: 'pair' },
     element('h2', { style: 'margin-top:0' }, one.id),
     element('p', { class: 'quiet' }, one.about),
