@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rolecall_core::{CONTENT, Case, Outcome, Stage};
+use rolecall_core::{CONTENT, Case, Outcome, ROLES, Stage};
 use rolecall_front::front::{Change, Front};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -303,6 +303,7 @@ fn judged(own: &ProbeOutcome, seen: &ProbeOutcome) -> (ServedVerdict, String) {
         !sent.contains_key(word)
             && parts.any(|part| part.len() > 3 && word.starts_with(part.as_str()))
     };
+    // The name of a role is no text.
     let more = more.filter(|(word, _)| !ROLES.contains(&word.as_str()) && !is_joined(word));
     let (found, added): (Vec<_>, Vec<_>) = more
         .map(|(word, _)| word)
@@ -323,9 +324,6 @@ fn judged(own: &ProbeOutcome, seen: &ProbeOutcome) -> (ServedVerdict, String) {
         ),
     }
 }
-
-/// The names of roles, which are no text.
-const ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
 
 /// The words of schemas, which a template may say otherwise.
 const OF_SCHEMAS: [&str; 8] = [

@@ -54,6 +54,9 @@ pub struct Case {
     pub front: Option<&'static str>,
 }
 
+/// The roles of messages that applications send.
+pub const ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
+
 /// The name of the message field that holds the text.
 pub const CONTENT: &str = "content";
 

@@ -124,7 +124,7 @@ pub mod stream;
 pub mod shrinking;
 
 pub use answer::{Answer, AnswerReader, ReadOutcome, TemplateReader};
-pub use case::{CONTENT, Case, CaseId, InvalidCaseId};
+pub use case::{CONTENT, Case, CaseId, InvalidCaseId, ROLES};
 pub use clock::{InvalidMoment, Moment};
 pub use conversation::{Beginning, Conversation};
 pub use coverage::{Branch, Hits, Recorder, Site, SiteKind};

@@ -130,7 +130,7 @@ pub use rolecall_core::{
 pub use compile::content_loops::ContentLoops;
 pub use compile::grammar::constructs::Constructs;
 pub use compile::outline::{Body, Outline, Piece, PieceKind};
-pub use compile::pitfalls::{Pitfall, PitfallKind, ROLES};
+pub use compile::pitfalls::{Pitfall, PitfallKind};
 pub use context::tools_json;
 
 use rolecall_core::provenance::Origin;

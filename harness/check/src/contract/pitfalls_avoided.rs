@@ -1,6 +1,6 @@
 use rolecall_core::problem::misspelt;
-use rolecall_core::{Cut, Dialect};
-use rolecall_jinja::{PitfallKind, ROLES};
+use rolecall_core::{Cut, Dialect, ROLES};
+use rolecall_jinja::PitfallKind;
 
 use super::frame::{Contract, Evidence, Severity};
 

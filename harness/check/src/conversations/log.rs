@@ -1,7 +1,7 @@
 //! Whether the texts of a conversation are sound, and where a template looks for them.
 
 use rolecall_answers::control_tokens::control_tokens_in;
-use rolecall_core::{CONTENT, Case, Cut, Dialect, Template};
+use rolecall_core::{CONTENT, Case, Cut, Dialect, ROLES, Template};
 use serde_json::Value;
 
 use super::message::{calls_of, in_message, name_of, shown, texts_of};
@@ -16,9 +16,6 @@ const MESSAGES: &str = "content-is-known texts-not-empty no-control-tokens texts
 const EARLIER: &str = "the template leaves out the reasoning of an earlier answer";
 const LACKING: &str = "the prompt lacks reasoning, whose field the template reads";
 const UNREAD: &str = "the template does not read the field in which reasoning is";
-
-/// The roles that templates know.
-const ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
 
 /// What programs make of a missing value: pandas, Python, JSON and JavaScript.
 const MISSING: [&str; 6] = ["nan", "NaN", "None", "null", "undefined", "[object Object]"];

@@ -130,14 +130,9 @@ pub(super) fn call(text: &str, mut is_tool: impl FnMut(&str) -> bool) -> Option<
         arguments.is_some_and(Value::is_object) && name.is_some_and(&mut is_tool)
     };
     let whole = text.trim();
-    let mut blocks = [
-        whole.starts_with(['{', '[']).then_some(whole),
-        found(&FENCED, text),
-    ];
-    let json = blocks
-        .iter_mut()
-        .filter_map(Option::take)
-        .find(|one| is_json(one));
+    let whole_json = whole.starts_with(['{', '[']).then_some(whole);
+    let mut blocks = [whole_json, found(&FENCED, text)].into_iter().flatten();
+    let json = blocks.find(|one| is_json(one));
     found(&CALL, text).or(json).or_else(|| {
         let name = found(&NAMED, whole).or_else(|| found(&ACTION, text));
         name.filter(|name| is_tool(name))

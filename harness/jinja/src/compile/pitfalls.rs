@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, ForLoop, Stmt, UnaryOpKind};
+use rolecall_core::ROLES;
 
 use crate::compile::nodes::{all_within, bodies, expressions};
 
@@ -44,9 +45,6 @@ pub enum PitfallKind {
     },
 }
 
-/// The roles that applications send.
-pub const ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
-
 /// The pitfalls of a template, in the order of their lines.
 pub(crate) fn pitfalls(template: &Stmt<'_>) -> Vec<Pitfall> {
     let mut found = BTreeSet::new();
@@ -60,8 +58,7 @@ pub(crate) fn pitfalls(template: &Stmt<'_>) -> Vec<Pitfall> {
         .iter()
         .filter_map(|(name, is)| is.then_some(*name))
         .collect();
-    other_roles_in(template, &roles, &mut found);
-    walk(template, None, &outside, &mut found);
+    walk(template, None, &outside, &roles, &mut found);
     found.into_iter().collect()
 }
 
@@ -69,6 +66,7 @@ fn walk<'e, 's>(
     statement: &'e Stmt<'s>,
     innermost: Option<&'e ForLoop<'s>>,
     read_anywhere: &BTreeSet<&'s str>,
+    roles: &BTreeSet<&str>,
     found: &mut BTreeSet<Pitfall>,
 ) {
     if let (Stmt::Set(node), Some(innermost)) = (statement, innermost)
@@ -91,6 +89,7 @@ fn walk<'e, 's>(
     }
     for expression in expressions(statement) {
         tests_within(expression, found);
+        other_roles(expression, roles, found);
         if let Some(innermost) = innermost {
             other_lists(expression, innermost, found);
         }
@@ -102,7 +101,7 @@ fn walk<'e, 's>(
             Stmt::Macro(_) => None,
             _ => innermost,
         };
-        walk(inner, innermost, read_anywhere, found);
+        walk(inner, innermost, read_anywhere, roles, found);
     }
 }
 
@@ -181,15 +180,6 @@ fn roles_in_variables<'s>(statement: &Stmt<'s>, found: &mut BTreeMap<&'s str, bo
     }
     for inner in bodies(statement).into_iter().flatten() {
         roles_in_variables(inner, found);
-    }
-}
-
-fn other_roles_in(statement: &Stmt<'_>, roles: &BTreeSet<&str>, found: &mut BTreeSet<Pitfall>) {
-    for expression in expressions(statement) {
-        other_roles(expression, roles, found);
-    }
-    for inner in bodies(statement).into_iter().flatten() {
-        other_roles_in(inner, roles, found);
     }
 }
 

@@ -200,7 +200,10 @@ fn unwrap(record: &mut Record) -> Result<(), Wrong> {
     if url.is_some_and(|url| url.ends_with("/embeddings")) {
         return Err("a request for embeddings, which no template sees".to_owned());
     }
-    record.answer = take_answer(&mut beside);
+    // The answer is beside the outermost of several wrappers.
+    if record.answer.is_empty() {
+        record.answer = take_answer(&mut beside);
+    }
     record.leave(&beside, &format!("beside `{key}`"));
     Ok(())
 }
