@@ -113,6 +113,7 @@ mod machine;
 // The text of a template, its trees, and the variables it expects.
 mod compile;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -224,7 +225,12 @@ impl JinjaEngine {
     }
 
     fn compile_source(&self, template: &Template) -> Result<JinjaProgram, Error> {
-        let source = Arc::from(normalised(&template.source));
+        let source = normalised(&template.source);
+        let places = match source {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(_) => places(&template.source),
+        };
+        let source = Arc::from(source);
         let mut code = lower::lower(&grammar::parse(&source)?, false)?.code;
         code.source = Arc::clone(&source);
         Ok(JinjaProgram {
@@ -235,7 +241,7 @@ impl JinjaEngine {
                 variables: context::TemplateVariables::of(template),
                 reading: OnceLock::new(),
                 instrumented: OnceLock::new(),
-                places: places(&template.source),
+                places,
             }),
         })
     }

@@ -46,7 +46,9 @@ pub(super) fn literal_truth(expression: &Expr<'_>) -> Option<bool> {
 
 /// Whether the filter `float` makes a number of a text that Python writes without digits.
 pub(super) fn names_no_number(text: &str) -> bool {
-    without_digits(text).is_some()
+    // Most texts end with another letter than these names.
+    let may = !matches!(text.as_bytes(), [.., last] if last.is_ascii_graphic() && !b"fFnNyY".contains(last));
+    may && without_digits(text).is_some()
 }
 
 fn without_digits(text: &str) -> Option<&'static str> {

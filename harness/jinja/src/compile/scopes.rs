@@ -21,11 +21,8 @@ pub(super) struct Name<'s>(u64, &'s str);
 
 impl<'s> From<&'s str> for Name<'s> {
     fn from(name: &'s str) -> Name<'s> {
-        let mut first = [0; 8];
-        for (to, from) in first.iter_mut().zip(name.bytes()) {
-            *to = from;
-        }
-        Name(u64::from_be_bytes(first), name)
+        let byte = |at: usize| name.as_bytes().get(at).copied().unwrap_or_default();
+        Name(u64::from_be_bytes(std::array::from_fn(byte)), name)
     }
 }
 

@@ -59,9 +59,10 @@ impl TemplateSize {
     /// Counts the next token, or fails where the template is too large.
     pub(super) fn sees(&mut self, piece: Piece<'_>) -> Result<(), Error> {
         self.tokens += 1;
-        match piece {
-            Piece::Outside | Piece::Tag => self.in_tag = 0,
-            _ => self.in_tag += 1,
+        self.in_tag += 1;
+        if let Piece::Outside | Piece::Tag = piece {
+            self.in_tag = 0;
+            self.is_allowed()?;
         }
         self.in_tags += self.in_tag;
         self.in_scopes += self.scopes;
@@ -77,6 +78,12 @@ impl TemplateSize {
                 return Err(exceeded(Limit::Fuel));
             }
         }
+        Ok(())
+    }
+
+    /// Fails where what was read until the last tag is too much. A tag is never so long that it
+    /// matters when it is asked.
+    fn is_allowed(&self) -> Result<(), Error> {
         if self.tokens > Self::MOST_TOKENS
             || self.in_tags > Self::MOST_IN_TAGS
             || self.in_scopes > Self::MOST_IN_SCOPES

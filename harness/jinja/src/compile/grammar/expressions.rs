@@ -74,55 +74,62 @@ fn negation<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
 fn comparison<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
     let span = stream.span();
     let expr = binary(stream, 0)?;
-    let mut ops = Vec::new();
-    loop {
-        let is_not_in = stream.is_name("not") && *stream.look()? == Token::Name("in");
-        let op = match stream.current() {
-            Token::Sign("==") => CompareOpKind::Eq,
-            Token::Sign("!=") => CompareOpKind::Ne,
-            Token::Sign("<") => CompareOpKind::Lt,
-            Token::Sign("<=") => CompareOpKind::Lte,
-            Token::Sign(">") => CompareOpKind::Gt,
-            Token::Sign(">=") => CompareOpKind::Gte,
-            Token::Name("in") => CompareOpKind::In,
-            Token::Name("not") if is_not_in => CompareOpKind::NotIn,
-            _ => break,
-        };
-        if is_not_in {
-            stream.take()?;
-        }
-        stream.take()?;
-        let expr = binary(stream, 0)?;
-        ops.push(CompareOp { op, expr });
-    }
-    let span = stream.until_here(span);
-    if ops.is_empty() {
+    let Some(first) = compared(stream)? else {
         return Ok(expr);
+    };
+    let Some(second) = compared(stream)? else {
+        return Ok(single(expr, first, stream.until_here(span)));
+    };
+    let mut ops = vec![first, second];
+    while let Some(next) = compared(stream)? {
+        ops.push(next);
     }
-    if ops.len() > 1 {
-        return Ok(Expr::Compare(Spanned::new(Compare { expr, ops }, span)));
+    Ok(Expr::Compare(stream.node(Compare { expr, ops }, span)))
+}
+
+/// A comparison's sign and what follows it, if it is next.
+fn compared<'s>(stream: &mut Stream<'s>) -> Result<Option<CompareOp<'s>>, Error> {
+    let is_not_in = stream.is_name("not") && *stream.look()? == Token::Name("in");
+    let op = match stream.current() {
+        Token::Sign("==") => CompareOpKind::Eq,
+        Token::Sign("!=") => CompareOpKind::Ne,
+        Token::Sign("<") => CompareOpKind::Lt,
+        Token::Sign("<=") => CompareOpKind::Lte,
+        Token::Sign(">") => CompareOpKind::Gt,
+        Token::Sign(">=") => CompareOpKind::Gte,
+        Token::Name("in") => CompareOpKind::In,
+        Token::Name("not") if is_not_in => CompareOpKind::NotIn,
+        _ => return Ok(None),
+    };
+    if is_not_in {
+        stream.advance()?;
     }
-    let mut compared = expr;
-    for CompareOp { op, expr } in ops {
-        let both = BinOp {
-            op: match op {
-                CompareOpKind::Eq => BinOpKind::Eq,
-                CompareOpKind::Ne => BinOpKind::Ne,
-                CompareOpKind::Lt => BinOpKind::Lt,
-                CompareOpKind::Lte => BinOpKind::Lte,
-                CompareOpKind::Gt => BinOpKind::Gt,
-                CompareOpKind::Gte => BinOpKind::Gte,
-                CompareOpKind::In | CompareOpKind::NotIn => BinOpKind::In,
-            },
-            left: compared,
-            right: expr,
-        };
-        compared = Expr::BinOp(Spanned::new(both, span));
-        if matches!(op, CompareOpKind::NotIn) {
-            compared = not(compared, span);
-        }
+    stream.advance()?;
+    let expr = binary(stream, 0)?;
+    Ok(Some(CompareOp { op, expr }))
+}
+
+/// A comparison with one sign.
+fn single<'s>(left: Expr<'s>, CompareOp { op, expr }: CompareOp<'s>, span: Span) -> Expr<'s> {
+    let both = BinOp {
+        op: match op {
+            CompareOpKind::Eq => BinOpKind::Eq,
+            CompareOpKind::Ne => BinOpKind::Ne,
+            CompareOpKind::Lt => BinOpKind::Lt,
+            CompareOpKind::Lte => BinOpKind::Lte,
+            CompareOpKind::Gt => BinOpKind::Gt,
+            CompareOpKind::Gte => BinOpKind::Gte,
+            CompareOpKind::In | CompareOpKind::NotIn => BinOpKind::In,
+        },
+        left,
+        right: expr,
+    };
+    let compared = Expr::BinOp(Spanned::new(both, span));
+    if matches!(op, CompareOpKind::NotIn) {
+        not(compared, span)
+    } else {
+        compared
     }
-    Ok(compared)
 }
 
 /// Operands with operators of a level or of a higher one, which are applied from the left.
@@ -133,7 +140,7 @@ fn binary<'s>(stream: &mut Stream<'s>, least: u8) -> Result<Expr<'s>, Error> {
         && let Some((level, op)) = operator(sign)
         && level >= least
     {
-        stream.take()?;
+        stream.advance()?;
         let right = binary(stream, level + 1)?;
         let both = BinOp { op, left, right };
         left = Expr::BinOp(stream.node(both, span));
@@ -176,7 +183,7 @@ fn signed<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
     let span = stream.span();
     let is_plus = stream.is_sign("+");
     let operand = if is_plus || stream.is_sign("-") {
-        stream.take()?;
+        stream.advance()?;
         let operand = signed(stream)?;
         let span = stream.until_here(span);
         let negated = negated(operand, span);
@@ -212,7 +219,7 @@ fn postfixes<'s>(stream: &mut Stream<'s>, of: Expr<'s>) -> Result<Expr<'s>, Erro
 /// `a.b` or `a.0`
 fn after_point<'s>(stream: &mut Stream<'s>, expr: Expr<'s>) -> Result<Expr<'s>, Error> {
     let span = expr.span();
-    stream.take()?;
+    stream.advance()?;
     let place = stream.span();
     match stream.take()? {
         Token::Name(name) => {
@@ -246,49 +253,46 @@ enum Subscript<'s> {
 fn subscript<'s>(stream: &mut Stream<'s>, expr: Expr<'s>) -> Result<Expr<'s>, Error> {
     let span = expr.span();
     let place = stream.span();
-    stream.take()?;
+    stream.advance()?;
     let mut keys = Vec::new();
     while !stream.is_sign("]") {
         if !keys.is_empty() {
             stream.expect_sign(",")?;
         }
-        keys.push(key(stream)?);
+        let key = key(stream)?;
+        if keys.is_empty() && stream.skip_sign("]")? {
+            return Ok(subscripted(expr, key, stream.until_here(span)));
+        }
+        keys.push(key);
     }
     stream.expect_sign("]")?;
     let span = stream.until_here(span);
-    if keys.len() == 1
-        && let Some(key) = keys.pop()
-    {
-        return Ok(match key {
-            Subscript::Item(key) => item(expr, key, span),
-            Subscript::Slice([start, stop, by]) => {
-                let slice = Slice {
-                    expr,
-                    start,
-                    stop,
-                    step: by,
-                };
-                Expr::Slice(Spanned::new(slice, span))
-            }
-        });
-    }
     let items = keys
         .into_iter()
         .map(|key| match key {
             Subscript::Item(key) => key,
             // It is a slice of nothing.
-            Subscript::Slice([start, stop, by]) => Expr::Slice(Spanned::new(
-                Slice {
-                    expr: constant(Value::UNDEFINED, place),
-                    start,
-                    stop,
-                    step: by,
-                },
-                place,
-            )),
+            slice @ Subscript::Slice(_) => {
+                subscripted(constant(Value::UNDEFINED, place), slice, place)
+            }
         })
         .collect();
     Ok(item(expr, tuple(items, place), span))
+}
+
+fn subscripted<'s>(expr: Expr<'s>, subscript: Subscript<'s>, span: Span) -> Expr<'s> {
+    match subscript {
+        Subscript::Item(key) => item(expr, key, span),
+        Subscript::Slice([start, stop, by]) => {
+            let slice = Slice {
+                expr,
+                start,
+                stop,
+                step: by,
+            };
+            Expr::Slice(Spanned::new(slice, span))
+        }
+    }
 }
 
 fn key<'s>(stream: &mut Stream<'s>) -> Result<Subscript<'s>, Error> {
@@ -301,7 +305,7 @@ fn key<'s>(stream: &mut Stream<'s>) -> Result<Subscript<'s>, Error> {
         }
         Some(start)
     };
-    stream.take()?;
+    stream.advance()?;
     let bound = |stream: &mut Stream<'s>| {
         let is_missing = [":", "]", ","].iter().any(|sign| stream.is_sign(sign));
         if is_missing {
@@ -361,8 +365,8 @@ fn arguments<'s>(stream: &mut Stream<'s>) -> Result<Vec<CallArg<'s>>, Error> {
                 return Err(misplaced(place));
             }
             names.push(name);
-            stream.take()?;
-            stream.take()?;
+            stream.advance()?;
+            stream.advance()?;
             arguments.push(CallArg::Kwarg(name, expression(stream)?));
         } else {
             if has_list || has_dictionary || !names.is_empty() {
@@ -460,7 +464,7 @@ fn dotted<'s>(stream: &mut Stream<'s>) -> Result<&'s str, Error> {
 /// `a is test`, given `a`. The test takes its arguments in brackets, or a single one without.
 fn test<'s>(stream: &mut Stream<'s>, expr: Expr<'s>) -> Result<Expr<'s>, Error> {
     let span = stream.span();
-    stream.take()?;
+    stream.advance()?;
     let is_negated = stream.skip_name("not")?;
     let name = dotted(stream)?;
     let args = match stream.current() {
@@ -495,7 +499,7 @@ fn primary<'s>(stream: &mut Stream<'s>, with_namespace: bool) -> Result<Expr<'s>
     stream.deeper()?;
     let expression = match stream.current() {
         Token::Sign("(") => {
-            stream.take()?;
+            stream.advance()?;
             let inner = tuple_or_expression(stream, Tuples::InBrackets)?;
             stream.expect_sign(")")?;
             inner
@@ -508,7 +512,7 @@ fn primary<'s>(stream: &mut Stream<'s>, with_namespace: bool) -> Result<Expr<'s>
             Token::Name("false" | "False") => constant(false, span),
             Token::Name("none" | "None") => constant((), span),
             Token::Name(name) if with_namespace && stream.is_sign(".") => {
-                stream.take()?;
+                stream.advance()?;
                 let attribute = GetAttr {
                     expr: variable(name, span),
                     name: stream.expect_name()?,
@@ -542,7 +546,7 @@ fn text<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
     };
     while let Token::String(part) = stream.current() {
         text.to_mut().push_str(part);
-        stream.take()?;
+        stream.advance()?;
     }
     Ok(constant(Value::from(text), span))
 }
@@ -625,7 +629,7 @@ fn list(items: Vec<Expr<'_>>, span: Span) -> Expr<'_> {
 /// `[a, b]`
 fn list_literal<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
     let span = stream.span();
-    stream.take()?;
+    stream.advance()?;
     let mut items = Vec::new();
     while !stream.is_sign("]") {
         if !items.is_empty() {
@@ -643,7 +647,7 @@ fn list_literal<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
 /// `{a: b}`
 fn dictionary_literal<'s>(stream: &mut Stream<'s>) -> Result<Expr<'s>, Error> {
     let span = stream.span();
-    stream.take()?;
+    stream.advance()?;
     let (mut keys, mut values) = (Vec::new(), Vec::new());
     while !stream.is_sign("}") {
         if !keys.is_empty() {

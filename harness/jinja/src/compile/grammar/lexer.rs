@@ -269,8 +269,13 @@ impl<'s> Lexer<'s> {
             }
             return Ok((Token::Name(name), self.take(len)));
         }
-        if let Some(end) = end_of_string(rest, first) {
-            let text = unescaped(&rest[1..end]).map_err(|message| self.error(message))?;
+        if let Some((end, is_plain)) = end_of_string(rest, first) {
+            let text = &rest[1..end];
+            if is_plain {
+                let span = self.take_within_line(end + 1);
+                return Ok((Token::String(Cow::Borrowed(text)), span));
+            }
+            let text = unescaped(text).map_err(|message| self.error(message))?;
             return Ok((Token::String(text), self.take(end + 1)));
         }
         let Some(sign) = sign_at(rest) else {
@@ -350,7 +355,14 @@ impl Before {
     fn applied_to(self, text: &str, starts_line: bool) -> &str {
         match self {
             Before::Kept => text,
-            Before::Stripped => text.trim_end_matches(is_space),
+            Before::Stripped => {
+                let usual = text.trim_end_matches([' ', '\n', '\t']);
+                if usual.ends_with(|last: char| !last.is_ascii_graphic()) {
+                    usual.trim_end_matches(is_space)
+                } else {
+                    usual
+                }
+            }
             Before::OnItsLine => {
                 let line = text.rfind('\n').map_or(0, |at| at + 1);
                 if (line > 0 || starts_line) && text[line..].chars().all(is_space) {
@@ -396,14 +408,25 @@ fn sign_at(text: &str) -> Option<&'static str> {
     })
 }
 
+/// The bytes of names that consist of ASCII: most of the text within tags is names.
+const IN_NAMES: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte: u8 = 0;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+        byte += 1;
+    }
+    table
+};
+
 /// The length of the name at the beginning of a text, if it consists of ASCII.
 fn ascii_name(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     if bytes.first()?.is_ascii_digit() {
         return None;
     }
-    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let len = bytes.iter().take_while(|byte| is_of_name(byte)).count();
+    let is_of_name = |byte: &&u8| IN_NAMES[usize::from(**byte)];
+    let len = bytes.iter().take_while(is_of_name).count();
     (len > 0 && bytes.get(len).is_none_or(u8::is_ascii)).then_some(len)
 }
 
@@ -478,18 +501,20 @@ fn end_of_raw(text: &str) -> Option<(Before, usize)> {
     Some((before, text.len() - after.len() + end_of_block(after)?))
 }
 
-/// The end of the string that begins with this character, if it is a string and has an end.
-fn end_of_string(text: &str, quote: char) -> Option<usize> {
+/// The end of the string that begins with this character, if it is a string and has an end, and
+/// whether it is as it stands there, on one line.
+fn end_of_string(text: &str, quote: char) -> Option<(usize, bool)> {
     if quote != '\'' && quote != '"' {
         return None;
     }
     // Neither mark is a part of another character in UTF-8.
     let bytes = text.as_bytes();
-    let mut at = 1;
+    let (mut at, mut is_plain) = (1, true);
     loop {
         match bytes.get(at)? {
-            b'\\' => at += 2,
-            byte if char::from(*byte) == quote => return Some(at),
+            b'\\' => (at, is_plain) = (at + 2, false),
+            b'\n' => (at, is_plain) = (at + 1, false),
+            byte if char::from(*byte) == quote => return Some((at, is_plain)),
             _ => at += 1,
         }
     }

@@ -116,7 +116,7 @@ impl<'s> Parser<'s> {
     /// The statements in a tag that only one other can end, which is taken.
     fn whole_body(&mut self, ends: &'static [&'static str]) -> Result<Vec<Stmt<'s>>, Error> {
         let body = self.body(ends)?;
-        self.stream.take()?;
+        self.stream.advance()?;
         Ok(body)
     }
 
@@ -178,7 +178,7 @@ impl<'s> Parser<'s> {
         if !TAGS.contains(&tag) {
             return Err(self.unknown(tag));
         }
-        self.stream.take()?;
+        self.stream.advance()?;
         self.tags.push(tag);
         let statement = match tag {
             "print" => self.print(statements).map(|()| None),
@@ -564,8 +564,8 @@ impl<'s> Parser<'s> {
         let ignore_missing =
             self.stream.is_name("ignore") && *self.stream.look()? == Token::Name("missing");
         if ignore_missing {
-            self.stream.take()?;
-            self.stream.take()?;
+            self.stream.advance()?;
+            self.stream.advance()?;
         }
         self.context()?;
         let node = Include {
@@ -580,8 +580,8 @@ impl<'s> Parser<'s> {
         let is_next = (self.stream.is_name("with") || self.stream.is_name("without"))
             && *self.stream.look()? == Token::Name("context");
         if is_next {
-            self.stream.take()?;
-            self.stream.take()?;
+            self.stream.advance()?;
+            self.stream.advance()?;
         }
         Ok(is_next)
     }

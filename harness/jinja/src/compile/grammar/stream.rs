@@ -89,7 +89,8 @@ impl<'s> Stream<'s> {
     }
 
     /// Takes a token that is of no more use.
-    fn advance(&mut self) -> Result<(), Error> {
+    #[inline(never)]
+    pub(super) fn advance(&mut self) -> Result<(), Error> {
         let next = match self.next.take() {
             Some(next) => next,
             None => self.read()?,
