@@ -85,7 +85,7 @@ fn thirty_forms_of_conversations_are_read() {
 #[test]
 fn what_is_refused_says_which_shape_it_looks_like() {
     let records = records(include_str!("data/conversations/refused.txt"));
-    assert_eq!(records.len(), 25);
+    assert_eq!(records.len(), 32);
     for (text, expected) in records {
         let problems = read(Path::new("x.jsonl"), text).unwrap_err();
         let problem = problems[0].to_string();
