@@ -440,7 +440,13 @@ fn a_list_of_divergences_is_checked_against_the_results() {
     list(&drafts[..1]);
     let ran = folder.rolecall(&["run"]);
     assert_eq!(ran.code(), 1);
-    has(&ran.stdout(), &["1 differ, 1 diverge"]);
+    has(
+        &ran.stdout(),
+        &[
+            "1 differ, 1 diverge",
+            "rolecall show echo words/two --reference --diff",
+        ],
+    );
     // A divergence whose output has changed.
     list(&drafts);
     folder.write("cases/templates/echo.jinja", "{{ messages[0].content }}?");

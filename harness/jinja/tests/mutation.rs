@@ -93,6 +93,7 @@ fn operators_become_others() {
             "{{ a + b % 2 }}",
             &["{{ a - b % 2 }}", "{{ a + b // 2 }}"],
         ),
+        ("arithmetic", "{{ a // 2 }}", &["{{ a * 2 }}"]),
         (
             "loop-place",
             "{{ loop.first }}{{ x.last }}{{ loop.index }}",

@@ -145,7 +145,7 @@ mod tests {
                 "city": {"type": "string"}, "day": {"$ref": "#/$defs/day"}, "unit": {"enum": ["c", "f"]},
                 "tags": {"type": "array", "items": {"type": ["string", "null"]}},
                 "more": {"anyOf": [{"type": "null"}, {"type": "object", "properties": {"é": {"type": "number"}}, "required": ["é"]}]},
-                "maybe": {"type": "string", "nullable": true}, "free": {}, "odd": {"type": "str"},
+                "maybe": {"type": "string", "nullable": true}, "on": {"type": "boolean"}, "free": {}, "odd": {"type": "str"},
                 "lost": {"$ref": "#/$defs/none"}, "self": {"$ref": "#"},
             },
         });
@@ -171,6 +171,10 @@ mod tests {
             (
                 json!({"city": "a", "day": "3"}),
                 "`day` is `\"3\"`, and not of the type integer",
+            ),
+            (
+                json!({"city": "a", "on": 1}),
+                "`on` is `1`, and not of the type boolean",
             ),
             (
                 json!({"city": "a", "unit": "k"}),

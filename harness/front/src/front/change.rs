@@ -581,6 +581,7 @@ mod tests {
         vec![
             (LlamaServer, "{{ raise_exception('x') }}", "a template that renders", json!({}), "", json!(null)),
             (LlamaServer, THOUGHTS, "the shape of messages", message(json!({"role": "user"})), "", json!(null)),
+            (LlamaServer, THOUGHTS, "the shape of messages", message(json!({"content": "x"})), "", json!(null)),
             (LlamaServer, THOUGHTS, "the shape of messages", message(json!({"role": "user", "content": "x", "name": null})), "", json!(null)),
             (LlamaServer, THOUGHTS, "the shape of tools", json!({"tools": [{"name": "f"}]}), "", json!(null)),
             (LlamaServer, THOUGHTS, "the choice of a tool stays outside", json!({"variables": {"tool_choice": "f"}}), "", json!(null)),
@@ -670,6 +671,14 @@ mod tests {
                 assert!(change.sentence.ends_with('.'), "{}", change.sentence);
             }
         }
+    }
+
+    #[test]
+    fn a_change_behind_another_is_named_only_if_it_changes_something() {
+        let case = case(&message(json!({"role": "System", "content": "x"})));
+        let changes = Front::SgLang.changes(&case, &ModelProfile::able());
+        let names: Vec<&str> = changes.iter().map(|change| change.name).collect();
+        assert_eq!(names, ["roles in small letters"]);
     }
 
     /// A change that is left out may have made what a later one relies on.

@@ -378,6 +378,7 @@ mod tests {
             ("{{ x|trim }}", "filter trim"),
             ("{{ x is not none }}", "and, or, not, test none"),
             ("{{ x[::-1] }}", "arithmetic, slice, slice with a step"),
+            ("{{ x[1:] }}", "slice"),
             (
                 "{{ ns.f(1) ~ range(2) }}",
                 "concatenation with ~, function range, method f",
