@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
-use rolecall_cli::commands::cover::report as coverage;
+use rolecall_cli::report::coverage;
 use rolecall_cli::report::format::Format;
 use rolecall_core::{Case, CaseId, Limits};
 use rolecall_explore::coverage::TemplateCoverage;

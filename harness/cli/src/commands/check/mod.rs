@@ -14,15 +14,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::commands::diff::report as comparison;
 use crate::report::card::CardDetail;
 use crate::report::diagnostic::Diagnostic;
 use crate::report::fixes::{self, ByHand, Fate, TemplateFixes};
 use crate::report::format::Format;
 use crate::report::progress::Progress;
 use crate::report::{
-    clean, conversations as report_conversations, counted, github, html, junit, problems, reach,
-    sarif, screen,
+    clean, comparison, conversations as report_conversations, counted, github, html, junit,
+    problems, reach, sarif, screen,
 };
 use document as checked;
 use report as cards;

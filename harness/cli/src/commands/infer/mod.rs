@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use crate::commands::lint::proof as report;
-use crate::report::{assumed, json};
+use crate::report::{assumed, json, proof as report};
 use rolecall_answers::draft::Draft;
 use rolecall_check::card;
 use rolecall_core::guard::contained;
