@@ -16,7 +16,7 @@ pub(crate) fn covered<'s>(
     session: &Session,
 ) -> Result<Explored<TemplateCoverage<'s>>, Failure> {
     session.explore(suite, |engine, template, pairs| {
-        TemplateCoverage::of(engine, template, pairs, |_, _| {})
+        TemplateCoverage::measure(engine, template, pairs, |_, _| {})
     })
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn templates_only<'a>(templates: &'a [PathBuf], set: &SetArguments) -
 }
 
 impl SourceArguments {
-    /// Templates by their places, and cases, of which the filters may leave a part unread.
+    /// Templates by their places, and cases. What no filter can match is not read.
     pub(crate) fn subject<'a>(&'a self, filters: &'a [Filter]) -> Subject<'a> {
         Subject {
             has_names: false,

@@ -36,7 +36,6 @@ pub struct FoundTemplates {
     pub problems: Vec<String>,
 }
 
-/// How a template is to be checked.
 #[derive(Debug, Default)]
 pub struct CheckOptions<'o> {
     /// The names of the contracts to judge by; all if it is empty.

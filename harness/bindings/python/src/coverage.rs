@@ -46,7 +46,7 @@ fn covered(
     let engines = Engines::with_limits(limits);
     let engine = engines.for_dialect(template.dialect);
     let pairs = cases.iter().map(|case| Pair { template, case });
-    let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {});
+    let coverage = TemplateCoverage::measure(engine, template, pairs, |_, _| {});
     let coverage = coverage.map_err(|why| why.to_string())?;
     let mut json = Vec::new();
     coverage::write(&mut json, &[coverage], Format::Json, false)

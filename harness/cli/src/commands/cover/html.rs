@@ -127,7 +127,7 @@ mod tests {
             template: &template,
             case: &case,
         }];
-        let coverage = TemplateCoverage::of(engine, &template, pairs, |_, _| {}).unwrap();
+        let coverage = TemplateCoverage::measure(engine, &template, pairs, |_, _| {}).unwrap();
         let mut out = Vec::new();
         write(&mut out, &[coverage]).unwrap();
         let html = String::from_utf8(out).unwrap();

@@ -101,7 +101,7 @@ fn prove(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failu
     let prove = |template: &Template| {
         let engine = session.engines.for_dialect(template.dialect);
         let part = format!("the proof with {}", template.name);
-        contained(&part, || Proof::of(engine, template, &suite.cases))?
+        contained(&part, || Proof::prove(engine, template, &suite.cases))?
     };
     let proofs: Vec<Proof> =
         runner.on_its_threads(|| suite.templates.par_iter().filter_map(prove).collect());

@@ -48,7 +48,7 @@ pub(crate) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
     let trainer = arguments.engine.as_ref();
     let trainer = trainer.map(|name| session.open(name)).transpose()?;
     let trainer = trainer.as_ref().map(ChosenEngine::engine);
-    let masks = runner.on_its_threads(|| TemplateMasks::of(engine, trainer, template, pairs));
+    let masks = runner.on_its_threads(|| TemplateMasks::find(engine, trainer, template, pairs));
     let mut masks = masks.map_err(|why| session::unexplored(template, &why))?;
     masks.assumed = card::assumed(named);
     let cut = cut(arguments, &masks)?;

@@ -113,6 +113,7 @@ impl<'r> Run<'r> {
         let count = pairs.len();
         let mut pairs = LastFailed::chosen(last_failed.as_ref(), self.arguments, pairs);
         let left = count - pairs.len();
+        // A pair that somebody names by its files may be one of the suite: what was accepted holds for it.
         let around = (!self.inputs.is_own).then(|| Suite::load_layout(&self.inputs.layout));
         let mut known = KnownSuite::of(self.inputs, around.as_ref(), &pairs)?;
         if let (Some(known), Some(front)) = (&mut known, arguments_front(self.arguments)) {
@@ -139,6 +140,7 @@ impl<'r> Run<'r> {
             if !self.is_others {
                 of_models.extend(results.hold(known, &known.pairs(&pairs), self.session)?);
             }
+            // What cannot be read is not gone.
             if is_sound {
                 results.find_unnoticed(known, &pairs, self.is_others)?;
             }
@@ -258,6 +260,7 @@ impl<'r> Run<'r> {
                 lines.write_compared(out, &compared)?;
             }
             LastFailed::learn(last_failed, &compared);
+            // The groups and the page keep what they show of all pairs until the end.
             compared.shorten(page::MOST_SHOWN);
             results.add(&compared, divergences);
             page.as_mut().map_or(Ok(()), |page| page.add(compared))

@@ -78,7 +78,6 @@ fn show_log(
     Ok(Status::of(inputs.suite.problems.is_empty(), is_fine))
 }
 
-/// Shows one pair.
 fn show_pair(
     arguments: &ShowArguments,
     inputs: &Workspace,
