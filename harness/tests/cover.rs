@@ -25,7 +25,7 @@ fn covered_renders_have_the_outcomes_of_plain_ones_and_reach_every_place() {
             let pairs: Vec<Pair<'_>> = SUITE.pairs_among(template, &SUITE.cases).collect();
             let plain = runner.render(&pairs);
             let mut plain = plain.iter();
-            let coverage = TemplateCoverage::of(engine, template, pairs, |pair, covered| {
+            let coverage = TemplateCoverage::measure(engine, template, pairs, |pair, covered| {
                 let expected = &plain.next().unwrap().outcome;
                 assert_eq!(covered, expected, "{name}:{}", pair.case.id);
             });

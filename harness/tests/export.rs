@@ -20,7 +20,7 @@ use crate::project::{LAYOUT, SUITE};
 /// The export of the part of the suite that the tests read.
 fn export(suite: &Suite) -> Export {
     let pairs: Vec<Pair<'_>> = suite.pairs().filter(is_looked_at).collect();
-    Export::of(&LAYOUT, suite, &pairs).unwrap()
+    Export::gather(&LAYOUT, suite, &pairs).unwrap()
 }
 
 /// Whether the tests read a pair: pairs of every template, or of one in eight.

@@ -276,12 +276,12 @@ proptest! {
         comparison.add_cards(&[card, examine(engine, &other)]);
         let _ = comparison.sorted();
         // mask
-        TemplateMasks::of(engine, None, &template, pairs_of(&template)).unwrap();
+        TemplateMasks::find(engine, None, &template, pairs_of(&template)).unwrap();
         // infer, and roundtrip
-        if let Ok(draft) = Draft::of(engine, &template) {
+        if let Ok(draft) = Draft::infer(engine, &template) {
             let mut template = template.clone();
             template.response_template = Some(draft.response_template);
-            Proof::of(engine, &template, &cases);
+            Proof::prove(engine, &template, &cases);
             read_all(engine, &template, &OwnReader::default(), &cases);
         }
         // fingerprint

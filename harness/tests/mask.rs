@@ -89,7 +89,7 @@ fn the_suites_templates_mark_what_the_model_writes() {
         let engine = engines.for_dialect(Dialect::Jinja);
         let pairs = SUITE.pairs_among(template, &SUITE.cases);
         let pairs = pairs.filter(|pair| has_answer(pair.case));
-        let masks = TemplateMasks::of(engine, None, template, pairs).unwrap();
+        let masks = TemplateMasks::find(engine, None, template, pairs).unwrap();
         let name = template.name.as_str();
         let (mut same, mut other) = (0, 0);
         for case in &masks.cases {

@@ -21,7 +21,7 @@ fn mutants<'s>(name: &str, family: &str) -> TemplateMutants<'s> {
         seed: Effort::SEED,
         tries: 0,
     };
-    TemplateMutants::of(engine, template, pairs, nothing).unwrap()
+    TemplateMutants::test(engine, template, pairs, nothing).unwrap()
 }
 
 /// The mutant with another text at a place: the line, and the text before and after the change.

@@ -30,7 +30,7 @@ fn limits() -> ProtocolLimits {
 
 fn tried(script: &str) -> Trial {
     let words = ["sh", "-c", script].map(str::to_owned);
-    Trial::of(&words, &limits()).unwrap()
+    Trial::run(&words, &limits()).unwrap()
 }
 
 /// The checks that fail, with what the program did.
@@ -339,7 +339,7 @@ fn results_are_for_people_and_for_programs() {
     assert_eq!(check("prompt")["result"], "fine");
     assert_eq!(check("prompt")["help"], Value::Null);
 
-    let missing = Trial::of(&["./no-such-program".to_owned()], &limits()).unwrap_err();
+    let missing = Trial::run(&["./no-such-program".to_owned()], &limits()).unwrap_err();
     assert!(matches!(missing, ProtocolError::Start { .. }));
 }
 

@@ -38,7 +38,7 @@ pub fn of_form(read: &FormReading) -> Option<String> {
 }
 
 /// The cause of the first form that is not parsed as meant, and this form.
-pub fn of(reading: &MessageReading) -> Option<(String, &FormReading)> {
+pub fn first_cause(reading: &MessageReading) -> Option<(String, &FormReading)> {
     let mut causes = reading.forms().iter();
     causes.find_map(|read| Some((of_form(read)?, read)))
 }

@@ -73,7 +73,7 @@ impl<'p, 't> Masker<'p, 't> {
             let asked = Asked::new(&case, front);
             masker.rendered(&asked, &case.messages, opens, setting)
         };
-        let ends = TurnEnds::of(program.template, |messages, opens| {
+        let ends = TurnEnds::find(program.template, |messages, opens| {
             plain(messages, opens, None)
         });
         let question = json!([{"role": "user", "content": "How many?"}]);

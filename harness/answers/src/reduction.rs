@@ -33,7 +33,7 @@ impl Counterexample {
         let messages = case.messages.get(..=index)?.to_vec();
         let case = case.saying(messages, case.tools.clone(), case.variables.clone());
         let reading = read_case(writer, reader, &case).last()?;
-        let why = cause::of(&reading)?.0;
+        let why = cause::first_cause(&reading)?.0;
         let mut best = reading;
         let mut keeps = |case: &Case| {
             let read = read_case(writer, reader, case).last();
@@ -41,7 +41,7 @@ impl Counterexample {
             let Some(read) = read.filter(|_| case.messages.iter().all(is_message)) else {
                 return false;
             };
-            let is_same = cause::of(&read).is_some_and(|(cause, _)| cause == why);
+            let is_same = cause::first_cause(&read).is_some_and(|(cause, _)| cause == why);
             if is_same {
                 best = read;
             }

@@ -68,13 +68,7 @@ impl Counts {
     }
 }
 
-pub fn of(readings: &[MessageReading]) -> String {
-    let mut text: String = readings.iter().map(of_one).collect();
-    text.truncate(text.trim_end().len());
-    text
-}
-
-/// The transcript of one reading: what [`of`] says about it.
+/// The transcript of one reading: each verdict, and what was read otherwise.
 pub fn of_one(reading: &MessageReading) -> String {
     named(&reading.id.to_string(), reading)
 }
@@ -262,7 +256,7 @@ mod tests {
         ]);
         let readings = read_all(engine, &template, &Small, [&case, &slow]).unwrap();
         assert_eq!(
-            of(&readings),
+            readings.iter().map(of_one).collect::<String>().trim_end(),
             r#"anonymous/case#1: changed (whole, up to the end token)
   content: changed
     meant "so loud"

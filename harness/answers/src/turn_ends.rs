@@ -86,7 +86,7 @@ impl TurnEnds {
     /// The ends of a template's turns: its special tokens that end something, and what it writes
     /// after plain answers at the end of a conversation and within one. `render` gives the prompt of
     /// some messages, with an opening if that is asked for.
-    pub(crate) fn of(
+    pub(crate) fn find(
         template: &Template,
         render: impl Fn(Value, bool) -> Option<String>,
     ) -> TurnEnds {

@@ -79,7 +79,7 @@ impl<'p, 't> Writer<'p, 't> {
             end_tokens: EndTokens::default(),
             ends: TurnEnds::default(),
         };
-        writer.ends = TurnEnds::of(program.template, |messages, opens| {
+        writer.ends = TurnEnds::find(program.template, |messages, opens| {
             let case = Case::from_messages(messages.as_array().cloned().unwrap_or_default());
             let asked = Asked::new(&case, writer.front);
             writer

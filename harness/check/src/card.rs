@@ -156,6 +156,7 @@ impl Examiner {
         // No contract says more about a template that cannot be read.
         let is_unread = prober.is_unread();
         let is_chosen = |contract: &Contract| {
+            // A reason in the sidecar may be out of date, which only a judgement shows.
             let mut explained = template.broken.iter();
             let is_explained = explained.any(|(id, _)| id == contract.id);
             let all = contract::by_id(contract.id);
@@ -178,7 +179,7 @@ impl Examiner {
         });
         let without_front = || broken_without_front(&prober, &findings, &prepared);
         let without_front = prober.contained("contracts without a front", without_front);
-        let read_back = prober.contained("roundtrip", || roundtrip::of(&prober));
+        let read_back = prober.contained("roundtrip", || roundtrip::roundtrips(&prober));
         let of_deciding = |finding: &Finding| contract::is_about_deciding(finding.contract);
         let content_decides = if findings.iter().any(of_deciding) {
             prober.contained("what content decides", || {
@@ -187,6 +188,7 @@ impl Examiner {
         } else {
             None
         };
+        // To find it, the template is compiled once more.
         let syntax_error = if is_unread {
             SyntaxError::find(engine, template)
         } else {
@@ -226,7 +228,7 @@ pub fn served(engine: &dyn Engine, template: &Template, fronts: &[Front]) -> Ser
     on_large_stack(|| {
         let template = with_assumed_tokens(template);
         let inputs = ProbeInputs::default();
-        Served::of(&Prober::new(engine, &template, &inputs), fronts)
+        Served::examine(&Prober::new(engine, &template, &inputs), fronts)
     })
 }
 

@@ -30,7 +30,6 @@ pub struct KnownDefects {
     known: Vec<KnownTemplate>,
 }
 
-/// The known defects of a template.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KnownTemplate {
@@ -160,7 +159,7 @@ impl KnownDefects {
 
     /// Marks each defect as known if it is no worse than in the file. Returns a problem for each known
     /// defect that is no longer one, and a note for each contract that no longer applies and for each
-    /// template of which only the name is known.
+    /// template that has only the name of a known one.
     pub fn apply(
         &self,
         path: &Path,
@@ -216,8 +215,7 @@ pub fn is_baseline(path: &Path) -> bool {
         && file.get("known").is_some_and(Value::is_array)
 }
 
-/// The contracts of a card that the template keeps, and of which `broken` gives a reason why it does
-/// not. One that does not apply may be broken elsewhere, for example with a tokenizer.
+/// The contracts that a template keeps although its `broken` has a reason why it does not. One that does not apply may be broken elsewhere, for example with a tokenizer.
 pub fn unused_reasons(card: &Card) -> Vec<&'static str> {
     let unused = card.overexplained();
     let unused = unused.filter(|finding| finding.judgement == Judgement::Holds);

@@ -106,7 +106,6 @@ pub(crate) struct OwnPart {
 pub struct Skeleton {
     /// What each conversation is, and its parts.
     prompts: Vec<(&'static str, Vec<OwnPart>)>,
-    /// The parts of all of them.
     parts: Parts,
 }
 

@@ -51,7 +51,6 @@ pub struct Published {
     pub name: String,
     /// How many other published templates have the same parts.
     pub others: usize,
-    /// Its dialect.
     pub dialect: Dialect,
     /// The parts of its prompts.
     pub parts: Parts,
@@ -152,7 +151,7 @@ impl Parts {
         bits.chunks(8).map(byte).collect()
     }
 
-    /// The parts of which these are the bits.
+    /// Reads the parts from the bits that `packed` has made of them. None if a part is cut off.
     fn unpacked(bytes: &[u8]) -> Option<Parts> {
         let mut bits = bytes
             .iter()

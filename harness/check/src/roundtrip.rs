@@ -38,7 +38,7 @@ pub struct Roundtrip {
 }
 
 /// The answers of all probes that a template writes, if it has a response template that can be used.
-pub(crate) fn of(prober: &Prober<'_>) -> Vec<Roundtrip> {
+pub(crate) fn roundtrips(prober: &Prober<'_>) -> Vec<Roundtrip> {
     let readings = prober.readings();
     readings
         .iter()

@@ -149,7 +149,7 @@ impl ServedVerdict {
 
 impl Served {
     /// Renders the conversations as users of these fronts get them. Without any it takes all.
-    pub(crate) fn of(prober: &Prober<'_>, fronts: &[Front]) -> Served {
+    pub(crate) fn examine(prober: &Prober<'_>, fronts: &[Front]) -> Served {
         let known = Front::for_dialect(prober.dialect()).filter(|front| front.is_served());
         let known = known.filter(|front| fronts.is_empty() || fronts.contains(front));
         let fronts: Vec<Front> = known.collect();

@@ -42,7 +42,7 @@ pub(crate) fn hold_meant(names_engine: bool) -> Result<(), Failure> {
 /// The surroundings of the current folder, where it has no suite.
 pub(crate) fn surroundings() -> Surroundings {
     let here = std::env::current_dir().unwrap_or_default();
-    Surroundings::of(&here)
+    Surroundings::find(&here)
 }
 
 /// Whether the user's folder has no suite, and they did not ask for the built-in one.

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use rolecall_core::{Dialect, Template};
+use rolecall_core::{CaseId, Dialect, Template};
 use rolecall_suite::layout::Layout;
 use rolecall_suite::response_file::read_file;
 use rolecall_suite::selection::Filter;
-use rolecall_suite::suite::Suite;
+use rolecall_suite::suite::{Pair, Suite};
 use rolecall_suite::workspace::known::KnownSuite;
 use rolecall_suite::workspace::{Subject, Workspace};
 
@@ -46,7 +46,7 @@ pub(crate) fn templates_only<'a>(templates: &'a [PathBuf], set: &SetArguments) -
 }
 
 impl SourceArguments {
-    /// Templates by their places, and cases, of which the filters may leave a part unread.
+    /// Templates by their places, and cases. What no filter can match is not read.
     pub(crate) fn subject<'a>(&'a self, filters: &'a [Filter]) -> Subject<'a> {
         Subject {
             has_names: false,
@@ -151,4 +151,48 @@ pub(crate) fn load_to_look_into(
         }
     };
     Err(Failure::Request(missing.to_owned()))
+}
+
+/// The pair of a template with the case of a name. An error says why there is none.
+pub(crate) fn find_pair<'s>(
+    suite: &'s Suite,
+    template: &'s Template,
+    case: &str,
+) -> Result<Pair<'s>, Failure> {
+    let ids: Vec<_> = suite
+        .cases
+        .iter()
+        .map(|known| known.id.to_string())
+        .collect();
+    let ids: Vec<_> = ids.iter().map(String::as_str).collect();
+    let Some(found) = suite
+        .cases
+        .iter()
+        .find(|known| known.id.to_string() == case)
+    else {
+        return Err(Failure::unknown("case", case, &ids, &suite.problems));
+    };
+    if !found.is_for(template.dialect) {
+        let dialects: Vec<_> = found
+            .dialects
+            .iter()
+            .map(|dialect: &Dialect| dialect.name())
+            .collect();
+        return Err(Failure::Request(format!(
+            "case `{}` is for {} templates only",
+            found.id,
+            dialects.join(" and ")
+        )));
+    }
+    if !suite.has_pair(template, found) {
+        return Err(Failure::Request(format!(
+            "the front of {} does not change this case, so it has no version of its own; use `{}`",
+            template.name,
+            CaseId::new(found.id.family(), found.id.written_name())
+        )));
+    }
+    Ok(Pair {
+        template,
+        case: found,
+    })
 }

@@ -47,6 +47,7 @@ mod vocabulary;
 mod session;
 
 mod cards;
+mod coverage;
 mod references;
 
 mod roundtrip;

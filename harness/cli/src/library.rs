@@ -4,9 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::commands::check::{document as checked, report as cards};
-use crate::commands::diff::report;
 use crate::report::card::CardDetail;
-use crate::report::{clean, conversations};
+use crate::report::{clean, comparison as report, conversations};
 use rolecall_check::card::Card;
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::reach::Reach;
@@ -37,7 +36,6 @@ pub struct FoundTemplates {
     pub problems: Vec<String>,
 }
 
-/// How a template is to be checked.
 #[derive(Debug, Default)]
 pub struct CheckOptions<'o> {
     /// The names of the contracts to judge by; all if it is empty.

@@ -209,7 +209,7 @@ fn base_of(
 
 /// The base that the files of a template's model name.
 fn named_base(arguments: &CheckArguments, template: &Template) -> Result<Option<String>, Failure> {
-    if let Some(name) = base::of(&template.path) {
+    if let Some(name) = base::base_model(&template.path) {
         return Ok(Some(name));
     }
     // The card of a model on the hub is not fetched with its template.
@@ -217,7 +217,7 @@ fn named_base(arguments: &CheckArguments, template: &Template) -> Result<Option<
         rolecall_io::remote::fetch_card(path, cache_folder().as_deref())
             .map_err(|problem| Failure::Problems(vec![problem]))?;
     }
-    Ok(base::of(&template.path))
+    Ok(base::base_model(&template.path))
 }
 
 fn compare_one(

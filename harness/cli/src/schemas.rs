@@ -1,19 +1,16 @@
 //! The JSON Schemas of Rolecall's JSON, generated from the types that it writes.
 
 use crate::commands::check::document::CheckDocument;
-use crate::commands::cover::report as coverage;
-use crate::commands::diff::report as comparison;
 use crate::commands::generate::report as generation;
-use crate::commands::lint::{inspections, proof};
 use crate::commands::list::report as listing;
 use crate::commands::mask::report as mask;
 use crate::commands::matrix::report as matrix;
 use crate::commands::mutate::report as mutation;
 use crate::commands::probe_engine::report as trial;
-use crate::commands::trace::document as trace_document;
-use crate::report::fingerprint;
+use crate::commands::show::trace::document as trace_document;
 use crate::report::jsonl::OutcomeLine;
 use crate::report::roundtrip_servers::ReturnedLine;
+use crate::report::{comparison, coverage, fingerprint, inspections, proof};
 use rolecall_suite::export;
 use rolecall_suite::schema::read;
 

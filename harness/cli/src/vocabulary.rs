@@ -4,6 +4,7 @@ use rolecall_check::tokenizer::Tokenizer;
 use rolecall_core::Template;
 use rolecall_core::problem::Problem;
 
+use crate::failure::Failure;
 #[cfg(feature = "tokens")]
 use crate::program;
 
@@ -39,3 +40,17 @@ pub(crate) fn is_left_out(template: &Template) -> bool {
 /// How to get a program that can read all tokenizers.
 pub(crate) const HELP: &str = "this program was built without the feature `tokens`, which reads \
     tokenizer.json: in the repository, `cargo run --package rolecall-cli --` has it";
+
+/// The tokenizer of a template's model, for what cannot do without one.
+pub(crate) fn tokenizer(template: &Template) -> Result<Tokenizer, Failure> {
+    read(template)?.ok_or_else(|| {
+        let message = "the vocabulary of the model is not known";
+        let help = if is_left_out(template) {
+            HELP
+        } else {
+            "name a model folder with tokenizer.json, or a GGUF file with its tokens, with \
+             --templates"
+        };
+        Problem::new(&template.path, message).help(help).into()
+    })
+}

@@ -1,5 +1,11 @@
 //! The lines of a text, and where a byte is in them.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cut::Cut;
+
 /// Where the lines of a text begin. Looking up a place takes no longer at the end of a long text.
 #[derive(Debug, Clone)]
 pub struct Lines {
@@ -9,12 +15,12 @@ pub struct Lines {
     characters: Vec<usize>,
 }
 
-/// A line and a column of a text, from 1. Columns count characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LineColumn {
+/// A place in a text file. Lines and columns count from 1; columns count characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Position {
     /// The line.
     pub line: usize,
-    /// The column.
+    /// The character in the line.
     pub column: usize,
 }
 
@@ -49,7 +55,7 @@ impl Lines {
     }
 
     /// The line and the column of a byte of the text.
-    pub fn position(&self, text: &str, at: usize) -> LineColumn {
+    pub fn position(&self, text: &str, at: usize) -> Position {
         let line = self.line(at.min(text.len()));
         let before = |at: usize| {
             let block = at / BLOCK;
@@ -58,10 +64,29 @@ impl Lines {
         };
         let at = at.min(text.len());
         let start = self.starts[line - 1];
-        LineColumn {
+        Position {
             line,
             column: 1 + before(at) - before(start),
         }
+    }
+}
+
+impl Position {
+    /// The place of a byte offset in a text.
+    pub fn of(text: &str, offset: usize) -> Position {
+        let offset = text.floor_char_boundary(offset.min(text.len()));
+        let before = text.cut(..offset);
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Position {
+            line: before.matches('\n').count() + 1,
+            column: before.cut(line_start..).chars().count() + 1,
+        }
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
     }
 }
 
@@ -88,11 +113,11 @@ mod tests {
             ("z", 4, 1 + BLOCK),
         ] {
             let at = source.find(text).unwrap();
-            let expected = LineColumn { line, column };
+            let expected = Position { line, column };
             assert_eq!(lines.position(&source, at), expected, "{text}");
             assert_eq!(lines.line(at), line);
         }
-        let end = LineColumn { line: 5, column: 1 };
+        let end = Position { line: 5, column: 1 };
         assert_eq!(lines.position(&source, source.len()), end);
     }
 }

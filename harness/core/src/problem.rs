@@ -1,10 +1,12 @@
 //! What is wrong with an input file, and where.
 
-use crate::cut::Cut;
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use crate::invisible::is_invisible;
+pub use crate::lines::Position;
 
 /// The most characters of a message that are shown. Names in a message may have any
 /// length.
@@ -14,7 +16,7 @@ const MOST_SHOWN: usize = 2000;
 ///
 /// It is shown as `path:line:column: message`, or `path, byte offset: message` if the
 /// file is not text. The help follows on the next line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     /// The file or folder.
     pub path: PathBuf,
@@ -38,21 +40,12 @@ pub struct Note {
 }
 
 /// A place in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Location {
     /// In a text, by line and column.
     Text(Position),
     /// In a file that is not text: the offset of a byte, from 0.
     Byte(u64),
-}
-
-/// A place in a text file. Lines and columns count from 1; columns count characters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Position {
-    /// The line.
-    pub line: usize,
-    /// The character in the line.
-    pub column: usize,
 }
 
 impl Problem {
@@ -102,25 +95,6 @@ impl Note {
 impl From<Position> for Location {
     fn from(position: Position) -> Location {
         Location::Text(position)
-    }
-}
-
-impl Position {
-    /// The place of a byte offset in a text.
-    pub fn of(text: &str, offset: usize) -> Position {
-        let offset = text.floor_char_boundary(offset.min(text.len()));
-        let before = text.cut(..offset);
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Position {
-            line: before.matches('\n').count() + 1,
-            column: before.cut(line_start..).chars().count() + 1,
-        }
-    }
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.line, self.column)
     }
 }
 

@@ -4,9 +4,11 @@ use crate::cut::Cut;
 use glob::{MatchOptions, Pattern};
 
 /// A pattern over a name: `*` matches anything, `/` included, `?` one character, `[…]` one of
-/// several characters, and `{a,b}` one of several texts, as in a shell.
+/// several characters, and `{a,b}` one of several texts, as in a shell. It also matches itself: files, and so
+/// templates, may have such characters in their names.
 #[derive(Debug, Clone)]
 pub struct Wildcard {
+    text: String,
     /// One pattern for each combination of the texts in braces, after the text with which it
     /// begins.
     patterns: Vec<(String, Pattern)>,
@@ -70,22 +72,33 @@ impl Wildcard {
                 Ok((beginning.to_owned(), pattern))
             })
             .collect::<Result<_, _>>()?;
-        Ok(Wildcard { patterns })
+        Ok(Wildcard {
+            text: text.to_owned(),
+            patterns,
+        })
     }
 
     /// Whether some name that begins like this may match. A `false` is certain.
     pub fn may_begin_with(&self, beginning: &str) -> bool {
         let mut patterns = self.patterns.iter();
-        patterns.any(|(own, _)| own.starts_with(beginning) || beginning.starts_with(own.as_str()))
+        self.text.starts_with(beginning)
+            || patterns
+                .any(|(own, _)| own.starts_with(beginning) || beginning.starts_with(own.as_str()))
+    }
+
+    /// Whether a name is the text of the pattern.
+    pub fn is_exactly(&self, name: &str) -> bool {
+        self.text == name
     }
 
     /// Whether a name matches the whole pattern.
     pub fn is_match(&self, name: &str) -> bool {
         let mut patterns = self.patterns.iter();
         // Most of many patterns begin in another way, which is seen at once.
-        patterns.any(|(beginning, pattern)| {
-            name.starts_with(beginning) && pattern.matches_with(name, OPTIONS)
-        })
+        self.is_exactly(name)
+            || patterns.any(|(beginning, pattern)| {
+                name.starts_with(beginning) && pattern.matches_with(name, OPTIONS)
+            })
     }
 }
 
@@ -139,6 +152,9 @@ mod tests {
             ("*/two", &["one/two", "a/b/two"], &["two", "one/twos"]),
             ("a?c", &["abc", "a/c"], &["ac", "abbc"]),
             ("[ab]-[!c]", &["a-d", "b-x"], &["c-d", "a-c"]),
+            // Files may have such names.
+            ("m[1]", &["m1", "m[1]"], &["m", "m[2]"]),
+            ("模型{a,b}", &["模型a", "模型{a,b}"], &["模型"]),
             ("{a,b*}x", &["ax", "bx", "bbx"], &["x", "cx"]),
             (
                 "{a,{b,c}d}{1,2}",

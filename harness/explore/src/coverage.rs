@@ -87,7 +87,7 @@ impl<'s> TemplateCoverage<'s> {
     /// # Errors
     ///
     /// The engine refuses the template, or cannot tell what a render reaches.
-    pub fn of<'p>(
+    pub fn measure<'p>(
         engine: &dyn Engine,
         template: &'s Template,
         pairs: impl IntoIterator<Item = Pair<'p>>,
@@ -125,7 +125,6 @@ impl<'s> TemplateCoverage<'s> {
         Ok(coverage)
     }
 
-    /// Adds the hits of a case.
     pub(crate) fn add(&mut self, case: &str, hits: &Hits) {
         // More cases than that have no numbers, and no machine can hold them.
         let index = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
@@ -294,7 +293,7 @@ mod tests {
             template: &template,
             case,
         });
-        let coverage = TemplateCoverage::of(engine, &template, pairs, |_, _| {}).unwrap();
+        let coverage = TemplateCoverage::measure(engine, &template, pairs, |_, _| {}).unwrap();
         let shown = coverage.sites.iter().map(|covered| {
             let branches = covered.branches.iter();
             let branches = branches.map(|branch| {
@@ -322,7 +321,7 @@ mod tests {
         let template = Template::from_source("t", Dialect::Jinja, "{% if %}");
         let engines = Engines::default();
         let engine = engines.for_dialect(Dialect::Jinja);
-        let refused = TemplateCoverage::of(engine, &template, [], |_, _| {});
+        let refused = TemplateCoverage::measure(engine, &template, [], |_, _| {});
         assert!(matches!(refused, Err(Unexplored::Refused(_))));
     }
 }

@@ -56,7 +56,7 @@ impl<'s> TemplateMasks<'s> {
     /// # Errors
     ///
     /// The engine refuses the template.
-    pub fn of(
+    pub fn find(
         engine: &dyn Engine,
         trainer: Option<&dyn Engine>,
         template: &'s Template,

@@ -76,7 +76,7 @@ impl<'s> TemplateMutants<'s> {
     /// # Errors
     ///
     /// The engine refuses the template, or knows no changes of its templates.
-    pub fn of<'p>(
+    pub fn test<'p>(
         engine: &dyn Engine,
         template: &'s Template,
         pairs: impl IntoIterator<Item = Pair<'p>>,
@@ -385,7 +385,7 @@ mod tests {
             case,
         });
         let effort = Effort { tries, ..EFFORT };
-        look(&TemplateMutants::of(engine, &template, pairs, effort).unwrap())
+        look(&TemplateMutants::test(engine, &template, pairs, effort).unwrap())
     }
 
     /// The first mutant whose source has a text.
@@ -465,12 +465,12 @@ mod tests {
         let engines = Engines::default();
         let engine = engines.for_dialect(Dialect::Jinja);
         let refused = Template::from_source("t", Dialect::Jinja, "{% if %}");
-        let refused = TemplateMutants::of(engine, &refused, [], EFFORT);
+        let refused = TemplateMutants::test(engine, &refused, [], EFFORT);
         assert!(matches!(refused, Err(Unexplored::Refused(_))));
         // In a call, the sign means something else, and no other sign can be there.
         let template = Template::from_source("t", Dialect::Jinja, "{{ 2 * 3 }}{{ dict(*a) }}");
         let listed = engine.mutations(&template).unwrap();
-        let made = TemplateMutants::of(engine, &template, [], EFFORT).unwrap();
+        let made = TemplateMutants::test(engine, &template, [], EFFORT).unwrap();
         let signs = |kind: MutationKind| usize::from(kind == MutationKind::Arithmetic);
         let of_listed: usize = listed.iter().map(|listed| signs(listed.kind)).sum();
         let mutants = made.mutants.iter();

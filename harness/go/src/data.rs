@@ -22,7 +22,7 @@ pub enum TemplateData {
 }
 
 /// Converts roots to JSON.
-pub(crate) fn of(roots: &Roots, limits: &Limits) -> Result<TemplateData, Error> {
+pub(crate) fn template_data(roots: &Roots, limits: &Limits) -> Result<TemplateData, Error> {
     let mut meter = Meter::new(limits);
     Ok(match roots {
         Roots::Messages(root) => TemplateData::Messages(json(root, &mut meter)?),

@@ -277,7 +277,7 @@ impl Program for GoProgram {
     }
 
     fn variables(&self) -> BTreeSet<String> {
-        root_fields::of(&self.root)
+        root_fields::root_fields(&self.root)
     }
 
     fn unknown_names(&self) -> Option<Vec<UnknownName>> {
@@ -294,7 +294,7 @@ impl GoProgram {
     /// Ollama refuses the conversation, at the stage `input`, or the data exceeds a limit.
     pub fn data(&self, conversation: &Conversation<'_>) -> Result<TemplateData, Refusal> {
         let roots = self.roots(conversation)?;
-        data::of(&roots, &self.limits).map_err(|error| error.refusal(Stage::Input))
+        data::template_data(&roots, &self.limits).map_err(|error| error.refusal(Stage::Input))
     }
 
     /// The text that Ollama takes for the beginning of a call.

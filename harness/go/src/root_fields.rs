@@ -13,7 +13,7 @@ enum Dot {
     Other,
 }
 
-pub(crate) fn of(root: &ListNode) -> BTreeSet<String> {
+pub(crate) fn root_fields(root: &ListNode) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     list(root, Dot::Root, &mut found);
     found

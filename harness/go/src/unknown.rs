@@ -64,14 +64,14 @@ impl StaticType {
             StaticType::Struct(kind) => {
                 let mut fields = kind.fields().iter();
                 let is_known = fields.any(|field| field.name == name) || METHODS.contains(&name);
-                (!is_known).then_some(NameKind::Field(of(kind)))
+                (!is_known).then_some(NameKind::Field(holder(kind)))
             }
             _ => None,
         }
     }
 }
 
-fn of(kind: StructKind) -> &'static str {
+fn holder(kind: StructKind) -> &'static str {
     match kind {
         StructKind::Message => "a message",
         StructKind::ToolCall => "a tool call",

@@ -15,7 +15,7 @@ const FURTHER: &str = "additional_chat_templates";
 
 /// The name on the Hugging Face hub of the model that a template's model was made from:
 /// `ORG/NAME`. `path` is the file with the template.
-pub fn of(path: &Path) -> Option<String> {
+pub fn base_model(path: &Path) -> Option<String> {
     if source::is_gguf(path) {
         return source::base_of_gguf(path).and_then(|url| of_url(&url));
     }

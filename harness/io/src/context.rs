@@ -10,7 +10,7 @@ const MOST: u64 = 1 << 40;
 
 /// The most tokens that a template's model takes: the largest number that its files name. `path` is the
 /// file with the template.
-pub fn of(path: &Path) -> Option<usize> {
+pub fn context_length(path: &Path) -> Option<usize> {
     let places = [
         "/max_position_embeddings",
         "/text_config/max_position_embeddings",
@@ -37,7 +37,7 @@ mod tests {
     fn the_files_of_a_model_say_how_many_tokens_it_takes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("chat_template.jinja");
-        assert_eq!(of(&path), None);
+        assert_eq!(context_length(&path), None);
         for (name, text, expected) in [
             ("config.json", "{\"max_position_embeddings\": \"x\"}", None),
             ("config.json", "{", None),
@@ -58,7 +58,7 @@ mod tests {
             ),
         ] {
             std::fs::write(folder.path().join(name), text).unwrap();
-            assert_eq!(of(&path), expected, "{text}");
+            assert_eq!(context_length(&path), expected, "{text}");
         }
     }
 }

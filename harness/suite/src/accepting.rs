@@ -153,6 +153,7 @@ impl<'s> Changes<'s> {
         if let Some(references) = &self.references {
             let now = references.now.get(&(template, case)).cloned();
             let kept = now.or_else(|| text.reference.take());
+            // Everywhere else the accepted transcript is the reference's, too.
             text.reference = kept.filter(|_| references.divergences.has_seen_any(pair));
         }
         // It is not parsed, so nothing is accepted or recorded of that.
@@ -214,8 +215,8 @@ impl AcceptedFile {
     }
 }
 
-/// Removes the file that insta has left for review next to a snapshot, if there is one. Returns
-/// whether there was.
+/// Removes the file that insta has left for review next to a snapshot, if there is one: `cargo insta review`
+/// would offer a result that was already decided on. Returns whether there was.
 ///
 /// # Errors
 ///

@@ -38,8 +38,8 @@ pub struct Exception {
 }
 
 impl Exceptions {
-    /// Reads a file; without it the list is empty. `entry` reads an entry, of which the schema's
-    /// problems are reported already.
+    /// Reads a file; without it the list is empty. `entry` reads an entry after the schema's problems
+    /// with it were reported.
     pub(crate) fn read(
         path: &Path,
         schema: &Value,

@@ -41,7 +41,7 @@ pub struct FrontRecords {
     templates: BTreeMap<String, Row<Asked>>,
     /// Outcomes without a prompt: the kind, and the words.
     words: Vec<String>,
-    /// Pairs of which our front makes something else, each pattern with the reason. People write it.
+    /// Where our front makes something else: patterns of pairs, each with the reason. People write it.
     #[serde(default)]
     differences: BTreeMap<String, String>,
     /// By case: the checksum of the case, and the marks.
@@ -196,7 +196,7 @@ impl FrontRecords {
         })
     }
 
-    /// The cases of which two records say something else.
+    /// The cases whose two records do not agree.
     pub fn changes(&self, other: &FrontRecords) -> Vec<String> {
         let is_other = |case: &&String| self.said(case) != other.said(case);
         let mut cases: BTreeSet<&String> = self.answers.keys().collect();

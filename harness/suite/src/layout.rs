@@ -82,7 +82,7 @@ impl Layout {
         }
     }
 
-    /// The same layout, of which only what these names may mean is read: for somebody who asks for a
+    /// The same layout, narrowed to what these names may mean: for somebody who asks for a
     /// few of many pairs. An empty list asks for all.
     #[must_use]
     pub fn narrowed(&self, templates: Vec<Wildcard>, cases: Vec<Wildcard>) -> Layout {

@@ -132,7 +132,7 @@ fn survey(layout: &Layout, suite: &Suite, snapshots: &Snapshots, pairs: &[Pair<'
         .iter()
         .map(|one| front_records::file(layout, Front::named(one.name)));
     expected.extend(served);
-    Survey::of(snapshots.root(), &expected)
+    Survey::walk(snapshots.root(), &expected)
 }
 
 /// Snapshots of families and templates that the suite does not have.

@@ -99,7 +99,7 @@ impl Runner<'_> {
         let engine = self.engine(template.dialect);
         let program = FrontProgram::load(engine, template);
         let tokenizer = tokenizers.of(template).filter(|one| one.is_whole());
-        let length = tokenizer.zip(context::of(&template.path));
+        let length = tokenizer.zip(context::context_length(&template.path));
         let length = length.map(|(tokenizer, most)| Length { tokenizer, most });
         let judged = |case: &&Case| {
             let front = Pair { template, case }.front();

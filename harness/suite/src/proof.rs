@@ -40,7 +40,7 @@ pub struct ReadingFailure {
 impl Proof {
     /// Tries the response template of a template on the probes of report cards, and on the answers
     /// of cases. None if the template has no response template.
-    pub fn of(engine: &dyn Engine, template: &Template, cases: &[Case]) -> Option<Proof> {
+    pub fn prove(engine: &dyn Engine, template: &Template, cases: &[Case]) -> Option<Proof> {
         let response_template = template.response_template.as_ref()?;
         let mut findings = examine(engine, template).findings;
         findings.retain(|finding| {
@@ -56,7 +56,7 @@ impl Proof {
         let cases = cases.filter(|case| case.front.is_none() && case.is_for(template.dialect));
         for case in cases {
             for reading in contained_case(&writer, &reader, case) {
-                if let Some((cause, _)) = cause::of(&reading) {
+                if let Some((cause, _)) = cause::first_cause(&reading) {
                     let messages = by_cause.entry(cause).or_default();
                     messages.push((case, reading.id.index));
                 }
@@ -104,7 +104,7 @@ impl ReadingFailure {
     /// The prompt, the text and what was read of the smallest conversation, in the form that shows
     /// the cause.
     pub fn shown(&self) -> Option<(&str, &str, &ReadOutcome)> {
-        let (_, read) = cause::of(&self.smallest.reading)?;
+        let (_, read) = cause::first_cause(&self.smallest.reading)?;
         let answer = self.smallest.reading.result.as_ref().ok()?;
         let outcome = read
             .streamed

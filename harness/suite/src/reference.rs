@@ -120,7 +120,6 @@ impl Reference {
         served.find(|reference| reference.name == front.name())
     }
 
-    /// The references of some pairs.
     pub fn of_pairs(pairs: &[Pair<'_>]) -> Vec<Reference> {
         let is_of = |reference: &Reference| {
             let mut pairs = pairs.iter();
@@ -129,7 +128,6 @@ impl Reference {
         Reference::known().filter(is_of).collect()
     }
 
-    /// A reference by its name.
     pub fn by_name(name: &str) -> Option<Reference> {
         Reference::known().find(|reference| reference.name == name)
     }

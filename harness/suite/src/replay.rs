@@ -27,7 +27,7 @@ pub struct Replay {
 /// The outcomes of pairs, by the names of template and case.
 type OutcomesByPair = HashMap<(Arc<str>, String), Outcome>;
 
-/// A template of which only the results are known.
+/// A template that is known by its results alone.
 #[derive(Debug)]
 struct Replayed {
     template: TemplateName,

@@ -254,7 +254,7 @@ impl<'r> Runner<'r> {
         tokenizers: &Tokenizers,
         choice: &ContractChoice,
     ) -> Vec<Card> {
-        // At most one for each thread.
+        // At most one for each thread. One that has examined a template keeps the prepared probes for the next.
         let idle: Mutex<Vec<Examiner>> = Mutex::default();
         let examine = |template: &Template| {
             let engine = self.engine(template.dialect);
@@ -289,7 +289,7 @@ impl<'r> Runner<'r> {
             card if card.syntax_error.is_some() => Some(examine(template)),
             card => {
                 let mut card = card.of_twin(template);
-                let base = rolecall_io::base::of(&template.path);
+                let base = rolecall_io::base::base_model(&template.path);
                 card.nearest = card.skeleton.nearest(index, card.dialect, base.as_deref());
                 Some(card)
             }
@@ -636,7 +636,8 @@ fn judged_of(template: &Template) -> String {
     format!("{:?}", unnamed(template))
 }
 
-/// The address of a template or a case. It is stable while the suite is borrowed.
+/// The address of a template or a case. It is stable while the suite is borrowed. A lookup by the content would
+/// read the whole source for every pair.
 type Key = usize;
 
 fn key<T>(item: &T) -> Key {

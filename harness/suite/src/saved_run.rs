@@ -146,6 +146,7 @@ impl SavedRun {
             let no_line = |error: serde_json::Error| {
                 problem(error.column().max(1), json::words(&error)).help(HELP)
             };
+            // Read twice, because serde loses the columns of errors in what it flattens.
             let written: SavedLine = serde_json::from_str(text).map_err(no_line)?;
             let outcome: OutcomeJson<'_> = serde_json::from_str(text).map_err(no_line)?;
             let outcome = outcome

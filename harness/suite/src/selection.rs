@@ -126,7 +126,7 @@ impl Filter {
     }
 }
 
-/// The layout, of which only what some of the filters may match is read. The caller reads the whole
+/// The layout, narrowed to what some filter may match. The caller reads the whole
 /// suite if something of it does not match, because then people want to know what there is.
 #[must_use]
 pub fn narrowed(layout: &Layout, filters: &[Filter]) -> Layout {
@@ -139,7 +139,8 @@ pub fn narrowed(layout: &Layout, filters: &[Filter]) -> Layout {
 }
 
 /// The pairs of a suite that match any of the filters, in the suite's order; all pairs
-/// without a filter. Every filter has to match something.
+/// without a filter. Every filter has to match something. A template whose name is the filter's text wins over
+/// those that match it as a pattern: `model[1]` means the template of that name, and not `model1`.
 pub fn select<'s>(suite: &'s Suite, filters: &[Filter]) -> Result<Vec<Pair<'s>>, SelectionError> {
     let all: Vec<Pair<'s>> = suite.pairs().collect();
     if all.is_empty() {
@@ -151,15 +152,22 @@ pub fn select<'s>(suite: &'s Suite, filters: &[Filter]) -> Result<Vec<Pair<'s>>,
     if filters.is_empty() {
         return Ok(all);
     }
-    for filter in filters {
-        if !all.iter().any(|pair| filter.matches(pair)) {
-            return Err(explain(suite, filter));
+    let is_named = |template: &Wildcard| {
+        let mut templates = suite.templates.iter();
+        templates.any(|one| template.is_exactly(one.name.as_str()))
+    };
+    let named: Vec<bool> = filters.iter().map(|one| is_named(&one.template)).collect();
+    let chooses = |(filter, is_named): (&Filter, &bool), pair: &Pair<'_>| {
+        let is_exactly = filter.template.is_exactly(pair.template.name.as_str());
+        (is_exactly || !is_named) && filter.matches(pair)
+    };
+    for one in filters.iter().zip(&named) {
+        if !all.iter().any(|pair| chooses(one, pair)) {
+            return Err(explain(suite, one.0));
         }
     }
-    Ok(all
-        .into_iter()
-        .filter(|pair| filters.iter().any(|filter| filter.matches(pair)))
-        .collect())
+    let is_chosen = |pair: &Pair<'_>| filters.iter().zip(&named).any(|one| chooses(one, pair));
+    Ok(all.into_iter().filter(is_chosen).collect())
 }
 
 fn explain(suite: &Suite, filter: &Filter) -> SelectionError {
@@ -218,6 +226,7 @@ fn of_cases(suite: &Suite, text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rolecall_core::{Dialect, Template};
 
     fn suite() -> Suite {
         let folder = tempfile::tempdir().unwrap();
@@ -257,6 +266,28 @@ mod tests {
         assert_eq!(count(&["chatml", "qwen3:tools/one"]), 5);
         assert_eq!(count(&[":tools/*"]), 6);
         assert_eq!(count(&["{chatml,qwen3}:*/two"]), 4);
+    }
+
+    #[test]
+    fn a_name_wins_over_a_pattern() {
+        let mut suite = suite();
+        let template = |name| Template::from_source(name, Dialect::Jinja, "");
+        let names = ["m[1]", "m1", "模型{a,b}", "模型a"];
+        suite.templates.extend(names.map(template));
+        let chosen = |text: &str| {
+            let pairs = select(&suite, &[text.parse().unwrap()]).unwrap();
+            let mut names: Vec<_> = pairs
+                .iter()
+                .map(|pair| pair.template.name.as_str())
+                .collect();
+            names.dedup();
+            names
+        };
+        assert_eq!(chosen("m[1]"), ["m[1]"]);
+        assert_eq!(chosen("m[1]:tools/one"), ["m[1]"]);
+        assert_eq!(chosen("m[12]"), ["m1"]);
+        assert_eq!(chosen("模型{a,b}"), ["模型{a,b}"]);
+        assert_eq!(chosen("模型{a,c}"), ["模型a"]);
     }
 
     #[test]

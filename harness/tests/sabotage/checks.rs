@@ -110,7 +110,7 @@ impl<'e> Checks<'e> {
         explaining.any(|template| {
             let engine = self.engines.for_dialect(template.dialect);
             let pairs = suite.pairs_among(template, &suite.cases);
-            let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {});
+            let coverage = TemplateCoverage::measure(engine, template, pairs, |_, _| {});
             coverage.map_or(true, |coverage| !coverage.unused_explanations().is_empty())
         })
     }

@@ -169,7 +169,7 @@ impl Whole<'_> {
         let record = self.records.of(&pair.template.name).unwrap();
         let lines = record.lines(&pair.case.id);
         let noticed = |changed: &[u8]| {
-            let file = FamilyFile::of(path.clone(), changed.to_vec());
+            let file = FamilyFile::parse(path.clone(), changed.to_vec());
             if file.compare(pair, &rendered.outcome) != SnapshotStatus::Same {
                 return Some(Check::Pairs);
             }
@@ -326,7 +326,7 @@ impl Whole<'_> {
     fn is_covered(&self, template: &Template) -> bool {
         let engine = self.engines.for_dialect(template.dialect);
         let pairs = self.suite.pairs_among(template, &self.suite.cases);
-        let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {}).unwrap();
+        let coverage = TemplateCoverage::measure(engine, template, pairs, |_, _| {}).unwrap();
         let whole = coverage.whole();
         whole.reached == whole.all && coverage.unused_explanations().is_empty()
     }

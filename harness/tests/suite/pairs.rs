@@ -254,7 +254,7 @@ pub(crate) fn assert_families() -> Vec<&'static str> {
         }
         let accepted = snapshots.family(family);
         // What no test has tried waits as before.
-        let pending = pending.map(|(path, bytes)| FamilyFile::of(path, bytes));
+        let pending = pending.map(|(path, bytes)| FamilyFile::parse(path, bytes));
         let pending = pending.as_ref().unwrap_or(&accepted);
         let text = text(&SUITE, family, |pair| {
             let is_tried = tried.contains(&pair.key());

@@ -70,6 +70,21 @@ fn imports_run_downwards() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
+/// So many files of commands may import from another command. What two commands share is in `cli::report` if it
+/// is shown, in `cli` itself, or in the crate that decides.
+const MOST_BETWEEN_COMMANDS: usize = 2;
+
+#[test]
+fn commands_import_little_from_each_other() {
+    let modules = Modules::read(&harness().join("cli/src"));
+    let found: Vec<String> = modules.iter().flat_map(Modules::between_commands).collect();
+    assert!(
+        found.len() <= MOST_BETWEEN_COMMANDS,
+        "move what two commands share to `cli::report`, or to the crate that decides:\n{}",
+        found.join("\n")
+    );
+}
+
 /// A crate of three files and a folder, with one line for an import.
 fn small_crate(changed: &str, line: &str) -> Vec<String> {
     let folder = scratch::folder();

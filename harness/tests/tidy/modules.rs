@@ -1,5 +1,6 @@
 //! The modules of a crate, in the order in which they are listed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -73,6 +74,25 @@ impl Modules {
                 self.add(source, file, &path, &place);
             }
         }
+    }
+
+    /// Which command imports from which other one, and in which file: the command is the folder or file in
+    /// `commands`.
+    pub(crate) fn between_commands(&self) -> BTreeSet<String> {
+        let command = |path: &[String]| match path {
+            [commands, command, ..] if commands == "commands" => Some(command.clone()),
+            _ => None,
+        };
+        let mut found = BTreeSet::new();
+        for module in &self.0 {
+            let Some(own) = command(&module.path) else {
+                continue;
+            };
+            let others = module.imports.iter().filter_map(|one| command(&one.path));
+            let others = others.filter(|other| *other != own);
+            found.extend(others.map(|other| format!("{} imports {other}", module.file.display())));
+        }
+        found
     }
 
     pub(crate) fn len(&self) -> usize {

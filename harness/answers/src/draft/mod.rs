@@ -46,7 +46,7 @@ impl Draft {
     /// # Errors
     ///
     /// The template does not write answers.
-    pub fn of(engine: &dyn Engine, template: &Template) -> Result<Draft, NoDraft> {
+    pub fn infer(engine: &dyn Engine, template: &Template) -> Result<Draft, NoDraft> {
         let program = FrontProgram::load(engine, template);
         let writer = Writer::new(&program);
         let plain = seen(&writer, json!({"content": TEXT})).map_err(|written| match written {
@@ -248,7 +248,7 @@ mod tests {
             .with_special_token("eos_token", "<end>");
         let engines = Engines::default();
         let engine = engines.for_dialect(Dialect::Jinja);
-        let draft = Draft::of(engine, &template)?;
+        let draft = Draft::infer(engine, &template)?;
         Ok((template, draft))
     }
 

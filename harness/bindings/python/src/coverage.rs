@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyMapping, PyString};
-use rolecall_cli::commands::cover::report as coverage;
+use rolecall_cli::report::coverage;
 use rolecall_cli::report::format::Format;
 use rolecall_core::{Case, CaseId, Limits};
 use rolecall_explore::coverage::TemplateCoverage;
@@ -46,7 +46,7 @@ fn covered(
     let engines = Engines::with_limits(limits);
     let engine = engines.for_dialect(template.dialect);
     let pairs = cases.iter().map(|case| Pair { template, case });
-    let coverage = TemplateCoverage::of(engine, template, pairs, |_, _| {});
+    let coverage = TemplateCoverage::measure(engine, template, pairs, |_, _| {});
     let coverage = coverage.map_err(|why| why.to_string())?;
     let mut json = Vec::new();
     coverage::write(&mut json, &[coverage], Format::Json, false)

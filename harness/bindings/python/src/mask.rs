@@ -57,7 +57,7 @@ fn masked(
     let engines = Engines::with_limits(limits);
     let engine = engines.for_dialect(template.dialect);
     let pairs = cases.iter().map(|case| Pair { template, case });
-    let masks = TemplateMasks::of(engine, None, template, pairs).map_err(|why| match why {
+    let masks = TemplateMasks::find(engine, None, template, pairs).map_err(|why| match why {
         Unexplored::Refused(refusal) => NoMasks::Refused(None, refusal),
         why @ Unexplored::Unknown(..) => NoMasks::Unknown(why.to_string()),
     })?;

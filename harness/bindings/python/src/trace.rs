@@ -1,7 +1,7 @@
 //! Traces. They come as the command's JSON: the package makes objects of that.
 
 use pyo3::prelude::*;
-use rolecall_cli::commands::trace::document as trace_document;
+use rolecall_cli::commands::show::trace::document as trace_document;
 use rolecall_cli::report::trace;
 use rolecall_core::guard::on_large_stack;
 use rolecall_core::lines::Lines;

@@ -1,7 +1,7 @@
 //! Two templates side by side.
 
-use rolecall_cli::commands::diff::report;
-use rolecall_cli::commands::diff::report::ComparisonDocument;
+use rolecall_cli::report::comparison as report;
+use rolecall_cli::report::comparison::ComparisonDocument;
 use rolecall_cli::report::clean;
 use rolecall_core::Template;
 use rolecall_front::embed::CompiledTemplate;

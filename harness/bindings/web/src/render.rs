@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
-use rolecall_cli::commands::cover::report::CoverageDocument;
+use rolecall_cli::report::coverage::CoverageDocument;
 use rolecall_cli::commands::mask::report::MaskDocument;
-use rolecall_cli::commands::trace::document::TraceDocument;
+use rolecall_cli::commands::show::trace::document::TraceDocument;
 use rolecall_cli::report::trace::Trace;
 use rolecall_core::lines::Lines;
 use rolecall_core::{Case, Dialect, Limits, Moment, Outcome, Template};
@@ -72,8 +72,8 @@ pub(crate) fn answer(
     })
 }
 
-/// What each application makes of a conversation: the kind of its outcome, and whether it is that of the
-/// template's own application.
+/// Renders a conversation as each application does. Says of each whether it gives a prompt, a refusal or an
+/// error, and whether the template's own application gives the same.
 pub(crate) fn served(text: &TemplateText, conversation: &str, now: &str) -> Result<Value, String> {
     let now: Moment = now.parse().map_err(|error| format!("`now`: {error}"))?;
     with_compiled(text, |compiled| {
@@ -164,9 +164,9 @@ fn detailed(
     let pair = [Pair { template, case }];
     // Models are trained with Jinja templates, and only these have masks.
     let is_masked = wanted.mask && template.dialect == Dialect::Jinja && trace.is_some();
-    let masks = is_masked.then(|| TemplateMasks::of(engine, None, template, pair).ok());
+    let masks = is_masked.then(|| TemplateMasks::find(engine, None, template, pair).ok());
     let masks = masks.flatten();
-    let coverage = || TemplateCoverage::of(engine, template, pair, |_, _| {}).ok();
+    let coverage = || TemplateCoverage::measure(engine, template, pair, |_, _| {}).ok();
     let coverage = wanted.coverage.then(coverage).flatten();
     let coverage = coverage.as_slice();
     let trace = trace.filter(|_| wanted.trace);

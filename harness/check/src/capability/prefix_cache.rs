@@ -59,7 +59,7 @@ impl PrefixCache {
     /// Finds out what a template costs. `takes_tools` says whether an agent can use it, and
     /// `opens_always` whether it opens the model's turn also after an answer.
     pub(crate) fn of(prober: &Prober<'_>, takes_tools: bool, opens_always: bool) -> PrefixCache {
-        let of = |turns: &[Turn]| Recomputed::of(prober, turns, opens_always);
+        let of = |turns: &[Turn]| Recomputed::measure(prober, turns, opens_always);
         PrefixCache {
             agent: takes_tools.then(|| of(&AGENT)).flatten(),
             chat: of(&CHAT),
@@ -84,7 +84,7 @@ impl PrefixCache {
 
 impl Recomputed {
     /// None if the template does not take the conversation.
-    fn of(prober: &Prober<'_>, turns: &[Turn], opens_always: bool) -> Option<Recomputed> {
+    fn measure(prober: &Prober<'_>, turns: &[Turn], opens_always: bool) -> Option<Recomputed> {
         let tokenizer = prober.tokenizer().filter(|tokenizer| tokenizer.is_whole());
         let mut found = Vec::new();
         let mut tokens = tokenizer.map(|_| [0, 0]);

@@ -61,8 +61,8 @@ fn stays_for_a_day(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
-/// A date in a prompt, with the year of some days, that is none of these days: in the form 2027-11-23,
-/// 23 November 2027, or November 23, 2027.
+/// Finds a date in a prompt that is not one of some days, and has their year: other years may be part of a
+/// text. It knows the forms 2027-11-23, 23 November 2027, and November 23, 2027.
 fn wrong_date(prompt: &str, days: &[Moment]) -> Option<String> {
     let is_one = |form: &str, text: &str| days.iter().any(|day| day.strftime(form) == text);
     let year = days.first()?.strftime("%Y");

@@ -40,7 +40,8 @@ pub(super) static CONTRACT: Contract = Contract {
     },
 };
 
-/// Demands that a question is closed where it is the last message, if it is closed where its answer follows.
+/// A token may close a question before its answer. Demands that it also closes the question that is the last
+/// message: the model has learned to answer after it.
 fn closed_when_last(tally: &mut Tally, prober: &Prober<'_>) {
     let questions = [words::USER, words::USER, words::SECOND_USER];
     for (
@@ -70,8 +71,8 @@ fn closed_when_last(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
-/// Demands that the same white space comes after the token that closes a question as after the same
-/// token where it closes an answer.
+/// Where one token closes questions and answers, demands the same white space after it. Templates that write
+/// the two in different branches lose a line break in one of them.
 fn turns_apart_alike(tally: &mut Tally, seen: &ProbeOutcome) {
     let gap = |word: &str| {
         let text = seen.text()?;

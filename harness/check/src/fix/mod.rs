@@ -429,10 +429,10 @@ impl Fixer<'_> {
         if !patient.can_render(times * asked.len()) {
             return None;
         }
-        let old = cell.get_or_init(|| Outcomes::of(self.engine, template, asked));
-        let new = Outcomes::of(self.engine, changed, asked);
+        let old = cell.get_or_init(|| Outcomes::render(self.engine, template, asked));
+        let new = Outcomes::render(self.engine, changed, asked);
         let defect = (trial.contract.id, &patient.writer);
-        let proof = Proof::of(&trial.old, asked, [old, &new], defect);
+        let proof = Proof::compare(&trial.old, asked, [old, &new], defect);
         Some((new, proof))
     }
 

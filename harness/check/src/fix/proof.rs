@@ -81,7 +81,7 @@ impl Proof {
     }
 
     /// Compares what a template makes of conversations before and after a fix.
-    pub(super) fn of(
+    pub(super) fn compare(
         before: &FrontProgram<'_>,
         asked: &[Asked],
         [old, new]: [&Outcomes; 2],
@@ -89,7 +89,9 @@ impl Proof {
     ) -> Proof {
         let pairs = asked.par_iter().zip(old.0.par_iter().zip(&new.0));
         let compared: Vec<Change> = pairs
-            .map(|(asked, (old, new))| Change::of(before, asked, [old, new], (contract, writer)))
+            .map(|(asked, (old, new))| {
+                Change::between(before, asked, [old, new], (contract, writer))
+            })
             .collect();
         let mut proof = Proof::default();
         for (asked, change) in asked.iter().zip(compared) {
@@ -138,7 +140,7 @@ impl Proof {
 
 impl Outcomes {
     /// Renders conversations.
-    pub(super) fn of(engine: &dyn Engine, template: &Template, asked: &[Asked]) -> Outcomes {
+    pub(super) fn render(engine: &dyn Engine, template: &Template, asked: &[Asked]) -> Outcomes {
         let program = FrontProgram::load(engine, template);
         let outcomes = asked.par_iter().map(|one| program.outcome(&one.input));
         Outcomes(outcomes.collect())
@@ -171,7 +173,7 @@ enum Change {
 
 impl Change {
     /// Compares the outcomes of a conversation. `before` is the template before the fix.
-    fn of(
+    fn between(
         before: &FrontProgram<'_>,
         asked: &Asked,
         [old, new]: [&Outcome; 2],

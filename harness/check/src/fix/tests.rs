@@ -74,8 +74,8 @@ fn proof_of(before: &str, after: &str, contract: &str) -> Proof {
     let template = |source: &str| Template::from_source("t", Dialect::Jinja, source);
     let (before, after) = (template(before), template(after));
     let asked = conversations(&[], &before, &examine(&engine, &before));
-    let [old, new] = [&before, &after].map(|one| Outcomes::of(&engine, one, &asked.all));
-    Proof::of(
+    let [old, new] = [&before, &after].map(|one| Outcomes::render(&engine, one, &asked.all));
+    Proof::compare(
         &FrontProgram::load(&engine, &before),
         &asked.all,
         [&old, &new],

@@ -655,7 +655,6 @@ fn answered(m: InputStyle, messages: Vec<Value>) -> Vec<Value> {
     [messages, vec![m.second_assistant(), m.second_user()]].concat()
 }
 
-/// These messages after a system message.
 fn after_system(m: InputStyle, messages: Vec<Value>) -> Vec<Value> {
     [vec![m.system()], messages].concat()
 }

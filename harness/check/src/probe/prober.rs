@@ -133,24 +133,12 @@ impl<'t> Prober<'t> {
     #[must_use]
     pub fn without_front(&'t self) -> Prober<'t> {
         Prober {
-            program: Rc::clone(&self.program),
-            inputs: self.inputs,
-            renders: Rc::clone(&self.renders),
             tokenizer: None,
-            index: self.index,
             front: Front::Raw,
             input_style: InputStyle::PLAIN,
             setting: None,
-            seen: RefCell::default(),
-            asked: RefCell::default(),
-            looked: RefCell::default(),
-            source: Rc::clone(&self.source),
-            unread: Rc::clone(&self.unread),
-            readings: OnceCell::new(),
-            decided: OnceCell::new(),
-            masked: OnceCell::new(),
             exceeded: Cell::default(),
-            internal_errors: Rc::clone(&self.internal_errors),
+            ..self.again()
         }
         .finding_its_input_style()
     }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use super::reading;
 use crate::tokenizer::{Marker, Segmenter, Stops, Tokenizer, TokenizerParts};
 use rolecall_core::Template;
-use rolecall_core::problem::{Location, Position, Problem};
+use rolecall_core::problem::Problem;
 use rolecall_io::protocol::Process;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -66,7 +66,7 @@ enum Question {
 #[serde(rename_all = "snake_case")]
 enum Answer {
     Parts(Box<PartsLine>),
-    Refused(ProblemLine),
+    Refused(Problem),
     Segments(Vec<(u32, usize, usize)>),
     Counts(Vec<usize>),
     Numbers(Vec<u32>),
@@ -76,27 +76,10 @@ enum Answer {
 
 #[derive(Serialize, Deserialize)]
 struct PartsLine {
-    markers: Vec<MarkerLine>,
+    markers: Vec<Marker>,
     beginning: Option<String>,
     stops: Option<(Vec<u32>, usize)>,
     count: usize,
-}
-
-#[derive(Serialize, Deserialize)]
-struct MarkerLine {
-    id: u32,
-    text: String,
-    is_special: bool,
-    strips_before: bool,
-    strips_after: bool,
-}
-
-#[derive(Serialize, Deserialize)]
-struct ProblemLine {
-    path: PathBuf,
-    position: Option<(usize, usize)>,
-    message: String,
-    help: Option<String>,
 }
 
 /// A worker that has read a tokenizer.
@@ -145,7 +128,7 @@ pub fn read(template: &Template, worker: &[String]) -> Result<Option<Tokenizer>,
             };
             Ok(Some(parts.with(worker).into()))
         }
-        Ok(Answer::Refused(problem)) => Err(problem.into()),
+        Ok(Answer::Refused(problem)) => Err(problem),
         Ok(_) => Err(ended("it answers another question".to_owned())),
         Err(error) => Err(ended(error.to_string())),
     }
@@ -185,7 +168,7 @@ pub fn work(input: impl BufRead, mut output: impl Write) -> io::Result<()> {
                 _,
             ) => match reading::parts(&vocabulary, &special_tokens) {
                 Ok(read) => Answer::Parts(Box::new(PartsLine::of(parts.insert(read)))),
-                Err(problem) => Answer::Refused(problem.into()),
+                Err(problem) => Answer::Refused(problem),
             },
             (Question::Cut(text), Some(parts)) => match parts.segmenter.segments(&text) {
                 Ok(segments) => {
@@ -302,19 +285,12 @@ impl Segmenter for RemoteSegmenter {
 
 impl PartsLine {
     fn of(parts: &TokenizerParts) -> PartsLine {
-        let markers = parts.markers.iter().map(|marker| MarkerLine {
-            id: marker.id,
-            text: marker.text.clone(),
-            is_special: marker.is_special,
-            strips_before: marker.strips_before,
-            strips_after: marker.strips_after,
-        });
         let stops = parts.stops.as_ref().map(|stops| {
             let sayer = SAYERS.iter().position(|sayer| *sayer == stops.said_by);
             (stops.ids.clone(), sayer.unwrap_or_default())
         });
         PartsLine {
-            markers: markers.collect(),
+            markers: parts.markers.clone(),
             beginning: parts.beginning.clone(),
             stops,
             count: parts.count,
@@ -322,51 +298,15 @@ impl PartsLine {
     }
 
     fn with(self, worker: Worker) -> TokenizerParts {
-        let markers = self.markers.into_iter().map(|marker| Marker {
-            id: marker.id,
-            text: marker.text,
-            is_special: marker.is_special,
-            strips_before: marker.strips_before,
-            strips_after: marker.strips_after,
-        });
         TokenizerParts {
             segmenter: Box::new(RemoteSegmenter(Mutex::new(Ok(worker)))),
-            markers: markers.collect(),
+            markers: self.markers,
             beginning: self.beginning,
             stops: self.stops.map(|(ids, sayer)| Stops {
                 ids,
                 said_by: SAYERS.get(sayer).unwrap_or(&SAYERS[2]),
             }),
             count: self.count,
-        }
-    }
-}
-
-impl From<Problem> for ProblemLine {
-    fn from(problem: Problem) -> ProblemLine {
-        let position = match problem.position {
-            Some(Location::Text(position)) => Some((position.line, position.column)),
-            Some(Location::Byte(_)) | None => None,
-        };
-        ProblemLine {
-            path: problem.path,
-            position,
-            message: problem.message,
-            help: problem.help,
-        }
-    }
-}
-
-impl From<ProblemLine> for Problem {
-    fn from(line: ProblemLine) -> Problem {
-        let position = line
-            .position
-            .map(|(line, column)| Position { line, column });
-        Problem {
-            path: line.path,
-            position: position.map(Into::into),
-            message: line.message,
-            help: line.help,
         }
     }
 }

@@ -21,7 +21,6 @@ pub const MOST_BYTES: u64 = 128 << 20;
 pub const MOST_WORDS: usize = 400_000;
 /// The most merges of a vocabulary.
 pub const MOST_MERGES: usize = 800_000;
-/// The most bytes of a word.
 pub const MOST_WORD_BYTES: usize = 4096;
 pub const MOST_ADDED: usize = 100_000;
 /// The most bytes of an added token.

@@ -12,12 +12,11 @@ use rolecall_check::fingerprint::{Answer, Fingerprint};
 use rolecall_check::tokenizer::Tokenizer;
 use rolecall_core::{Dialect, Template};
 
-use super::tokens;
 use crate::args::FingerprintArguments;
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::servers::{CountingServer, NoCount};
 use crate::session::Session;
-use crate::{inputs, interactive};
+use crate::{inputs, interactive, vocabulary};
 
 /// The longest time that is waited because a server asks for it.
 const LONGEST_PAUSE: Duration = Duration::from_mins(1);
@@ -67,7 +66,7 @@ pub(super) fn execute(
 fn tokenizer(templates: &[Template]) -> Result<Tokenizer, Failure> {
     let mut with_vocabulary = templates.iter().filter(|one| !one.vocabulary.is_empty());
     // Without a vocabulary the error says what is missing.
-    let tokenizer = tokens::tokenizer(with_vocabulary.next().unwrap_or(&templates[0]))?;
+    let tokenizer = vocabulary::tokenizer(with_vocabulary.next().unwrap_or(&templates[0]))?;
     if tokenizer.is_whole() {
         return Ok(tokenizer);
     }

@@ -17,7 +17,6 @@ pub mod reference;
 pub mod render;
 pub mod review;
 pub mod serve;
-pub mod tokens;
 
 pub mod roundtrip;
 
@@ -26,10 +25,6 @@ pub mod check;
 pub mod lint;
 
 pub mod infer;
-
-pub mod trace;
-
-pub mod probe;
 
 pub mod run;
 

@@ -94,7 +94,7 @@ pub fn write_run(
     finish(out, "rolecall run", suites.collect(), &others)
 }
 
-/// A pair of which nothing says what it should give.
+/// A pair without an expectation.
 fn not_compared(one: &Uncompared<'_>) -> Value {
     let mut what = format!("compared with nothing: {}", one.kind);
     if let Some(message) = &one.message {

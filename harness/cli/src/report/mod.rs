@@ -36,6 +36,7 @@ pub(crate) mod place;
 pub mod fixes;
 
 pub mod card;
+pub mod case;
 pub mod conversations;
 
 pub mod diagnostic;
@@ -55,7 +56,16 @@ pub mod markdown;
 
 pub mod reach;
 
+pub mod coverage;
+
+pub mod verdict_counts;
+
+pub mod inspections;
+pub mod proof;
+
 pub mod html;
+
+pub mod comparison;
 
 pub mod checked_texts;
 pub mod github;

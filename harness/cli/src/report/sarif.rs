@@ -65,7 +65,7 @@ pub fn write_run(out: &mut dyn Write, report: &RunReport<'_, '_>, folder: &Path)
     json::write(out, &log)
 }
 
-/// A rule of which there is nothing more to say than its meaning.
+/// A rule without more to say than its meaning.
 fn plain_rule(id: &str, about: &str) -> Value {
     json!({
         "id": id,

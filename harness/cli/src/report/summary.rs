@@ -195,7 +195,7 @@ fn not_accepted(conclusion: &Conclusion<'_>) -> Vec<(usize, String)> {
         .collect()
 }
 
-/// The pairs of a run of which nothing says what they should give, with their outcomes, in words:
+/// The pairs without an expectation, with their outcomes, in words:
 /// `825 pairs (735 rendered, 90 failed); nothing says what they should be`.
 pub(crate) fn not_compared(conclusion: &Conclusion<'_>) -> Option<String> {
     let uncompared = conclusion.uncompared.len();

@@ -136,7 +136,7 @@ fn width(state: &State) -> usize {
     width.unwrap_or_else(screen::width)
 }
 
-/// A text in lines of which each has the style. `first` is before the text.
+/// A text whose lines each have the style. `first` is before the text.
 fn lines(
     state: &State,
     text: &str,

@@ -63,13 +63,13 @@ impl<'s> Generation<'s> {
     /// # Errors
     ///
     /// The engine refuses the template, or cannot tell what a render reaches.
-    pub fn of<'p>(
+    pub fn search<'p>(
         engine: &dyn Engine,
         template: &'s Template,
         pairs: &[Pair<'p>],
         effort: Effort,
     ) -> Result<Generation<'s>, Unexplored> {
-        let before = TemplateCoverage::of(engine, template, pairs.iter().copied(), |_, _| {})?;
+        let before = TemplateCoverage::measure(engine, template, pairs.iter().copied(), |_, _| {})?;
         let program = FrontProgram::load(engine, template);
         let subject = Subject::new(&program);
         let open = before.sites.iter().enumerate();

@@ -22,7 +22,7 @@ fn searched<T>(
         template: &template,
         case: &case,
     }];
-    let generation = Generation::of(engine, &template, &pairs, effort).unwrap();
+    let generation = Generation::search(engine, &template, &pairs, effort).unwrap();
     look(&generation)
 }
 

@@ -6,6 +6,7 @@ use rolecall_core::chance::Chance;
 use rolecall_core::{Dialect, Template, Words};
 use serde_json::{Value, json};
 
+/// Not in the order of those in `core`: a seed chooses by the index, and goes on to generate the same.
 const ROLES: [&str; 5] = ["system", "user", "assistant", "tool", "developer"];
 
 /// What people and models say.

@@ -50,7 +50,7 @@ impl Obstacle {
 
 impl Blame {
     /// The blame for what is left unmarked.
-    pub(super) fn of(outline: &Outline, template: &Template, left: Vec<Left<'_, '_>>) -> Blame {
+    pub(super) fn find(outline: &Outline, template: &Template, left: Vec<Left<'_, '_>>) -> Blame {
         let Some(first) = left.into_iter().next() else {
             return Blame {
                 case: String::new(),

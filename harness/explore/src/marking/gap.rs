@@ -37,7 +37,7 @@ pub(super) struct Edit {
     pub(super) text: String,
 }
 
-/// A source with some changes, of which no two overlap.
+/// A source with some changes that do not overlap.
 pub(super) fn edited(source: &str, edits: &[Edit]) -> String {
     let mut edits: Vec<&Edit> = edits.iter().collect();
     edits.sort_by_key(|edit| (edit.span.start, edit.span.end));

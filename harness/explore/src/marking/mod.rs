@@ -108,7 +108,7 @@ pub fn marked<'s>(
         };
         let chosen = search.chosen(&mut tried);
         let blocked = || {
-            let blame = Blame::of(&outline, &plain, trial.left(&chosen));
+            let blame = Blame::find(&outline, &plain, trial.left(&chosen));
             Unmarked::Blocked(Box::new(blame))
         };
         if !trial.left(&chosen).is_empty() {

@@ -206,7 +206,7 @@ impl<'t, 's> Trial<'t, 's> {
         left
     }
 
-    /// The prompts of the sample of which they leave something unmarked.
+    /// The prompts of the sample in which they leave something unmarked.
     pub(super) fn left(&self, candidates: &[Candidate]) -> Vec<Left<'_, 's>> {
         let left = self.sample().zip(self.unmarked(candidates));
         let left = left.filter(|(_, ranges)| !ranges.is_empty());

@@ -93,7 +93,7 @@ impl<'t> ModelProfile<'t> {
     /// What a served application finds out by rendering the template, if it does that.
     pub(super) fn probes(&self, front: Front) -> Option<Arc<TemplateProbes>> {
         let probes = self.template.filter(|_| front.is_probed());
-        let of = |template| Arc::new(TemplateProbes::of(template));
+        let of = |template| Arc::new(TemplateProbes::render(template));
         probes.map(|template| Arc::clone(self.probes.get_or_init(|| of(template))))
     }
 

@@ -51,7 +51,7 @@ struct Probe {
 }
 
 impl TemplateProbes {
-    pub(super) fn of(template: &Template) -> TemplateProbes {
+    pub(super) fn render(template: &Template) -> TemplateProbes {
         let mut bare =
             Template::from_source(template.name.as_str(), Dialect::Jinja, &template.source);
         for name in ["bos_token", "eos_token"] {

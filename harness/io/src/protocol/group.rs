@@ -69,7 +69,6 @@ impl ProcessGroup {
         ProcessGroup { id }
     }
 
-    /// Ends all processes of the group.
     pub fn end(&self) {
         end(self.id);
     }

@@ -12,7 +12,7 @@ use super::message::{GoInput, RenderInput};
 /// The conversation as an application gets it, with the keys of `render`: messages,
 /// tools, documents and variables as they are written, and the options.
 pub fn request(conversation: &Conversation<'_>, template: &Template) -> Map<String, Value> {
-    let input = of(conversation, template, true, None);
+    let input = render_input(conversation, template, true, None);
     // Through its text, so that numbers stay as they are written.
     let text = serde_json::to_string(&input).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
@@ -27,7 +27,7 @@ pub(super) fn go_program(template: &Template) -> Option<GoProgram> {
 /// The conversation as a program gets it. It merges the variables of the template and of the
 /// case; the case's win. An application has the special tokens already, and continues messages
 /// itself.
-pub(super) fn of<'c>(
+pub(super) fn render_input<'c>(
     conversation: &'c Conversation<'_>,
     template: &Template,
     is_for_application: bool,

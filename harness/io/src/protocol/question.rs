@@ -34,7 +34,6 @@ impl TrialQuestion {
     }
 }
 
-/// The right answer to a question.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum RightAnswer {

@@ -164,7 +164,7 @@ impl Session {
         limits: &ProtocolLimits,
     ) -> Result<Rendered, String> {
         let id = self.next();
-        let input = input::of(
+        let input = input::render_input(
             conversation,
             &remote.template,
             remote.front.is_some(),

@@ -340,7 +340,7 @@ impl TrialSession {
         let is_go = self.dialect == Dialect::Go && !self.is_application;
         let program = is_go.then(|| input::go_program(&template)).flatten();
         let conversation = Conversation::new(&case);
-        let input = input::of(&conversation, &template, false, program.as_ref());
+        let input = input::render_input(&conversation, &template, false, program.as_ref());
         let request = Request::Render {
             id,
             template: &question.name,

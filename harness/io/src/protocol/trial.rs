@@ -60,7 +60,7 @@ pub enum CheckResult {
 impl Trial {
     /// Tries the program of a command line, split into words. The error is that it does not
     /// start.
-    pub fn of(command: &[String], limits: &ProtocolLimits) -> Result<Trial, ProtocolError> {
+    pub fn run(command: &[String], limits: &ProtocolLimits) -> Result<Trial, ProtocolError> {
         let mut trial = Trial {
             engine: None,
             dialect: None,

@@ -414,7 +414,7 @@ impl CaseGroup {
         found
     }
 
-    /// The groups of which it consists: without others, itself.
+    /// Its parts; without any, the group itself.
     pub(super) fn each_part(&self) -> &[CaseGroup] {
         match self.parts.as_slice() {
             [] => std::slice::from_ref(self),

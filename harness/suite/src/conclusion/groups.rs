@@ -62,10 +62,8 @@ pub struct FaultGroup<'s> {
     placed: BTreeSet<PlacedEdit>,
 }
 
-/// A pair of a group.
 #[derive(Debug)]
 pub struct GroupedPair<'s> {
-    /// The pair.
     pub pair: Pair<'s>,
     /// The name of its engine.
     pub engine: &'s str,
@@ -78,9 +76,7 @@ pub struct GroupedPair<'s> {
 /// A result that nobody accepted yet, and the pairs that have it.
 #[derive(Debug)]
 pub struct NewResult<'s> {
-    /// The transcript.
     pub transcript: String,
-    /// The pairs.
     pub pairs: Vec<Pair<'s>>,
 }
 
@@ -93,7 +89,7 @@ pub struct FaultGroups<'s> {
     tracer: Tracer<'s>,
     /// The results that nobody accepted yet, by the key of their group.
     new_results: HashMap<Key, Vec<NewResult<'s>>>,
-    /// If somebody decides about each group: the templates of which nothing was accepted yet.
+    /// If somebody decides about each group: the templates without any accepted result.
     new_templates: Option<HashSet<&'s TemplateName>>,
 }
 

@@ -38,7 +38,7 @@ pub struct Conclusion<'s> {
     pub total: PairTally,
     /// Whether the pairs were compared with snapshots.
     pub has_snapshots: bool,
-    /// The pairs of which nothing says what they should give.
+    /// The pairs without an expectation.
     pub uncompared: Vec<Uncompared<'s>>,
     /// What engines did that shows in no outcome.
     pub engines: Vec<EngineFault>,
@@ -91,6 +91,7 @@ impl<'s> Conclusion<'s> {
         self.total.add(compared);
         self.has_snapshots |= compared.comparison.is_some();
         self.failures.add(compared);
+        // A pair with a fault is listed by its cause.
         if compared.is_uncompared() && Fault::of(compared).is_none() {
             let outcome = &rendered.outcome;
             let kind = outcome.kind();
@@ -100,6 +101,7 @@ impl<'s> Conclusion<'s> {
                 message: (kind != OutcomeKind::Rendered).then(|| outcome.text().to_owned()),
             });
         }
+        // A divergence that is left in the list would excuse the next difference of this pair.
         if compared.verdict == Verdict::Agrees
             && divergences.has_seen(rendered.engine, &rendered.pair)
         {

@@ -88,7 +88,11 @@ impl Export {
     /// # Errors
     ///
     /// The tables of constructs, or what was recorded, cannot be read.
-    pub fn of(layout: &Layout, suite: &Suite, pairs: &[Pair<'_>]) -> Result<Export, Vec<Problem>> {
+    pub fn gather(
+        layout: &Layout,
+        suite: &Suite,
+        pairs: &[Pair<'_>],
+    ) -> Result<Export, Vec<Problem>> {
         let templates: BTreeMap<&str, &Template> = pairs
             .iter()
             .map(|pair| (pair.template.name.as_str(), pair.template))

@@ -65,7 +65,6 @@ impl Matrix {
         all.filter(|one| one.engine.engine == engine).collect()
     }
 
-    /// The table of constructs of a dialect.
     pub fn constructs(&self, dialect: Dialect) -> Option<&ConstructTable> {
         self.states.get(&dialect)?.1.as_ref()
     }

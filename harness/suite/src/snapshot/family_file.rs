@@ -119,14 +119,14 @@ impl FamilyFile {
     /// Reads a file of at most `most` bytes. A missing file has no sections.
     pub(super) fn read(path: PathBuf, most: u64) -> FamilyFile {
         match read_own(&path, most) {
-            Ok(Some(bytes)) => FamilyFile::of(path, bytes),
+            Ok(Some(bytes)) => FamilyFile::parse(path, bytes),
             Ok(None) => FamilyFile::nothing(path),
             Err(why) => FamilyFile::unreadable(path, why),
         }
     }
 
     /// Reads the bytes of a file.
-    pub fn of(path: PathBuf, bytes: Vec<u8>) -> FamilyFile {
+    pub fn parse(path: PathBuf, bytes: Vec<u8>) -> FamilyFile {
         let Ok(file) = String::from_utf8(bytes) else {
             return FamilyFile::unreadable(path, "the file is not UTF-8");
         };

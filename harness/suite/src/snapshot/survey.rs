@@ -33,7 +33,7 @@ const FOR_PEOPLE: [&str; 2] = ["md", "txt"];
 impl Survey {
     /// Looks through a folder of snapshots, with the files that are expected there. The
     /// results are sorted by path.
-    pub fn of(root: &Path, expected: &BTreeSet<PathBuf>) -> Survey {
+    pub fn walk(root: &Path, expected: &BTreeSet<PathBuf>) -> Survey {
         let mut survey = Survey::default();
         for entry in WalkDir::new(root).sort_by_file_name() {
             let entry = match entry {

@@ -157,8 +157,8 @@ pub fn template_names(layout: &Layout) -> Vec<String> {
     templates.map(|one| one.name.to_string()).collect()
 }
 
-/// A layout of which only these templates are read. One with a `rolecall.toml` stays as it is, because
-/// [`of_suite`] chooses among its templates.
+/// The layout, narrowed to these templates. One with a `rolecall.toml` stays as it is, because
+/// `open` chooses among its templates.
 pub(super) fn only(layout: &Layout, asked: &[OwnTemplate]) -> Layout {
     let names: Option<Vec<_>> = asked.iter().map(OwnTemplate::names).collect();
     match names.filter(|_| layout.configuration().is_none()) {

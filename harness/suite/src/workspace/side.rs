@@ -23,7 +23,6 @@ pub enum DiffSide {
     /// Templates with their cases, and the files of the revision that they come from: their models'
     /// tokenizers are read later.
     Templates(Box<Suite>, Option<RevisionFiles>),
-    /// What a run saved.
     Run(SavedRun),
 }
 

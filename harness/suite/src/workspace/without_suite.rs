@@ -58,7 +58,7 @@ pub enum Surroundings {
 impl Surroundings {
     /// Looks around a folder: in it, and in the folders above up to the root of the project or the
     /// user's home.
-    pub fn of(folder: &Path) -> Surroundings {
+    pub fn find(folder: &Path) -> Surroundings {
         let home = std::env::home_dir();
         let mut remains = None;
         let mut project = None;
@@ -248,11 +248,11 @@ mod tests {
     fn only_an_empty_folder_is_nobodys() {
         let folder = tempfile::tempdir().unwrap();
         let here = folder.path();
-        assert_eq!(Surroundings::of(here), Surroundings::Nothing);
+        assert_eq!(Surroundings::find(here), Surroundings::Nothing);
         std::fs::write(here.join(".DS_Store"), "").unwrap();
-        assert_eq!(Surroundings::of(here), Surroundings::Nothing);
+        assert_eq!(Surroundings::find(here), Surroundings::Nothing);
         std::fs::create_dir(here.join(".svn")).unwrap();
-        let found = Surroundings::of(here);
+        let found = Surroundings::find(here);
         assert_eq!(found, Surroundings::Something("`.svn`".to_owned()));
         assert!(found.refusal(false).is_some() && found.refusal(true).is_none());
     }
@@ -265,13 +265,13 @@ mod tests {
         let project = folder.path().join("pyproject.toml");
         std::fs::write(&project, "").unwrap();
         assert_eq!(
-            Surroundings::of(&below),
+            Surroundings::find(&below),
             Surroundings::Project(project.clone())
         );
-        let found = Surroundings::of(&below);
+        let found = Surroundings::find(&below);
         assert!(found.refusal(false).is_some() && found.refusal(true).is_none());
         std::fs::write(below.join("chat_template.jinja"), "").unwrap();
-        let found = Surroundings::of(&below);
+        let found = Surroundings::find(&below);
         assert_eq!(
             found,
             Surroundings::Templates("`chat_template.jinja`".to_owned())
@@ -281,12 +281,12 @@ mod tests {
         let accepted = folder.path().join("snapshots/plain.snap");
         std::fs::create_dir_all(accepted.parent().unwrap()).unwrap();
         std::fs::write(accepted, "").unwrap();
-        let found = Surroundings::of(&below);
+        let found = Surroundings::find(&below);
         let remains = folder.path().join("snapshots");
         assert_eq!(found, Surroundings::Remains(remains));
         assert!(found.refusal(true).is_some());
         let misspelt = folder.path().join("rolecal.toml");
         std::fs::write(&misspelt, "").unwrap();
-        assert_eq!(Surroundings::of(&below), Surroundings::Misspelt(misspelt));
+        assert_eq!(Surroundings::find(&below), Surroundings::Misspelt(misspelt));
     }
 }

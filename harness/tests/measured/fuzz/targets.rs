@@ -234,11 +234,11 @@ fn assert_sections(text: &str) {
     let snapshots = Snapshots::of(&Layout::new("nowhere"));
     let empty = snapshots.written(&suite, "f", |_| PairText::default());
     let text = empty.replacen("---\n\n", &format!("---\n{text}\n"), 1);
-    let file = FamilyFile::of("f.snap".into(), text.as_bytes().to_vec());
+    let file = FamilyFile::parse("f.snap".into(), text.as_bytes().to_vec());
     let problems = snapshots.problems_of(&suite, "f", &file).all();
     let written = snapshots.written(&suite, "f", |pair| file.pair(pair));
     if file.unreadable_part().is_none() {
-        let again = FamilyFile::of("f.snap".into(), written.clone().into_bytes());
+        let again = FamilyFile::parse("f.snap".into(), written.clone().into_bytes());
         for pair in suite.pairs_by_case("f") {
             assert_eq!(again.pair(&pair), file.pair(&pair));
         }

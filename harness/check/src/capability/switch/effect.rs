@@ -9,7 +9,7 @@ const MOST_SHOWN: usize = 60;
 
 /// How two outcomes of a probe differ. None if the engine fails with the second, because then the
 /// value is none for the variable.
-pub(super) fn of(usual: &ProbeOutcome, set: &ProbeOutcome) -> Option<String> {
+pub(super) fn effect(usual: &ProbeOutcome, set: &ProbeOutcome) -> Option<String> {
     match (usual.text(), set.text(), &*set.outcome) {
         (Some(one), Some(other), _) => Some(difference(one, other)),
         (_, _, Outcome::Raised { .. }) => Some(set.refusal()),

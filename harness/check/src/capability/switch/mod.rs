@@ -89,7 +89,7 @@ fn switch(prober: &Prober<'_>, name: &str) -> Option<Switch> {
             (set.outcome != usual.outcome).then_some((usual, set))
         });
         match seen {
-            Some((usual, set)) => match effect::of(&usual, &set) {
+            Some((usual, set)) => match effect::effect(&usual, &set) {
                 // What is no value for this variable gives errors of the engine.
                 None => {}
                 Some(effect) => values.push(SwitchValue {

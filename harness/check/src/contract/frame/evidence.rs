@@ -150,7 +150,7 @@ impl Evidence {
         Evidence::two(what, first, second, Relation::Same)
     }
 
-    /// Evidence of two renders, the second of which should begin with the first.
+    /// Evidence of two renders: the second should begin with the first.
     pub(in crate::contract) fn no_prefix(
         what: impl Into<String>,
         first: &ProbeOutcome,

@@ -65,6 +65,7 @@ pub(crate) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
         ..Choice::default()
     };
     let mut judged = judge.by_record(&pairs, &known.expectations, &mut choice.counts)?;
+    // In this repository every pair needs a record, so that anyone can judge it without the references.
     let to_ask = if layout.is_checkout() {
         &judged.unrecorded
     } else {
@@ -77,6 +78,7 @@ pub(crate) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     let mut asked = references::ask(&programs, &session, updates, divergences, to_ask)?;
     ReferenceReadings::of_cases(&programs, &session, &to_read)?.add_to(&mut asked.updates);
     asked.updates.teach(&mut known.expectations.records);
+    // The references have just answered: these pairs get their verdicts only now.
     let now_known = judge.all(&judged.unknown, &known.expectations)?;
     judged.open.extend(now_known);
     for compared in &judged.open {
@@ -338,7 +340,6 @@ pub(crate) struct Choice<'s> {
     left: HashSet<String>,
     /// Families with pairs that are not accepted.
     left_families: HashSet<String>,
-    /// The accepted pairs of each file.
     by_file: HashMap<PathBuf, AcceptedPairs>,
 }
 

@@ -5,7 +5,7 @@ pub mod report;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::report::{clean, problems};
+use crate::report::{case, clean, problems};
 use rolecall_check::choice::ContractChoice;
 use rolecall_check::tokenizer::Tokenizers;
 use rolecall_core::CaseId;
@@ -55,7 +55,7 @@ pub(crate) fn execute(arguments: &AddArguments, out: &mut dyn Write) -> Result<S
         };
         let fields = value.as_object().unwrap_or(fields);
         text = Some(with_case(&path, text.as_deref(), name, fields)?);
-        report::write_case(out, name, fields)?;
+        case::write(out, name, fields)?;
     }
     let is_withheld = is_private && !arguments.redact && !arguments.keep_private;
     let Some(text) = text.filter(|_| !is_withheld && !arguments.dry_run) else {

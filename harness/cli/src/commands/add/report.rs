@@ -3,12 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use serde_json::{Map, Value};
-
-use crate::report::style::{GOOD, HEADING, Styled};
+use crate::report::style::{GOOD, Styled};
 use crate::report::text::text;
 use crate::report::wrapping::paragraph;
-use rolecall_check::probe::spaced;
 use rolecall_core::invocation;
 use rolecall_suite::private::{LOOKED_FOR, NOT_LOOKED_FOR, PrivateText};
 
@@ -30,23 +27,6 @@ fn beginning(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     let shown: String = line.chars().take(MOST).collect();
     if shown == text { shown } else { shown + "…" }
-}
-
-/// Writes the case: a line for each of its messages and other fields.
-pub fn write_case(out: &mut dyn Write, name: &str, case: &Map<String, Value>) -> io::Result<()> {
-    writeln!(out, "{}", Styled(HEADING, name))?;
-    for (key, value) in case {
-        match value {
-            Value::Array(elements) => {
-                writeln!(out, "  {key}:")?;
-                for element in elements {
-                    paragraph(out, &format!("    {}", spaced(element)), 6)?;
-                }
-            }
-            value => paragraph(out, &format!("  {key}: {}", spaced(value)), 4)?,
-        }
-    }
-    writeln!(out)
 }
 
 /// Writes that nothing was written, and what to do.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::commands::diff::report::ComparisonDocument;
+use crate::report::comparison::ComparisonDocument;
 use crate::report::fixes::{FixDocument, TemplateFixes};
 use crate::report::json;
 use crate::report::json::{VERSION, document};

@@ -14,15 +14,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::commands::diff::report as comparison;
 use crate::report::card::CardDetail;
 use crate::report::diagnostic::Diagnostic;
 use crate::report::fixes::{self, ByHand, Fate, TemplateFixes};
 use crate::report::format::Format;
 use crate::report::progress::Progress;
 use crate::report::{
-    clean, conversations as report_conversations, counted, github, html, junit, problems, reach,
-    sarif, screen,
+    clean, comparison, conversations as report_conversations, counted, github, html, junit,
+    problems, reach, sarif, screen,
 };
 use document as checked;
 use report as cards;
@@ -157,7 +156,6 @@ impl Checked {
     }
 }
 
-/// Whether a cause fails the check.
 fn fails(cause: &ConversationCause, arguments: &CheckArguments) -> bool {
     let strict = arguments.strict && cause.severity.is_defect();
     let is_of_log = cause.is_of_log();
@@ -188,6 +186,7 @@ impl Check<'_> {
             self.fix(&mut checked, out)?;
         }
         let is_fixable = self.may_show_fixes(checked.cards.len());
+        // `judge` leaves only the chosen contracts on the cards, and a fix must not break any other.
         let whole = is_fixable.then(|| checked.cards.clone());
         let is_json = arguments.format == Format::Json;
         if let Some(whole) = whole.as_ref().filter(|_| is_json) {
@@ -248,6 +247,7 @@ impl Check<'_> {
         report_problems(&of_models)?;
         input.extend(of_models);
         let progress = Progress::new(suite.templates.len(), "checking", "templates");
+        // Not `self.runner`, with which the bar would go on while fixes and bases are judged.
         let runner = self.session.runner(self.chosen)?;
         let runner = runner.with_index(self.index.clone());
         let judged = self.judged(suite.templates.len());

@@ -106,7 +106,6 @@ pub fn write_table(out: &mut dyn Write, cards: &[Card]) -> io::Result<()> {
     })
 }
 
-/// The style of a verdict.
 fn style_of(verdict: ServedVerdict) -> &'static str {
     match verdict {
         ServedVerdict::Same | ServedVerdict::Works => "good",

@@ -9,7 +9,7 @@ use rolecall_explore::coverage::{CoveredSite, TemplateCoverage};
 use rolecall_io::template_file::{line_in_file, place};
 use serde_json::{Value, json};
 
-use crate::commands::cover::report::missing;
+use crate::report::coverage::missing;
 use crate::report::html::view;
 use crate::report::html::view::{pieces, source_lines};
 use crate::report::numbers::{counted, percent};
@@ -127,7 +127,7 @@ mod tests {
             template: &template,
             case: &case,
         }];
-        let coverage = TemplateCoverage::of(engine, &template, pairs, |_, _| {}).unwrap();
+        let coverage = TemplateCoverage::measure(engine, &template, pairs, |_, _| {}).unwrap();
         let mut out = Vec::new();
         write(&mut out, &[coverage]).unwrap();
         let html = String::from_utf8(out).unwrap();

@@ -1,12 +1,10 @@
 //! The command `diff`: compares two sides; neither counts as correct.
 
-pub mod report;
-
 use std::io::Write;
 
 use crate::report::format::Format;
 use crate::report::progress::Progress;
-use crate::report::{clean, problems};
+use crate::report::{clean, comparison as report, problems};
 use rolecall_core::invocation;
 use rolecall_core::problem::Problem;
 use rolecall_core::{Dialect, Template};

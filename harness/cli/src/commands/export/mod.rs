@@ -22,7 +22,7 @@ pub(crate) fn execute(
     let refusal = "the suite has problems, so nothing is exported";
     let suite = inputs::load_sound(&layout, refusal)?;
     let pairs = select(&suite, filters)?;
-    let export = Export::of(&layout, &suite, &pairs).map_err(Failure::Problems)?;
+    let export = Export::gather(&layout, &suite, &pairs).map_err(Failure::Problems)?;
     export.write(folder)?;
     report::write(out, &export, folder)?;
     Ok(Status::of(true, export.left_out.is_empty()))

@@ -26,7 +26,7 @@ pub(crate) fn execute(
     };
     let session = Session::of_subject(&arguments.subject);
     let explored = session.explore(&suite, |engine, template, pairs| {
-        Generation::of(engine, template, &pairs, effort)
+        Generation::search(engine, template, &pairs, effort)
     })?;
     report_problems(&explored.problems)?;
     let all = &explored.all;

@@ -7,14 +7,13 @@ use rolecall_explore::generation::{GeneratedCase, Generation, ReachedBranch};
 use rolecall_io::template_file::place;
 use serde_json::{Map, Value};
 
-use crate::commands::add::report::write_case;
-use crate::commands::cover::report::{CountJson, SiteJson, counts_line, write_gaps};
+use crate::report::coverage::{CountJson, SiteJson, counts_line, write_gaps};
 use crate::report::format::Format;
-use crate::report::json;
 use crate::report::json::{VERSION, document};
 use crate::report::numbers::counted;
 use crate::report::text::{text, written};
 use crate::report::wrapping::each;
+use crate::report::{case, json};
 
 /// Writes the findings for each template: what is reached before and after, each new case, and what
 /// is still not reached. In a text, places that follow each other and are never reached are shown as
@@ -37,7 +36,7 @@ fn write_one(out: &mut dyn Write, generation: &Generation<'_>, is_whole: bool) -
     let cases = counted(generation.before.cases, "case", "cases");
     let new = counted(generation.cases.len(), "new one", "new ones");
     let case =
-        |one: &GeneratedCase| written(|out| write_case(out, one.case.id.name(), &one.fields()));
+        |one: &GeneratedCase| written(|out| case::write(out, one.case.id.name(), &one.fields()));
     let shown: io::Result<Vec<String>> = generation.cases.iter().map(case).collect();
     text!(out, include_str!("report.txt"), {
         name => template.name.as_str(),

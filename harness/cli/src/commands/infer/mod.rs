@@ -2,8 +2,7 @@
 
 use std::io::Write;
 
-use crate::commands::lint::proof as report;
-use crate::report::{assumed, json};
+use crate::report::{assumed, json, proof as report};
 use rolecall_answers::draft::Draft;
 use rolecall_check::card;
 use rolecall_core::guard::contained;
@@ -31,14 +30,14 @@ pub(crate) fn execute(arguments: &InferArguments, out: &mut dyn Write) -> Result
         tell(&sentence);
     }
     *template = card::with_assumed_tokens(template).into_owned();
-    let draft = Draft::of(engine, template);
+    let draft = Draft::infer(engine, template);
     let draft = draft.map_err(|why| Failure::Request(format!("{}: {why}", template.name)))?;
     json::write(out, &draft.response_template)?;
     for sentence in &draft.unknown {
         tell(sentence);
     }
     template.response_template = Some(draft.response_template);
-    let proof = || Proof::of(engine, template, &suite.cases);
+    let proof = || Proof::prove(engine, template, &suite.cases);
     if let Some(proof) = contained("the proof of the draft", proof).flatten() {
         tell(&report::sentence(&proof));
     }

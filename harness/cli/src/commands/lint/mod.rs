@@ -2,15 +2,11 @@
 
 pub mod report;
 
-pub mod inspections;
-
-pub mod proof;
-
 use std::io::Write;
 use std::path::Path;
 
-use crate::report::{clean, problems};
-use crate::{cards, home, inputs};
+use crate::report::{clean, inspections, problems, proof};
+use crate::{cards, coverage, home, inputs};
 use rayon::prelude::*;
 use rolecall_core::Template;
 use rolecall_core::guard::contained;
@@ -22,7 +18,6 @@ use rolecall_suite::proof::Proof;
 use rolecall_suite::response_file::{Inspected, inspect_file, inspect_template};
 use rolecall_suite::untested;
 
-use super::cover;
 use crate::args::{LintArguments, SetArguments};
 use crate::failure::{Failure, Status, report_problems};
 use crate::session::Session;
@@ -53,7 +48,7 @@ pub(crate) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
     findings.extend(cards.unused);
     suite.problems.extend(cards.problems);
     if let Some((least, by)) = demanded_coverage(&layout) {
-        let (below, notes) = cover::demanded(&suite, least, by)?;
+        let (below, notes) = coverage::demanded(&suite, least, by)?;
         findings.extend(below);
         problems::write_notes(&mut clean::messages(), &notes)?;
     }
@@ -106,7 +101,7 @@ fn prove(arguments: &LintArguments, out: &mut dyn Write) -> Result<Status, Failu
     let prove = |template: &Template| {
         let engine = session.engines.for_dialect(template.dialect);
         let part = format!("the proof with {}", template.name);
-        contained(&part, || Proof::of(engine, template, &suite.cases))?
+        contained(&part, || Proof::prove(engine, template, &suite.cases))?
     };
     let proofs: Vec<Proof> =
         runner.on_its_threads(|| suite.templates.par_iter().filter_map(prove).collect());

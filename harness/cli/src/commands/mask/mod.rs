@@ -13,12 +13,11 @@ use rolecall_explore::masks::{CaseMask, TemplateMasks, has_answer};
 use rolecall_front::front::Front;
 use rolecall_suite::suite::{Pair, Suite};
 
-use super::{show, tokens};
 use crate::args::MaskArguments;
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status};
 use crate::session::{self, Session};
-use crate::{conversations, inputs};
+use crate::{conversations, inputs, vocabulary};
 
 pub(crate) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     let named = [arguments.template.clone()];
@@ -33,7 +32,7 @@ pub(crate) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
     let runner = session.own_runner()?;
     let engine = runner.engine(template.dialect);
     let pairs: Vec<Pair<'_>> = match &case {
-        Some(case) => vec![show::find_pair(&suite, named, case)?],
+        Some(case) => vec![inputs::find_pair(&suite, named, case)?],
         None => suite.pairs_among(named, &suite.cases).collect(),
     };
     if let Some(file) = &arguments.write {
@@ -49,7 +48,7 @@ pub(crate) fn execute(arguments: &MaskArguments, out: &mut dyn Write) -> Result<
     let trainer = arguments.engine.as_ref();
     let trainer = trainer.map(|name| session.open(name)).transpose()?;
     let trainer = trainer.as_ref().map(ChosenEngine::engine);
-    let masks = runner.on_its_threads(|| TemplateMasks::of(engine, trainer, template, pairs));
+    let masks = runner.on_its_threads(|| TemplateMasks::find(engine, trainer, template, pairs));
     let mut masks = masks.map_err(|why| session::unexplored(template, &why))?;
     masks.assumed = card::assumed(named);
     let cut = cut(arguments, &masks)?;
@@ -108,7 +107,7 @@ fn cut(
     let (true, [case]) = (arguments.tokens, masks.cases.as_slice()) else {
         return Ok(None);
     };
-    let tokenizer = tokens::tokenizer(masks.template)?;
+    let tokenizer = vocabulary::tokenizer(masks.template)?;
     let Ok(mask) = &case.mask else {
         return Ok(None);
     };

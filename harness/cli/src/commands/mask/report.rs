@@ -237,7 +237,7 @@ fn trained(masks: &TemplateMasks<'_>) -> Option<Value> {
     })
 }
 
-/// A text on one line, of which the middle may be left out.
+/// A text on one line, perhaps without its middle.
 fn shortened(text: &str) -> String {
     /// How much is shown of the beginning and of the end.
     const SHOWN: usize = 24;

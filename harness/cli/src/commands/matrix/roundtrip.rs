@@ -4,33 +4,28 @@ use std::borrow::Cow;
 use std::io::Write;
 
 use crate::commands::matrix::report;
-use crate::report::progress::Progress;
 #[cfg(feature = "fetch")]
 use crate::servers::ServerProgram;
-use rayon::prelude::*;
 use rolecall_answers::ending::Form;
 use rolecall_answers::reader::{DeclaredReader, OwnReader};
-use rolecall_answers::reading::MessageReading;
 use rolecall_answers::recipient::{ParserOf, Parsers, Recipient};
-use rolecall_answers::written::Writer;
 use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::invocation;
 use rolecall_core::{AnswerReader, Dialect, Engine as _, Template, TemplateReader};
-use rolecall_front::program::FrontProgram;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::measurement::kept::Kept;
-use rolecall_suite::measurement::roundtrip::{self as measurement, RoundtripMeasurement, Subject};
+use rolecall_suite::measurement::roundtrip::{
+    self as measurement, PROBES, RoundtripMeasurement, Subject,
+};
 use rolecall_suite::reference::{Identity, Reference};
 use rolecall_suite::suite::Suite;
 
 use crate::args::MeasuringArguments;
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems};
+use crate::roundtrip::ask;
 use crate::session::Session;
 use crate::{home, inputs};
-
-/// The families of cases whose messages are made to be parsed.
-pub(crate) const PROBES: [&str; 3] = ["answer-texts", "answer-types", "answers"];
 
 /// Rolecall's own reader.
 const OWN: &str = "rolecall-response";
@@ -150,29 +145,6 @@ fn declared<'r>(
         response_template: Cow::Owned(response_template),
         is_server: false,
     }))
-}
-
-/// What comes back of the answers of each template, from somebody who reads them.
-pub(crate) fn ask<'s>(
-    session: &Session,
-    recipient: &dyn Recipient,
-    subjects: &[Subject<'s>],
-    what: &str,
-) -> Result<Vec<(&'s Template, Vec<MessageReading>)>, Failure> {
-    let runner = session.own_runner()?;
-    let progress = Progress::new(subjects.len(), what, "templates");
-    let step = progress.step();
-    let ask = |subject: &Subject<'s>| {
-        let engine = session.engines.for_dialect(subject.template.dialect);
-        let program = FrontProgram::load(engine, subject.template);
-        let messages = recipient.returned(&Writer::new(&program), &subject.cases);
-        step();
-        (subject.template, messages)
-    };
-    // Some templates are asked of a server of their own, so a thread mostly waits.
-    let all = runner.on_its_threads(|| subjects.par_iter().map(ask).collect());
-    progress.clear();
-    Ok(all)
 }
 
 fn measure(

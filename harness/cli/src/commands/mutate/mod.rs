@@ -20,7 +20,7 @@ pub(crate) fn execute(arguments: &MutateArguments, out: &mut dyn Write) -> Resul
     };
     let session = Session::of_subject(&arguments.subject);
     let explored = session.explore(&suite, |engine, template, pairs| {
-        TemplateMutants::of(engine, template, pairs, effort)
+        TemplateMutants::test(engine, template, pairs, effort)
     })?;
     report_problems(&explored.problems)?;
     let all = &explored.all;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use minijinja::{Value, context};
 use rolecall_core::diff::{Diff, DiffLine, Side};
-use rolecall_core::lines::{LineColumn, Lines};
+use rolecall_core::lines::{Lines, Position};
 use rolecall_core::transcript::encode_text;
 use rolecall_explore::generation::fields;
 use rolecall_explore::mutation::{Mutant, Notice, TemplateMutants};
@@ -60,7 +60,7 @@ fn write_one(
 
 fn unnoticed(mutants: &TemplateMutants<'_>, mutant: &Mutant, lines: &Lines) -> io::Result<Value> {
     let source = &mutants.template.source;
-    let LineColumn { line, column } = lines.position(source, mutant.mutation.span().start);
+    let Position { line, column } = lines.position(source, mutant.mutation.span().start);
     let index = match mutant.notice {
         Notice::Conversation(index) => Some(index),
         _ => None,

@@ -17,7 +17,7 @@ pub(crate) fn execute(
 ) -> Result<Status, Failure> {
     let limits = arguments.limits.chosen();
     let words = engines::words(&arguments.command, &limits)?;
-    let trial = Trial::of(&words, &limits.program)?;
+    let trial = Trial::run(&words, &limits.program)?;
     trial::write(out, &trial, arguments.format)?;
     Ok(Status::of(true, trial.is_fine()))
 }

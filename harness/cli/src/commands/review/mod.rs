@@ -341,7 +341,7 @@ impl Answers {
     }
 }
 
-/// The templates of which nothing was accepted yet.
+/// The templates without any accepted result.
 fn new_templates<'s>(
     open: &[Compared<'s>],
     expectations: &Expectations,

@@ -3,9 +3,6 @@
 
 pub mod report;
 
-#[cfg(feature = "fetch")]
-pub mod servers;
-
 use std::borrow::Cow;
 use std::io::Write;
 

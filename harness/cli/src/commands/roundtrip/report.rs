@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use anstyle::Style;
-
-use crate::report::numbers::thousands;
-use crate::report::style::{BAD, GOOD, HEADING, NOTE, QUIET, Styled};
+use crate::report::style::{HEADING, NOTE, QUIET, Styled};
+use crate::report::verdict_counts;
 use rolecall_answers::comparison::Verdict;
 use rolecall_answers::reading::MessageReading;
 use rolecall_answers::transcript::{self, Counts};
@@ -21,7 +19,7 @@ pub fn write(
     is_whole: bool,
 ) -> io::Result<()> {
     writeln!(out, "{}", Styled(HEADING, template))?;
-    write_counts(out, &Counts::of(readings))?;
+    verdict_counts::write(out, &Counts::of(readings))?;
     for message in unsupported(readings) {
         writeln!(out, "        {}", Styled(QUIET, message))?;
     }
@@ -49,15 +47,6 @@ pub fn write(
     Ok(())
 }
 
-/// Writes how many messages have each verdict.
-pub(crate) fn write_counts(out: &mut dyn Write, counts: &Counts) -> io::Result<()> {
-    for (count, words) in counts.words() {
-        let count = Styled(style(words), format!("{:>7}", thousands(count)));
-        writeln!(out, "{count} {words}")?;
-    }
-    Ok(())
-}
-
 /// What a reader says about answers that it cannot read, each text once.
 fn unsupported(readings: &[MessageReading]) -> BTreeSet<&str> {
     let forms = readings.iter().flat_map(MessageReading::forms);
@@ -67,12 +56,4 @@ fn unsupported(readings: &[MessageReading]) -> BTreeSet<&str> {
             _ => None,
         })
         .collect()
-}
-
-fn style(words: &str) -> Style {
-    match words {
-        "read back" => GOOD,
-        "changed" | "failed" => BAD,
-        _ => NOTE,
-    }
 }

@@ -9,6 +9,9 @@ pub mod grid;
 
 pub mod report;
 
+#[cfg(feature = "fetch")]
+mod servers;
+
 use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 use std::path::Path;
@@ -18,7 +21,7 @@ use crate::report::format::Format;
 use crate::report::progress::Progress;
 use crate::report::run_report::RunReport;
 use crate::report::{clean, counted, github, html, jsonl, junit, markdown, problems, sarif};
-use crate::{cards, home, inputs, likeness, page, roundtrip};
+use crate::{cards, coverage, home, inputs, likeness, page, roundtrip};
 use rolecall_check::known_defects;
 use rolecall_core::file::is_there;
 use rolecall_core::problem::Problem;
@@ -41,10 +44,7 @@ use rolecall_suite::verdict::Truth;
 use rolecall_suite::workspace::Workspace;
 use rolecall_suite::workspace::known::KnownSuite;
 
-use super::cover;
 use crate::args::RunArguments;
-#[cfg(feature = "fetch")]
-use crate::commands::roundtrip::servers as roundtrip_servers;
 use crate::engines::ChosenEngine;
 use crate::failure::{Failure, Status, report_problems, tell};
 #[cfg(feature = "fetch")]
@@ -113,6 +113,7 @@ impl<'r> Run<'r> {
         let count = pairs.len();
         let mut pairs = LastFailed::chosen(last_failed.as_ref(), self.arguments, pairs);
         let left = count - pairs.len();
+        // A pair that somebody names by its files may be one of the suite: what was accepted holds for it.
         let around = (!self.inputs.is_own).then(|| Suite::load_layout(&self.inputs.layout));
         let mut known = KnownSuite::of(self.inputs, around.as_ref(), &pairs)?;
         if let (Some(known), Some(front)) = (&mut known, arguments_front(self.arguments)) {
@@ -139,6 +140,7 @@ impl<'r> Run<'r> {
             if !self.is_others {
                 of_models.extend(results.hold(known, &known.pairs(&pairs), self.session)?);
             }
+            // What cannot be read is not gone.
             if is_sound {
                 results.find_unnoticed(known, &pairs, self.is_others)?;
             }
@@ -258,6 +260,7 @@ impl<'r> Run<'r> {
                 lines.write_compared(out, &compared)?;
             }
             LastFailed::learn(last_failed, &compared);
+            // The groups and the page keep what they show of all pairs until the end.
             compared.shorten(page::MOST_SHOWN);
             results.add(&compared, divergences);
             page.as_mut().map_or(Ok(()), |page| page.add(compared))
@@ -343,7 +346,7 @@ fn is_recorded_truth(truth: &Truth<'_>) -> bool {
 /// Tests a whole server, prompt and parser.
 #[cfg(feature = "fetch")]
 fn roundtrip(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
-    roundtrip_servers::execute(arguments, out)
+    servers::execute(arguments, out)
 }
 
 /// This program has no servers.
@@ -514,7 +517,7 @@ impl<'s> RunResults<'s> {
         ));
         let own = known.layout.configuration().filter(|_| !is_others);
         if let Some(least) = own.and_then(|own| own.least_coverage) {
-            let (below, _) = cover::demanded(known.suite, least, configuration::FILE)?;
+            let (below, _) = coverage::demanded(known.suite, least, configuration::FILE)?;
             problems.extend(below);
         }
         Ok(())

@@ -2,12 +2,11 @@
 
 use std::io::{self, Write};
 
-use crate::commands::diff::report as comparison;
 use crate::commands::run::grid::Grid;
 use crate::report::difference::Extent;
 use crate::report::problems::write_shared;
 use crate::report::run_report::RunReport;
-use crate::report::{checked_texts, difference, summary};
+use crate::report::{checked_texts, comparison, difference, summary};
 
 /// Writes the pairs in a grid if there is one, then what is not as expected, and the counts. `is_other`
 /// says whether another program gave the results.

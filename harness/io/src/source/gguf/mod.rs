@@ -92,7 +92,6 @@ fn read_by<T>(
 }
 
 impl GgufError {
-    /// As a problem of a file.
     fn in_file(self, path: &Path) -> Problem {
         let problem = Problem::new(path, self.message).at(Location::Byte(self.offset));
         match self.help {

@@ -319,7 +319,6 @@ impl ModelFolder<'_> {
         }
     }
 
-    /// Whether the model has a processor.
     fn has_processor(&self) -> bool {
         let mut files = OF_PROCESSORS.iter().map(|name| self.folder.join(name));
         files.any(|path| path.is_file())

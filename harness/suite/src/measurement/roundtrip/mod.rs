@@ -14,6 +14,9 @@ use crate::measurement::kept;
 
 pub use results::{Counted, RoundtripMeasurement, Subject};
 
+/// The families of cases whose messages are made to be parsed.
+pub const PROBES: [&str; 3] = ["answer-texts", "answer-types", "answers"];
+
 /// All of these measurements over a suite, those of references first, then by name, and the problems
 /// with the files that cannot be read.
 pub fn read_all(layout: &Layout) -> (Vec<RoundtripMeasurement>, Vec<Problem>) {

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use minijinja::{Value, context};
 
-use crate::commands::diff::report::first_place::FirstPlace;
-use crate::commands::diff::report::words;
+use crate::report::comparison::first_place::FirstPlace;
+use crate::report::comparison::words;
 use crate::report::difference::{diff_line, write_whole_diff};
 use crate::report::screen;
 use crate::report::style::{QUIET, Styled};

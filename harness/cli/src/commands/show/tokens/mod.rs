@@ -6,14 +6,13 @@ use std::io::Write;
 
 use crate::report::transcripts;
 use report as tokens;
-use rolecall_check::tokenizer::Tokenizer;
 use rolecall_core::problem::Problem;
 use rolecall_core::{Case, Dialect, Outcome, Template};
 use rolecall_front::sanitizing;
 
 use crate::args::ShowArguments;
 use crate::failure::{Failure, Status};
-use crate::vocabulary;
+use crate::vocabulary::tokenizer;
 
 /// Writes the tokens of a prompt.
 pub(crate) fn show(
@@ -56,18 +55,4 @@ pub(crate) fn marked(template: &Template, case: &Case) -> Result<Case, Failure> 
         Failure::Request(message.to_owned())
     })?;
     Ok(tokens.mark(case))
-}
-
-/// The tokenizer of a template's model.
-pub(crate) fn tokenizer(template: &Template) -> Result<Tokenizer, Failure> {
-    vocabulary::read(template)?.ok_or_else(|| {
-        let message = "the vocabulary of the model is not known";
-        let help = if vocabulary::is_left_out(template) {
-            vocabulary::HELP
-        } else {
-            "name a model folder with tokenizer.json, or a GGUF file with its tokens, with \
-             --templates"
-        };
-        Problem::new(&template.path, message).help(help).into()
-    })
 }

@@ -26,7 +26,7 @@ pub fn write(out: &mut dyn Write, prompt: &str, tokens: &[Token]) -> io::Result<
             TokenKind::Ordinary => (PLAIN, ""),
         };
         let number = Styled(QUIET, format!("{:>width$}", number(token)));
-        // A control token that counts as text falls into several, of which the first has its place.
+        // A control token that counts as text becomes several tokens, and the first has its place.
         let text = if text.is_empty() {
             "…".to_owned()
         } else {

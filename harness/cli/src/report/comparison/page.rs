@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use rolecall_core::Outcome;
 use serde_json::{Value, json};
 
-use crate::commands::diff::report::words;
+use crate::report::comparison::words;
 use crate::report::html::{PageFile, diff, verdict};
 use rolecall_core::diff::Diff;
 use rolecall_core::transcript;

@@ -1,5 +1,11 @@
 //! The command `show`: shows one pair.
 
+pub mod tokens;
+
+pub mod trace;
+
+pub mod probe;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +15,7 @@ use rolecall_core::fingerprint::Fingerprint;
 use rolecall_core::invocation;
 use rolecall_core::problem::Problem;
 use rolecall_core::transcript;
-use rolecall_core::{CaseId, Dialect, Outcome, OutcomeKind, Template};
+use rolecall_core::{Outcome, OutcomeKind};
 use rolecall_suite::divergence::pair_name;
 use rolecall_suite::record::RecordedAnswer;
 use rolecall_suite::reference::Reference;
@@ -19,12 +25,11 @@ use rolecall_suite::suite::{Pair, Suite};
 use rolecall_suite::workspace::own_template::named_template;
 use rolecall_suite::workspace::{Subject, Workspace, is_place};
 
-use super::{probe, tokens, trace};
 use crate::args::ShowArguments;
 
 use crate::failure::{Failure, Status, report_problems};
 use crate::session::{self, Session};
-use crate::{conversations, home};
+use crate::{conversations, home, inputs};
 
 pub(super) fn execute(arguments: &ShowArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     if let Some(name) = arguments.case.strip_prefix(probe::FAMILY) {
@@ -73,7 +78,6 @@ fn show_log(
     Ok(Status::of(inputs.suite.problems.is_empty(), is_fine))
 }
 
-/// Shows one pair.
 fn show_pair(
     arguments: &ShowArguments,
     inputs: &Workspace,
@@ -300,7 +304,7 @@ fn asked_pair<'s>(
     arguments: &ShowArguments,
 ) -> Result<Pair<'s>, Failure> {
     let template = probe::find(suite, name, arguments)?;
-    let pair = find_pair(suite, template, case)?;
+    let pair = inputs::find_pair(suite, template, case)?;
     let Some(front) = arguments.front.name else {
         return Ok(pair);
     };
@@ -309,47 +313,4 @@ fn asked_pair<'s>(
     let other = of_family.find(|other| other.case.id == after);
     let pair = other.unwrap_or(pair);
     session::after(Some(front), vec![pair]).map(|_| pair)
-}
-
-pub(super) fn find_pair<'s>(
-    suite: &'s Suite,
-    template: &'s Template,
-    case: &str,
-) -> Result<Pair<'s>, Failure> {
-    let ids: Vec<_> = suite
-        .cases
-        .iter()
-        .map(|known| known.id.to_string())
-        .collect();
-    let ids: Vec<_> = ids.iter().map(String::as_str).collect();
-    let Some(found) = suite
-        .cases
-        .iter()
-        .find(|known| known.id.to_string() == case)
-    else {
-        return Err(Failure::unknown("case", case, &ids, &suite.problems));
-    };
-    if !found.is_for(template.dialect) {
-        let dialects: Vec<_> = found
-            .dialects
-            .iter()
-            .map(|dialect: &Dialect| dialect.name())
-            .collect();
-        return Err(Failure::Request(format!(
-            "case `{}` is for {} templates only",
-            found.id,
-            dialects.join(" and ")
-        )));
-    }
-    if !suite.has_pair(template, found) {
-        return Err(Failure::Request(format!(
-            "the front of {} does not change this case, so it has no version of its own; use `{}`",
-            template.name,
-            CaseId::new(found.id.family(), found.id.written_name())
-        )));
-    }
-    Ok(Pair {
-        template,
-        case: found,
-    })
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::io;
 
-use crate::commands::diff::report::first_place::FirstPlace;
-use crate::commands::diff::report::words;
+use crate::report::comparison::first_place::FirstPlace;
+use crate::report::comparison::words;
 use crate::report::diagnostic::signed;
 use crate::report::markdown::{cell, code, escaped, fenced, html, whole};
 use crate::report::numbers::{counted, thousands};

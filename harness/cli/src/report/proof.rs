@@ -13,15 +13,13 @@ use rolecall_suite::proof::{Proof, ReadingFailure};
 use rolecall_suite::response_file::Inspected;
 use serde_json::Value;
 
-use crate::commands::lint::inspections;
-use crate::commands::roundtrip::report::write_counts;
 use crate::report::card::{CardDetail, FindingStyle, one_line, write_broken};
 use crate::report::format::Format;
 use crate::report::json::{VERSION, document};
 use crate::report::numbers::thousands;
 use crate::report::text::{text, written};
 use crate::report::wrapping::each;
-use crate::report::{json, screen};
+use crate::report::{inspections, json, screen, verdict_counts};
 
 /// Writes the proofs of the response template in a file, as a text after the warnings about it.
 pub fn write(
@@ -73,7 +71,7 @@ fn write_one(out: &mut dyn Write, proof: &Proof, file: &str) -> io::Result<()> {
         broken => broken.len(),
         other => count(|judgement| matches!(judgement, Judgement::DoesNotApply(_))),
         findings => written(|out| broken.iter().try_for_each(|one| write_broken(out, one, style)))?,
-        counts => written(|out| write_counts(out, &proof.counts))?,
+        counts => written(|out| verdict_counts::write(out, &proof.counts))?,
         failures => failures.collect::<Data>(),
     })
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use rolecall_core::{Outcome, OutcomeKind};
 
-use crate::commands::diff::report::first_place::FirstPlace;
+use crate::report::comparison::first_place::FirstPlace;
 use crate::report::numbers::{counted, thousands};
 use rolecall_core::problem::shown;
 use rolecall_core::transcript::encode_char;

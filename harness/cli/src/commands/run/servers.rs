@@ -7,14 +7,14 @@ use crate::report::format::Format;
 use crate::report::roundtrip_servers as report;
 use crate::servers::ServerProgram;
 use rolecall_core::Dialect;
-use rolecall_suite::measurement::roundtrip::Subject;
+use rolecall_suite::measurement::roundtrip::{PROBES, Subject};
 use rolecall_suite::selection::{Filter, select};
 use rolecall_suite::suite::{Pair, Suite};
 
 use crate::args::RunArguments;
-use crate::commands::matrix::roundtrip::{PROBES, ask};
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::inputs;
+use crate::roundtrip::ask;
 use crate::session::Session;
 
 pub(crate) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {

@@ -88,7 +88,7 @@ fn write_one(
     let counts = groups.into_iter().chain([("all", coverage.whole())]);
     let counts = counts.filter(|(_, count)| count.all > 0);
     let (unreachable, explained) = coverage.excused();
-    text!(out, include_str!("report.txt"), {
+    text!(out, include_str!("coverage.txt"), {
         name => coverage.template.name.as_str(),
         file => place(coverage.template, None),
         cases => coverage.cases,
