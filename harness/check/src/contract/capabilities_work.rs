@@ -25,6 +25,19 @@ pub(super) static CONTRACT: Contract = Contract {
                 tally.holds();
                 continue;
             }
+            // A conversation with something else besides may work.
+            let works = COMBINED.iter().find(|(whole, parts)| {
+                let mut parts = parts.iter();
+                parts.any(|part| capability.probes.contains(part))
+                    && prober.see(*whole).text().is_some()
+            });
+            let failing = match works {
+                Some((whole, _)) => format!(
+                    "conversations with {} fail, except {}",
+                    capability.name, whole.about
+                ),
+                None => format!("every conversation with {} fails", capability.name),
+            };
             let all = capability.probes.iter();
             let seen: Vec<_> = all.map(|probe| prober.see(*probe)).collect();
             // A cause that lets several kinds of conversations fail is reported for the first.
@@ -44,8 +57,7 @@ pub(super) static CONTRACT: Contract = Contract {
                 }
             }
             for (failure, seen, names) in said_of_it {
-                let failing = capability.failing(prober);
-                let what = format!("{failing} fails: {failure} ({})", names.join(", "));
+                let what = format!("{failing}: {failure} ({})", names.join(", "));
                 let evidence = Evidence::one(what, seen);
                 tally.broken(
                     if (capability.is_meant)(prober) || lacks_a_name(prober, seen) {

@@ -6,7 +6,7 @@ use crate::probe::catalogue::{
     DOCUMENT, DOCUMENT_TEXT, DOCUMENT_TOOLS, DOCUMENT_TOOLS_TURN, DOCUMENT_TURN, SYSTEM_DOCUMENT,
     SYSTEM_DOCUMENT_TOOLS, TOOLS, TWO_DOCUMENTS, USER,
 };
-use crate::probe::{InputStyle, ProbeOutcome, Prober, Requirement, words};
+use crate::probe::{ProbeOutcome, Prober, Requirement, words};
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "documents-kept",
@@ -16,19 +16,6 @@ pub(super) static CONTRACT: Contract = Contract {
     dialects: &[Dialect::Jinja],
     page: include_str!("documents_kept.md"),
     judge: |tally, prober, _| {
-        let needs_tools =
-            prober.see(DOCUMENT).is_refused() && prober.see(DOCUMENT_TOOLS).text().is_some();
-        let input_style = prober.input_style();
-        let given = if needs_tools {
-            Requirement::Tools
-        } else {
-            input_style.given
-        };
-        let input_style = InputStyle {
-            given,
-            ..input_style
-        };
-        let prober = &prober.again().with_input_style(input_style);
         let (none, one, two) = (
             prober.see(USER),
             prober.see(DOCUMENT),

@@ -27,41 +27,28 @@ pub(super) static CONTRACT: Contract = Contract {
             );
             tally.broken(Evidence::differ(what, &empty, &prober.see(CALL_WITH_TEXT)));
         }
-        for (other, what) in others(prober, NULL_CALL, MISSING_CALL) {
-            if !calls_are_kept {
-                // Clients send null with every call. A template that cannot have calls should say so.
-                if !empty.is_refused() && is_failure(&other) {
-                    let what = format!("content that is {what} beside a call: {}", other.refusal());
-                    let evidence = Evidence::differ(what, &empty, &other);
-                    let severity = if supports_tools(prober, capabilities) {
-                        Severity::Error
-                    } else {
-                        Severity::Warning
-                    };
-                    tally.broken(evidence.with(severity));
-                }
-                continue;
-            }
+        for (other, what_is) in others(prober, NULL_CALL, MISSING_CALL) {
             if empty.is_refused() && other.is_refused() {
                 tally.skip(empty.refusal());
                 continue;
             }
-            tally.demand(empty.outcome == other.outcome, || {
+            // A template that drops calls may drop what is beside them, too, but it should not fail.
+            if !calls_are_kept && (empty.is_refused() || !is_failure(&other)) {
+                continue;
+            }
+            let severity = if empty.is_refused() || !supports_tools(prober, capabilities) {
+                Severity::Warning
+            } else {
+                Severity::Error
+            };
+            tally.demand_with(severity, empty.outcome == other.outcome, || {
                 let what = match (empty.text(), other.text()) {
-                    (Some(_), Some(_)) => {
-                        format!("content that is {what} gives another prompt than empty content")
-                    }
-                    (None, _) => {
-                        format!("content that is {what} is accepted, empty content is not")
-                    }
-                    _ => format!("content that is {what}: {}", other.refusal()),
+                    (Some(_), Some(_)) => "gives another prompt than empty content".to_owned(),
+                    (None, _) => "is accepted, empty content is not".to_owned(),
+                    _ => format!("fails: {}", other.refusal()),
                 };
-                let evidence = Evidence::differ(what, &empty, &other);
-                if empty.is_refused() {
-                    evidence.with(Severity::Warning)
-                } else {
-                    evidence
-                }
+                let what = format!("content that is {what_is} beside a call {what}");
+                Evidence::differ(what, &empty, &other)
             });
         }
         // Without calls nobody needs to send an answer that says nothing.

@@ -231,24 +231,24 @@ impl<'t> Prober<'t> {
                 return self;
             }
         }
-        let usual = prober.input_style;
-        let is_refused = prober.see(CALL_RESULT).is_refused();
-        let others = [
-            (Arguments::String, ""),
-            (Arguments::Object, words::BESIDE_CALLS),
-            (Arguments::String, words::BESIDE_CALLS),
-        ]
-        .map(|(arguments, beside_calls)| InputStyle {
-            arguments,
-            beside_calls,
-            ..usual
-        });
-        let mut all = [usual].into_iter().chain(others);
-        let works = all.find(|style| {
-            (style.beside_calls.is_empty() || is_refused)
-                && prober.see_in(CALL_RESULT, *style).has(words::FIRST_VALUE)
-        });
-        prober.input_style = works.unwrap_or(usual);
+        if !prober.see(CALL_RESULT).has(words::FIRST_VALUE) {
+            let text = InputStyle {
+                arguments: Arguments::String,
+                ..prober.input_style
+            };
+            if prober.see_in(CALL_RESULT, text).has(words::FIRST_VALUE) {
+                prober.input_style = text;
+            }
+        }
+        if prober.see(CALL_RESULT).is_refused() {
+            let said = InputStyle {
+                beside_calls: words::BESIDE_CALLS,
+                ..prober.input_style
+            };
+            if prober.see_in(CALL_RESULT, said).has(words::FIRST_VALUE) {
+                prober.input_style = said;
+            }
+        }
         self
     }
 

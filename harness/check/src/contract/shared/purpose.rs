@@ -66,6 +66,19 @@ pub(in crate::contract) fn is_for_one_message(prober: &Prober<'_>) -> bool {
         })
 }
 
+/// Why a contract about finished conversations says nothing about a template with instructions at their
+/// end.
+pub(in crate::contract) const INSTRUCTS_LAST: &str =
+    "instructions follow the last message, whoever wrote it: every prompt is written anew";
+
+/// Whether a template writes instructions after the last message also where that is an answer, and no
+/// other one is asked for. Guards and judges do so, and templates that are for prompts alone.
+pub(in crate::contract) fn instructs_last(prober: &Prober<'_>) -> bool {
+    let seen = prober.see(TWO_TURNS);
+    let after = seen.after(words::SECOND_ASSISTANT);
+    after.is_some_and(|text| text.len() >= INSTRUCTIONS)
+}
+
 #[cfg(test)]
 mod tests {
     use rolecall_core::{Dialect, Template};

@@ -4,10 +4,9 @@ use rolecall_core::{NameKind, Outcome, Stage, UnknownName};
 
 use super::mentions::{handles, speaks_of, speaks_of_tools};
 use crate::probe::catalogue::{
-    CALL, CALL_RESULT, CALL_RESULT_USER, COMPACT_ARGUMENTS, DOCUMENT, DOCUMENT_TOOLS, LONG_IDS,
-    NO_IDS, OBJECT_ARGUMENTS, PARALLEL, PARALLEL_TURN, REASONED, REASONED_CALL, REASONED_USER,
-    RICH_TOOL, SYSTEM_CALL_RESULT, SYSTEM_PARALLEL_TURN, SYSTEM_TOOLS, SYSTEM_TURNS, SYSTEM_USER,
-    TOOLS, TWO_ROUNDS, TWO_TURNS, USER_ASSISTANT, USER_ASSISTANT_USER,
+    CALL, CALL_RESULT, CALL_RESULT_USER, COMPACT_ARGUMENTS, DOCUMENT, LONG_IDS, NO_IDS,
+    OBJECT_ARGUMENTS, PARALLEL, PARALLEL_TURN, REASONED, REASONED_USER, RICH_TOOL, SYSTEM_TOOLS,
+    SYSTEM_TURNS, SYSTEM_USER, TOOLS, TWO_ROUNDS, TWO_TURNS, USER_ASSISTANT, USER_ASSISTANT_USER,
 };
 use crate::probe::{Probe, ProbeOutcome, Prober};
 
@@ -18,32 +17,26 @@ pub(in crate::contract) struct ClaimedAbility {
     pub(in crate::contract) is_meant: fn(&Prober<'_>) -> bool,
     /// The probes that ask for it.
     pub(in crate::contract) probes: &'static [Probe],
-    /// A probe that asks for something else besides, and what that is.
-    besides: (Probe, &'static str),
 }
 
 pub(in crate::contract) const CLAIMED_ABILITIES: [ClaimedAbility; 8] = [
     ClaimedAbility {
         name: "earlier turns",
-        besides: (SYSTEM_TURNS, "a system message"),
         is_meant: |_| true,
         probes: &[USER_ASSISTANT, USER_ASSISTANT_USER, TWO_TURNS],
     },
     ClaimedAbility {
         name: "a system message",
-        besides: (SYSTEM_TOOLS, "tools"),
         is_meant: |prober| speaks_of(prober, &["system", "System"]),
         probes: &[SYSTEM_USER, SYSTEM_TURNS],
     },
     ClaimedAbility {
         name: "tools",
-        besides: (DOCUMENT_TOOLS, "documents"),
         is_meant: speaks_of_tools,
         probes: &[TOOLS, SYSTEM_TOOLS, RICH_TOOL],
     },
     ClaimedAbility {
         name: "tool calls",
-        besides: (SYSTEM_CALL_RESULT, "a system message"),
         is_meant: |prober| speaks_of_tools(prober) || handles(prober, &["tool_calls"]),
         probes: &[
             CALL,
@@ -55,19 +48,16 @@ pub(in crate::contract) const CLAIMED_ABILITIES: [ClaimedAbility; 8] = [
     },
     ClaimedAbility {
         name: "results of tools",
-        besides: (SYSTEM_CALL_RESULT, "a system message"),
         is_meant: |prober| speaks_of(prober, &["tool", "tool_call_id", "ipython", "ToolCallID"]),
         probes: &[CALL_RESULT, CALL_RESULT_USER, NO_IDS, LONG_IDS, TWO_ROUNDS],
     },
     ClaimedAbility {
         name: "calls at once",
-        besides: (SYSTEM_PARALLEL_TURN, "a system message"),
         is_meant: speaks_of_tools,
         probes: &[PARALLEL, PARALLEL_TURN],
     },
     ClaimedAbility {
         name: "reasoning",
-        besides: (REASONED_CALL, "calls"),
         is_meant: |prober| {
             let names = ["reasoning_content", "reasoning", "thinking", "Thinking"];
             handles(prober, &names)
@@ -76,7 +66,6 @@ pub(in crate::contract) const CLAIMED_ABILITIES: [ClaimedAbility; 8] = [
     },
     ClaimedAbility {
         name: "documents",
-        besides: (DOCUMENT_TOOLS, "tools"),
         is_meant: |prober| speaks_of(prober, &["documents"]),
         probes: &[DOCUMENT],
     },
@@ -87,16 +76,6 @@ impl ClaimedAbility {
     pub(in crate::contract) fn fails(&self, prober: &Prober<'_>) -> bool {
         let mut all = self.probes.iter();
         all.all(|probe| is_failure(&prober.see(*probe)))
-    }
-
-    /// The conversations that fail if every probe of it does: all that ask for it, or only those without
-    /// something else.
-    pub(in crate::contract) fn failing(&self, prober: &Prober<'_>) -> String {
-        let (besides, what) = self.besides;
-        match prober.see(besides).text() {
-            Some(_) => format!("every conversation with {} and without {what}", self.name),
-            None => format!("every conversation with {}", self.name),
-        }
     }
 }
 
