@@ -43,11 +43,11 @@ pub(super) static CONTRACT: Contract = Contract {
             };
             tally.demand_with(severity, empty.outcome == other.outcome, || {
                 let what = match (empty.text(), other.text()) {
-                    (Some(_), Some(_)) => "gives another prompt than empty content".to_owned(),
-                    (None, _) => "is accepted, empty content is not".to_owned(),
-                    _ => format!("fails: {}", other.refusal()),
+                    (Some(_), Some(_)) => " gives another prompt than empty content".to_owned(),
+                    (None, _) => " is accepted, empty content is not".to_owned(),
+                    _ => format!(": {}", other.refusal()),
                 };
-                let what = format!("content that is {what_is} beside a call {what}");
+                let what = format!("content that is {what_is} beside a call{what}");
                 Evidence::differ(what, &empty, &other)
             });
         }

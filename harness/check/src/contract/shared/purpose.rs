@@ -109,6 +109,24 @@ mod tests {
     }
 
     #[test]
+    fn guards_instruct_after_the_last_message() {
+        let engines = Engines::default();
+        let inputs = ProbeInputs::default();
+        let is_so = |source: &str| {
+            let template = Template::from_source("t", Dialect::Jinja, source);
+            let prober = Prober::new(engines.for_dialect(Dialect::Jinja), &template, &inputs);
+            instructs_last(&prober)
+        };
+        let messages = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}";
+        let about = "Decide whether the last message is safe. ".repeat(8);
+        assert!(is_so(&format!("{messages}{about}")));
+        assert!(!is_so(&format!("{about}{messages}")));
+        assert!(!is_so(&format!(
+            "{messages}{{% if add_generation_prompt %}}{about}{{% endif %}}"
+        )));
+    }
+
+    #[test]
     fn each_of_the_contracts_is_there() {
         for id in ON_CONVERSATIONS {
             assert!(ALL.iter().any(|contract| contract.id == id), "{id}");
