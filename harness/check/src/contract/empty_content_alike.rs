@@ -28,12 +28,12 @@ pub(super) static CONTRACT: Contract = Contract {
             tally.broken(Evidence::differ(what, &empty, &prober.see(CALL_WITH_TEXT)));
         }
         for (other, what_is) in others(prober, NULL_CALL, MISSING_CALL) {
-            if empty.is_refused() && other.is_refused() {
-                tally.skip(empty.refusal());
-                continue;
-            }
             // A template that drops calls may drop what is beside them, too, but it should not fail.
             if !calls_are_kept && (empty.is_refused() || !is_failure(&other)) {
+                continue;
+            }
+            if empty.is_refused() && other.is_refused() {
+                tally.skip(empty.refusal());
                 continue;
             }
             let severity = if empty.is_refused() || !supports_tools(prober, capabilities) {
