@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use rolecall_core::{Dialect, NameKind, Outcome};
+use rolecall_core::{Dialect, NameKind, Outcome, UnknownName};
 
 use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::working::{CLAIMED_ABILITIES, is_failure, lacks_a_name, probes};
@@ -25,6 +25,19 @@ pub(super) static CONTRACT: Contract = Contract {
                 tally.holds();
                 continue;
             }
+            // A conversation with something else besides may work.
+            let works = COMBINED.iter().find(|(whole, parts)| {
+                let mut parts = parts.iter();
+                parts.any(|part| capability.probes.contains(part))
+                    && prober.see(*whole).text().is_some()
+            });
+            let failing = match works {
+                Some((whole, _)) => format!(
+                    "conversations with {} fail, except {}",
+                    capability.name, whole.about
+                ),
+                None => format!("every conversation with {} fails", capability.name),
+            };
             let all = capability.probes.iter();
             let seen: Vec<_> = all.map(|probe| prober.see(*probe)).collect();
             // A cause that lets several kinds of conversations fail is reported for the first.
@@ -44,11 +57,7 @@ pub(super) static CONTRACT: Contract = Contract {
                 }
             }
             for (failure, seen, names) in said_of_it {
-                let what = format!(
-                    "every conversation with {} fails: {failure} ({})",
-                    capability.name,
-                    names.join(", ")
-                );
+                let what = format!("{failing}: {failure} ({})", names.join(", "));
                 let evidence = Evidence::one(what, seen);
                 tally.broken(
                     if (capability.is_meant)(prober) || lacks_a_name(prober, seen) {
@@ -120,15 +129,20 @@ fn unknown_names(tally: &mut Tally, prober: &Prober<'_>, mut reported: BTreeSet<
     }
 }
 
-/// The method in a line that the sandbox of transformers forbids, if the engine's message names it.
-/// Engines say that there is no such method.
-fn forbidden_method(prober: &Prober<'_>, line: usize, message: &str) -> Option<String> {
-    let unknown = prober.unknown_names()?;
-    let mut methods = unknown
-        .into_iter()
-        .filter(|name| name.kind == NameKind::Method);
-    let found = methods.find(|name| name.line == line && message.contains(&name.name));
-    found.map(|found| found.name)
+/// The methods that the sandbox of transformers forbids, if the engine's message names the one in this
+/// line. Engines say that there is no such method. The first hides the others.
+fn forbidden_methods(prober: &Prober<'_>, line: usize, message: &str) -> Option<String> {
+    let unknown = prober.unknown_names()?.into_iter();
+    let methods: Vec<_> = unknown
+        .filter(|name| name.kind == NameKind::Method)
+        .collect();
+    let is_named = |name: &UnknownName| name.line == line && message.contains(&name.name);
+    methods.iter().any(is_named).then(|| {
+        let named = methods
+            .iter()
+            .map(|one| format!("`{}` (line {})", one.name, one.line));
+        named.collect::<Vec<_>>().join(" and ")
+    })
 }
 
 /// How it gave up, with the line of the template.
@@ -138,8 +152,8 @@ fn failure(prober: &Prober<'_>, seen: &ProbeOutcome) -> String {
             line: Some(line),
             message,
             ..
-        } if let Some(method) = forbidden_method(prober, *line, message) => {
-            format!("line {line}: transformers does not let templates call `{method}`")
+        } if let Some(methods) = forbidden_methods(prober, *line, message) => {
+            format!("transformers does not let templates call {methods}")
         }
         Outcome::Failed {
             line: Some(line), ..

@@ -19,7 +19,7 @@ pub(super) static CONTRACT: Contract = Contract {
         if tally.text(&seen).is_some() {
             let text = seen.find(words::ASSISTANT);
             let call = seen.find(words::FIRST_VALUE);
-            let broken = |what| Evidence::one(what, &seen);
+            let broken = |what: &str| Evidence::one(what, &seen);
             match (text, call) {
                 (None, _) => tally.broken(broken("the text with a call is not in the prompt")),
                 (Some(_), None) => {
@@ -27,8 +27,19 @@ pub(super) static CONTRACT: Contract = Contract {
                 }
                 // A message does not say which of the two was first.
                 (Some(text), Some(call)) => {
-                    tally.demand_with(Severity::Warning, text.start < call.start, || {
-                        broken("the text with a call comes after the call").at(Some(text))
+                    let behind = match seen.find(words::RESULT) {
+                        Some(result) if result.start < text.start => "the tool's result",
+                        _ => "the call",
+                    };
+                    // The models of Gemma and LFM call first, and then say something.
+                    let mut marks = ["<|tool_call>", "<|tool_call_start|>"].into_iter();
+                    let (severity, why) = match marks.find(|mark| seen.has(mark)) {
+                        Some(_) => (Severity::Note, ", as its models were trained"),
+                        None => (Severity::Warning, ""),
+                    };
+                    tally.demand_with(severity, text.start < call.start, || {
+                        broken(&format!("the text with a call comes after {behind}{why}"))
+                            .at(Some(text))
                     });
                 }
             }

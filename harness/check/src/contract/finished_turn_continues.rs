@@ -2,6 +2,7 @@ use rolecall_core::{Cut, Dialect};
 
 use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::prefix::{ANSWERED, continues, gone};
+use super::shared::purpose::{INSTRUCTS_LAST, instructs_last};
 use super::shared::reasoning::{is_for_glm, marks};
 use super::shared::spelling::{shown, spelt};
 use crate::probe::catalogue::USER;
@@ -23,6 +24,9 @@ pub(super) static CONTRACT: Contract = Contract {
             let what = "the prompt ends with a blank: in the text that a model learns, a blank belongs to the word after it";
             Evidence::one(what, &asked)
         });
+        if instructs_last(prober) {
+            return tally.skip(INSTRUCTS_LAST);
+        }
         for answered in ANSWERED {
             let (open, finished) = (prober.see(answered.open), prober.see(answered.finished));
             let is_lost = open.has(words::SYSTEM) && !finished.has(words::SYSTEM);

@@ -6,7 +6,7 @@ use super::shared::purpose::is_for_one_message;
 use crate::probe::catalogue::{
     CALL_RESULT, CALL_RESULT_USER, CALL_TURN_USER, DEVELOPER_USER, IMAGE, LATE_SYSTEM, PARALLEL,
     SYSTEM_ONLY, SYSTEM_TOOLS, SYSTEM_USER, SYSTEM_USER_ASSISTANT, TOOLS, TOOLS_TURN_USER_CLOSED,
-    USER, USER_ASSISTANT_USER,
+    TWO_SYSTEM, USER, USER_ASSISTANT_USER,
 };
 use crate::probe::input_style::open;
 use crate::probe::{Probe, words};
@@ -88,13 +88,22 @@ pub(super) static CONTRACT: Contract = Contract {
             // conversation but to continue its answer.
             let is_unusual = probe == SYSTEM_ONLY
                 || probe == SYSTEM_USER_ASSISTANT && prober.dialect() == Dialect::Go;
+            let is_refused = matches!(*seen.outcome, Outcome::Raised { .. });
+            if probe == CALL_RESULT_USER && is_refused && prober.see(CALL_RESULT).text().is_some() {
+                let what = format!("a question after a tool's result: {}", seen.refusal());
+                tally.broken(Evidence::one(what, &seen).with(Severity::Limitation));
+            }
             if is_unusual || tally.text(&seen).is_none() {
                 continue;
             }
             let expected = words.iter().filter(|word| **word != words::DEVELOPER);
             for word in expected.filter(|word| has_system || !is_system(word)) {
                 tally.demand(seen.has(word), || {
-                    let what = format!("{} is not in the prompt: {}", name(word), probe.about);
+                    let which = match *word {
+                        words::SYSTEM if probe == TWO_SYSTEM => "the first system message",
+                        word => name(word),
+                    };
+                    let what = format!("{which} is not in the prompt: {}", probe.about);
                     Evidence::one(what, &seen)
                 });
             }

@@ -25,7 +25,10 @@ pub(super) static CONTRACT: Contract = Contract {
         for name in &unknown {
             let is_reported = reported.iter().any(|one| {
                 let mut outcomes = one.renders.iter().map(|render| &render.outcome);
-                outcomes.any(|outcome| is_failure_of(outcome, name))
+                let is_named = one
+                    .what
+                    .contains(&format!("`{}` (line {})", name.name, name.line));
+                is_named || outcomes.any(|outcome| is_failure_of(outcome, name))
             });
             is_reported_before |= is_reported;
             if !is_reported && let Some(evidence) = evidence(prober, name) {

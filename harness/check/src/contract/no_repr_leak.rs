@@ -1,10 +1,10 @@
-use rolecall_core::Dialect;
+use rolecall_core::{Cut, Dialect};
 use serde_json::json;
 
 use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::leaks::{QUOTATION_MARKS, added, occurrences};
 use crate::probe::catalogue::{
-    CALL_RESULT, OBJECT_ARGUMENTS, PARALLEL, RICH_TOOL, TOOLS, TYPED_ARGUMENTS, USER,
+    CALL_RESULT, OBJECT_ARGUMENTS, PARALLEL, RICH_TOOL, TOOLS, TYPED_ARGUMENTS, UNION_TYPE, USER,
 };
 use crate::probe::input_style::{open, with_tools};
 use crate::probe::{Arguments, ProbeOutcome, Prober, words};
@@ -73,17 +73,39 @@ fn marked(tally: &mut Tally, seen: &ProbeOutcome, marks: &[&str], what: &dyn Fn(
 /// A parameter's default that is true, where the tool around it is not as Python prints it.
 fn defaults(tally: &mut Tally, prober: &Prober<'_>) {
     let (plain, rich) = (prober.see(TOOLS), prober.see(RICH_TOOL));
+    let union = prober.see(UNION_TYPE);
     let (Some(plain), Some(text)) = (plain.text(), tally.text(&rich)) else {
         return;
     };
     if plain.contains("'type': 'function'") {
         return;
     }
+    let (severity, _) = words_of_python(&prober.see(OBJECT_ARGUMENTS));
+    let list = "['string', 'null']";
+    if let (Some(place), Some(types)) = (union.find(list), union.text()) {
+        let types = types.cut(place.clone());
+        let what = format!("the types that a parameter may have are in the prompt as `{types}`");
+        let severity = severity.max(Severity::Warning);
+        tally.broken(Evidence::one(what, &union).at(Some(place)).with(severity));
+    }
     let is_printed = occurrences(text, "True") > occurrences(plain, "True");
-    tally.demand(!is_printed, || {
+    tally.demand_with(severity, !is_printed, || {
         let what = "a default that is true is in the prompt as `True`";
         Evidence::one(what, &rich).at(added(text, "True", plain))
     });
+}
+
+/// How bad `True` and `None` are, and why. Models that write `<parameter=…>` were trained with them: Qwen's
+/// own templates print everything there as Python does that is no list and no object.
+fn words_of_python(call: &ProbeOutcome) -> (Severity, &'static str) {
+    if call.has(&format!("<parameter={}>", words::FIRST_KEY)) {
+        (
+            Severity::Note,
+            ", as models with `<parameter=…>` were trained",
+        )
+    } else {
+        (Severity::Error, "")
+    }
 }
 
 /// Arguments that are no strings: true, null, a list, an object.
@@ -124,9 +146,16 @@ fn values(tally: &mut Tally, prober: &Prober<'_>) {
         .into_iter()
         .filter(|word| occurrences(text, word) > occurrences(plain, word))
         .collect();
-    tally.demand(printed.is_empty(), || {
+    let is_worse = printed.iter().any(|word| !["True", "None"].contains(word));
+    let trained = words_of_python(&typed);
+    let (severity, why) = if is_worse {
+        (Severity::Error, "")
+    } else {
+        trained
+    };
+    tally.demand_with(severity, printed.is_empty(), || {
         let what = format!(
-            "arguments that are no strings are not in the prompt as JSON: `{}`",
+            "arguments that are no strings are not in the prompt as JSON: `{}`{why}",
             printed.join("`, `")
         );
         let first = printed.iter().filter_map(|word| added(text, word, plain));

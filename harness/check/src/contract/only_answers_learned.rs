@@ -5,6 +5,7 @@ use rolecall_core::{Cut, Dialect};
 
 use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::mask::{judge_masks, learned};
+use super::shared::purpose::{INSTRUCTS_LAST, instructs_last};
 use crate::probe::MaskedProbe;
 
 pub(super) static CONTRACT: Contract = Contract {
@@ -15,6 +16,9 @@ pub(super) static CONTRACT: Contract = Contract {
     dialects: &[Dialect::Jinja],
     page: include_str!("only_answers_learned.md"),
     judge: |tally, prober, capabilities| {
+        if instructs_last(prober) {
+            return tally.skip(INSTRUCTS_LAST);
+        }
         judge_masks(tally, prober, capabilities, |tally, probe| {
             if let Some(learned) = learned(tally, prober, probe) {
                 others_are_not_learned(tally, probe, &learned);

@@ -4,11 +4,12 @@ use rolecall_core::{Cut, Dialect};
 use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::prefix::{ANSWERED, Answered};
 use super::shared::reasoning::marks;
-use super::shared::spelling::spelt;
+use super::shared::spelling::{shown, spelt};
 use super::shared::tokens::{control_tokens, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
-    CALL_RESULT, CALL_WITH_TEXT, SYSTEM_USER, TWO_TURNS, USER, USER_ASSISTANT_USER,
+    CALL_RESULT, CALL_RESULT_ASSISTANT, CALL_WITH_TEXT, SYSTEM_USER, TWO_TURNS, USER,
+    USER_ASSISTANT_USER,
 };
 use crate::probe::{Prober, words};
 
@@ -124,13 +125,21 @@ fn thoughts_begin_alike(tally: &mut Tally, prober: &Prober<'_>, capabilities: &C
         return;
     };
     let last = |text: &str| marks(text).next_back().map(|(_, mark)| mark.opens);
-    tally.demand_with(Severity::Warning, last(question) == last(result), || {
-        let what = format!(
-            "a prompt ends with {} after a tool's result, and with {} after a question",
-            spelt(result),
-            spelt(question)
-        );
-        Evidence::one(what, &prober.see(CALL_RESULT))
+    let (seen, finished) = (prober.see(CALL_RESULT), prober.see(CALL_RESULT_ASSISTANT));
+    let text = seen.text().unwrap_or_default();
+    // The model's turn is open still, and only marks around no reasoning are missing.
+    let goes_on = finished.text().is_some_and(|all| all.starts_with(text));
+    let is_open = result.is_empty() && last(question) == Some(false) && goes_on;
+    let severity = if is_open {
+        Severity::Note
+    } else {
+        Severity::Warning
+    };
+    tally.demand_with(severity, last(question) == last(result), || {
+        let (result, question) = (spelt(result), shown(question));
+        let what =
+            format!("{result} is added after a tool's result, and {question} after a question");
+        Evidence::one(what, &seen)
     });
 }
 

@@ -151,7 +151,13 @@ fn opens_once(tally: &mut Tally, prober: &Prober<'_>) {
         else {
             continue;
         };
-        let twice = doubled(between);
+        // `turns-closed` reports a token that ends answers, too.
+        let turns = prober.see(TWO_TURNS);
+        let ending = turns
+            .after(words::ASSISTANT)
+            .unwrap_or_default()
+            .trim_start();
+        let twice = doubled(between).filter(|twice| !ending.starts_with(twice.trim_end()));
         tally.demand(twice.is_none(), || {
             let what = format!(
                 "{} is there twice in a row",

@@ -28,7 +28,8 @@ pub(super) static CONTRACT: Contract = Contract {
                     pitfall.line
                 ),
                 PitfallKind::OtherList { indexed, looped } => format!(
-                    "line {}: the loop goes through `{looped}`, and its place is used for `{indexed}`",
+                    "line {}: the loop counts in `{looped}`, and its count is used in `{indexed}`, where \
+                     it is that of another message",
                     pitfall.line
                 ),
                 PitfallKind::OtherRole { text } => match misspelt(text, ROLES) {

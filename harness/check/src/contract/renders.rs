@@ -43,9 +43,10 @@ pub(super) static CONTRACT: Contract = Contract {
         {
             None
         } else {
-            wanted_tools(prober)
+            let wanted = wanted_tools(prober).map(str::to_owned);
+            wanted.or_else(|| wanted_role(prober, &seen.refusal()))
         };
-        if let Some(wanted) = wanted {
+        if let Some(wanted) = &wanted {
             what.push_str(wanted);
         }
         // A template that requires tools or documents, and accepts them, is not broken.
@@ -103,6 +104,19 @@ fn kept_elsewhere(prober: &Prober<'_>) -> Option<&'static str> {
     ];
     let mut kept = kept.into_iter();
     kept.find_map(|(probe, word, what)| prober.see(probe).has(word).then_some(what))
+}
+
+/// The role that a template asks for by its name, if a question gives a prompt after a message in it.
+fn wanted_role(prober: &Prober<'_>, refusal: &str) -> Option<String> {
+    let (name, m) = (
+        refusal.split(['"', '\'', '`']).nth(1)?,
+        prober.input_style(),
+    );
+    let messages = vec![m.message(name, "[]"), m.user()];
+    let about = "a message in the role that the template asks for, and a question";
+    let seen = prober.ask("wanted-role", about, open(messages));
+    let wanted = || format!(" (it wants a message with the role `{name}`)");
+    seen.has(words::USER).then(wanted)
 }
 
 /// The form of tools with which a template gives a prompt, if it needs one that is not usual.

@@ -20,7 +20,8 @@ pub(super) static CONTRACT: Contract = Contract {
             if !seen.has(words::RESULT) {
                 tally.skip("results are not in the prompt");
             } else if let Some((plain, at, why)) = unread_around_result(prober) {
-                let what = format!("the JSON around a result cannot be read: {why}");
+                let what =
+                    format!("a result stands in text that begins as JSON and is none: {why}");
                 tally.broken(Evidence::one(what, &plain).at(Some(at..at + 1)));
             } else if let Some(at) = text.find(&quoted_result()) {
                 let after = text.cut(at + quoted_result().len()..);

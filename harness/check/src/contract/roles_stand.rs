@@ -34,8 +34,8 @@ pub(super) static CONTRACT: Contract = Contract {
             // Other texts may come before the opening.
             (Some(one), Some(before)) => tally.demand(before.ends_with(&one), || {
                 let what = format!(
-                    "with tools, the first answer follows {}, not {}",
-                    last_opening(before),
+                    "a conversation with tools that begins with an answer: the answer is in another \
+                     turn, not after {}",
                     shown(&one)
                 );
                 Evidence::differ(what, &plain, &tools)
@@ -44,16 +44,3 @@ pub(super) static CONTRACT: Contract = Contract {
         }
     },
 };
-
-/// The last control tokens of a text with what comes after them, if it is not too long to read.
-fn last_opening(before: &str) -> String {
-    const LONGEST: usize = 60;
-    let tokens: Vec<&str> = control_tokens_in(before).collect();
-    let starts = tokens
-        .iter()
-        .rev()
-        .take(2)
-        .filter_map(|token| before.rfind(token));
-    let start = starts.filter(|at| before.len() - at <= LONGEST).min();
-    start.map_or_else(|| "another text".to_owned(), |at| shown(before.cut(at..)))
-}

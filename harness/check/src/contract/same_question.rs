@@ -17,8 +17,11 @@ pub(super) static CONTRACT: Contract = Contract {
             if other.has(words::USER) && other.has(words::SECOND_USER) {
                 let expected = text.replace(words::SECOND_USER, words::USER);
                 tally.demand(expected == found, || {
-                    let what = "a question that repeats the first one changes more than \
-                                the question";
+                    let what = if same.count(words::TOOL) > other.count(words::TOOL) {
+                        "if the first question is asked again, the tools are in the prompt again"
+                    } else {
+                        "if the first question is asked again, more changes than the question"
+                    };
                     Evidence::differ(what, &other, &same)
                 });
             } else {

@@ -88,6 +88,16 @@ fn tokens_are_paired(
         if !source.contains(&partner) && !text.contains(&partner) {
             // A token of this form may be between two texts, and need no end.
             let is_written_apart = partner.contains("end") || partner.contains("END");
+            // Nor need one that is among others of its form without an end, such as `<|begin_user|>`.
+            let head = tag.split('_').next().unwrap_or(tag);
+            let mut others = of_turns.iter().filter(|other| !other.contains("_of_"));
+            let is_header = others.any(|other| {
+                let end = other
+                    .replacen("begin", "end", 1)
+                    .replacen("start", "end", 1);
+                other.starts_with(head) && !source.contains(&end)
+            });
+            let is_written_apart = is_written_apart && !is_header;
             if is_written_apart && !tag.contains("argument") && is_around_words(seen, tag) {
                 let what =
                     format!("`{tag}` opens something, and the template never writes `{partner}`");

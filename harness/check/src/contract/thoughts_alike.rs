@@ -107,7 +107,9 @@ fn begin_alike(tally: &mut Tally, with: &str, open: &ProbeOutcome, reasoned: &Pr
                 shown(prompt.cut(at..)),
                 shown(before.cut(place..))
             );
-            let evidence = |what: String| Evidence::no_prefix(what, open, reasoned);
+            let evidence = |what: String| {
+                left_to_models(Evidence::no_prefix(what, open, reasoned), prompt, before)
+            };
             demand(tally, before == prompt, (with, &what), evidence);
         }
         None if before.cut(..place).trim_end() == prompt.trim_end() => {
@@ -157,8 +159,20 @@ fn ends_alike<'s>(
             shown(first),
             shown(second)
         );
-        let evidence = |what: String| Evidence::differ(what, one, other);
+        let evidence =
+            |what: String| left_to_models(Evidence::differ(what, one, other), first, second);
         demand(tally, first == second, (with, &what), evidence);
+    }
+}
+
+/// The evidence, which is a note where a prompt ends with a mark, and the history goes on with white space:
+/// the model may write that itself.
+fn left_to_models(evidence: Evidence, prompt: &str, history: &str) -> Evidence {
+    let added = history.strip_prefix(prompt).map(str::trim);
+    if added == Some("") && !prompt.ends_with(char::is_whitespace) {
+        evidence.with(Severity::Note)
+    } else {
+        evidence
     }
 }
 

@@ -5,7 +5,8 @@ use serde_json::json;
 use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::reasoning::marks;
 use crate::probe::catalogue::{
-    INLINE_REASONING, INLINE_REASONING_USER, REASONED, REASONED_CALL, REASONED_USER,
+    INLINE_REASONING, INLINE_REASONING_USER, REASONED, REASONED_CALL, REASONED_USER, USER,
+    USER_ASSISTANT,
 };
 use crate::probe::input_style::closed;
 use crate::probe::{ProbeOutcome, Prober, words};
@@ -43,9 +44,27 @@ pub(super) static CONTRACT: Contract = Contract {
             });
         }
         in_parts(tally, prober);
+        closed_unopened(tally, prober);
         tally.skip("the reasoning is not in the prompt");
     },
 };
+
+/// Demands that a mark which closes reasoning before an answer without any is opened, unless prompts end
+/// with such a mark, too.
+fn closed_unopened(tally: &mut Tally, prober: &Prober<'_>) {
+    let (asked, answered) = (prober.see(USER), prober.see(USER_ASSISTANT));
+    let end = asked.after(words::USER).unwrap_or_default();
+    let between = answered.between(words::USER, words::ASSISTANT);
+    // The mark of gpt-oss before answers closes nothing.
+    let between = between.filter(|text| !text.contains("<|channel|>"));
+    if let Some((_, mark)) = between.and_then(|text| marks(text).next())
+        && !mark.opens
+        && marks(end).next().is_none()
+    {
+        let what = "a mark closes reasoning before an answer without any, and nothing opens it";
+        tally.broken(Evidence::one(what, &answered).with(Severity::Warning));
+    }
+}
 
 /// Demands the same of reasoning that is a part of its answer's content.
 fn in_parts(tally: &mut Tally, prober: &Prober<'_>) {

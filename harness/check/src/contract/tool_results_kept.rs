@@ -29,18 +29,32 @@ pub(super) static CONTRACT: Contract = Contract {
             (CALL_TURN_USER, " in an earlier turn"),
         ] {
             let seen = prober.see(probe);
-            if tally.text(&seen).is_some() {
-                // A client that sends a result without its call cut the conversation in the wrong
-                // place. Most applications refuse that.
-                let severity = if probe == RESULT_ALONE {
-                    Severity::Note
-                } else {
-                    Severity::Error
+            if tally.text(&seen).is_none() {
+                continue;
+            }
+            // Mistral's version 2 was trained so: what tools did before the last question is gone.
+            let is_gone = probe == CALL_TURN_USER && !seen.has(words::FIRST_VALUE);
+            // A client that sends a result without its call cut the conversation in the wrong
+            // place. Most applications refuse that.
+            let severity = if probe == RESULT_ALONE || is_gone {
+                Severity::Note
+            } else {
+                Severity::Error
+            };
+            let is_kept = seen.has(words::RESULT);
+            tally.demand_with(severity, is_kept, || {
+                let result = match in_letters(&seen) {
+                    Some(letters) => {
+                        format!("is in the prompt letter by letter, as in `{letters}`")
+                    }
+                    None if is_gone => "is not in the prompt, and neither is the call".to_owned(),
+                    None => "is not in the prompt".to_owned(),
                 };
-                tally.demand_with(severity, seen.has(words::RESULT), || {
-                    let what = format!("the result of a tool{without} is not in the prompt");
-                    Evidence::one(what, &seen)
-                });
+                Evidence::one(format!("the result of a tool{without} {result}"), &seen)
+            });
+            // What becomes of every result becomes of these, too.
+            if probe == CALL_RESULT && !is_kept {
+                break;
             }
         }
         nameless(tally, prober);
@@ -48,6 +62,17 @@ pub(super) static CONTRACT: Contract = Contract {
         reads_as_another(tally, prober, capabilities);
     },
 };
+
+/// The first letters of a result whose letters are apart, as where a template goes through a text as if
+/// it were a list.
+fn in_letters(seen: &ProbeOutcome) -> Option<&str> {
+    let text = seen.text()?;
+    let letters = || text.char_indices().filter(|(_, c)| c.is_alphabetic());
+    let all: String = letters().map(|(_, c)| c).collect();
+    let before = all.cut(..all.find(words::RESULT)?).chars().count();
+    let mut places = letters().skip(before).map(|(at, _)| at);
+    text.get(places.next()?..=places.nth(1)?)
+}
 
 /// A tool that gives nothing has been called, too: its empty result is a turn.
 #[allow(clippy::indexing_slicing)] // A result is an object.

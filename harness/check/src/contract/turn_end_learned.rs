@@ -113,7 +113,7 @@ fn not_learned(probe: &MaskedProbe, end: &Range<usize>, what: &str) -> Evidence 
 fn unended(probe: &MaskedProbe, written: Range<usize>, name: &str, ends: &[String]) -> Evidence {
     let (what, severity) = match ends.first() {
         Some(token) => (
-            format!("`{token}` ends answers, and no token ends {name}"),
+            format!("`{token}` ends answers, and is missing after {name}"),
             Severity::Warning,
         ),
         None => (

@@ -37,6 +37,10 @@ pub(super) fn judge(case: &Case, found: &mut Symptoms) {
             asked.result(at, message, found);
             continue;
         }
+        // A user may say something before the result comes.
+        if message["role"] == "user" {
+            continue;
+        }
         asked.end(found);
         let calls: Vec<&Value> = calls_of(message).collect();
         let mut beside = HashSet::new();

@@ -784,6 +784,7 @@ mod tests {
             given: super::super::Requirement::Nothing,
             content: super::super::Content::Parts,
             arguments: super::super::Arguments::String,
+            beside_calls: "",
         });
         assert_eq!(case.messages[0]["content"][0]["text"], words::USER);
         assert_eq!(

@@ -48,6 +48,8 @@ pub struct InputStyle {
     pub content: Content,
     /// How arguments are written.
     pub arguments: Arguments,
+    /// The text beside a call. Most calls have none, and there are templates that fail without.
+    pub beside_calls: &'static str,
 }
 
 impl InputStyle {
@@ -56,6 +58,7 @@ impl InputStyle {
         given: Requirement::Nothing,
         content: Content::String,
         arguments: Arguments::Object,
+        beside_calls: "",
     };
 
     /// A case with the tools or documents that the template requires.
@@ -118,7 +121,7 @@ impl InputStyle {
     pub(crate) fn call_with(self, arguments: &Value) -> Value {
         json!({
             "role": "assistant",
-            "content": self.content(""),
+            "content": self.content(self.beside_calls),
             "tool_calls": [tool_call("callquil1", words::TOOL, arguments)],
         })
     }

@@ -228,6 +228,15 @@ impl<'t> Prober<'t> {
                 prober.input_style = text;
             }
         }
+        if prober.see(CALL_RESULT).is_refused() {
+            let said = InputStyle {
+                beside_calls: words::BESIDE_CALLS,
+                ..prober.input_style
+            };
+            if prober.see_in(CALL_RESULT, said).has(words::FIRST_VALUE) {
+                prober.input_style = said;
+            }
+        }
         self
     }
 

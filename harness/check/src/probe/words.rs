@@ -35,6 +35,8 @@ pub(crate) const BEFORE: &str = "headquill";
 pub const AFTER: &str = "tailquill";
 
 pub const TOOL: &str = "find_quill";
+/// What a model says beside a call, where a template fails without a text there.
+pub(crate) const BESIDE_CALLS: &str = "Yes.";
 pub(crate) const TOOL_ABOUT: &str = "seekquill";
 pub(crate) const SECOND_TOOL: &str = "count_quill";
 /// The first parameter of the tools; the second comes before it in the alphabet.

@@ -3,6 +3,7 @@
 use rolecall_answers::control_tokens::control_tokens_in;
 use rolecall_core::{Cut, Dialect};
 
+use super::purpose::{INSTRUCTS_LAST, instructs_last};
 use super::reasoning::{is_within, mark_at, marks};
 use super::tokens::{control_tokens, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
@@ -115,6 +116,9 @@ pub(in crate::contract) fn goes_on(
     last: &str,
     what: &str,
 ) {
+    if instructs_last(prober) {
+        return tally.skip(INSTRUCTS_LAST);
+    }
     let (before, after) = (prober.see(before), prober.see(after));
     let all = before.text().map_or(0, str::len);
     let until = match before.after(last) {

@@ -66,6 +66,19 @@ pub(in crate::contract) fn is_for_one_message(prober: &Prober<'_>) -> bool {
         })
 }
 
+/// Why a contract about finished conversations says nothing about a template with instructions at their
+/// end.
+pub(in crate::contract) const INSTRUCTS_LAST: &str =
+    "instructions follow the last message, whoever wrote it: every prompt is written anew";
+
+/// Whether a template writes instructions after the last message also where that is an answer, and no
+/// other one is asked for. Guards and judges do so, and templates that are for prompts alone.
+pub(in crate::contract) fn instructs_last(prober: &Prober<'_>) -> bool {
+    let seen = prober.see(TWO_TURNS);
+    let after = seen.after(words::SECOND_ASSISTANT);
+    after.is_some_and(|text| text.len() >= INSTRUCTIONS)
+}
+
 #[cfg(test)]
 mod tests {
     use rolecall_core::{Dialect, Template};
@@ -92,6 +105,24 @@ mod tests {
         assert!(!is_so("<|user|>{{ messages[-1].content }}<|end|>"));
         assert!(!is_so(&format!(
             "{about}{{% for m in messages %}}{{{{ m.content }}}}{{% endfor %}}"
+        )));
+    }
+
+    #[test]
+    fn guards_instruct_after_the_last_message() {
+        let engines = Engines::default();
+        let inputs = ProbeInputs::default();
+        let is_so = |source: &str| {
+            let template = Template::from_source("t", Dialect::Jinja, source);
+            let prober = Prober::new(engines.for_dialect(Dialect::Jinja), &template, &inputs);
+            instructs_last(&prober)
+        };
+        let messages = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}";
+        let about = "Decide whether the last message is safe. ".repeat(8);
+        assert!(is_so(&format!("{messages}{about}")));
+        assert!(!is_so(&format!("{about}{messages}")));
+        assert!(!is_so(&format!(
+            "{messages}{{% if add_generation_prompt %}}{about}{{% endif %}}"
         )));
     }
 
