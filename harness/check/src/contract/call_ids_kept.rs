@@ -105,14 +105,42 @@ fn own_ids(tally: &mut Tally, seen: &ProbeOutcome, how: &str) {
     let (Some(id), Some(text)) = (ID.as_ref(), seen.text()) else {
         return;
     };
-    let before = |word: &str| {
-        let at = seen.find(word)?.start;
-        let all = id.captures_iter(text.cut(..at));
-        all.last().map(|found| found[1].to_owned())
+    let values = [
+        words::FIRST_VALUE,
+        words::SECOND_VALUE,
+        words::THIRD_VALUE,
+        words::FOURTH_VALUE,
+    ];
+    let before = |word: &str, others: &[&str]| {
+        let ends = others
+            .iter()
+            .filter_map(|other| Some(seen.find(other)?.end));
+        let between = text.get(ends.max().unwrap_or_default()..seen.find(word)?.start)?;
+        let found = id.captures_iter(between).last()?;
+        Some(found[1].to_owned())
     };
-    if let (Some(one), Some(other)) = (before(words::FIRST_VALUE), before(words::THIRD_VALUE)) {
-        tally.demand(one != other, || {
-            let what = format!("two calls {how} have the same ID, `{one}`");
+    let (Some(one), Some(other)) = (
+        before(words::FIRST_VALUE, &[]),
+        before(words::THIRD_VALUE, &[]),
+    ) else {
+        return;
+    };
+    tally.demand(one != other, || {
+        let what = format!("two calls {how} have the same ID, `{one}`");
+        Evidence::one(what, seen).with(Severity::Error)
+    });
+    // Where each result comes after an ID, it is that of its call.
+    if let (Some(first), Some(second)) = (
+        before(words::RESULT, &values),
+        before(
+            words::SECOND_RESULT,
+            &[words::RESULT, words::THIRD_VALUE, words::FOURTH_VALUE],
+        ),
+    ) {
+        tally.demand([&one, &other] == [&first, &second], || {
+            let what = format!(
+                "two calls {how} have the IDs `{one}` and `{other}`, and their results `{first}` and `{second}`"
+            );
             Evidence::one(what, seen).with(Severity::Error)
         });
     }

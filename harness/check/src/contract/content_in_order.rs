@@ -3,6 +3,7 @@ use rolecall_core::Dialect;
 use super::frame::{Contract, Evidence, Severity};
 use super::shared::agents;
 use super::shared::messages::{CONVERSATIONS, name};
+use crate::probe::input_style::open;
 use crate::probe::words;
 
 pub(super) static CONTRACT: Contract = Contract {
@@ -37,6 +38,19 @@ pub(super) static CONTRACT: Contract = Contract {
                     Evidence::one(what, &seen).at(seen.find(first))
                 });
             }
+        }
+        let m = prober.input_style();
+        let later = m.message("system", words::SECOND_SYSTEM);
+        let asked = open(vec![m.system(), m.assistant(), later, m.user()]);
+        let about = "two system messages with an answer between them, and a question";
+        let seen = prober.ask("system-again", about, asked);
+        if let (Some(first), Some(second)) =
+            (seen.find(words::SYSTEM), seen.find(words::SECOND_SYSTEM))
+        {
+            tally.demand(first.start < second.start, || {
+                let what = "of two system messages the second comes first";
+                Evidence::one(what, &seen).at(Some(second))
+            });
         }
         agents::are_in_order(tally, prober);
     },

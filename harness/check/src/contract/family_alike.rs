@@ -40,6 +40,10 @@ pub(super) static CONTRACT: Contract = Contract {
             return;
         }
         let (mut told, name) = (BTreeSet::new(), &published.name);
+        let elsewhere = match differing(own.parts(), &published.parts).len() {
+            0 | 1 => "elsewhere both give the same prompts".to_owned(),
+            places => format!("both differ in {places} places"),
+        };
         for (_, one) in own.own_parts() {
             let is_new = !published.parts.has(one.part) && one.part.sides()[1] != nearest::REFUSED;
             if !is_new || told.len() >= MOST_PLACES || !told.insert(one.part.sides()) {
@@ -53,9 +57,8 @@ pub(super) static CONTRACT: Contract = Contract {
                     spelt(text)
                 };
                 let place = nearest::place(one.part.sides());
-                let what = format!(
-                    "{own} is {place}, and `{name}` has another text there: elsewhere both give the same prompts"
-                );
+                let what =
+                    format!("{own} is {place}, and `{name}` has another text there: {elsewhere}");
                 tally.broken(Evidence::one(what, &seen).at(Some(at).filter(|at| !at.is_empty())));
             }
         }
@@ -66,12 +69,18 @@ pub(super) static CONTRACT: Contract = Contract {
                 .filter(|part| !own.parts().has(*part));
             let place = only.next().map(|part| nearest::place(part.sides()));
             let place = place.unwrap_or_default();
-            let what =
-                format!("`{name}` has one more text {place}: elsewhere both give the same prompts");
+            let what = format!("`{name}` has one more text {place}: {elsewhere}");
             tally.broken(Evidence::of_source(what));
         }
     },
 };
+
+/// The places in which two templates differ, also that at which one refuses a conversation.
+fn differing(own: &Parts, published: &Parts) -> BTreeSet<[u32; 2]> {
+    let all = [(own, published), (published, own)].into_iter();
+    let only = all.flat_map(|(some, others)| some.iter().filter(|part| !others.has(*part)));
+    only.map(Part::sides).collect()
+}
 
 /// Whether a template differs from a published one in so few places that it is probably meant to be the same.
 /// Of 161 published templates five are another one with so small a change, measured in November 2026.

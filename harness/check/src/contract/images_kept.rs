@@ -49,6 +49,16 @@ pub(super) static CONTRACT: Contract = Contract {
             }
         }
         numbers_run_on(tally, prober);
+        let (image, question) = (prober.see(IMAGE), prober.see(USER_PARTS));
+        if let (Some(with), Some(without)) =
+            (image.before(words::USER), question.before(words::USER))
+        {
+            let is_after = with == without && image.text() != question.text();
+            tally.demand_with(Severity::Warning, !is_after, || {
+                let what = "an image that was sent before the question stands after it";
+                Evidence::one(what, &image).at(image.find(words::USER))
+            });
+        }
         // A model tells them apart by their marks alone.
         for (at, medium) in MEDIA.iter().enumerate() {
             let others = MEDIA.iter().take(at).filter(|other| is_named(other));

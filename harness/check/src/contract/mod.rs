@@ -323,6 +323,13 @@ const UNDER_SETTINGS: [&Contract; 19] = [
     &roles_stand::CONTRACT,
 ];
 
+/// Contracts that the source alone shows to be broken, whatever the template refuses.
+const OF_SOURCE: [&Contract; 3] = [
+    &names_known::CONTRACT,
+    &pitfalls_avoided::CONTRACT,
+    &texts_in_the_open::CONTRACT,
+];
+
 /// Contracts about what opens the answer that a prompt asks for.
 const OF_OPENINGS: [&Contract; 2] = [
     &finished_turn_continues::CONTRACT,
@@ -388,7 +395,8 @@ fn judge_by(contract: &Contract, prober: &Prober<'_>, capabilities: &Capabilitie
         let why = format!("it is not about templates for {}", prober.dialect());
         return Judgement::DoesNotApply(why);
     }
-    if *contract != renders::CONTRACT && !capabilities.question.is_kept() {
+    let needs_prompts = *contract != renders::CONTRACT && !OF_SOURCE.contains(&contract);
+    if needs_prompts && !capabilities.question.is_kept() {
         let why = "a single question gives no prompt that holds it";
         return Judgement::DoesNotApply(why.to_owned());
     }

@@ -18,9 +18,10 @@ pub(super) static CONTRACT: Contract = Contract {
             return tally.skip("the engine does not report which names it knows");
         };
         let reported = match capabilities_work::CONTRACT.judgement(prober, capabilities) {
-            Judgement::Broken(evidence) => evidence,
-            Judgement::Holds | Judgement::DoesNotApply(_) => Vec::new(),
+            Judgement::Broken(evidence) if capabilities.question.is_kept() => evidence,
+            _ => Vec::new(),
         };
+        let asked = prober.see(catalogue::USER);
         let mut is_reported_before = false;
         for name in &unknown {
             let is_reported = reported.iter().any(|one| {
@@ -30,13 +31,15 @@ pub(super) static CONTRACT: Contract = Contract {
                     .contains(&format!("`{}` (line {})", name.name, name.line));
                 is_named || outcomes.any(|outcome| is_failure_of(outcome, name))
             });
+            // `renders` reports what fails in the simplest conversation.
+            let is_reported = is_reported || is_failure_of(&asked.outcome, name);
             is_reported_before |= is_reported;
             if !is_reported && let Some(evidence) = evidence(prober, name) {
                 tally.broken(evidence);
             }
         }
         if is_reported_before {
-            tally.skip("capabilities-work reports the unknown names");
+            tally.skip("other contracts report the unknown names");
         } else {
             tally.holds();
         }

@@ -50,10 +50,13 @@ pub(super) static CONTRACT: Contract = Contract {
             }
             values(tally, prober);
         }
-        let result = format!("': '{}'", words::RESULT);
-        marked(tally, &prober.see(CALL_RESULT), &[&result], &|mark| {
-            format!("a result is not in the prompt as JSON, but with `{mark}`")
-        });
+        let results = ["'", "\"", ""].map(|quote| format!("': {quote}{}{quote}", words::RESULT));
+        marked(
+            tally,
+            &prober.see(CALL_RESULT),
+            &results.each_ref().map(String::as_str),
+            &|mark| format!("a result is not in the prompt as JSON, but with `{mark}`"),
+        );
         marked(tally, &prober.see(USER), &["%!", "map["], &|mark| {
             format!("the prompt holds `{mark}`")
         });

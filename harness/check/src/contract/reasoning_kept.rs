@@ -1,11 +1,12 @@
 use rolecall_core::Dialect;
 
-use super::frame::{Contract, Evidence, Severity};
+use super::frame::{Contract, Evidence, Severity, Tally};
+use super::shared::mentions::handles;
 use crate::probe::catalogue::{
     INLINE_REASONING, INLINE_REASONING_USER, REASONED, REASONED_CALL, REASONED_LOOP,
     REASONED_TURN_USER, REASONED_USER,
 };
-use crate::probe::words;
+use crate::probe::{Prober, Setting, words};
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "reasoning-kept",
@@ -51,6 +52,7 @@ pub(super) static CONTRACT: Contract = Contract {
                 tally.broken(Evidence::differ(what, &old, &new).with(Severity::Error));
             }
         }
+        is_printed_if_read(tally, prober);
         let running = prober.see(REASONED_LOOP);
         let [first, second] =
             [words::REASONING, words::SECOND_REASONING].map(|word| running.has(word));
@@ -60,3 +62,38 @@ pub(super) static CONTRACT: Contract = Contract {
         }
     },
 };
+
+/// Demands of a template that does something with the reasoning of answers that some conversation has it in
+/// its prompt.
+fn is_printed_if_read(tally: &mut Tally, prober: &Prober<'_>) {
+    // Parts of a content may have the type `thinking`.
+    let fields = [
+        ".reasoning",
+        ".thinking",
+        "'reasoning_content'",
+        "\"reasoning_content\"",
+    ];
+    let code = prober.code();
+    let is_field = fields.iter().any(|field| code.contains(field));
+    let is_used = handles(prober, &["reasoning_content", "reasoning", "thinking"]);
+    if prober.dialect() == Dialect::Go || !is_field || !is_used {
+        return;
+    }
+    let is_lost = |prober: &Prober<'_>| {
+        let reasoned = [REASONED, REASONED_USER, REASONED_CALL, REASONED_LOOP];
+        let mut all = reasoned.map(|probe| prober.see(probe)).into_iter();
+        all.all(|seen| seen.text().is_some() && !seen.has(words::REASONING))
+    };
+    let variables = prober.variables();
+    let mut switches = ["enable_thinking", "thinking"]
+        .into_iter()
+        .filter(|name| variables.contains(*name));
+    let is_lost_on = |name: &str| {
+        let (name, value) = (name.to_owned(), true.into());
+        is_lost(&prober.with_setting(&Setting { name, value }))
+    };
+    if is_lost(prober) && switches.all(is_lost_on) {
+        let what = "the template reads the reasoning of answers, and writes it into no prompt";
+        tally.broken(Evidence::one(what, &prober.see(REASONED)).with(Severity::Warning));
+    }
+}

@@ -236,6 +236,16 @@ fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, rich: &ProbeOutcome) {
             tally.demand(text != changed, || Evidence::one(*what, one));
         }
     }
+    let [(one_of, all_of), ..] = words::TURNS;
+    let rare = json!({
+        "description": "a value",
+        "oneOf": [{"type": "string", "description": one_of}],
+        "allOf": [{"type": "string", "description": all_of}],
+        "const": words::FIRST_VALUE,
+        "$ref": format!("#/$defs/{}", words::SECOND_VALUE),
+    });
+    let about = "a parameter with `oneOf`, `allOf`, `const` and `$ref`";
+    rarer_words(tally, prober, &with("rarer-schema", about, rare));
     choices_are_apart(tally, rich);
     let values = format!("['{}', 'other']", words::INNER_CHOICE);
     // Where a whole tool is printed in this way, `no-repr-leak` says so.
@@ -243,6 +253,21 @@ fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, rich: &ProbeOutcome) {
     if let Some(at) = text.and_then(|text| text.find(&values)) {
         let what = "the values that a parameter may have are printed as a Python list";
         tally.broken(Evidence::one(what, rich).at(Some(at..at + values.len())));
+    }
+}
+
+/// Tells what generators of schemas write, too, and is not in the prompt. Ollama itself forgets it.
+fn rarer_words(tally: &mut Tally, prober: &Prober<'_>, seen: &ProbeOutcome) {
+    let [(one_of, all_of), ..] = words::TURNS;
+    let names = ["`oneOf`", "`allOf`", "`const`", "`$ref`"].into_iter();
+    let words = names.zip([one_of, all_of, words::FIRST_VALUE, words::SECOND_VALUE]);
+    let missing = words.filter(|(_, word)| !seen.has(word));
+    let missing: Vec<&str> = missing.map(|(name, _)| name).collect();
+    if prober.dialect() == Dialect::Jinja && tally.text(seen).is_some() {
+        tally.demand_with(Severity::Limitation, missing.is_empty(), || {
+            let what = format!("not in the prompt: {} of a parameter", missing.join(", "));
+            Evidence::one(what, seen)
+        });
     }
 }
 

@@ -51,6 +51,7 @@ pub(super) static CONTRACT: Contract = Contract {
             }
         }
         is_no_question(tally, prober);
+        default_is_alike(tally, prober);
     },
 };
 
@@ -94,6 +95,39 @@ fn is_no_question(tally: &mut Tally, prober: &Prober<'_>) {
         tally.demand_with(Severity::Warning, !before.ends_with(head), || {
             let what = "a system message opens as a question does";
             Evidence::one(what, &seen).at(seen.find(words::SYSTEM))
+        });
+    }
+}
+
+/// Demands that the template's own system message begins with tools as it does without, unless it speaks of
+/// them.
+fn default_is_alike(tally: &mut Tally, prober: &Prober<'_>) {
+    /// A shorter line names a role.
+    const SHORTEST: usize = 15;
+    let (own, plain, tools) = (prober.see(SYSTEM_USER), prober.see(USER), prober.see(TOOLS));
+    let Some(heading) = own.before(words::SYSTEM) else {
+        return;
+    };
+    let first_line = |seen: &ProbeOutcome| {
+        let text = seen.before(words::USER)?.strip_prefix(heading)?;
+        let end = control_tokens_in(text)
+            .next()
+            .and_then(|token| text.find(token));
+        let line = text
+            .cut(..end.unwrap_or(text.len()))
+            .trim_start()
+            .lines()
+            .next()?;
+        let is_text = line.len() >= SHORTEST && line.starts_with(char::is_alphabetic);
+        is_text.then(|| line.to_owned())
+    };
+    if let (Some(one), Some(other)) = (first_line(&plain), first_line(&tools)) {
+        let lower = other.to_lowercase();
+        let is_alike = one.starts_with(&other) || other.starts_with(&one);
+        let is_alike = is_alike || ["tool", "function"].iter().any(|word| lower.contains(word));
+        tally.demand_with(Severity::Warning, is_alike, || {
+            let what = "with tools, the template's own system message is another one than without";
+            Evidence::differ(what, &plain, &tools)
         });
     }
 }

@@ -51,6 +51,8 @@ pub(super) static CONTRACT: Contract = Contract {
         tags_around_tools(tally, prober);
         marks_of_answers(tally, prober);
         marks_of_media(tally, prober);
+        media_alike(tally, prober);
+        turns_have_an_end(tally, prober);
         both_sides(tally, prober);
         balance_is_alike(tally, prober, opening);
         double_brackets_are_closed(tally, prober);
@@ -317,6 +319,42 @@ fn marks_of_media(tally: &mut Tally, prober: &Prober<'_>) {
                 Evidence::one(what, &seen).at(at.map(|at| at..at + token.len()))
             });
         }
+    }
+}
+
+/// Demands that a video and an image both stand between marks, or neither does.
+fn media_alike(tally: &mut Tally, prober: &Prober<'_>) {
+    let plain = prober.see(USER_PARTS);
+    let added = |probe| -> Vec<String> {
+        let seen = prober.see(probe);
+        let [text, plain] = [&seen, &plain].map(|seen| seen.text().unwrap_or_default());
+        let tokens = control_tokens_in(text).filter(|token| !plain.contains(token));
+        tokens.map(str::to_owned).collect()
+    };
+    let (image, video) = ((IMAGE, "an image"), (VIDEO, "a video"));
+    for [(alone, who), (wrapped, other)] in [[image, video], [video, image]] {
+        if let ([mark], [first, _, last]) = (added(alone).as_slice(), added(wrapped).as_slice())
+            && partner(first).as_ref() == Some(last)
+        {
+            let seen = prober.see(alone);
+            let what = format!(
+                "{other} stands between `{first}` and `{last}`, and {who} is `{mark}` alone"
+            );
+            tally.broken(Evidence::one(what, &seen).at(seen.find(mark)));
+        }
+    }
+}
+
+/// Demands another token between turns than those that open one, such as `<start_user>`.
+fn turns_have_an_end(tally: &mut Tally, prober: &Prober<'_>) {
+    let seen = prober.see(TWO_TURNS);
+    let tokens = || control_tokens_in(seen.text().unwrap_or_default());
+    let opens = |token: &str| ["start", "begin"].iter().any(|word| token.contains(word));
+    if let Some(opening) = tokens().find(|token| opens(token)) {
+        tally.demand(!tokens().all(opens), || {
+            let what = format!("`{opening}` opens a turn, and no token ends one");
+            Evidence::one(what, &seen).at(seen.find(opening))
+        });
     }
 }
 

@@ -71,32 +71,45 @@ fn closed_when_last(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
-/// Where one token closes questions and answers, demands the same white space after it. Templates that write
-/// the two in different branches lose a line break in one of them.
+/// Where one token closes questions and answers, demands the same white space after it, as templates lose a line
+/// break that write the two in different branches. If a question does not touch the token, an answer may not either.
 fn turns_apart_alike(tally: &mut Tally, seen: &ProbeOutcome) {
-    let gap = |word: &str| {
-        let text = seen.text()?;
-        let end = seen.find(word)?.end;
-        let after = text.cut(end..).trim_start();
-        let token = control_tokens_in(after)
-            .next()
-            .filter(|token| after.starts_with(token))?;
-        let rest = after.cut(token.len()..);
-        // The next turn follows, with a token of its own.
+    let around = |word: &str| {
+        let text = seen.after(word)?;
+        let after = text.trim_start();
+        let token = control_tokens_in(after).next()?;
+        let rest = after.strip_prefix(token)?;
         let next = rest.trim_start();
         let gap = rest.cut(..rest.len() - next.len());
-        next.starts_with(['<', '[']).then_some((token, gap))
+        // The next turn may follow, with a token of its own.
+        let gap = next.starts_with(['<', '[']).then_some(gap);
+        Some((token, text.cut(..text.len() - after.len()), gap))
     };
-    let (question, answer) = (gap(words::USER), gap(words::ASSISTANT));
-    if let (Some((one, after_question)), Some((other, after_answer))) = (question, answer)
-        && one == other
-    {
-        let what = format!(
-            "`{one}` is followed by {} after a question, and by {} after an answer",
-            spelt(after_question),
-            spelt(after_answer)
-        );
-        tally.demand_with(Severity::Warning, after_question == after_answer, || {
+    let (Some((one, before, gap)), Some((other, before_other, gap_other))) =
+        (around(words::USER), around(words::ASSISTANT))
+    else {
+        return;
+    };
+    if one != other {
+        return;
+    }
+    let pairs = [
+        gap.zip(gap_other)
+            .map(|(gap, other)| ("followed", gap, other, gap == other)),
+        Some((
+            "preceded",
+            before,
+            before_other,
+            before.is_empty() || !before_other.is_empty(),
+        )),
+    ];
+    for (how, question, answer, is_alike) in pairs.into_iter().flatten() {
+        tally.demand_with(Severity::Warning, is_alike, || {
+            let what = format!(
+                "`{one}` is {how} by {} after a question, and by {} after an answer",
+                spelt(question),
+                spelt(answer)
+            );
             Evidence::one(what, seen)
         });
     }

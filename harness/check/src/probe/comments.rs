@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 use rolecall_core::{Dialect, Template};
 
 /// The source, its comments left out.
@@ -24,12 +24,22 @@ pub(super) fn without_comments(template: &Template) -> String {
 pub(super) fn code(source: &str) -> String {
     static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?s)\{[{%].*?[%}]\}").ok());
     static TEXT: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r#"'[^'\n]*\s[^'\n]*'|"[^"\n]*\s[^"\n]*""#).ok());
+        LazyLock::new(|| Regex::new(r#"'[^'\n]*'|"[^"\n]*""#).ok());
     let (Some(tag), Some(text)) = (TAG.as_ref(), TEXT.as_ref()) else {
         return source.to_owned();
     };
     let tags: Vec<&str> = tag.find_iter(source).map(|tag| tag.as_str()).collect();
-    text.replace_all(&tags.join("\n"), "''").into_owned()
+    let word_or_nothing = |found: &Captures<'_>| {
+        let text = found.get_match().as_str();
+        let is_word = !text.contains(char::is_whitespace);
+        if is_word {
+            text.to_owned()
+        } else {
+            "''".to_owned()
+        }
+    };
+    text.replace_all(&tags.join("\n"), word_or_nothing)
+        .into_owned()
 }
 
 #[cfg(test)]
@@ -40,6 +50,7 @@ mod tests {
     fn words_in_texts_are_no_code() {
         let speaks = |source: &str| code(source).contains("tools");
         assert!(speaks("{% if tools %}") && speaks("{{ m['tools'] }}"));
+        assert!(speaks("{{ 'a' ~ tools ~ 'b' }}"));
         assert!(!speaks("tools {{ 'a number of tools' }} tools"));
     }
 

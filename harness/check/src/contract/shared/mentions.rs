@@ -43,7 +43,7 @@ pub(in crate::contract) fn speaks_of(prober: &Prober<'_>, names: &[&str]) -> boo
 
 /// Whether a template does something with one of these names, besides asking for it: it prints it,
 /// goes through it, assigns it or hands it over. In Go, each mention counts.
-pub(super) fn handles(prober: &Prober<'_>, names: &[&str]) -> bool {
+pub(in crate::contract) fn handles(prober: &Prober<'_>, names: &[&str]) -> bool {
     static CONDITION: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"(?s)\{%[-+]?\s*(?:el)?if\s.*?%\}"));
     let code = prober.code();

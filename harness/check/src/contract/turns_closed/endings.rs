@@ -29,7 +29,14 @@ pub(super) fn end_alike(tally: &mut Tally, prober: &Prober<'_>) {
     calls_end_as_answers(tally, prober);
     questions_end_alike(tally, prober);
     turns_alternate(tally, prober);
-    openings_alike(tally, prober);
+    headings_alike(tally, prober);
+    results_open_alike(tally, prober);
+    roles_are_named(tally, prober);
+    tokens_are_not_doubled(tally, prober);
+    results_are_closed(tally, prober);
+    system_is_opened(tally, prober);
+    default_system_is_closed(tally, prober);
+    answers_open_as_asked(tally, prober);
     begins_alike(tally, prober);
 }
 
@@ -298,55 +305,32 @@ fn questions_end_alike(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
-/// The token that opens a turn, the role after it if there is one, and the white space before the
-/// text.
-fn opening_before<'s>(seen: &'s ProbeOutcome, word: &str) -> Option<(&'s str, &'s str)> {
-    let before = seen.before(word)?;
-    let head = before.trim_end();
-    let token = control_tokens_in(head).next_back()?;
-    head.ends_with(token)
-        .then_some((token, before.cut(head.len()..)))
-}
-
-/// The same white space is between an opening and a text in all conversations.
-fn openings_alike(tally: &mut Tally, prober: &Prober<'_>) {
-    let mut known: Vec<(String, String)> = Vec::new();
-    let conversations = [
-        USER,
-        USER_ASSISTANT_USER,
-        SYSTEM_USER,
-        SYSTEM_TURNS,
-        TOOLS,
-        SYSTEM_TOOLS,
-        OTHER_QUESTION,
-        CALL_TURN_USER,
-    ];
-    for probe in conversations {
-        let seen = prober.see(probe);
-        for word in [words::SYSTEM, words::USER, words::SECOND_USER] {
-            let Some((token, gap)) = opening_before(&seen, word) else {
-                continue;
-            };
-            match known.iter().find(|(known, _)| known == token) {
-                None => known.push((token.to_owned(), gap.to_owned())),
-                Some((_, usual)) => tally.demand_with(Severity::Warning, usual == gap, || {
-                    let what = format!(
-                        "`{token}` is followed by {} in one place, and by {} in another",
-                        spelt(usual),
-                        spelt(gap)
-                    );
-                    Evidence::one(what, &seen).at(seen.find(word))
-                }),
-            }
-        }
+/// Demands a token between a result and the answer after it, if one is between all turns and one opens the
+/// result.
+fn results_are_closed(tally: &mut Tally, prober: &Prober<'_>) {
+    let (turns, seen) = (prober.see(TWO_TURNS), prober.see(CALL_RESULT_ASSISTANT));
+    let are_apart = |seen: &ProbeOutcome, one: &str, other: &str| {
+        tokens_between(seen, one, other).is_none_or(|tokens| !tokens.is_empty())
+    };
+    let before = seen.before(words::RESULT).unwrap_or_default();
+    let is_end = |token: &&str| {
+        ["/", "end", "END", "suffix"]
+            .iter()
+            .any(|end| token.contains(end))
+    };
+    if let Some(opening) = control_tokens_in(before)
+        .next_back()
+        .filter(|token| !is_end(token))
+        && are_apart(&turns, words::USER, words::ASSISTANT)
+        && are_apart(&turns, words::ASSISTANT, words::SECOND_USER)
+    {
+        let is_closed = are_apart(&seen, words::RESULT, words::SECOND_ASSISTANT);
+        tally.demand_with(Severity::Warning, is_closed, || {
+            let what =
+                format!("nothing closes the result behind `{opening}`, and the answer follows it");
+            Evidence::one(what, &seen).at(seen.find(words::RESULT))
+        });
     }
-    results_open_alike(tally, prober);
-    roles_are_named(tally, prober);
-    tokens_are_not_doubled(tally, prober);
-    system_is_opened(tally, prober);
-    default_system_is_closed(tally, prober);
-    answers_open_as_asked(tally, prober);
-    headings_alike(tally, prober);
 }
 
 /// Demands that a system message which ends as a question does has an opening, as the question has.
@@ -423,7 +407,9 @@ fn answers_open_as_asked(tally: &mut Tally, prober: &Prober<'_>) {
     }
     // Some models have more words before the answer that is asked for.
     let (end_words, other_words) = (letters(end), letters(between));
-    let is_alike = end.trim() == between.trim() || end_words != other_words;
+    let last = control_tokens_in(between).next_back();
+    let has_last = last.is_none_or(|token| end.contains(token));
+    let is_alike = end.trim() == between.trim() || end_words != other_words && has_last;
     tally.demand_with(Severity::Warning, is_alike, || {
         let what = format!(
             "a prompt asks for an answer with {}, and an earlier answer follows {}",
@@ -477,69 +463,75 @@ fn tokens_are_not_doubled(tally: &mut Tally, prober: &Prober<'_>) {
     }
 }
 
-/// Demands that a question, an answer or a result has the same heading in all conversations: what is
-/// between the last control token and its text.
+/// Demands that a text has the same heading in all conversations: the last control token before it, and what is
+/// between them. A token that is right before questions and system messages has the same white space after it.
 fn headings_alike(tally: &mut Tally, prober: &Prober<'_>) {
     /// A longer text has instructions or reasoning in it.
     const LONGEST: usize = 40;
+    const ASKED: [Probe; 8] = [
+        USER,
+        USER_ASSISTANT_USER,
+        SYSTEM_USER,
+        SYSTEM_TURNS,
+        TOOLS,
+        SYSTEM_TOOLS,
+        OTHER_QUESTION,
+        CALL_TURN_USER,
+    ];
+    const ANSWERED: [Probe; 4] = [
+        USER_ASSISTANT,
+        USER_ASSISTANT_USER,
+        CALL_WITH_TEXT,
+        CALL_WITH_TEXT_ASSISTANT,
+    ];
+    const RESULTS: [Probe; 4] = [CALL_RESULT, PARALLEL, TWO_ROUNDS, CALL_TURN_USER];
+    let mut known: Vec<(String, &str, String)> = Vec::new();
     for (word, who, probes) in [
-        (
-            words::ASSISTANT,
-            "an answer",
-            [
-                USER_ASSISTANT,
-                USER_ASSISTANT_USER,
-                CALL_WITH_TEXT,
-                CALL_WITH_TEXT_ASSISTANT,
-            ]
-            .as_slice(),
-        ),
-        (
-            words::SECOND_USER,
-            "a question",
-            [
-                USER_ASSISTANT_USER,
-                SYSTEM_TURNS,
-                OTHER_QUESTION,
-                CALL_TURN_USER,
-            ]
-            .as_slice(),
-        ),
-        (
-            words::RESULT,
-            "a result",
-            [CALL_RESULT, PARALLEL, TWO_ROUNDS, CALL_TURN_USER].as_slice(),
-        ),
+        (words::SYSTEM, "a system message", ASKED.as_slice()),
+        (words::USER, "a question", &ASKED),
+        (words::SECOND_USER, "a question", &ASKED),
+        (words::ASSISTANT, "an answer", &ANSWERED),
+        (words::RESULT, "a result", &RESULTS),
     ] {
-        let mut usual: Option<String> = None;
         for probe in probes {
             let seen = prober.see(*probe);
-            let heading = seen.before(word).and_then(|before| {
-                let token = control_tokens_in(before).next_back()?;
-                let heading = before.cut(before.rfind(token)?..);
-                let is_own = heading.len() <= LONGEST && !heading.to_lowercase().contains("quill");
-                (is_own && marks(heading).next().is_none()).then_some(heading)
-            });
-            let Some(heading) = heading else { continue };
-            let Some(usual) = &usual else {
-                usual = Some(heading.to_owned());
+            let before = seen.before(word).unwrap_or_default();
+            let Some((head, token)) = control_tokens_in(before)
+                .next_back()
+                .and_then(|token| Some((before.cut(before.rfind(token)?..), token)))
+            else {
                 continue;
             };
-            // Another token is another matter.
-            let is_same_token = control_tokens_in(usual).eq(control_tokens_in(heading));
-            tally.demand_with(
-                Severity::Warning,
-                usual == heading || !is_same_token,
-                || {
-                    let what = format!(
+            let gap = head.cut(token.len()..);
+            let is_asked = probes.len() == ASKED.len();
+            let is_own = head.len() <= LONGEST && !head.to_lowercase().contains("quill");
+            if !is_own || marks(head).next().is_some() {
+                continue;
+            }
+            let is_right_before = gap.trim().is_empty() && is_asked;
+            let of = if is_right_before { "" } else { who };
+            let mut alike = known.iter().filter(|one| one.0 == token && one.1 == of);
+            let Some((.., usual)) = alike.next() else {
+                known.push((token.to_owned(), of, gap.to_owned()));
+                continue;
+            };
+            tally.demand_with(Severity::Warning, usual == gap, || {
+                let what = if is_right_before {
+                    format!(
+                        "`{token}` is followed by {} in one place, and by {} in another",
+                        spelt(usual),
+                        spelt(gap)
+                    )
+                } else {
+                    format!(
                         "{who} follows {} in one conversation, and {} in another: {}",
-                        shown(usual),
-                        shown(heading),
+                        shown(&format!("{token}{usual}")),
+                        shown(head),
                         probe.about
-                    );
-                    Evidence::one(what, &seen).at(seen.find(word))
-                },
-            );
+                    )
+                };
+                Evidence::one(what, &seen).at(seen.find(word))
+            });
         }
     }
 }
