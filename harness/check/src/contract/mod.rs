@@ -395,7 +395,8 @@ fn judge_by(contract: &Contract, prober: &Prober<'_>, capabilities: &Capabilitie
         let why = format!("it is not about templates for {}", prober.dialect());
         return Judgement::DoesNotApply(why);
     }
-    let needs_prompts = *contract != renders::CONTRACT && !OF_SOURCE.contains(&contract);
+    let is_of_source = OF_SOURCE.contains(&contract) && prober.reading().is_some();
+    let needs_prompts = *contract != renders::CONTRACT && !is_of_source;
     if needs_prompts && !capabilities.question.is_kept() {
         let why = "a single question gives no prompt that holds it";
         return Judgement::DoesNotApply(why.to_owned());
