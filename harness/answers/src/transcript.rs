@@ -73,7 +73,7 @@ pub fn of_one(reading: &MessageReading) -> String {
     named(&reading.id.to_string(), reading)
 }
 
-/// The lines about one reading as they are next to a snapshot: what [`of`] says about it, with the
+/// The lines about one reading as they are next to a snapshot: what [`of_one`] says about it, with the
 /// index alone for the name of the message.
 pub fn lines_of(reading: &MessageReading) -> String {
     named(&format!("#{}", reading.id.index), reading)

@@ -2,11 +2,12 @@ use rolecall_core::Dialect;
 
 use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::mentions::handles;
+use crate::capability::{Capabilities, Switch};
 use crate::probe::catalogue::{
     INLINE_REASONING, INLINE_REASONING_USER, REASONED, REASONED_CALL, REASONED_LOOP,
     REASONED_TURN_USER, REASONED_USER,
 };
-use crate::probe::{Prober, Setting, words};
+use crate::probe::{Prober, words};
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "reasoning-kept",
@@ -52,7 +53,7 @@ pub(super) static CONTRACT: Contract = Contract {
                 tally.broken(Evidence::differ(what, &old, &new).with(Severity::Error));
             }
         }
-        is_printed_if_read(tally, prober);
+        is_printed_if_read(tally, prober, capabilities);
         let running = prober.see(REASONED_LOOP);
         let [first, second] =
             [words::REASONING, words::SECOND_REASONING].map(|word| running.has(word));
@@ -64,8 +65,8 @@ pub(super) static CONTRACT: Contract = Contract {
 };
 
 /// Demands of a template that does something with the reasoning of answers that some conversation has it in
-/// its prompt.
-fn is_printed_if_read(tally: &mut Tally, prober: &Prober<'_>) {
+/// its prompt, if need be under some setting of a switch.
+fn is_printed_if_read(tally: &mut Tally, prober: &Prober<'_>, capabilities: &Capabilities) {
     // Parts of a content may have the type `thinking`.
     let fields = [
         ".reasoning",
@@ -84,15 +85,9 @@ fn is_printed_if_read(tally: &mut Tally, prober: &Prober<'_>) {
         let mut all = reasoned.map(|probe| prober.see(probe)).into_iter();
         all.all(|seen| seen.text().is_some() && !seen.has(words::REASONING))
     };
-    let variables = prober.variables();
-    let mut switches = ["enable_thinking", "thinking"]
-        .into_iter()
-        .filter(|name| variables.contains(*name));
-    let is_lost_on = |name: &str| {
-        let (name, value) = (name.to_owned(), true.into());
-        is_lost(&prober.with_setting(&Setting { name, value }))
-    };
-    if is_lost(prober) && switches.all(is_lost_on) {
+    let settings = capabilities.switches.iter().flat_map(Switch::settings);
+    let mut set = settings.map(|setting| prober.with_setting(&setting));
+    if is_lost(prober) && set.all(|prober| is_lost(&prober)) {
         let what = "the template reads the reasoning of answers, and writes it into no prompt";
         tally.broken(Evidence::one(what, &prober.see(REASONED)).with(Severity::Warning));
     }
