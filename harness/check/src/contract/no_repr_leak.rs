@@ -35,7 +35,13 @@ pub(super) static CONTRACT: Contract = Contract {
         );
         defaults(tally, prober);
         for (probe, what) in [(TOOLS, "a tool is"), (OBJECT_ARGUMENTS, "a call is")] {
-            marked(tally, &prober.see(probe), &QUOTATION_MARKS, &|mark| {
+            // The marks of a tool are not those of a call beside it.
+            let is_of_tools = |mark: &&str| probe != TOOLS && prober.see(TOOLS).has(mark);
+            let marks: Vec<_> = QUOTATION_MARKS
+                .into_iter()
+                .filter(|mark| !is_of_tools(mark))
+                .collect();
+            marked(tally, &prober.see(probe), &marks, &|mark| {
                 format!("{what} in the prompt as HTML has it, with `{mark}` for a quotation mark")
             });
         }

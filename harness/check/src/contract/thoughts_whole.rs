@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::reasoning::marks;
+use crate::capability::{Capabilities, Switch};
 use crate::probe::catalogue::{
     INLINE_REASONING, INLINE_REASONING_USER, REASONED, REASONED_CALL, REASONED_USER, USER,
     USER_ASSISTANT,
@@ -18,7 +19,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Error,
     dialects: &Dialect::ALL,
     page: include_str!("thoughts_whole.md"),
-    judge: |tally, prober, _| {
+    judge: |tally, prober, capabilities| {
         for probe in [
             REASONED,
             REASONED_USER,
@@ -44,22 +45,28 @@ pub(super) static CONTRACT: Contract = Contract {
             });
         }
         in_parts(tally, prober);
-        closed_unopened(tally, prober);
+        closed_unopened(tally, prober, capabilities);
         tally.skip("the reasoning is not in the prompt");
     },
 };
 
 /// Demands that a mark which closes reasoning before an answer without any is opened, unless prompts end
-/// with such a mark, too.
-fn closed_unopened(tally: &mut Tally, prober: &Prober<'_>) {
-    let (asked, answered) = (prober.see(USER), prober.see(USER_ASSISTANT));
-    let end = asked.after(words::USER).unwrap_or_default();
+/// with such a mark, too, under some setting of a switch.
+fn closed_unopened(tally: &mut Tally, prober: &Prober<'_>, capabilities: &Capabilities) {
+    let answered = prober.see(USER_ASSISTANT);
+    let has_mark = |asked: &ProbeOutcome| {
+        asked
+            .after(words::USER)
+            .is_some_and(|end| marks(end).next().is_some())
+    };
+    let mut settings = capabilities.switches.iter().flat_map(Switch::settings);
     let between = answered.between(words::USER, words::ASSISTANT);
     // The mark of gpt-oss before answers closes nothing.
     let between = between.filter(|text| !text.contains("<|channel|>"));
     if let Some((_, mark)) = between.and_then(|text| marks(text).next())
         && !mark.opens
-        && marks(end).next().is_none()
+        && !has_mark(&prober.see(USER))
+        && !settings.any(|setting| has_mark(&prober.with_setting(&setting).see(USER)))
     {
         let what = "a mark closes reasoning before an answer without any, and nothing opens it";
         tally.broken(Evidence::one(what, &answered).with(Severity::Warning));

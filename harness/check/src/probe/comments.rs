@@ -24,11 +24,10 @@ pub(super) fn without_comments(template: &Template) -> String {
 pub(super) fn code(source: &str) -> String {
     static TAG: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?s)\{[{%].*?[%}]\}").ok());
     static TEXT: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r#"'[^'\n]*'|"[^"\n]*""#).ok());
+        LazyLock::new(|| Regex::new(r#"(?s)'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*""#).ok());
     let (Some(tag), Some(text)) = (TAG.as_ref(), TEXT.as_ref()) else {
         return source.to_owned();
     };
-    let tags: Vec<&str> = tag.find_iter(source).map(|tag| tag.as_str()).collect();
     let word_or_nothing = |found: &Captures<'_>| {
         let text = found.get_match().as_str();
         let is_word = !text.contains(char::is_whitespace);
@@ -38,8 +37,12 @@ pub(super) fn code(source: &str) -> String {
             "''".to_owned()
         }
     };
-    text.replace_all(&tags.join("\n"), word_or_nothing)
-        .into_owned()
+    // A quotation mark alone ends with its tag.
+    let tags = tag.find_iter(source).map(|tag| tag.as_str());
+    let tags: Vec<_> = tags
+        .map(|tag| text.replace_all(tag, word_or_nothing))
+        .collect();
+    tags.join("\n")
 }
 
 #[cfg(test)]
@@ -52,6 +55,8 @@ mod tests {
         assert!(speaks("{% if tools %}") && speaks("{{ m['tools'] }}"));
         assert!(speaks("{{ 'a' ~ tools ~ 'b' }}"));
         assert!(!speaks("tools {{ 'a number of tools' }} tools"));
+        assert!(!speaks(r"{{ 'the user\'s needs, or tools: it\'s so' }}"));
+        assert!(!speaks("{{ 'two lines\nof tools' }}"));
     }
 
     #[test]
