@@ -1,8 +1,8 @@
 //! Two templates side by side.
 
+use rolecall_cli::report::clean;
 use rolecall_cli::report::comparison as report;
 use rolecall_cli::report::comparison::ComparisonDocument;
-use rolecall_cli::report::clean;
 use rolecall_core::Template;
 use rolecall_front::embed::CompiledTemplate;
 use rolecall_front::engines::Engines;

@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
-use rolecall_cli::report::coverage::CoverageDocument;
 use rolecall_cli::commands::mask::report::MaskDocument;
 use rolecall_cli::commands::show::trace::document::TraceDocument;
+use rolecall_cli::report::coverage::CoverageDocument;
 use rolecall_cli::report::trace::Trace;
 use rolecall_core::lines::Lines;
 use rolecall_core::{Case, Dialect, Limits, Moment, Outcome, Template};
