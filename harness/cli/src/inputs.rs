@@ -186,7 +186,7 @@ pub(crate) fn find_pair<'s>(
     }
     if !suite.has_pair(template, found) {
         return Err(Failure::Request(format!(
-            "the front of {} does not change this case, so it has no version of its own; use `{}`",
+            "the front of {} leaves this case as it is: name it `{}`",
             template.name,
             CaseId::new(found.id.family(), found.id.written_name())
         )));

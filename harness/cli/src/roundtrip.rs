@@ -141,7 +141,7 @@ pub(crate) fn ask<'s>(
         step();
         (subject.template, messages)
     };
-    // Some templates are asked of a server of their own, so a thread mostly waits.
+    // Where each template has its own server, a thread only waits for the answers.
     let all = runner.on_its_threads(|| subjects.par_iter().map(ask).collect());
     progress.clear();
     Ok(all)

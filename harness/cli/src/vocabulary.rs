@@ -41,7 +41,7 @@ pub(crate) fn is_left_out(template: &Template) -> bool {
 pub(crate) const HELP: &str = "this program was built without the feature `tokens`, which reads \
     tokenizer.json: in the repository, `cargo run --package rolecall-cli --` has it";
 
-/// The tokenizer of a template's model, for what cannot do without one.
+/// The tokenizer of a template's model. Without one it is an error, which says how to give one.
 pub(crate) fn tokenizer(template: &Template) -> Result<Tokenizer, Failure> {
     read(template)?.ok_or_else(|| {
         let message = "the vocabulary of the model is not known";

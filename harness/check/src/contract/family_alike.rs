@@ -42,7 +42,7 @@ pub(super) static CONTRACT: Contract = Contract {
         let (mut told, name) = (BTreeSet::new(), &published.name);
         let elsewhere = match differing(own.parts(), &published.parts).len() {
             0 | 1 => "elsewhere both give the same prompts".to_owned(),
-            places => format!("both differ in {places} places"),
+            places => format!("they differ in {places} places"),
         };
         for (_, one) in own.own_parts() {
             let is_new = !published.parts.has(one.part) && one.part.sides()[1] != nearest::REFUSED;

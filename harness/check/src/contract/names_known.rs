@@ -23,14 +23,17 @@ pub(super) static CONTRACT: Contract = Contract {
         };
         let asked = prober.see(catalogue::USER);
         let mut is_reported_before = false;
+        let is_seen = |name: &UnknownName| {
+            let renders = reported.iter().flat_map(|one| &one.renders);
+            renders
+                .into_iter()
+                .any(|render| is_failure_of(&render.outcome, name))
+        };
+        // Where one method fails, `capabilities-work` names all that are forbidden.
+        let is_method = |name: &&UnknownName| name.kind == NameKind::Method;
+        let are_listed = unknown.iter().filter(is_method).any(is_seen);
         for name in &unknown {
-            let is_reported = reported.iter().any(|one| {
-                let mut outcomes = one.renders.iter().map(|render| &render.outcome);
-                let is_named = one
-                    .what
-                    .contains(&format!("`{}` (line {})", name.name, name.line));
-                is_named || outcomes.any(|outcome| is_failure_of(outcome, name))
-            });
+            let is_reported = is_seen(name) || are_listed && is_method(&name);
             // `renders` reports what fails in the simplest conversation.
             let is_reported = is_reported || is_failure_of(&asked.outcome, name);
             is_reported_before |= is_reported;

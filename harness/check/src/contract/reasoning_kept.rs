@@ -2,7 +2,7 @@ use rolecall_core::Dialect;
 
 use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::mentions::handles;
-use crate::capability::{Capabilities, Switch};
+use crate::capability::{Capabilities, switch};
 use crate::probe::catalogue::{
     INLINE_REASONING, INLINE_REASONING_USER, REASONED, REASONED_CALL, REASONED_LOOP,
     REASONED_TURN_USER, REASONED_USER,
@@ -85,9 +85,7 @@ fn is_printed_if_read(tally: &mut Tally, prober: &Prober<'_>, capabilities: &Cap
         let mut all = reasoned.map(|probe| prober.see(probe)).into_iter();
         all.all(|seen| seen.text().is_some() && !seen.has(words::REASONING))
     };
-    let settings = capabilities.switches.iter().flat_map(Switch::settings);
-    let mut set = settings.map(|setting| prober.with_setting(&setting));
-    if is_lost(prober) && set.all(|prober| is_lost(&prober)) {
+    if is_lost(prober) && switch::set(&capabilities.switches, prober).all(|set| is_lost(&set)) {
         let what = "the template reads the reasoning of answers, and writes it into no prompt";
         tally.broken(Evidence::one(what, &prober.see(REASONED)).with(Severity::Warning));
     }

@@ -52,7 +52,6 @@ pub(super) static CONTRACT: Contract = Contract {
         marks_of_answers(tally, prober);
         marks_of_media(tally, prober);
         media_alike(tally, prober);
-        turns_have_an_end(tally, prober);
         both_sides(tally, prober);
         balance_is_alike(tally, prober, opening);
         double_brackets_are_closed(tally, prober);
@@ -342,19 +341,6 @@ fn media_alike(tally: &mut Tally, prober: &Prober<'_>) {
             );
             tally.broken(Evidence::one(what, &seen).at(seen.find(mark)));
         }
-    }
-}
-
-/// Demands another token between turns than those that open one, such as `<start_user>`.
-fn turns_have_an_end(tally: &mut Tally, prober: &Prober<'_>) {
-    let seen = prober.see(TWO_TURNS);
-    let tokens = || control_tokens_in(seen.text().unwrap_or_default());
-    let opens = |token: &str| ["start", "begin"].iter().any(|word| token.contains(word));
-    if let Some(opening) = tokens().find(|token| opens(token)) {
-        tally.demand(!tokens().all(opens), || {
-            let what = format!("`{opening}` opens a turn, and no token ends one");
-            Evidence::one(what, &seen).at(seen.find(opening))
-        });
     }
 }
 

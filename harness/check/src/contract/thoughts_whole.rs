@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::reasoning::marks;
-use crate::capability::{Capabilities, Switch};
+use crate::capability::{Capabilities, switch};
 use crate::probe::catalogue::{
     INLINE_REASONING, INLINE_REASONING_USER, REASONED, REASONED_CALL, REASONED_USER, USER,
     USER_ASSISTANT,
@@ -59,14 +59,13 @@ fn closed_unopened(tally: &mut Tally, prober: &Prober<'_>, capabilities: &Capabi
             .after(words::USER)
             .is_some_and(|end| marks(end).next().is_some())
     };
-    let mut settings = capabilities.switches.iter().flat_map(Switch::settings);
     let between = answered.between(words::USER, words::ASSISTANT);
     // The mark of gpt-oss before answers closes nothing.
     let between = between.filter(|text| !text.contains("<|channel|>"));
     if let Some((_, mark)) = between.and_then(|text| marks(text).next())
         && !mark.opens
         && !has_mark(&prober.see(USER))
-        && !settings.any(|setting| has_mark(&prober.with_setting(&setting).see(USER)))
+        && !switch::set(&capabilities.switches, prober).any(|set| has_mark(&set.see(USER)))
     {
         let what = "a mark closes reasoning before an answer without any, and nothing opens it";
         tally.broken(Evidence::one(what, &answered).with(Severity::Warning));

@@ -81,7 +81,7 @@ fn turns_apart_alike(tally: &mut Tally, seen: &ProbeOutcome) {
         let rest = after.strip_prefix(token)?;
         let next = rest.trim_start();
         let gap = rest.cut(..rest.len() - next.len());
-        // The next turn may follow, with a token of its own.
+        // White space counts where a token follows it, which begins the next turn.
         let gap = next.starts_with(['<', '[']).then_some(gap);
         Some((token, text.cut(..text.len() - after.len()), gap))
     };

@@ -14,32 +14,21 @@ pub(super) static CONTRACT: Contract = Contract {
     dialects: &Dialect::ALL,
     page: include_str!("whitespace_verbatim.md"),
     judge: |tally, prober, _| {
-        let arrived = [
+        for (probe, word, who) in [
             (USER_SPACES, words::USER, "a question"),
             (ASSISTANT_SPACES, words::ASSISTANT, "an answer"),
             (SYSTEM_SPACES, words::SYSTEM, "a system message"),
             (RESULT_SPACES, words::RESULT, "a tool's result"),
-        ]
-        .map(|(probe, word, who)| whitespace(tally, &prober.see(probe), word, who));
-        // Answers alone may be cut: models write white space after their thoughts.
-        if let [Some((false, false)), Some((true, true)), ..] = arrived {
-            let what = "white space around a question is cut, and around an answer it is not";
-            let (asked, said) = (prober.see(USER_SPACES), prober.see(ASSISTANT_SPACES));
-            tally.broken(Evidence::differ(what, &asked, &said).with(Severity::Warning));
+        ] {
+            whitespace(tally, &prober.see(probe), word, who);
         }
     },
 };
 
-/// Whether the white space before and after a text arrived.
-fn whitespace(
-    tally: &mut Tally,
-    seen: &ProbeOutcome,
-    word: &str,
-    who: &str,
-) -> Option<(bool, bool)> {
+fn whitespace(tally: &mut Tally, seen: &ProbeOutcome, word: &str, who: &str) {
     let (Some(before), Some(after)) = (seen.before(word), seen.after(word)) else {
         tally.skip(seen.refusal());
-        return None;
+        return;
     };
     // A text within JSON has its white space escaped.
     let arrived = |text: &str, check: &dyn Fn(&str) -> bool| {
@@ -48,13 +37,11 @@ fn whitespace(
     let leads = arrived(SPACES, &|spaces| before.ends_with(spaces));
     let trails = arrived(SPACES_AFTER, &|spaces| after.starts_with(spaces));
     let where_not = match (leads, trails) {
+        (true, true) => return tally.holds(),
+        (false, false) => "around",
         (false, true) => "before",
         (true, false) => "after",
-        _ => "around",
     };
-    tally.demand(leads && trails, || {
-        let what = format!("white space {where_not} {who} is not as it was sent");
-        Evidence::one(what, seen)
-    });
-    Some((leads, trails))
+    let what = format!("white space {where_not} {who} is not as it was sent");
+    tally.broken(Evidence::one(what, seen));
 }

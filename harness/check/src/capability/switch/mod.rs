@@ -193,6 +193,15 @@ impl Switch {
     }
 }
 
+/// A template under each setting of its switches that gives prompts.
+pub(crate) fn set<'a, 't: 'a>(
+    switches: &'a [Switch],
+    prober: &'a Prober<'t>,
+) -> impl Iterator<Item = Prober<'t>> + 'a {
+    let settings = switches.iter().flat_map(Switch::settings);
+    settings.map(|setting| prober.with_setting(&setting))
+}
+
 #[cfg(test)]
 mod tests {
     use rolecall_core::{Dialect, Template};

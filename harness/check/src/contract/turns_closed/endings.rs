@@ -503,12 +503,11 @@ fn headings_alike(tally: &mut Tally, prober: &Prober<'_>) {
                 continue;
             };
             let gap = head.cut(token.len()..);
-            let is_asked = probes.len() == ASKED.len();
             let is_own = head.len() <= LONGEST && !head.to_lowercase().contains("quill");
             if !is_own || marks(head).next().is_some() {
                 continue;
             }
-            let is_right_before = gap.trim().is_empty() && is_asked;
+            let is_right_before = gap.trim().is_empty() && *probes == ASKED;
             let of = if is_right_before { "" } else { who };
             let mut alike = known.iter().filter(|one| one.0 == token && one.1 == of);
             let Some((.., usual)) = alike.next() else {
