@@ -37,7 +37,8 @@ pub(super) static CONTRACT: Contract = Contract {
                 object.refusal()
             );
             if shows_arguments(&spaced) {
-                tally.broken(Evidence::differ(what, &object, &spaced));
+                let evidence = Evidence::differ(what, &object, &spaced);
+                tally.broken(evidence.with(Severity::Error));
             }
             return;
         }
@@ -63,7 +64,11 @@ pub(super) static CONTRACT: Contract = Contract {
                 Severity::Warning
             };
             tally.demand_with(severity, is_alike, || {
-                let what = "arguments as a JSON text give another prompt than the object";
+                let what = if is_passed_on(&spaced) || !spaced.has("{{\"") {
+                    "arguments as a JSON text give another prompt than the object"
+                } else {
+                    "arguments as a JSON text stand in a second pair of braces"
+                };
                 Evidence::differ(what, &object, &spaced)
             });
         } else if shows_arguments(&object) || shows_arguments(&spaced) {

@@ -23,7 +23,8 @@ pub(super) static CONTRACT: Contract = Contract {
             match (text, call) {
                 (None, _) => tally.broken(broken("the text with a call is not in the prompt")),
                 (Some(_), None) => {
-                    tally.broken(broken("a call with a text is not in the prompt"));
+                    let what = "the call beside a text is not in the prompt, only the text";
+                    tally.broken(broken(what));
                 }
                 // A message does not say which of the two was first.
                 (Some(text), Some(call)) => {

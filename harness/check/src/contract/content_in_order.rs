@@ -33,8 +33,14 @@ pub(super) static CONTRACT: Contract = Contract {
                 } else {
                     Severity::Limitation
                 };
+                let is_moved = is_turn(first) && !is_turn(second);
                 tally.demand_with(severity, before < after, || {
-                    let what = format!("{} comes after {}", name(first), name(second));
+                    let (one, other) = (name(first), name(second));
+                    let what = if is_moved {
+                        format!("{other} is moved before {one}")
+                    } else {
+                        format!("{one} comes after {other}")
+                    };
                     Evidence::one(what, &seen).at(seen.find(first))
                 });
             }

@@ -5,6 +5,7 @@ use super::shared::prefix::{ANSWERED, continues, gone};
 use super::shared::purpose::{INSTRUCTS_LAST, instructs_last};
 use super::shared::reasoning::{is_for_glm, marks};
 use super::shared::spelling::{shown, spelt};
+use super::shared::tokens::end_of_answers;
 use crate::probe::catalogue::USER;
 use crate::probe::{ProbeOutcome, words};
 
@@ -32,6 +33,12 @@ pub(super) static CONTRACT: Contract = Contract {
             let is_lost = open.has(words::SYSTEM) && !finished.has(words::SYSTEM);
             if prober.dialect() == Dialect::Jinja && is_lost && finished.text().is_some() {
                 tally.skip("messages-kept reports that the system message is lost");
+                continue;
+            }
+            let closing = end_of_answers(prober);
+            let end = open.text().zip(closing.as_deref());
+            if end.is_some_and(|(text, closing)| text.trim_end().ends_with(closing)) {
+                tally.skip("open-model-turn reports that the prompt closes a turn");
                 continue;
             }
             let what = match gone(&open, &finished) {

@@ -5,8 +5,8 @@ use super::shared::messages::{CONVERSATIONS, name};
 use super::shared::purpose::is_for_one_message;
 use crate::probe::catalogue::{
     CALL_RESULT, CALL_RESULT_USER, CALL_TURN_USER, DEVELOPER_USER, IMAGE, LATE_SYSTEM, PARALLEL,
-    SYSTEM_ONLY, SYSTEM_TOOLS, SYSTEM_USER, SYSTEM_USER_ASSISTANT, TOOLS, TOOLS_TURN_USER_CLOSED,
-    TWO_SYSTEM, USER, USER_ASSISTANT_USER,
+    SYSTEM_CALL_RESULT, SYSTEM_ONLY, SYSTEM_TOOLS, SYSTEM_USER, SYSTEM_USER_ASSISTANT, TOOLS,
+    TOOLS_TURN_USER_CLOSED, TWO_SYSTEM, USER, USER_ASSISTANT_USER,
 };
 use crate::probe::input_style::open;
 use crate::probe::{Probe, words};
@@ -113,12 +113,13 @@ pub(super) static CONTRACT: Contract = Contract {
 
 /// Conversations with tools, in the same way. What is said next to a call and what a tool gave are
 /// for the contracts about tools.
-const WITH_TOOLS: [(Probe, &[&str]); 7] = [
+const WITH_TOOLS: [(Probe, &[&str]); 8] = [
     (TOOLS, &[words::USER]),
     (CALL_RESULT, &[words::USER]),
     (PARALLEL, &[words::USER]),
     (CALL_RESULT_USER, &[words::USER, words::SECOND_USER]),
     (SYSTEM_TOOLS, &[words::SYSTEM, words::USER]),
+    (SYSTEM_CALL_RESULT, &[words::SYSTEM, words::USER]),
     (
         TOOLS_TURN_USER_CLOSED,
         &[words::USER, words::ASSISTANT, words::SECOND_USER],

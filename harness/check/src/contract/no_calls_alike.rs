@@ -2,6 +2,7 @@ use rolecall_core::{Dialect, Outcome, Stage};
 
 use super::frame::{Contract, Evidence, Severity};
 use crate::probe::catalogue::{EMPTY_CALLS, NULL_CALLS, USER_ASSISTANT_USER};
+use crate::probe::words;
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "no-calls-alike",
@@ -32,6 +33,9 @@ pub(super) static CONTRACT: Contract = Contract {
             };
             tally.demand_with(severity, seen.outcome == without.outcome, || {
                 let how = match seen.text() {
+                    Some(_) if without.has(words::ASSISTANT) && !seen.has(words::ASSISTANT) => {
+                        "the answer is not in the prompt".to_owned()
+                    }
                     Some(_) => "it gives another prompt than an answer without calls".to_owned(),
                     None => seen.refusal(),
                 };

@@ -97,6 +97,9 @@ fn defaults(tally: &mut Tally, prober: &Prober<'_>) {
         let severity = severity.max(Severity::Warning);
         tally.broken(Evidence::one(what, &union).at(Some(place)).with(severity));
     }
+    // Between the types of a list of tools that is no JSON, it is a comment.
+    let is_json = text.contains(&format!("\"{}\"", words::TOOL));
+    let severity = if is_json { severity } else { Severity::Note };
     let is_printed = occurrences(text, "True") > occurrences(plain, "True");
     tally.demand_with(severity, !is_printed, || {
         let what = "a default that is true is in the prompt as `True`";

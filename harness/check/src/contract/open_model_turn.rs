@@ -5,11 +5,10 @@ use super::frame::{Contract, Evidence, Severity, Tally};
 use super::shared::prefix::{ANSWERED, Answered};
 use super::shared::reasoning::marks;
 use super::shared::spelling::{shown, spelt};
-use super::shared::tokens::{control_tokens, special_token};
+use super::shared::tokens::{control_tokens, end_of_answers, special_token};
 use crate::capability::{Capabilities, GenerationPrompt};
 use crate::probe::catalogue::{
-    CALL_RESULT, CALL_RESULT_ASSISTANT, CALL_WITH_TEXT, SYSTEM_USER, TWO_TURNS, USER,
-    USER_ASSISTANT_USER,
+    CALL_RESULT, CALL_RESULT_ASSISTANT, CALL_WITH_TEXT, SYSTEM_USER, USER, USER_ASSISTANT_USER,
 };
 use crate::probe::{Prober, words};
 
@@ -163,14 +162,6 @@ fn opening_in_go(prober: &Prober<'_>) -> Option<String> {
         .cut(tokens.last()?.len()..)
         .contains(char::is_alphanumeric);
     (tokens.len() > 1 || has_role).then(|| opening.to_owned())
-}
-
-/// The token that closes an answer, where another turn follows.
-fn end_of_answers(prober: &Prober<'_>) -> Option<String> {
-    let turns = prober.see(TWO_TURNS);
-    let following = turns.after(words::ASSISTANT)?.trim_start();
-    let token = control_tokens_in(following).next()?;
-    following.starts_with(token).then(|| token.to_owned())
 }
 
 /// Whether what a prompt adds to the same conversation begins as the opening of a model's turn

@@ -20,8 +20,14 @@ pub(super) static CONTRACT: Contract = Contract {
             if !seen.has(words::RESULT) {
                 tally.skip("results are not in the prompt");
             } else if let Some((plain, at, why)) = unread_around_result(prober) {
-                let what =
-                    format!("a result stands in text that begins as JSON and is none: {why}");
+                let is_quoted = plain
+                    .before(words::RESULT)
+                    .is_some_and(|text| text.ends_with('"'));
+                let what = if is_quoted {
+                    format!("a result stands in text that begins as JSON and is none: {why}")
+                } else {
+                    "a result that is a plain text stands in JSON without quotes".to_owned()
+                };
                 tally.broken(Evidence::one(what, &plain).at(Some(at..at + 1)));
             } else if let Some(at) = text.find(&quoted_result()) {
                 let after = text.cut(at + quoted_result().len()..);

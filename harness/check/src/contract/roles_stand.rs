@@ -10,7 +10,7 @@ pub(super) static CONTRACT: Contract = Contract {
     id: "roles-stand",
     meaning: "an answer is in the same turn with tools as without",
     guards_against: "a greeting of the assistant that ends up in the user's turn",
-    severity: Severity::Warning,
+    severity: Severity::Note,
     dialects: &Dialect::ALL,
     page: include_str!("roles_stand.md"),
     judge: |tally, prober, _| {

@@ -35,7 +35,8 @@ pub(super) static CONTRACT: Contract = Contract {
             let marked = prober.ask("marked", about, tokens.mark(&case));
             if let (Some(one), Some(other)) = (tally.text(&plain), tally.text(&marked)) {
                 tally.demand(one == without_marks(other), || {
-                    let what = format!("more changes than the tokens: {about}");
+                    let what =
+                        format!("`sanitize_control_tokens` changes more than the tokens: {about}");
                     Evidence::differ(what, &plain, &marked)
                 });
             }

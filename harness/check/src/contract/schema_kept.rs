@@ -2,6 +2,7 @@ use rolecall_core::{Case, Cut, Dialect};
 use serde_json::{Value, json};
 
 use super::frame::{Contract, Evidence, Severity, Tally};
+use super::shared::leaks::is_html;
 use crate::probe::catalogue::{QUOTED_TOOL, RICH_TOOL, TOOLS, quoted_about};
 use crate::probe::input_style::{open, tool};
 use crate::probe::{ProbeOutcome, Prober, words};
@@ -65,6 +66,9 @@ fn description_is_escaped(tally: &mut Tally, prober: &Prober<'_>) {
     let rest = text.cut(start.start..);
     let is_quoted = text.cut(..start.start).ends_with('"');
     let after = rest.strip_prefix(&quoted_about());
+    if is_html(&prober.see(TOOLS)) {
+        return tally.skip("no-repr-leak reports that tools are written as HTML");
+    }
     let what = if is_quoted && after.is_some_and(|after| after.starts_with('"')) {
         "a tool's description stands in quotes that the template writes, and a quote in it is not \
          escaped"

@@ -73,7 +73,7 @@ pub(super) static CONTRACT: Contract = Contract {
             ),
             (
                 CALL_RESULT,
-                words::RESULT,
+                words::FIRST_VALUE,
                 "any more when a result is there",
             ),
         ] {

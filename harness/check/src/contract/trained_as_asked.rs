@@ -67,8 +67,8 @@ fn is_as_asked(tally: &mut Tally, prober: &Prober<'_>, probe: &MaskedProbe) {
                     "the model writes an answer after its earlier reasoning, and in the whole \
                      conversation this reasoning is gone"
                 } else {
-                    "the prompt that asks for an answer opens reasoning, and in the whole \
-                     conversation the answer follows another text"
+                    "the prompt that asks for an answer ends with marks of reasoning, and in the \
+                     whole conversation the answer follows another text"
                 };
                 if !tally.is_reported(what) {
                     let evidence = Evidence::no_prefix(what, &open, whole);

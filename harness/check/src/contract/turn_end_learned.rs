@@ -97,6 +97,14 @@ fn turns_end(
                 && special_token(prober.template(), "eos_token").is_none()
             {
                 tally.skip("the template writes `eos_token`, and this token is not known");
+            } else if ends
+                .iter()
+                .any(|end| text.cut(written.clone()).contains(end))
+            {
+                tally.skip("the end of an answer is followed by more of its turn");
+            } else if name != "a call" && seen.asked.messages[turn.message]["tool_calls"].is_array()
+            {
+                tally.skip("a call beside the text goes on");
             } else {
                 tally.broken(unended(probe, written, name, ends));
             }

@@ -12,7 +12,7 @@ use super::shared::tokens::special_token;
 use crate::capability::GenerationPrompt;
 use crate::probe::catalogue::{SYSTEM_TURNS, TWO_TURNS, TWO_TURNS_USER_CLOSED};
 use crate::probe::{ProbeOutcome, Prober, words};
-use endings::end_alike;
+use endings::{end_alike, only_answers_end};
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "turns-closed",
@@ -180,12 +180,11 @@ fn turns_closed(tally: &mut Tally, prober: &Prober<'_>, opening: &str, seen: &Pr
         tally.skip("the prompts do not show how turns end");
         return;
     }
-    // In a few models only answers have an end.
-    let severity = if count(closing) < 2 && turns.first().is_some_and(|first| first.end != *closing)
-    {
-        Severity::Warning
-    } else {
-        Severity::Error
+    let ends_alone = count(closing) < 2 && turns.first().is_some_and(|first| first.end != *closing);
+    let severity = match ends_alone {
+        true if only_answers_end(prober) => Severity::Note,
+        true => Severity::Warning,
+        false => Severity::Error,
     };
     for turn in &turns {
         let is_closed = turn.between.contains(closing) || !opens(turn.end);

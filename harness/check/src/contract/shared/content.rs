@@ -32,10 +32,10 @@ pub(in crate::contract) fn part_handling(
         let mut marks = marks.iter();
         marks.any(|mark| parts.count(mark) > text.count(mark))
     };
-    Some(if one == other {
-        PartHandling::AsText
-    } else if !text.has(word) {
+    Some(if !text.has(word) {
         return None;
+    } else if one == other {
+        PartHandling::AsText
     } else if is_list() {
         PartHandling::AsList
     } else if !parts.has(word) {

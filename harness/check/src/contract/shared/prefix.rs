@@ -167,8 +167,8 @@ pub(in crate::contract) fn continues(
     } else if moves_along(one, other, at) {
         tally.broken(
             Evidence::no_prefix(
-                "the text at the last question moves on with it: models are trained this way, and a \
-                 prompt cache is valid only up to there",
+                "what the template writes at the last question moves on to the next one: models are \
+                 trained this way, and a prompt cache is valid only up to there",
                 first,
                 second,
             )

@@ -3,6 +3,9 @@
 use rolecall_answers::control_tokens::control_tokens_in;
 use rolecall_core::Template;
 
+use crate::probe::catalogue::TWO_TURNS;
+use crate::probe::{Prober, words};
+
 /// A special token of a template, if it is known and not empty.
 pub(in crate::contract) fn special_token<'t>(
     template: &'t Template,
@@ -23,4 +26,12 @@ pub(in crate::contract) fn control_tokens(text: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// The token that closes an answer, where another turn follows.
+pub(in crate::contract) fn end_of_answers(prober: &Prober<'_>) -> Option<String> {
+    let turns = prober.see(TWO_TURNS);
+    let following = turns.after(words::ASSISTANT)?.trim_start();
+    let token = control_tokens_in(following).next()?;
+    following.starts_with(token).then(|| token.to_owned())
 }

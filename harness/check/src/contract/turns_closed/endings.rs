@@ -155,7 +155,7 @@ fn is_content(text: &str) -> bool {
 }
 
 /// The conversations in which turns have to alternate.
-const EVERYWHERE: [Probe; 30] = [
+const EVERYWHERE: [Probe; 29] = [
     USER_ASSISTANT_USER,
     SYSTEM_USER,
     SYSTEM_USER_ASSISTANT,
@@ -169,7 +169,6 @@ const EVERYWHERE: [Probe; 30] = [
     CALL_RESULT,
     CALL_RESULT_ASSISTANT,
     CALL_TURN_USER,
-    CALL_WITH_TEXT,
     CALL_WITH_TEXT_ASSISTANT,
     SYSTEM_CALL_RESULT,
     SYSTEM_CALL_TURN,
@@ -229,9 +228,24 @@ fn answers_end_as_questions(tally: &mut Tally, prober: &Prober<'_>) {
         )),
         _ => return,
     };
-    tally.demand(what.is_none(), || {
+    let severity = if only_answers_end(prober) {
+        Severity::Note
+    } else {
+        Severity::Error
+    };
+    tally.demand_with(severity, what.is_none(), || {
         Evidence::one(what.unwrap_or_default(), &turns).at(turns.find(words::ASSISTANT))
     });
+}
+
+/// Whether system messages have no end either, and an opening of their own. Some models were trained with
+/// ends of answers only.
+pub(super) fn only_answers_end(prober: &Prober<'_>) -> bool {
+    let seen = prober.see(SYSTEM_USER);
+    let before = seen.before(words::SYSTEM).unwrap_or_default();
+    let own = control_tokens_in(before).next_back();
+    let next = tokens_between(&seen, words::SYSTEM, words::USER).unwrap_or_default();
+    own.is_some() && next.len() == 1 && own != next.first().copied()
 }
 
 /// If an answer ends with a token, a call does not end with a plain tag or with nothing. If a call
@@ -296,7 +310,7 @@ fn questions_end_alike(tally: &mut Tally, prober: &Prober<'_>) {
         if let Some(after) = after(&seen) {
             tally.demand(after.starts_with(token), || {
                 let what = format!(
-                    "`{token}` follows a question, but is not in {}",
+                    "`{token}` follows a question, and not the one in {}",
                     probe.about
                 );
                 Evidence::one(what, &seen).at(seen.find(words::USER))
