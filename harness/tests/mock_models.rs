@@ -194,55 +194,6 @@ fn kinds(lines: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn what_comes_back_is_measured_and_compared() {
-    let folder = suite();
-    let engine = engine("answers");
-    let update = [
-        "matrix",
-        "update",
-        "--roundtrip",
-        "rolecall-response",
-        &engine,
-    ];
-    let ran = folder.rolecall(&update);
-    assert_eq!(ran.code(), 0, "{}", ran.stderr());
-    has(
-        &ran.stdout(),
-        &[
-            "llama-server@b1-fake: 3 of 3 messages come back",
-            "rolecall-response@",
-        ],
-    );
-    let path = folder.path("snapshots/engines/roundtrip/llama-server@b1-fake.json");
-    let text = std::fs::read_to_string(&path).unwrap();
-    has(&text, &["\"counts\": {\"read-back\": 3}"]);
-    let ran = folder.rolecall(&["matrix", "--roundtrip"]);
-    has(&ran.stdout(), &["template", "llama-server", "3/3", "0/3"]);
-    let verify = |engine: &str| folder.rolecall(&["matrix", "verify", "--roundtrip", engine]);
-    let ran = verify(&engine);
-    assert_eq!(ran.code(), 0, "{}", ran.stdout());
-    has(&ran.stdout(), &["unchanged in 3 messages"]);
-    let ran = verify(&self::engine("drops-calls"));
-    assert_eq!(ran.code(), 1);
-    has(
-        &ran.stdout(),
-        &[
-            "t: was 3 read back; is 2 read back, 1 changed",
-            "+ changed: call: lost (1, answers/call#1)",
-        ],
-    );
-    // Nobody edits it by hand.
-    std::fs::write(&path, text.replace("\"back\": 3", "\"back\": 2")).unwrap();
-    has(
-        &folder.rolecall(&["lint"]).stdout(),
-        &["edited after it was written"],
-    );
-    let ran = folder.rolecall(&["matrix", "update", "--roundtrip", "rolecall-jinja"]);
-    assert_eq!(ran.code(), 2);
-    has(&ran.stderr(), &["`rolecall-jinja` reads no answers"]);
-}
-
-#[test]
 fn a_mock_model_is_a_model_that_rolecall_reads() {
     let folder = Folder::empty();
     let surroundings = Surroundings {

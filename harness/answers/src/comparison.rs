@@ -54,11 +54,6 @@ impl Verdict {
         }
     }
 
-    /// Whether the message is as it was meant, but perhaps for white space.
-    pub fn is_back(self) -> bool {
-        self <= Verdict::ButForWhiteSpace
-    }
-
     /// Whether the reader is to blame.
     pub fn is_fault(self) -> bool {
         (Verdict::Changed..=Verdict::NotAsked).contains(&self)

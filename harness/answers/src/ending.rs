@@ -63,11 +63,11 @@ impl EndTokens {
         Form::ALL.into_iter().filter_map(form).collect()
     }
 
-    /// One form of a text, as a reader gets it that gets only one. A turn that nothing ends is whole:
-    /// a server passes it to its parsers so, which otherwise stops at the end token.
-    pub fn one<'t>(&self, text: &'t str, form: Form) -> (Form, &'t str) {
-        let found = self.form(text, form);
-        found.map_or((Form::Whole, text), |found| (form, found))
+    /// A text as a server passes it to its parsers: up to the end token, at which it stops. A turn that
+    /// nothing ends is whole.
+    pub fn bare<'t>(&self, text: &'t str) -> (Form, &'t str) {
+        let found = self.form(text, Form::Bare);
+        found.map_or((Form::Whole, text), |found| (Form::Bare, found))
     }
 
     /// The end token of a text, the longest that fits.
@@ -116,7 +116,7 @@ mod tests {
             // An end token inside of the text ends nothing.
             ("a<|eot_id|> b<|eom_id|>", Form::Bare, "a<|eot_id|> b"),
         ] {
-            assert_eq!(tokens.one(text, Form::Bare), (form, served), "{text}");
+            assert_eq!(tokens.bare(text), (form, served), "{text}");
         }
     }
 

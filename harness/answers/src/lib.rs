@@ -42,6 +42,4 @@ pub mod reduction;
 
 pub mod draft;
 
-pub mod recipient;
-
 pub mod mock_model;

@@ -1,6 +1,5 @@
 //! The reader of this process, and readers for a declared response template.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -118,7 +117,7 @@ fn options<'a>(answer: &Answer<'a>) -> Options<'a> {
 /// Reads the answers of one chat template with its response template.
 pub struct DeclaredReader<'r> {
     pub reader: &'r dyn AnswerReader,
-    pub response_template: Cow<'r, Value>,
+    pub response_template: &'r Value,
     /// Whether the reader gets answers as a server does.
     pub is_server: bool,
 }
@@ -128,7 +127,7 @@ impl<'r> DeclaredReader<'r> {
     pub fn new(reader: &'r dyn AnswerReader, response_template: &'r Value) -> DeclaredReader<'r> {
         DeclaredReader {
             reader,
-            response_template: Cow::Borrowed(response_template),
+            response_template,
             is_server: false,
         }
     }
@@ -136,11 +135,11 @@ impl<'r> DeclaredReader<'r> {
 
 impl TemplateReader for DeclaredReader<'_> {
     fn read(&self, answer: &Answer<'_>, _: &Map<String, Value>) -> ReadOutcome {
-        self.reader.read(&self.response_template, answer)
+        self.reader.read(self.response_template, answer)
     }
 
     fn read_streamed(&self, answer: &Answer<'_>) -> Option<ReadOutcome> {
-        self.reader.read_streamed(&self.response_template, answer)
+        self.reader.read_streamed(self.response_template, answer)
     }
 
     fn is_server(&self) -> bool {

@@ -8,11 +8,11 @@ use rolecall_core::{
     Answer, AnswerReader, Case, CaseId, Engine, Outcome, ReadOutcome, Template, TemplateReader,
 };
 use rolecall_front::program::FrontProgram;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::comparison::{Difference, Verdict, compare};
 use crate::ending::Form;
-use crate::meaning::{Call, Meaning};
+use crate::meaning::Meaning;
 use crate::reader::DeclaredReader;
 use crate::written::{Writer, Written, WrittenAnswer, variables};
 
@@ -115,7 +115,7 @@ pub fn read_all_with<'c>(
 }
 
 /// The cases that a writer writes, each once: not those for other fronts.
-pub(crate) fn of_dialect<'c>(
+fn of_dialect<'c>(
     writer: &Writer<'_, '_>,
     cases: impl IntoIterator<Item = &'c Case>,
 ) -> impl Iterator<Item = &'c Case> {
@@ -135,26 +135,11 @@ pub fn contained_case(
     guard::contained(&part, read).unwrap_or_default()
 }
 
-/// Reads all answers of a case.
+/// Reads all answers of a case, in all forms, or as servers get them.
 pub fn read_case<'w>(
     writer: &'w Writer<'_, '_>,
     reader: &'w dyn TemplateReader,
     case: &'w Case,
-) -> impl Iterator<Item = MessageReading> + 'w {
-    read_forms(
-        writer,
-        reader,
-        case,
-        reader.is_server().then_some(Form::Bare),
-    )
-}
-
-/// Reads all answers of a case in one form, or in all.
-pub fn read_forms<'w>(
-    writer: &'w Writer<'_, '_>,
-    reader: &'w dyn TemplateReader,
-    case: &'w Case,
-    form: Option<Form>,
 ) -> impl Iterator<Item = MessageReading> + 'w {
     writer.answers(case).map(move |answer| {
         let task = match Task::of(case, answer) {
@@ -179,9 +164,10 @@ pub fn read_forms<'w>(
             }
         };
         let tokens = &writer.end_tokens;
-        let forms = match form {
-            Some(form) => vec![tokens.one(&task.text, form)],
-            None => tokens.forms(&task.text),
+        let forms = if reader.is_server() {
+            vec![tokens.bare(&task.text)]
+        } else {
+            tokens.forms(&task.text)
         };
         let read = forms.into_iter().map(read).collect();
         task.read(read)
@@ -244,7 +230,7 @@ impl<'c> Task<'c> {
         let tasks = of_dialect(writer, cases.iter().copied()).flat_map(|case| {
             writer.answers(case).map(move |answer| {
                 let mut task = Task::of(case, answer)?;
-                let (_, served) = writer.end_tokens.one(&task.text, Form::Bare);
+                let (_, served) = writer.end_tokens.bare(&task.text);
                 task.text = served.to_owned();
                 Ok(task)
             })
@@ -364,26 +350,5 @@ impl MessageReading {
     /// Whether the reader is to blame for something.
     pub fn is_fault(&self) -> bool {
         self.verdict().is_fault() || self.is_streamed_otherwise()
-    }
-
-    /// Whether all that is meant is in the text: then even a reader that finds nothing has lost
-    /// nothing that the template does not write.
-    pub fn is_whole(&self) -> bool {
-        let Some(form) = self.forms().first() else {
-            return false;
-        };
-        let (_, differences) = compare(&self.meant, &Meaning::default(), &form.text);
-        let empty = |call: &Call| Call {
-            arguments: Value::Object(Map::new()),
-            ..call.clone()
-        };
-        // Without calls to compare with, arguments are not looked at.
-        let nothing = Meaning {
-            calls: self.meant.calls.iter().map(empty).collect(),
-            ..Meaning::default()
-        };
-        let (_, arguments) = compare(&self.meant, &nothing, &form.text);
-        let mut all = differences.iter().chain(&arguments);
-        !all.any(|it| it.is_not_written)
     }
 }

@@ -647,10 +647,6 @@ pub(crate) struct MeasuringArguments {
     /// of a measured engine: then its version and its constructs stay as they are
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) results: Vec<PathBuf>,
-    /// Measure what comes back of answers instead. The engines are rolecall-response, references and
-    /// programs that read answers, and servers to start, such as 'llama-server=llama-server'
-    #[arg(long, conflicts_with = "results")]
-    pub(crate) roundtrip: bool,
     /// Threads to render on; default: one a core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
@@ -664,9 +660,6 @@ pub(crate) struct ShownArguments {
     /// Engines to show in detail: NAME, or NAME@VERSION; default: a table of all
     #[arg(value_name = "ENGINE")]
     pub(crate) engines: Vec<String>,
-    /// Show who reads back which template's answers
-    #[arg(long, conflicts_with_all = ["engines", "format", "all"])]
-    pub(crate) roundtrip: bool,
     /// Show all differences, not only the most common ones
     #[arg(long)]
     pub(crate) all: bool,

@@ -136,7 +136,7 @@ fn answer(error: &clap::Error) -> u8 {
 }
 
 /// The names that commands and options had, and those that they have now.
-const RENAMED: [(&str, &str); 14] = [
+const RENAMED: [(&str, &str); 15] = [
     ("man", "help COMMAND"),
     ("parity", "diff A B"),
     ("puppet", "mock-model"),
@@ -148,6 +148,10 @@ const RENAMED: [(&str, &str); 14] = [
     ("--prove", "lint FILE --templates TEMPLATE"),
     ("--read-back", "--roundtrip"),
     ("--recorded", "roundtrip --cases FILE"),
+    (
+        "--roundtrip",
+        "roundtrip --engine READER`, or `run --roundtrip",
+    ),
     ("trust", "--allow-engines"),
     ("--twins", "diff A B"),
     ("--write-recorded", "roundtrip --all"),

@@ -1,23 +1,17 @@
-//! The parsed answers of a suite's templates, which `run` holds, `accept` and `review` accept, and
-//! `matrix` measures.
+//! The parsed answers of a suite's templates, which `run` holds, and `accept` and `review` accept.
 
 use rayon::prelude::*;
 use rolecall_answers::reader::OwnReader;
 use rolecall_answers::reading::{MessageReading, read_all};
-use rolecall_answers::recipient::Recipient;
-use rolecall_answers::written::Writer;
 use rolecall_core::{Case, Engine, Template};
-use rolecall_front::program::FrontProgram;
 use rolecall_io::protocol::ProtocolEngine;
 use rolecall_suite::expectations::Expectations;
-use rolecall_suite::measurement::roundtrip::Subject;
 use rolecall_suite::recording::Updates;
 use rolecall_suite::roundtrip::{SuiteReadings, hold, read_each};
 use rolecall_suite::suite::{Pair, Suite};
 use rolecall_suite::workspace::known::KnownSuite;
 
 use crate::cards::whole;
-use crate::report::progress::Progress;
 
 use crate::failure::Failure;
 use crate::session::Session;
@@ -122,27 +116,4 @@ impl<'s> ReferenceReadings<'s> {
     pub(crate) fn verify(&self, suite: &Suite, expectations: &Expectations) -> SuiteReadings {
         hold(suite, expectations, &self.0)
     }
-}
-
-/// What comes back of the answers of each template, from somebody who reads them.
-pub(crate) fn ask<'s>(
-    session: &Session,
-    recipient: &dyn Recipient,
-    subjects: &[Subject<'s>],
-    what: &str,
-) -> Result<Vec<(&'s Template, Vec<MessageReading>)>, Failure> {
-    let runner = session.own_runner()?;
-    let progress = Progress::new(subjects.len(), what, "templates");
-    let step = progress.step();
-    let ask = |subject: &Subject<'s>| {
-        let engine = session.engines.for_dialect(subject.template.dialect);
-        let program = FrontProgram::load(engine, subject.template);
-        let messages = recipient.returned(&Writer::new(&program), &subject.cases);
-        step();
-        (subject.template, messages)
-    };
-    // Where each template has its own server, a thread only waits for the answers.
-    let all = runner.on_its_threads(|| subjects.par_iter().map(ask).collect());
-    progress.clear();
-    Ok(all)
 }

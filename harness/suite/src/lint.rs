@@ -51,7 +51,6 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
     self::divergences(suite, &accepted, &records, &divergences, &mut findings);
     findings.extend(known_defects::unknown_contracts(&suite.templates));
     findings.extend(measurement::problems(layout));
-    findings.extend(measurement::roundtrip::problems(layout));
     cases(layout, suite, &mut findings);
     drafts(layout, &mut findings);
     // Only the published suite has to have these.

@@ -1,4 +1,4 @@
-//! What came back of messages from a recipient of answers: for people, and as JSON Lines.
+//! What came back of messages from a server: for people, and as JSON Lines.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -7,7 +7,6 @@ use minijinja::{Value, context};
 use rolecall_answers::cause::{self, essence};
 use rolecall_answers::comparison::{Difference, Verdict};
 use rolecall_answers::reading::{FormReading, MessageReading, Unread};
-use rolecall_answers::recipient::Recipient;
 use rolecall_answers::transcript::Counts;
 use rolecall_core::{Cut, Template};
 use serde_json::Value as Json;
@@ -26,7 +25,7 @@ const LONGEST: usize = 160;
 /// `is_whole` all of these.
 pub fn write(
     out: &mut dyn Write,
-    recipient: &dyn Recipient,
+    (server, version): (&str, &str),
     origin: &str,
     all: &[(&Template, Vec<MessageReading>)],
     is_whole: bool,
@@ -36,7 +35,7 @@ pub fn write(
     let words = words.map(|(verdict, count)| format!("{} {verdict}", thousands(count)));
     text!(out, include_str!("roundtrip_servers.txt"), {
         templates => all.iter().map(|(one, of)| template(one.name.as_str(), of, is_whole)).collect::<Value>(),
-        name => format!("{} {}", recipient.name(), recipient.version()).trim(),
+        name => format!("{server} {version}").trim(),
         origin,
         total => all.iter().map(|(_, messages)| messages.len()).sum::<usize>(),
         words => words.collect::<Vec<_>>(),
@@ -163,7 +162,7 @@ document! {
     /// One line's object: what came back of a message.
     #[cfg_attr(feature = "schema", schemars(rename = "ReturnedMessage"))]
     pub struct ReturnedLine<'l> from (
-        template: &'l str, message: &'l MessageReading, recipient: &'l dyn Recipient,
+        template: &'l str, message: &'l MessageReading, server: (&'l str, &'l str),
     ) with {
         let form = message.forms().first();
         let differences = form.map_or(&[][..], |form| &form.differences);
@@ -178,9 +177,9 @@ document! {
         /// The index of the message in its case.
         index: usize = message.id.index,
         /// Who read the answer.
-        recipient: &'l str = recipient.name(),
+        recipient: &'l str = server.0,
         /// The recipient's version.
-        version: &'l str = recipient.version(),
+        version: &'l str = server.1,
         /// What came back: `read-back`, `white-space`, `not-written`, `changed`, `forbidden`, `refused`,
         /// `failed`, `not-asked`, `untested`, `not-continuing` or `without-prompt`.
         returned: &'static str = message.verdict().key(),
@@ -217,12 +216,12 @@ document! {
 /// Writes a line for each message.
 pub fn write_lines(
     out: &mut dyn Write,
-    recipient: &dyn Recipient,
+    server: (&str, &str),
     all: &[(&Template, Vec<MessageReading>)],
 ) -> io::Result<()> {
     for (template, messages) in all {
         for message in messages {
-            let line = ReturnedLine::of(template.name.as_str(), message, recipient);
+            let line = ReturnedLine::of(template.name.as_str(), message, server);
             serde_json::to_writer(&mut *out, &line)?;
             writeln!(out)?;
         }

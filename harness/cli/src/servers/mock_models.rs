@@ -1,4 +1,4 @@
-//! A whole server as a recipient: it renders its own prompt, a mock model writes the answer, and the
+//! A whole server as a reader of answers: it renders its own prompt, a mock model writes the answer, and the
 //! server reads it.
 //!
 //! All texts of a template are in one model, so that one start of the server is enough. Only a text
@@ -13,7 +13,6 @@ use rolecall_answers::comparison::Verdict;
 use rolecall_answers::meaning::Meaning;
 use rolecall_answers::mock_model::model::{BIAS, Line, MockModel, Surroundings};
 use rolecall_answers::reading::{MessageReading, Task};
-use rolecall_answers::recipient::Recipient;
 use rolecall_answers::written::Writer;
 use rolecall_core::{Case, Moment, Outcome, ReadOutcome, Template, Variable};
 use rolecall_front::engines::Engines;
@@ -218,18 +217,14 @@ impl ServerProgram {
             _ => None,
         }
     }
-}
 
-impl Recipient for ServerProgram {
-    fn name(&self) -> &str {
-        KIND
+    /// Its name and its version. The version is known when it has answered.
+    pub fn identity(&self) -> (&str, &str) {
+        (KIND, self.version.get().map_or("", String::as_str))
     }
 
-    fn version(&self) -> &str {
-        self.version.get().map_or("", String::as_str)
-    }
-
-    fn returned(&self, writer: &Writer<'_, '_>, cases: &[&Case]) -> Vec<MessageReading> {
+    /// What comes back of the answers that a template writes in some cases.
+    pub fn returned(&self, writer: &Writer<'_, '_>, cases: &[&Case]) -> Vec<MessageReading> {
         let template = writer.template();
         let tasks = Task::all(writer, cases);
         let mut done: BTreeMap<usize, MessageReading> = BTreeMap::new();

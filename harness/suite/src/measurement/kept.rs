@@ -12,32 +12,13 @@ use rolecall_core::naming::is_portable;
 use rolecall_core::owner::is_ours;
 use rolecall_core::problem::Problem;
 use rolecall_core::rows;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-/// A measurement that is kept in a file. It is the value that the file holds.
-pub trait Kept: Serialize + DeserializeOwned {
-    /// The folder below that of all measurements; empty for none.
-    const FOLDER: &'static str;
-    /// What it is in words, and what to do if nothing names it.
-    const WHAT: &'static str;
-    const UNNAMED: &'static str;
+use super::results::Measurement;
 
-    /// Who was measured.
-    fn identity(&self) -> &Identity;
-
-    /// Counts what can be counted, and puts everything into the order of files.
-    fn settle(&mut self);
-
-    /// Whether both say the same, apart from what changes from run to run.
-    fn is_same(&self, other: &Self) -> bool;
-
+impl Measurement {
     /// The name of who was measured, with the version: as in the names of files, and in options.
-    fn name(&self) -> String {
-        let Identity {
-            engine, version, ..
-        } = self.identity();
-        format!("{engine}@{version}")
+    pub fn name(&self) -> String {
+        format!("{}@{}", self.engine.engine, self.engine.version)
     }
 
     /// The file's text.
@@ -45,30 +26,32 @@ pub trait Kept: Serialize + DeserializeOwned {
         checked(&rows::text(self))
     }
 
-    fn read(path: &Path) -> Result<Self, Problem> {
-        let read = json::read(path, &read_text(path)?, Self::WHAT);
-        let mut kept: Self = read.map_err(|problem| problem.help(help()))?;
+    fn read(path: &Path) -> Result<Measurement, Problem> {
+        let read = json::read(path, &read_text(path)?, "the measurement of an engine");
+        let mut kept: Measurement = read.map_err(|problem| problem.help(help()))?;
         kept.settle();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let identity = kept.identity();
-        if file_name(identity).as_deref() == Some(&*name) {
+        if file_name(&kept.engine).as_deref() == Some(&*name) {
             return Ok(kept);
         }
-        let message = format!("the measurement of {identity}, in a file with another name");
+        let message = format!(
+            "the measurement of {}, in a file with another name",
+            kept.engine
+        );
         Err(Problem::new(path, message).help(help()))
     }
 
     /// Writes the file into a suite, or over the built-in suite into the user's folder. Returns its
     /// path, and whether it changed.
-    fn write(&self, layout: &Layout) -> Result<(PathBuf, bool), Problem> {
+    pub fn write(&self, layout: &Layout) -> Result<(PathBuf, bool), Problem> {
         let (folder, within) = own_folder(layout);
-        let folder = folder.join(Self::FOLDER);
-        let name = file_name(self.identity()).ok_or_else(|| {
+        let name = file_name(&self.engine).ok_or_else(|| {
             let message = format!("{} cannot be the name of a file", self.name());
-            Problem::new(&folder, message).help(Self::UNNAMED)
+            Problem::new(&folder, message)
+                .help("an engine says its name and its version in the first answer of the protocol")
         })?;
         let path = folder.join(name);
-        if Self::read(&path).is_ok_and(|kept| kept.is_same(self)) {
+        if Measurement::read(&path).is_ok_and(|kept| kept.is_same(self)) {
             return Ok((path, false));
         }
         write(&within, &path, self.text())?;
@@ -105,17 +88,8 @@ fn checked(whole: &str) -> String {
 }
 
 /// The folder of the measurements of a suite.
-pub fn folder(layout: &Layout) -> PathBuf {
+fn folder(layout: &Layout) -> PathBuf {
     layout.snapshots().join("engines")
-}
-
-/// The folder below, for the measurements of what comes back of answers.
-pub const ROUNDTRIP: &str = "roundtrip";
-
-/// Whether a path in a folder of measurements is another one's.
-fn is_other(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    is_draft(&name) || name == ROUNDTRIP
 }
 
 /// The folder of measurements over the built-in suite, which itself is not written to.
@@ -148,24 +122,23 @@ fn own_folder(layout: &Layout) -> (PathBuf, PathBuf) {
     }
 }
 
-/// All measurements of a kind over a suite, by name, and the problems with the files that cannot be
+/// All measurements over a suite, by name, and the problems with the files that cannot be
 /// read. Those over the built-in suite are the built-in ones and the user's: of one engine the user's.
-pub fn all<K: Kept>(layout: &Layout) -> (Vec<K>, Vec<Problem>) {
-    let (mut kept, mut problems) = read_folder::<K>(&folder(layout));
+pub fn read_all(layout: &Layout) -> (Vec<Measurement>, Vec<Problem>) {
+    let (mut kept, mut problems) = read_folder(&folder(layout));
     if layout.is_read_only() {
-        let (own, of_own) = read_folder::<K>(&own_folder(layout).0);
+        let (own, of_own) = read_folder(&own_folder(layout).0);
         kept.retain(|one| own.iter().all(|other| other.name() != one.name()));
         kept.extend(own);
         problems.extend(of_own);
     }
-    kept.sort_by_key(K::name);
+    kept.sort_by_key(Measurement::name);
     (kept, problems)
 }
 
-/// The problems with the files of a suite's measurements of a kind. A measurement that is out of date
-/// is none.
-pub fn problems<K: Kept>(layout: &Layout) -> Vec<Problem> {
-    let problem = |path: PathBuf| match K::read(&path) {
+/// The problems with the files of a suite's measurements. A measurement that is out of date is none.
+pub fn problems(layout: &Layout) -> Vec<Problem> {
+    let problem = |path: PathBuf| match Measurement::read(&path) {
         Err(problem) => Some(problem),
         Ok(kept) if read_text(&path).ok() != Some(kept.text()) => {
             let message = "edited after it was written";
@@ -173,17 +146,17 @@ pub fn problems<K: Kept>(layout: &Layout) -> Vec<Problem> {
         }
         Ok(_) => None,
     };
-    paths::<K>(&folder(layout))
+    paths(&folder(layout))
         .into_iter()
         .filter_map(problem)
         .collect()
 }
 
-fn read_folder<K: Kept>(folder: &Path) -> (Vec<K>, Vec<Problem>) {
+fn read_folder(folder: &Path) -> (Vec<Measurement>, Vec<Problem>) {
     let mut kept = Vec::new();
     let mut problems = Vec::new();
-    for path in paths::<K>(folder) {
-        match K::read(&path) {
+    for path in paths(folder) {
+        match Measurement::read(&path) {
             Ok(one) => kept.push(one),
             Err(problem) => problems.push(problem),
         }
@@ -191,11 +164,18 @@ fn read_folder<K: Kept>(folder: &Path) -> (Vec<K>, Vec<Problem>) {
     (kept, problems)
 }
 
-fn paths<K: Kept>(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder.join(K::FOLDER));
+fn paths(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder);
     let paths = entries.into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = paths.map(|entry| entry.path()).collect();
-    paths.retain(|path| !is_other(path));
+    // Earlier versions kept other measurements in a folder below.
+    let name = |path: &Path| {
+        path.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    paths.retain(|path| !path.is_dir() && !is_draft(&name(path)));
     paths.sort();
     paths
 }
@@ -205,9 +185,4 @@ fn help() -> String {
         "it is written by `{}`, never by hand",
         invocation::command("matrix update")
     )
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes it so
-pub fn is_zero(count: &usize) -> bool {
-    *count == 0
 }

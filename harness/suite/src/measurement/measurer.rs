@@ -6,7 +6,6 @@ use std::time::Duration;
 use rolecall_core::{Dialect, Outcome, OutcomeKind, Stage};
 
 use super::difference;
-use super::kept::Kept as _;
 use super::results::{ConstructResults, DifferenceGroup, DifferingPair, Measurement, PartResult};
 use super::suite_version::SuiteVersion;
 use crate::cause::{self, Cause, Groups, cut};

@@ -11,7 +11,6 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::kept::{Kept, is_zero};
 use super::suite_version::SuiteVersion;
 
 /// An engine's results over a suite.
@@ -247,17 +246,9 @@ impl PartResult {
     }
 }
 
-impl Kept for Measurement {
-    const FOLDER: &'static str = "";
-    const WHAT: &'static str = "the measurement of an engine";
-    const UNNAMED: &'static str =
-        "an engine says its name and its version in the first answer of the protocol";
-
-    fn identity(&self) -> &Identity {
-        &self.engine
-    }
-
-    fn is_same(&self, other: &Measurement) -> bool {
+impl Measurement {
+    /// Whether both say the same, apart from what changes from run to run.
+    pub fn is_same(&self, other: &Measurement) -> bool {
         let timeless = |one: &Measurement| Measurement {
             pairs_per_second: 0,
             deaths: 0,
@@ -266,7 +257,8 @@ impl Kept for Measurement {
         timeless(self) == timeless(other)
     }
 
-    fn settle(&mut self) {
+    /// Counts what can be counted, and puts everything into the order of files.
+    pub(super) fn settle(&mut self) {
         if let Some(constructs) = &mut self.constructs {
             // Files have their names without the dialect.
             let whole = |name: String| {
@@ -294,9 +286,7 @@ impl Kept for Measurement {
         self.agreement = shares.into_iter().collect();
         self.checksum = Fingerprint::of("");
     }
-}
 
-impl Measurement {
     /// How many templates load.
     pub fn loaded(&self) -> Share {
         let refused = self.templates.values();
@@ -399,4 +389,9 @@ impl Measurement {
             .filter(|(_, pair)| is_counted(&pair.template) && is_of(pair.expected));
         Share::of(all, differ.count())
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes it so
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

@@ -2,8 +2,6 @@
 
 pub mod report;
 
-pub mod roundtrip;
-
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -17,7 +15,6 @@ use rolecall_front::front::Front;
 use rolecall_suite::construct::ConstructTable;
 use rolecall_suite::divergence::Divergences;
 use rolecall_suite::layout::Layout;
-use rolecall_suite::measurement::kept::Kept;
 use rolecall_suite::measurement::matrix::Matrix;
 use rolecall_suite::measurement::{self, Measurement, Measurer, SuiteVersion};
 use rolecall_suite::reference::Identity;
@@ -28,21 +25,12 @@ use rolecall_suite::workspace::known::KnownSuite;
 
 use crate::args::{MatrixArguments, MatrixCommand, MeasuringArguments, ShownArguments};
 use crate::engines::{self, ChosenEngine};
-use roundtrip as roundtrip_matrix;
-
 use crate::failure::{Failure, Status, report_problems, tell};
 use crate::session::Session;
 use crate::{home, inputs};
 
 pub(crate) fn execute(arguments: &MatrixArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     match &arguments.command {
-        Some(MatrixCommand::Update(arguments)) if arguments.roundtrip => {
-            roundtrip_matrix::update(arguments, out)
-        }
-        Some(MatrixCommand::Verify(arguments)) if arguments.roundtrip => {
-            roundtrip_matrix::verify(arguments, out)
-        }
-        None if arguments.shown.roundtrip => roundtrip_matrix::show(&shown_layout()?, out),
         Some(MatrixCommand::Update(arguments)) => update(arguments, out),
         Some(MatrixCommand::Verify(arguments)) => verify(arguments, out),
         None => show(&arguments.shown, out),

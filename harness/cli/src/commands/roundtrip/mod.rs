@@ -3,7 +3,6 @@
 
 pub mod report;
 
-use std::borrow::Cow;
 use std::io::Write;
 
 use crate::report::counted;
@@ -172,7 +171,7 @@ fn declared<'t>(
     let read = templates.into_iter().filter_map(|template| {
         let reader = DeclaredReader {
             reader,
-            response_template: Cow::Borrowed(template.response_template.as_ref()?),
+            response_template: template.response_template.as_ref()?,
             is_server,
         };
         Some(Read {

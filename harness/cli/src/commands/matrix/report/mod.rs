@@ -10,14 +10,9 @@ mod updated;
 
 mod json;
 
-mod roundtrip;
-
 pub use detail::write_detail;
 pub use json::MatrixDocument;
 pub use json::write_json;
-pub use roundtrip::write_roundtrip;
-pub use roundtrip::write_roundtrip_updated;
-pub use roundtrip::write_roundtrip_verified;
 pub use table::write_table;
 pub use updated::write_updated;
 pub use updated::write_verified;

@@ -7,7 +7,6 @@ use minijinja::{Value, context};
 use crate::commands::matrix::report::parts::{deaths, figure};
 use crate::report::style::{QUIET, Styled};
 use crate::report::text::{text, written};
-use rolecall_suite::measurement::kept::Kept;
 use rolecall_suite::measurement::matrix::Matrix;
 use rolecall_suite::measurement::{Measurement, Share};
 

@@ -8,7 +8,6 @@ use minijinja::{Value, context};
 use crate::commands::matrix::report::parts::{deaths, source, words, write_names};
 use crate::report::text::{text, written};
 use rolecall_suite::construct::ConstructTable;
-use rolecall_suite::measurement::kept::Kept;
 use rolecall_suite::measurement::{Changes, Measurement};
 
 /// How many constructs to name.
