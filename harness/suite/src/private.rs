@@ -50,8 +50,6 @@ enum Check {
     #[default]
     Whole,
     Password,
-    Account,
-    Card,
     Telephone,
     Ipv4,
     Ipv6,
@@ -76,47 +74,6 @@ fn password(text: &str) -> Option<Range<usize>> {
     let is_kind = KINDS.iter().any(|kind| text.eq_ignore_ascii_case(kind));
     let is_mask = text.chars().all(|c| !c.is_alphanumeric()) || text.starts_with(['$', '%']);
     (!is_kind && !is_mask).then_some(0..text.len())
-}
-
-/// The beginning of a text that is an IBAN by its check digits. Words may follow it.
-fn account(text: &str) -> Option<Range<usize>> {
-    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
-    let ends: Vec<usize> = ends.collect();
-    ends.into_iter().rev().find_map(|end| {
-        let plain: Vec<char> = text
-            .cut(..end)
-            .chars()
-            .filter(char::is_ascii_alphanumeric)
-            .collect();
-        let is_next = text
-            .cut(end..)
-            .starts_with(|c: char| c.is_ascii_alphanumeric());
-        if plain.len() < 15 || is_next {
-            return None;
-        }
-        let (begin, rest) = plain.split_at_checked(4)?;
-        let digits = rest.iter().chain(begin);
-        let rest = digits
-            .filter_map(|c| c.to_digit(36))
-            .fold(0, |rest, digit| {
-                let shift = if digit < 10 { 10 } else { 100 };
-                (rest * shift + digit) % 97
-            });
-        (rest == 1).then_some(0..end)
-    })
-}
-
-/// A card's number by its check digit. Other numbers are as long.
-fn card(text: &str) -> Option<Range<usize>> {
-    let digits = text.chars().rev().filter_map(|c| c.to_digit(10));
-    let sum: u32 = digits
-        .enumerate()
-        .map(|(at, digit)| match (at % 2, digit * 2) {
-            (0, _) => digit,
-            (_, double) => double / 10 + double % 10,
-        })
-        .sum();
-    (sum.is_multiple_of(10) && text.starts_with(['3', '4', '5', '6'])).then_some(0..text.len())
 }
 
 /// A telephone number by the count of its digits.
@@ -154,8 +111,6 @@ impl Kind {
             let part = match self.check {
                 Check::Whole => Some(0..text.len()),
                 Check::Password => password(text),
-                Check::Account => account(text),
-                Check::Card => card(text),
                 Check::Telephone => telephone(text),
                 Check::Ipv4 => ipv4(text),
                 Check::Ipv6 => ipv6(text),
@@ -274,7 +229,7 @@ mod tests {
 
     #[test]
     fn every_pattern_can_be_read() {
-        assert_eq!(KINDS.len(), 20);
+        assert_eq!(KINDS.len(), 19);
     }
 
     /// What a text has of each kind.
