@@ -6,7 +6,7 @@ pub mod trace;
 
 pub mod probe;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::report::{clean, difference, problems, screen, transcripts};
@@ -109,10 +109,10 @@ fn show_pair(
             pair.template.dialect
         )));
     };
-    match (arguments.diff, arguments.reference) {
-        (false, _) => show_outcome(arguments, &pair, &rendered.outcome, out),
-        (true, true) => diff_from_reference(arguments, inputs, &pair, &rendered.outcome, out),
-        (true, false) => diff_from_accepted(arguments, inputs, &pair, &rendered.outcome, out),
+    if arguments.diff {
+        diff(arguments, inputs, &pair, &rendered.outcome, out)
+    } else {
+        show_outcome(arguments, &pair, &rendered.outcome, out)
     }
 }
 
@@ -155,64 +155,51 @@ fn load(
     Ok((inputs, name))
 }
 
-fn diff_from_reference(
+/// What differs from the recorded outcome, or from the accepted one.
+fn diff(
     arguments: &ShowArguments,
     inputs: &Workspace,
     pair: &Pair<'_>,
     outcome: &Outcome,
     out: &mut dyn Write,
 ) -> Result<Status, Failure> {
-    let reference = recorded(inputs, pair, arguments)?;
-    if RecordedAnswer::of(&reference).is_some_and(|answer| answer.agrees(outcome)) {
-        let name = Reference::of(pair.template.dialect).name;
-        transcripts::write_agreement(out, name)?;
-        return Ok(Status::Fine);
-    }
-    let [expected, found] = [&reference, outcome].map(transcript::encode);
-    write_diff(arguments, out, &Diff::new(&expected, &found))?;
-    Ok(Status::Nonconforming)
-}
-
-fn diff_from_accepted(
-    arguments: &ShowArguments,
-    inputs: &Workspace,
-    pair: &Pair<'_>,
-    outcome: &Outcome,
-    out: &mut dyn Write,
-) -> Result<Status, Failure> {
-    let Some(expectations) = inputs.expectations(&[*pair])? else {
-        return Err(Failure::Request(format!(
-            "{} no snapshots to differ from",
-            outside(arguments)
-        )));
-    };
-    let accepted = expectations.snapshots.family_of(pair);
-    match accepted.compare(pair, outcome) {
-        SnapshotStatus::Same => {
-            transcripts::write_accepted(out, accepted.path())?;
-            Ok(Status::Fine)
+    let expected = if arguments.reference {
+        let reference = recorded(inputs, pair, arguments)?;
+        if RecordedAnswer::of(&reference).is_some_and(|answer| answer.agrees(outcome)) {
+            let name = Reference::of(pair.template.dialect).name;
+            transcripts::write_agreement(out, name)?;
+            return Ok(Status::Fine);
         }
-        SnapshotStatus::New => {
-            let message = "nothing was accepted yet for this pair";
-            Err(Problem::new(accepted.path(), message)
-                .help(invocation::review())
-                .into())
-        }
-        SnapshotStatus::Unreadable(problem) => Err(problem.into()),
-        SnapshotStatus::Changed(accepted) => {
-            let found = transcript::encode(outcome);
-            write_diff(arguments, out, &Diff::new(&accepted, &found))?;
-            Ok(Status::Nonconforming)
-        }
-    }
-}
-
-fn write_diff(arguments: &ShowArguments, out: &mut dyn Write, diff: &Diff) -> io::Result<()> {
-    if arguments.all {
-        difference::write_whole_diff(out, diff, "")
+        transcript::encode(&reference)
     } else {
-        difference::write_diff(out, diff, "")
+        let Some(expectations) = inputs.expectations(&[*pair])? else {
+            return Err(Failure::Request(format!(
+                "{} no snapshots to differ from",
+                outside(arguments)
+            )));
+        };
+        let accepted = expectations.snapshots.family_of(pair);
+        match accepted.compare(pair, outcome) {
+            SnapshotStatus::Same => {
+                transcripts::write_accepted(out, accepted.path())?;
+                return Ok(Status::Fine);
+            }
+            SnapshotStatus::New => {
+                let message = "nothing was accepted yet for this pair";
+                let problem = Problem::new(accepted.path(), message);
+                return Err(problem.help(invocation::review()).into());
+            }
+            SnapshotStatus::Unreadable(problem) => return Err(problem.into()),
+            SnapshotStatus::Changed(accepted) => accepted,
+        }
+    };
+    let diff = Diff::new(&expected, &transcript::encode(outcome));
+    if arguments.all {
+        difference::write_whole_diff(out, &diff, "")?;
+    } else {
+        difference::write_diff(out, &diff, "")?;
     }
+    Ok(Status::Nonconforming)
 }
 
 fn show_outcome(
