@@ -28,7 +28,7 @@ use crate::data::Data;
 use common::{CASES, FILTERS, front};
 pub(crate) use common::{
     DialectArguments, FrontArguments, LimitsArguments, RenderingArguments, SelectionArguments,
-    SetArguments, ShardArguments, SourceArguments, SubjectArguments,
+    SetArguments, SourceArguments, SubjectArguments,
 };
 
 use formats::{CARDS, COMPARISONS, COVERAGE, DOCUMENTS, OUTCOMES, RUNS, format};
@@ -279,22 +279,16 @@ pub(crate) struct RunArguments {
     /// or a command line (repeatable, one for each dialect)
     #[arg(long, value_name = "ENGINE", add = ArgValueCompleter::new(completion::engines))]
     pub(crate) against: Vec<String>,
-    #[command(flatten)]
-    pub(crate) shard: ShardArguments,
-    /// Render nothing, and judge saved results: files that `run` or `render` printed with `--format
-    /// jsonl` (the parts of a run, each pair in one of them); filters come before
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["engine", "shard"])]
-    pub(crate) results: Vec<PathBuf>,
     /// Test a whole server, prompt and parser: it renders its prompt, a model writes the text that
     /// the template gives a message, and the server reads it. --engine names the program, such as
     /// 'llama-server=llama-server'; default: the cases answer*/* with all Jinja templates
-    #[arg(long, requires = "engine", conflicts_with_all = ["against", "shard", "results", "html", "pairs", "watch"])]
+    #[arg(long, requires = "engine", conflicts_with_all = ["against", "html", "pairs", "watch"])]
     pub(crate) roundtrip: bool,
     /// Also write a page with everything: one file that needs no network
     #[arg(long, value_name = "FILE", value_hint = WRITTEN)]
     pub(crate) html: Option<PathBuf>,
     /// Run only the pairs that failed in the last run, with the same engine; all of them if none did
-    #[arg(long, conflicts_with_all = ["against", "results"])]
+    #[arg(long, conflicts_with = "against")]
     pub(crate) last_failed: bool,
     /// Print the outcome of every pair, not only the summary
     #[arg(long)]
@@ -326,8 +320,6 @@ pub(crate) struct RenderArguments {
     pub(crate) dialect: DialectArguments,
     #[command(flatten)]
     pub(crate) rendering: RenderingArguments,
-    #[command(flatten)]
-    pub(crate) shard: ShardArguments,
     /// Fail if a pair gives no prompt
     #[arg(long)]
     pub(crate) fail: bool,
@@ -642,11 +634,6 @@ pub(crate) struct MeasuringArguments {
     /// set up, or command lines of programs that speak the engine protocol
     #[arg(value_name = "ENGINE", required = true, add = ArgValueCompleter::new(completion::engines))]
     pub(crate) engines: Vec<String>,
-    /// Take the pairs from files that `run --engine ENGINE --shard K/N --format jsonl` printed (all
-    /// parts), and ask the engine only for the constructs. ENGINE comes before, and may be the name
-    /// of a measured engine: then its version and its constructs stay as they are
-    #[arg(long, value_name = "FILE", num_args = 1..)]
-    pub(crate) results: Vec<PathBuf>,
     /// Threads to render on; default: one a core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,

@@ -8,14 +8,12 @@ use crate::report::diagnostic::died;
 use crate::servers::{Credentials, Server, ServerName};
 use rolecall_core::file::is_there;
 use rolecall_core::invocation;
-use rolecall_core::problem::{misspelt, shown, shown_path, with_did_you_mean};
+use rolecall_core::problem::{misspelt, shown, with_did_you_mean};
 use rolecall_core::{Engine, TemplateReader};
 use rolecall_front::engines::Engines;
 use rolecall_io::protocol::{DeathCount, ProtocolEngine, ProtocolLimits};
 use rolecall_suite::reference::Reference;
-use rolecall_suite::replay::Replay;
 use rolecall_suite::saved_run::SavedRun;
-use rolecall_suite::suite::Suite;
 
 use crate::allowed::{self, is_own_checkout};
 use crate::failure::{Failure, complain};
@@ -28,7 +26,6 @@ pub(crate) enum ChosenEngine<'e> {
     Program(Box<ProtocolEngine>),
     #[cfg(feature = "fetch")]
     Server(Server),
-    Replay(Replay),
 }
 
 impl ChosenEngine<'_> {
@@ -38,7 +35,6 @@ impl ChosenEngine<'_> {
             ChosenEngine::Program(program) => program.as_ref(),
             #[cfg(feature = "fetch")]
             ChosenEngine::Server(server) => server,
-            ChosenEngine::Replay(replay) => replay,
         }
     }
 
@@ -46,7 +42,7 @@ impl ChosenEngine<'_> {
     pub(crate) fn program(&self) -> Option<&ProtocolEngine> {
         match self {
             ChosenEngine::Program(program) => Some(program),
-            ChosenEngine::InProcess(_) | ChosenEngine::Replay(_) => None,
+            ChosenEngine::InProcess(_) => None,
             #[cfg(feature = "fetch")]
             ChosenEngine::Server(_) => None,
         }
@@ -65,7 +61,7 @@ impl ChosenEngine<'_> {
 
     /// Whether the engine is outside of this process, which makes it slow.
     pub(crate) fn is_slow(&self) -> bool {
-        !matches!(self, ChosenEngine::InProcess(_) | ChosenEngine::Replay(_))
+        !matches!(self, ChosenEngine::InProcess(_))
     }
 }
 
@@ -236,22 +232,6 @@ pub(crate) fn unknown(engines: &Engines, name: &str) -> Failure {
     ))
 }
 
-/// The engines whose results are in files.
-pub(crate) fn replayed(
-    files: &[PathBuf],
-    suite: &Suite,
-) -> Result<Vec<ChosenEngine<'static>>, Failure> {
-    if let Some(missing) = files.iter().find(|file| !is_there(file)) {
-        return Err(Failure::Request(format!(
-            "{}: no such file\n  everything after `--results` is a file with saved results: \
-             filters and engines come before it",
-            shown_path(missing)
-        )));
-    }
-    let replays = Replay::read(files, suite)?;
-    Ok(replays.into_iter().map(ChosenEngine::Replay).collect())
-}
-
 /// The engines of the `rolecall.toml` around the current folder.
 pub(crate) fn configured<'e>(
     engines: &'e Engines,
@@ -291,7 +271,7 @@ pub(crate) fn words(text: &str, limits: &ChosenLimits) -> Result<Vec<String>, Fa
     let engines = limits.engines();
     if SavedRun::is_one(Path::new(text)) {
         return Err(Failure::Request(format!(
-            "{} has saved results, and is no engine\n  such files come after `--results`",
+            "{} has saved results, and is no engine\n  `diff A B` compares two such files",
             shown(text)
         )));
     }

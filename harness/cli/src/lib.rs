@@ -136,7 +136,7 @@ fn answer(error: &clap::Error) -> u8 {
 }
 
 /// The names that commands and options had, and those that they have now.
-const RENAMED: [(&str, &str); 15] = [
+const RENAMED: [(&str, &str); 17] = [
     ("man", "help COMMAND"),
     ("parity", "diff A B"),
     ("puppet", "mock-model"),
@@ -152,6 +152,8 @@ const RENAMED: [(&str, &str); 15] = [
         "--roundtrip",
         "roundtrip --engine READER`, or `run --roundtrip",
     ),
+    ("--results", "diff A B"),
+    ("--shard", "run FILTER…"),
     ("trust", "--allow-engines"),
     ("--twins", "diff A B"),
     ("--write-recorded", "roundtrip --all"),

@@ -2,7 +2,6 @@
 //! most commands share: the pairs with a front, and reports on problems with the inputs.
 
 use std::collections::{HashMap, HashSet};
-use std::path::PathBuf;
 
 use crate::report::counted;
 use rayon::prelude::*;
@@ -102,18 +101,6 @@ impl Session {
     ) -> Result<Runner<'e>, Failure> {
         let chosen: Vec<&dyn Engine> = chosen.iter().map(ChosenEngine::engine).collect();
         Ok(Runner::new(&self.engines, &chosen, self.jobs)?)
-    }
-
-    /// The engines of the user's saved results, or else the chosen ones.
-    pub(crate) fn replayed_or_chosen(
-        &self,
-        results: &[PathBuf],
-        suite: &Suite,
-    ) -> Result<Vec<ChosenEngine<'_>>, Failure> {
-        match results {
-            [] => self.chosen(),
-            files => engines::replayed(files, suite),
-        }
     }
 
     /// The only dialect in use; `chosen` are the engines in use.

@@ -27,8 +27,6 @@ pub mod untested;
 
 pub mod selection;
 
-pub mod shard;
-
 pub mod construct;
 
 pub mod reference;
@@ -64,8 +62,6 @@ pub mod roundtrip;
 pub mod proof;
 
 pub mod saved_run;
-
-pub mod replay;
 
 pub mod comparison;
 

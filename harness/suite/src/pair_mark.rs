@@ -82,18 +82,3 @@ pub fn shared<'s>(pairs: &[Pair<'s>], suite: &Suite) -> PairNames<'s> {
     }
     shared
 }
-
-impl PairMark {
-    /// What has changed since a mark was made, in words. Nothing if it is the same.
-    pub fn changed_since(&self, before: &PairMark) -> Option<&'static str> {
-        if self.template != before.template {
-            Some("the template has changed")
-        } else if self.settings != before.settings {
-            Some("the template's special tokens or variables have changed")
-        } else if self.case != before.case {
-            Some("the case has changed")
-        } else {
-            None
-        }
-    }
-}

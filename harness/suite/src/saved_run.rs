@@ -11,7 +11,6 @@ use rolecall_core::Outcome;
 use rolecall_io::outcome_json::{InvalidOutcome, OutcomeJson};
 use serde::Deserialize;
 
-use crate::pair_mark::PairMark;
 use rolecall_core::file::open_file;
 use rolecall_core::json;
 use rolecall_core::problem::{Location, Position, Problem};
@@ -35,16 +34,6 @@ pub struct SavedRun {
 pub struct SavedOutcome {
     pub template: Arc<str>,
     pub case: String,
-    /// The engine's name; empty if the file does not have it.
-    pub engine: Arc<str>,
-    /// The engine's version; empty if the file does not have it.
-    pub version: Arc<str>,
-    /// The front's name; empty if the file does not have it.
-    pub front: Arc<str>,
-    /// The template and the case that were rendered, if the file has them. Files of early versions
-    /// have not.
-    pub mark: Option<PairMark>,
-    pub line: usize,
     pub outcome: Outcome,
 }
 
@@ -53,13 +42,6 @@ pub struct SavedOutcome {
 struct SavedLine {
     template: String,
     case: String,
-    #[serde(default)]
-    engine: String,
-    #[serde(default)]
-    version: String,
-    #[serde(default)]
-    front: String,
-    sha256: Option<PairMark>,
     outcome: String,
 }
 
@@ -168,11 +150,6 @@ impl SavedRun {
             run.lines.push(SavedOutcome {
                 template: names.shared(written.template),
                 case: written.case,
-                engine: names.shared(written.engine),
-                version: names.shared(written.version),
-                front: names.shared(written.front),
-                mark: written.sha256,
-                line: number,
                 outcome,
             });
         }

@@ -387,8 +387,6 @@ const PLACES: [Place; 17] = [
         &[
             &["diff", "a.jsonl", "b.jsonl"],
             &["diff", "a.jsonl", "wrong.jsonl"],
-            &["run", "--results", "a.jsonl"],
-            &["run", "--results", "a.jsonl", "--templates", "t.jinja"],
         ],
     ),
     (

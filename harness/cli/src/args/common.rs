@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::report::counted;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use rolecall_core::Dialect;
@@ -10,12 +9,9 @@ use rolecall_core::problem::with_did_you_mean;
 use rolecall_front::front::{Front, UnknownFront};
 use rolecall_io::settings::Settings;
 use rolecall_suite::selection::Filter;
-use rolecall_suite::shard::Shard;
-use rolecall_suite::suite::Pair;
 use serde_json::Value;
 
 use crate::completion;
-use crate::failure::Failure;
 use crate::limits::ChosenLimits;
 
 /// How a filter is written.
@@ -165,39 +161,6 @@ pub(crate) struct DialectArguments {
     /// Use only templates of this dialect, jinja or go; with --engine the default is the engine's
     #[arg(long = "dialect", value_name = "DIALECT", value_parser = dialect, add = ArgValueCompleter::new(completion::dialects))]
     pub(crate) only: Option<Dialect>,
-}
-
-/// Which part of the pairs.
-#[derive(Debug, Args)]
-pub(crate) struct ShardArguments {
-    /// Render only the K-th of N parts of about the same size, so that several machines can share a
-    /// run; `run --results` puts the parts together
-    #[arg(long, value_name = "K/N")]
-    pub(crate) shard: Option<Shard>,
-}
-
-impl ShardArguments {
-    /// The pairs of the chosen part, or all of them if none is chosen. A part without a pair is an
-    /// error: it would pass whatever the templates do.
-    pub(crate) fn of<'s>(&self, pairs: Vec<Pair<'s>>) -> Result<Vec<Pair<'s>>, Failure> {
-        let Some(shard) = self.shard else {
-            return Ok(pairs);
-        };
-        let all = pairs.len();
-        let pairs = shard.of(pairs);
-        if pairs.is_empty() {
-            let all = counted(all, "pair", "pairs");
-            return Err(Failure::Request(format!(
-                "part {shard} is empty: the run has only {all}\n  cut the run into fewer parts"
-            )));
-        }
-        Ok(pairs)
-    }
-
-    /// The chosen part, unless it is everything.
-    pub(crate) fn part(&self) -> Option<Shard> {
-        self.shard.filter(|shard| !shard.is_whole())
-    }
 }
 
 fn dialect(name: &str) -> Result<Dialect, String> {

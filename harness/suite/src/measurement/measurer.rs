@@ -142,13 +142,6 @@ impl Measurer {
         self.measurement.deaths = count;
     }
 
-    /// Takes the results for the constructs and the speed from an earlier measurement of the same
-    /// engine, which is not asked now.
-    pub fn keep_rest(&mut self, earlier: &Measurement) {
-        self.measurement.constructs.clone_from(&earlier.constructs);
-        self.measurement.pairs_per_second = earlier.pairs_per_second;
-    }
-
     /// The finished measurement. `pairs` and `elapsed` give the speed, unless there are none.
     ///
     /// # Errors

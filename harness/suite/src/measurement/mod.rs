@@ -6,11 +6,11 @@
 //! nothing has to run when somebody looks at them. The file also has the SHA-256 of the suite's
 //! parts, so that reports can say what has changed since the measurement.
 
-mod kept;
-
 mod suite_version;
 
 mod results;
+
+mod kept;
 
 mod difference;
 

@@ -3,14 +3,14 @@
 pub mod report;
 
 use std::io::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::report::format::Format;
 use crate::report::progress::Progress;
 use rolecall_core::file::is_there;
 use rolecall_core::invocation;
 use rolecall_core::problem::with_did_you_mean;
-use rolecall_core::{Dialect, Outcome};
+use rolecall_core::{Dialect, Engine, Outcome};
 use rolecall_front::front::Front;
 use rolecall_suite::construct::ConstructTable;
 use rolecall_suite::divergence::Divergences;
@@ -95,117 +95,26 @@ fn matrix_of(known: &KnownSuite<'_>) -> Result<Matrix, Failure> {
     Ok(matrix)
 }
 
-/// What is measured: an engine that is asked, or one that was measured before and is not asked.
-struct Subject<'e> {
-    identity: Identity,
-    dialect: Dialect,
-    engine: Option<ChosenEngine<'e>>,
-    /// The measurement by whose name the user chose the engine.
-    row: Option<Measurement>,
-}
-
-impl<'e> Subject<'e> {
-    /// The engine with a name. If nobody can start one of that name, but the table has a row for it
-    /// and the user has its saved results, it is the engine of that row.
-    fn find(
-        known: &KnownSuite<'_>,
-        session: &'e Session,
-        name: &str,
-        arguments: &MeasuringArguments,
-    ) -> Result<Subject<'e>, Failure> {
-        let unknown = match session.open(name) {
-            Ok(choice) => {
-                let engine = choice.engine();
-                return Ok(Subject {
-                    identity: Identity::of(engine),
-                    dialect: engine.dialect(),
-                    engine: Some(choice),
-                    row: None,
-                });
-            }
-            Err(unknown) => unknown,
-        };
-        let matrix = matrix_of(known)?;
-        match find_all(&matrix, name).as_deref() {
-            Ok([]) | Err(_) => Err(unknown),
-            Ok([row]) => Subject::of_row(known, name, row, arguments),
-            Ok(several) => {
-                let names: Vec<String> = several.iter().map(|row| row.name()).collect();
-                Err(Failure::Request(format!(
-                    "`{name}` was measured in several versions: name one of {}",
-                    names.join(", ")
-                )))
-            }
-        }
+/// The pairs of an engine's dialect. An error if it cannot be measured by them.
+fn pairs<'s>(engine: &dyn Engine, suite: &'s Suite) -> Result<Vec<Pair<'s>>, Failure> {
+    let (identity, dialect) = (Identity::of(engine), engine.dialect());
+    if measurement::file_name(&identity).is_none() {
+        return Err(Failure::Request(format!(
+            "the engine calls itself `{}` in version `{}`, which cannot be the name of a file\n  \
+             what is kept of an engine is named by both, as it says them in its first answer",
+            identity.engine, identity.version
+        )));
     }
-
-    /// The pairs of its dialect. An error if it cannot be measured by them.
-    fn pairs<'s>(&self, suite: &'s Suite) -> Result<Vec<Pair<'s>>, Failure> {
-        let Subject {
-            identity, dialect, ..
-        } = self;
-        if measurement::file_name(identity).is_none() {
-            return Err(Failure::Request(format!(
-                "the engine calls itself `{}` in version `{}`, which cannot be the name of a \
-                 file\n  what is kept of an engine is named by both, as it says them in its first \
-                 answer",
-                identity.engine, identity.version
-            )));
-        }
-        let pairs = suite.pairs();
-        let pairs: Vec<Pair<'_>> = pairs
-            .filter(|pair| pair.template.dialect == *dialect)
-            .collect();
-        if pairs.is_empty() {
-            return Err(Failure::Request(format!(
-                "nothing is asked: {identity} renders {dialect} templates, and the suite has none"
-            )));
-        }
-        Ok(pairs)
+    let pairs = suite.pairs();
+    let pairs: Vec<Pair<'_>> = pairs
+        .filter(|pair| pair.template.dialect == dialect)
+        .collect();
+    if pairs.is_empty() {
+        return Err(Failure::Request(format!(
+            "nothing is asked: {identity} renders {dialect} templates, and the suite has none"
+        )));
     }
-
-    /// Adds to a measurement what is known without a render.
-    fn finish(&self, measuring: &mut Measurer) {
-        if let Some(choice) = &self.engine {
-            measuring.set_deaths(choice.engine().deaths().count);
-        }
-        if let Some(row) = &self.row {
-            tell(&format!(
-                "{} is not asked: its version, its constructs and its speed are those of its row",
-                row.name()
-            ));
-            measuring.keep_rest(row);
-        }
-    }
-
-    /// The engine of a row, with saved results.
-    fn of_row(
-        known: &KnownSuite<'_>,
-        name: &str,
-        row: &Measurement,
-        arguments: &MeasuringArguments,
-    ) -> Result<Subject<'e>, Failure> {
-        if arguments.results.is_empty() {
-            return Err(Failure::Request(format!(
-                "`{name}` was measured, but its program is not known\n  name the engine by its \
-                 command line, such as 'node adapter.mjs', or its saved results with `--results`"
-            )));
-        }
-        let constructs = constructs(known.layout, row.dialect)?;
-        let now = suite_version(known, constructs.as_ref(), row.dialect);
-        if now.constructs != row.suite().constructs {
-            return Err(Failure::Request(format!(
-                "the table of constructs has changed since `{name}` was measured\n  name the engine \
-                 by its command line, such as 'node adapter.mjs', so that it can be asked for them"
-            )));
-        }
-        Ok(Subject {
-            identity: row.engine.clone(),
-            dialect: row.dialect,
-            engine: None,
-            row: Some(row.clone()),
-        })
-    }
+    Ok(pairs)
 }
 
 /// Asks an engine for all pairs of its dialect.
@@ -215,35 +124,29 @@ fn measure(
     arguments: &MeasuringArguments,
 ) -> Result<Measurement, Failure> {
     let session = Session::new(&arguments.limits, arguments.jobs);
-    let subject = Subject::find(known, &session, name, arguments)?;
-    let dialect = subject.dialect;
-    let pairs = subject.pairs(known.suite)?;
+    let choice = session.open(name)?;
+    let engine = choice.engine();
+    let dialect = engine.dialect();
+    let pairs = pairs(engine, known.suite)?;
     let constructs = constructs(known.layout, dialect)?;
     let version = suite_version(known, constructs.as_ref(), dialect);
-    let mut measuring = Measurer::new(subject.identity.clone(), dialect, version);
-    let asked = subject.engine.as_ref().and(constructs.as_ref());
-    let rows = asked.map_or(0, |table| ROUNDS * table.rows.len());
-    let replayed = replayed(known, arguments, &subject.identity, dialect)?;
-    let what = format!("asking {}", subject.identity.engine);
+    let mut measuring = Measurer::new(Identity::of(engine), dialect, version);
+    let rows = constructs
+        .as_ref()
+        .map_or(0, |table| ROUNDS * table.rows.len());
+    let what = format!("asking {}", engine.name());
     let progress = Progress::new(pairs.len() + rows, &what, "pairs");
-    let mut speed = None;
-    if let Some(choice) = replayed.as_ref().or(subject.engine.as_ref()) {
-        let elapsed = compare(known, &session, choice, &pairs, &mut measuring, &progress)?;
-        // The speed comes only from pairs that the engine renders now.
-        speed = replayed.is_none().then_some((pairs.len(), elapsed));
-    }
-    if let (Some(choice), Some(table)) = (&subject.engine, asked) {
-        let runner = session.runner(std::slice::from_ref(choice))?;
+    let elapsed = compare(known, &session, &choice, &pairs, &mut measuring, &progress)?;
+    if let Some(table) = &constructs {
+        let runner = session.runner(std::slice::from_ref(&choice))?;
         let runner = runner.with_progress(progress.step());
-        let start = Instant::now();
         let rounds = std::iter::repeat_with(|| outcomes(&runner, table));
         measuring.add_constructs(table, &rounds.take(ROUNDS).collect::<Vec<_>>());
-        speed = speed.or(Some((rows, start.elapsed())));
     }
     progress.clear();
-    subject.finish(&mut measuring);
-    let (count, elapsed) = speed.unwrap_or_default();
-    measuring.finish(count, elapsed).map_err(Failure::Request)
+    measuring.set_deaths(engine.deaths().count);
+    let measured = measuring.finish(pairs.len(), elapsed);
+    measured.map_err(Failure::Request)
 }
 
 /// Renders pairs with an engine, and adds how they compare with the records. Returns how long it
@@ -272,30 +175,6 @@ fn compare(
     let runner = runner.with_progress(progress.step());
     let ran = runner.compare_each(pairs, &expected, |compared| measuring.add(&compared));
     Ok(ran.elapsed)
-}
-
-/// The saved results of an engine, if the user names files with them.
-fn replayed(
-    known: &KnownSuite<'_>,
-    arguments: &MeasuringArguments,
-    identity: &Identity,
-    dialect: Dialect,
-) -> Result<Option<ChosenEngine<'static>>, Failure> {
-    if arguments.results.is_empty() {
-        return Ok(None);
-    }
-    let replayed = engines::replayed(&arguments.results, known.suite)?;
-    let mut of_engine = replayed.into_iter().filter(|choice| {
-        let of = choice.engine();
-        of.name() == identity.engine && of.dialect() == dialect
-    });
-    let found = of_engine.next();
-    found.map(Some).ok_or_else(|| {
-        Failure::Request(format!(
-            "the files have no results of `{}`\n  with --results one engine is measured at a time",
-            identity.engine
-        ))
-    })
 }
 
 /// How often an engine is asked for each construct. minijinja, for one, finds the key `true` in a dict

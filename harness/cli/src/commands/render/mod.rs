@@ -39,7 +39,6 @@ pub(crate) fn execute(arguments: &RenderArguments, out: &mut dyn Write) -> Resul
     let pairs = session::after(front, one.pairs(selected)?)?;
     #[cfg(feature = "fetch")]
     let pairs = served::pairs(pairs, session.asked(&chosen), front)?;
-    let pairs = arguments.shard.of(pairs)?;
     if arguments.raw && pairs.len() != 1 {
         return Err(Failure::Request(format!(
             "--raw is for one prompt, and there are {}\n  name one template and one conversation",

@@ -27,7 +27,7 @@ impl LastFailed {
     /// What is known of a suite and the engine that the user names. `None` without a suite or a cache.
     pub(crate) fn of(layout: Option<&Layout>, arguments: &RunArguments) -> Option<LastFailed> {
         // Only the suite's own records say what is wrong.
-        if !arguments.against.is_empty() || !arguments.results.is_empty() {
+        if !arguments.against.is_empty() {
             return None;
         }
         // The root of a suite in the current folder is an empty path.

@@ -64,7 +64,7 @@ pub(crate) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
     let is_recorded = inputs.is_own && arguments.against.is_empty() && !is_served;
     let is_elsewhere = !is_recorded && session::use_front(arguments.front.name, &mut inputs.suite);
     let session = Session::of(&arguments.rendering);
-    let chosen = session.replayed_or_chosen(&arguments.results, &inputs.suite)?;
+    let chosen = session.chosen()?;
     let others = arguments.against.iter().map(|name| session.open(name));
     let others: Vec<ChosenEngine<'_>> = others.collect::<Result<_, Failure>>()?;
     let run = Run {
@@ -73,7 +73,6 @@ pub(crate) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<S
         inputs: &inputs,
         chosen: &chosen,
         others: others.iter().map(ChosenEngine::engine).collect(),
-        is_others: is_others(arguments, &session.engines, &chosen),
         is_elsewhere,
         no_divergences: Divergences::default(),
     };
@@ -89,8 +88,6 @@ struct Run<'r> {
     chosen: &'r [ChosenEngine<'r>],
     /// The engines that give the verdicts instead of the records.
     others: Vec<&'r dyn Engine>,
-    /// Whether the results come from other engines than the default ones.
-    is_others: bool,
     /// Whether some templates have another front than their own.
     is_elsewhere: bool,
     no_divergences: Divergences,
@@ -137,12 +134,12 @@ impl<'r> Run<'r> {
         progress.clear();
         let mut results = results?;
         if let Some(known) = known.filter(|_| !self.is_elsewhere) {
-            if !self.is_others {
+            if !self.is_others() {
                 of_models.extend(results.hold(known, &known.pairs(&pairs), self.session)?);
             }
             // What cannot be read is not gone.
             if is_sound {
-                results.find_unnoticed(known, &pairs, self.is_others)?;
+                results.find_unnoticed(known, &pairs, self.is_others())?;
             }
         }
         let status = Status::of(
@@ -164,13 +161,18 @@ impl<'r> Run<'r> {
             groups: &groups,
             input: &input,
             unread: &unread(&runner, &results.conclusion),
-            origin: &origin(self.arguments, self.inputs, left),
+            origin: &origin(self.inputs, left),
             reference_names: reference_names.as_deref(),
             is_recorded: is_recorded_truth(&truth),
             engine: self.arguments.rendering.engine.as_deref(),
         };
         self.report(&report, &results, page, &runner, &pairs, out)?;
         Ok(status)
+    }
+
+    /// Whether the results come from another engine than the default ones.
+    fn is_others(&self) -> bool {
+        self.arguments.rendering.engine.is_some()
     }
 
     /// The external program that the user chose.
@@ -194,8 +196,7 @@ impl<'r> Run<'r> {
             let verdict = html::verdict::of_run(report, &engines_of(runner, pairs));
             page::write(path, |out| page.write(out, &verdict))?;
         }
-        let is_replay = self.is_others && !arguments.results.is_empty();
-        let is_other = is_replay || self.program().is_some();
+        let is_other = self.program().is_some();
         let mut errors = clean::messages();
         let reported: &mut dyn Write = if arguments.format == Format::Human {
             &mut *out
@@ -241,7 +242,7 @@ impl<'r> Run<'r> {
     {
         let arguments = self.arguments;
         // Snapshots do not hold for another engine or another front.
-        let checked = known.filter(|_| !self.is_elsewhere && !self.is_others);
+        let checked = known.filter(|_| !self.is_elsewhere && !self.is_others());
         let expected = Expected {
             accepted: checked.map(|known| Acceptance {
                 suite: known.suite,
@@ -287,13 +288,7 @@ impl<'r> Run<'r> {
         let pairs = session::after(arguments.front.name, one.pairs(selected)?)?;
         #[cfg(feature = "fetch")]
         let pairs = served::pairs(pairs, self.session.asked(self.chosen), arguments.front.name)?;
-        let pairs = with_dialects(pairs, &self.others)?;
-        if arguments.results.is_empty() {
-            arguments.shard.of(pairs)
-        } else {
-            let replays: Vec<&dyn Engine> = self.chosen.iter().map(ChosenEngine::engine).collect();
-            with_dialects(pairs, &replays)
-        }
+        with_dialects(pairs, &self.others)
     }
 
     /// A page of the run's results, with the cards of its templates, and the problems of files that
@@ -371,21 +366,13 @@ fn add_new(input: &mut Vec<Problem>, found: Vec<Problem>) -> Result<(), Failure>
     Ok(())
 }
 
-/// Where templates and cases come from, and which part of them is run, in words. Says what a part
-/// leaves out. `left` counts the pairs that `--last-failed` leaves out.
-fn origin(arguments: &RunArguments, inputs: &Workspace, left: usize) -> String {
-    let pairs = counted(left, "pair that did not fail", "pairs that did not fail");
-    match arguments.shard.part() {
-        _ if left > 0 => format!("{}, without {pairs} in the last run", inputs.origin),
-        Some(part) => {
-            tell(
-                "what is gone from the suite, report cards and bases are looked at when `run \
-                 --results` puts all parts together",
-            );
-            format!("{}, part {part}", inputs.origin)
-        }
-        None => inputs.origin.clone(),
+/// Where templates and cases come from, in words. `left` counts the pairs that `--last-failed` leaves out.
+fn origin(inputs: &Workspace, left: usize) -> String {
+    if left == 0 {
+        return inputs.origin.clone();
     }
+    let pairs = counted(left, "pair that did not fail", "pairs that did not fail");
+    format!("{}, without {pairs} in the last run", inputs.origin)
 }
 
 /// The templates that no engine can read.
@@ -400,9 +387,7 @@ fn unread<'s>(runner: &Runner<'_>, conclusion: &Conclusion<'s>) -> Vec<Diagnosti
 
 /// Refuses to run the built-in suite where the user probably means their own.
 fn hold_meant(arguments: &RunArguments) -> Result<(), Failure> {
-    let names_engine = arguments.rendering.engine.is_some()
-        || !arguments.against.is_empty()
-        || !arguments.results.is_empty();
+    let names_engine = arguments.rendering.engine.is_some() || !arguments.against.is_empty();
     let mut filters = arguments.selection.filters.iter();
     // What such a filter means is said when it matches no template.
     let names_path = filters.any(|filter| is_there(Path::new(&filter.to_string())));
@@ -421,18 +406,6 @@ fn engines_of(runner: &Runner<'_>, pairs: &[Pair<'_>]) -> String {
         .map(|dialect| runner.engine(dialect).description())
         .collect();
     format!("Engine: {}.", names.join(" and "))
-}
-
-/// Whether the results come from other engines than the default ones.
-fn is_others(arguments: &RunArguments, engines: &Engines, chosen: &[ChosenEngine<'_>]) -> bool {
-    let is_ours = |choice: &ChosenEngine<'_>| {
-        let ours = engines.for_dialect(choice.engine().dialect());
-        ours.name() == choice.engine().name()
-    };
-    match &arguments.results[..] {
-        [] => arguments.rendering.engine.is_some(),
-        _ => !chosen.iter().all(is_ours),
-    }
 }
 
 /// The results of a run, as far as reports need them: the conclusion, and its details.
