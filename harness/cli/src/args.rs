@@ -287,9 +287,6 @@ pub(crate) struct RunArguments {
     /// Also write a page with everything: one file that needs no network
     #[arg(long, value_name = "FILE", value_hint = WRITTEN)]
     pub(crate) html: Option<PathBuf>,
-    /// Run only the pairs that failed in the last run, with the same engine; all of them if none did
-    #[arg(long, conflicts_with = "against")]
-    pub(crate) last_failed: bool,
     /// Print the outcome of every pair, not only the summary
     #[arg(long)]
     pub(crate) pairs: bool,

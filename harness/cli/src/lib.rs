@@ -136,7 +136,7 @@ fn answer(error: &clap::Error) -> u8 {
 }
 
 /// The names that commands and options had, and those that they have now.
-const RENAMED: [(&str, &str); 17] = [
+const RENAMED: [(&str, &str); 18] = [
     ("man", "help COMMAND"),
     ("parity", "diff A B"),
     ("puppet", "mock-model"),
@@ -145,6 +145,7 @@ const RENAMED: [(&str, &str); 17] = [
     ("--differ", "diff --engines A,B"),
     ("--downloads", "check MODEL MODEL"),
     ("--html", "run --html FILE"),
+    ("--last-failed", "run FILTER…"),
     ("--prove", "lint FILE --templates TEMPLATE"),
     ("--read-back", "--roundtrip"),
     ("--recorded", "roundtrip --cases FILE"),

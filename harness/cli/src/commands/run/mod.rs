@@ -1,8 +1,6 @@
 //! The command `run`: renders every case with every template, and compares with snapshots and
 //! records.
 
-pub mod last_failed;
-
 pub mod failures;
 
 pub mod grid;
@@ -50,7 +48,6 @@ use crate::failure::{Failure, Status, report_problems, tell};
 #[cfg(feature = "fetch")]
 use crate::served;
 use crate::session::{self, Session};
-use last_failed::LastFailed;
 
 pub(crate) fn execute(arguments: &RunArguments, out: &mut dyn Write) -> Result<Status, Failure> {
     hold_meant(arguments)?;
@@ -102,14 +99,7 @@ impl<'r> Run<'r> {
         ));
         report_problems(&input)?;
         let is_sound = input.is_empty();
-        let mut last_failed = LastFailed::of(
-            self.inputs.is_own.then_some(&self.inputs.layout),
-            self.arguments,
-        );
-        let pairs = self.pairs()?;
-        let count = pairs.len();
-        let mut pairs = LastFailed::chosen(last_failed.as_ref(), self.arguments, pairs);
-        let left = count - pairs.len();
+        let mut pairs = self.pairs()?;
         // A pair that somebody names by its files may be one of the suite: what was accepted holds for it.
         let around = (!self.inputs.is_own).then(|| Suite::load_layout(&self.inputs.layout));
         let mut known = KnownSuite::of(self.inputs, around.as_ref(), &pairs)?;
@@ -130,7 +120,7 @@ impl<'r> Run<'r> {
         let is_slow = self.chosen.iter().any(ChosenEngine::is_slow) || !self.others.is_empty();
         let progress = Progress::of_slow(is_slow, pairs.len(), "rendering", "pairs");
         let runner = runner.with_progress(progress.step());
-        let results = self.compare(&runner, &pairs, known, &mut last_failed, &mut page, out);
+        let results = self.compare(&runner, &pairs, known, &mut page, out);
         progress.clear();
         let mut results = results?;
         if let Some(known) = known.filter(|_| !self.is_elsewhere) {
@@ -161,7 +151,7 @@ impl<'r> Run<'r> {
             groups: &groups,
             input: &input,
             unread: &unread(&runner, &results.conclusion),
-            origin: &origin(self.inputs, left),
+            origin: &self.inputs.origin,
             reference_names: reference_names.as_deref(),
             is_recorded: is_recorded_truth(&truth),
             engine: self.arguments.rendering.engine.as_deref(),
@@ -233,7 +223,6 @@ impl<'r> Run<'r> {
         runner: &Runner<'r>,
         pairs: &[Pair<'s>],
         known: Option<&KnownSuite<'_>>,
-        last_failed: &mut Option<LastFailed>,
         page: &mut Option<html::Page<'s>>,
         out: &mut dyn Write,
     ) -> Result<RunResults<'s>, Failure>
@@ -260,7 +249,6 @@ impl<'r> Run<'r> {
             if arguments.format == Format::Jsonl {
                 lines.write_compared(out, &compared)?;
             }
-            LastFailed::learn(last_failed, &compared);
             // The groups and the page keep what they show of all pairs until the end.
             compared.shorten(page::MOST_SHOWN);
             results.add(&compared, divergences);
@@ -272,9 +260,6 @@ impl<'r> Run<'r> {
             }
         });
         written?;
-        if let Some(known) = last_failed {
-            known.write();
-        }
         results.conclusion.finish(ran);
         results.add_engines(self.chosen, &self.others);
         Ok(results)
@@ -364,15 +349,6 @@ fn add_new(input: &mut Vec<Problem>, found: Vec<Problem>) -> Result<(), Failure>
         }
     }
     Ok(())
-}
-
-/// Where templates and cases come from, in words. `left` counts the pairs that `--last-failed` leaves out.
-fn origin(inputs: &Workspace, left: usize) -> String {
-    if left == 0 {
-        return inputs.origin.clone();
-    }
-    let pairs = counted(left, "pair that did not fail", "pairs that did not fail");
-    format!("{}, without {pairs} in the last run", inputs.origin)
 }
 
 /// The templates that no engine can read.
