@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     pub(crate) output: OutputArguments,
 }
 
-/// How everything is printed.
+// How everything is printed.
 #[derive(Debug, Args)]
 pub(crate) struct OutputArguments {
     #[command(flatten)]
@@ -616,7 +616,7 @@ pub(crate) struct MatrixArguments {
     pub(crate) shown: ShownArguments,
 }
 
-/// The commands on the measurements of engines.
+// The commands on the measurements of engines.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MatrixCommand {
     /// Ask engines for everything, and record their results
@@ -638,7 +638,7 @@ pub(crate) struct MeasuringArguments {
     pub(crate) limits: LimitsArguments,
 }
 
-/// Which measurements to show, and how.
+// Which measurements to show, and how.
 #[derive(Debug, Args)]
 pub(crate) struct ShownArguments {
     /// Engines to show in detail: NAME, or NAME@VERSION; default: a table of all

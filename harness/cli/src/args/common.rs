@@ -23,7 +23,9 @@ pub(super) const CASES: &str = "Cases to use instead of the suite's: a case file
                      or conversations of your own: requests of clients, lists of messages, files for \
                      training, JSON Lines of any of these (repeatable)";
 
-/// Which pairs.
+// Not `///`: clap would begin the help of each command that has them with these words.
+
+// Which pairs.
 #[derive(Debug, Args)]
 pub(crate) struct SelectionArguments {
     /// Which pairs; default: all
@@ -33,7 +35,7 @@ pub(crate) struct SelectionArguments {
     pub(crate) sources: SourceArguments,
 }
 
-/// Where templates and cases come from.
+// Where templates and cases come from.
 #[derive(Debug, Args)]
 pub(crate) struct SourceArguments {
     /// Templates to use instead of the suite's: a template, a folder of templates, a model folder,
@@ -49,7 +51,7 @@ pub(crate) struct SourceArguments {
     pub(crate) cases: Vec<PathBuf>,
 }
 
-/// The templates and the cases that a command looks into, and how it renders them.
+// The templates and the cases that a command looks into, and how it renders them.
 #[derive(Debug, Args)]
 pub(crate) struct SubjectArguments {
     /// Templates, as `check` takes them; default: the suite's own
@@ -69,7 +71,7 @@ pub(crate) struct SubjectArguments {
     pub(crate) jobs: Option<u16>,
 }
 
-/// Settings of the templates that the arguments name.
+// Settings of the templates that the arguments name.
 #[derive(Debug, Default, Clone, Args)]
 pub(crate) struct SetArguments {
     /// Set a special token of the templates that you name, such as `'bos_token=<s>'`; overrides their
@@ -139,7 +141,7 @@ fn named<'t>(text: &'t str, example: &str) -> Result<(String, &'t str), String> 
     }
 }
 
-/// How to render.
+// How to render.
 #[derive(Debug, Args)]
 pub(crate) struct RenderingArguments {
     /// The engine for templates of its dialect: a name (see `list engines`), the name of an engine
@@ -155,7 +157,7 @@ pub(crate) struct RenderingArguments {
     pub(crate) jobs: Option<u16>,
 }
 
-/// Which language the templates are in.
+// Which language the templates are in.
 #[derive(Debug, Args)]
 pub(crate) struct DialectArguments {
     /// Use only templates of this dialect, jinja or go; with --engine the default is the engine's
@@ -167,7 +169,7 @@ fn dialect(name: &str) -> Result<Dialect, String> {
     Dialect::named(name).ok_or_else(|| "there are `jinja` and `go`".to_owned())
 }
 
-/// The application for whose users to render.
+// The application for whose users to render.
 #[derive(Debug, Args)]
 pub(crate) struct FrontArguments {
     /// Render as one application's users get it (see `list fronts`), overriding each template's own
@@ -187,7 +189,7 @@ pub(super) fn front(name: &str) -> Result<Front, String> {
     })
 }
 
-/// The resources that a render may use.
+// The resources that a render may use.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LimitsArguments {
     /// Override resource limits. Templates: fuel=STEPS, work=UNITS, output=BYTES, prompt=BYTES,
