@@ -34,12 +34,13 @@ pub(super) static CONTRACT: Contract = Contract {
                 // Both tools are listed, but only one is called.
                 _ if probe == CALL && seen.count(words::TOOL) <= seen.count(words::SECOND_TOOL) => {
                     let what = "the name of the called tool is not in the prompt";
-                    let evidence = Evidence::one(what, &seen);
                     // Some models know a call by its ID, which has the name in it.
-                    tally.broken(match seen.has("callquil1") {
-                        true => evidence.with(Severity::Warning),
-                        false => evidence,
-                    });
+                    let severity = if seen.has("callquil1") {
+                        Severity::Warning
+                    } else {
+                        Severity::Error
+                    };
+                    tally.broken(Evidence::one(what, &seen).with(severity));
                 }
                 _ => tally.holds(),
             }

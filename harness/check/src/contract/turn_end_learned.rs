@@ -92,6 +92,8 @@ fn turns_end(
                 }
             }
         }
+        let message = seen.asked.messages.get(turn.message);
+        let is_with_call = message.is_some_and(|message| message.get("tool_calls").is_some());
         if turn.end.is_none() {
             if prober.template().source.contains("eos_token")
                 && special_token(prober.template(), "eos_token").is_none()
@@ -102,8 +104,7 @@ fn turns_end(
                 .any(|end| text.cut(written.clone()).contains(end))
             {
                 tally.skip("the end of an answer is followed by more of its turn");
-            } else if name != "a call" && seen.asked.messages[turn.message]["tool_calls"].is_array()
-            {
+            } else if name != "a call" && is_with_call {
                 tally.skip("a call beside the text goes on");
             } else {
                 tally.broken(unended(probe, written, name, ends));
