@@ -180,7 +180,7 @@ impl Log<'_> {
     }
 
     /// Whether the prompt has the reasoning of answers. `says` tells what it has.
-    pub(super) fn reasoning(&mut self, says: &dyn Fn(&str) -> bool) {
+    pub(super) fn reasoning(&mut self, says: &mut dyn FnMut(&str) -> bool) {
         let messages = &self.case.messages;
         for (at, message) in messages.iter().enumerate() {
             let fields = message.as_object().into_iter().flatten();
