@@ -1,6 +1,7 @@
 //! Whether the texts of a conversation are sound, and where a template looks for them.
 
 use rolecall_answers::control_tokens::control_tokens_in;
+use rolecall_core::problem::{meant, misspelt};
 use rolecall_core::{CONTENT, Case, Cut, Dialect, ROLES, Template};
 use serde_json::Value;
 
@@ -43,12 +44,11 @@ impl Log<'_> {
         for (at, message) in self.case.messages.iter().enumerate() {
             let role = message["role"].as_str().unwrap_or_default();
             self.found.judges(MESSAGES);
-            let plain = role.trim().to_lowercase();
-            if plain != role && ROLES.contains(&&*plain) {
-                self.found.say(
-                    "a role is not written as templates know it",
-                    in_message(at, role),
-                );
+            if !ROLES.contains(&role) && !self.names(role) {
+                let meant = meant_role(role)
+                    .map_or_else(String::new, |role| "; ".to_owned() + &meant(role));
+                let what = "a role is none that templates know";
+                self.found.say(what, in_message(at, role) + &meant);
             }
             let is_text = message[CONTENT]
                 .as_str()
@@ -207,6 +207,17 @@ impl Log<'_> {
         }
     }
 
+    /// Whether the template compares roles with this one.
+    fn names(&self, role: &str) -> bool {
+        let source = &self.template.source;
+        let mut quoted = source.match_indices(role).map(|(at, _)| at);
+        !role.is_empty()
+            && quoted.any(|at| {
+                source.cut(..at).ends_with(['\'', '"'])
+                    && source.cut(at + role.len()..).starts_with(['\'', '"'])
+            })
+    }
+
     /// Whether the template reads a field of messages. Ollama reads all names of reasoning.
     fn reads(&self, key: &str) -> bool {
         let source = &self.template.source;
@@ -231,6 +242,16 @@ impl Log<'_> {
                 detail,
             );
         }
+    }
+}
+
+/// The role that was probably meant: one that is written nearly so, or what others call it.
+fn meant_role(role: &str) -> Option<&'static str> {
+    match role.trim().to_lowercase().as_str() {
+        "human" | "prompter" => Some("user"),
+        "bot" | "model" | "gpt" | "ai" | "chatbot" => Some("assistant"),
+        role if ROLES.contains(&role) => ROLES.into_iter().find(|known| *known == role),
+        role => misspelt(role, ROLES),
     }
 }
 
