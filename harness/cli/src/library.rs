@@ -168,7 +168,7 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<Report, 
             return Err(Failure::Problems(suite.problems).into());
         }
         let cases: Vec<&Case> = suite.cases.iter().collect();
-        judged.push(runner.judge_conversations(template, &tokenizers, &cases, &choice));
+        judged.push(runner.judge_conversations(&suite, template, &tokenizers, &cases, &choice));
     }
     let mut bases = Vec::new();
     if let Some(base) = options.like {
@@ -194,7 +194,9 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<Report, 
             bases.try_for_each(|base| report::write_base(out, base, false))?;
             let mut judged = judged.iter();
             let (name, is_of_template) = (template.name.as_str(), !choice.is_empty());
-            judged.try_for_each(|one| conversations::write(out, one, &suite, name, is_of_template))
+            judged.try_for_each(|one| {
+                conversations::write(out, one, &suite, name, (is_of_template, false))
+            })
         })?,
     })
 }

@@ -1,6 +1,7 @@
 //! What is wrong with conversations of a user's own, gathered by cause.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use rayon::prelude::*;
 use rolecall_check::choice::ContractChoice;
@@ -15,7 +16,7 @@ use serde::Serialize;
 
 use crate::cause::{Groups, error, size};
 use crate::run::Runner;
-use crate::suite::Pair;
+use crate::suite::{Pair, Suite};
 
 /// What is wrong with the conversations that a template was judged by.
 #[derive(Debug, Clone, Serialize)]
@@ -66,12 +67,40 @@ pub struct ConversationCause {
     /// The smallest of them.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub example: CaseId,
+    /// All of them, in the order of the file.
+    pub places: Vec<ConversationPlace>,
     /// What shows it in the smallest one. Empty if `what` says it all.
     pub detail: String,
     /// How many bytes of earlier prompts a prefix cache computes anew in all of them, and how many it
     /// had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anew: Option<(usize, usize)>,
+}
+
+/// Where a cause is.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ConversationPlace {
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub conversation: CaseId,
+    /// The file with the conversation.
+    pub file: String,
+    /// The line in which the conversation begins. Absent in a case file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// The first message that shows the cause, by its number. Absent if no message does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<usize>,
+}
+
+impl fmt::Display for ConversationPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}", self.file)?,
+            None => write!(f, "{}", self.conversation)?,
+        }
+        (self.message).map_or(Ok(()), |number| write!(f, " (message {number})"))
+    }
 }
 
 impl ConversationCause {
@@ -87,10 +116,11 @@ impl ConversationCause {
 }
 
 impl Runner<'_> {
-    /// Judges a template and a log by the cases that the template is rendered with, by the chosen
-    /// contracts.
+    /// Judges a template and a log by those cases of a suite that the template is rendered with, by the
+    /// chosen contracts.
     pub fn judge_conversations(
         &self,
+        suite: &Suite,
         template: &Template,
         tokenizers: &Tokenizers,
         cases: &[&Case],
@@ -107,7 +137,9 @@ impl Runner<'_> {
                 let model = program.model.with(case, front);
                 program.outcome(&PreparedCase::new(case, front, &model))
             };
-            judge(template, case, length, &render)
+            let found = judge(template, case, length, &render);
+            self.step();
+            found
         };
         let all: Vec<Symptoms> = self.on_its_threads(|| cases.par_iter().map(judged).collect());
         let by = all.iter().fold(0, |by, one| by | one.judged);
@@ -119,18 +151,28 @@ impl Runner<'_> {
                     _ => symptom.what.clone(),
                 };
                 let example = (case.id.clone(), symptom.clone());
-                groups.add((symptom.rule, why), size(case), symptom.anew, || example);
+                let place = ConversationPlace {
+                    conversation: case.id.clone(),
+                    file: case.path.display().to_string(),
+                    line: suite.line_of(case),
+                    message: symptom.message,
+                };
+                let member = (symptom.anew, place);
+                groups.add((symptom.rule, why), size(case), member, || example);
             }
         }
         let sorted = groups.sorted().map(|((example, symptom), members)| {
-            let anew = members.iter().flatten();
+            let anew = members.iter().filter_map(|(anew, _)| *anew);
             let sum = anew.fold((0, 0), |(some, all), one| (some + one.0, all + one.1));
+            let mut places: Vec<_> = members.into_iter().map(|(_, place)| place).collect();
+            places.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
             ConversationCause {
                 rule: symptom.rule,
                 severity: symptom.severity,
                 what: symptom.what,
-                count: members.len(),
+                count: places.len(),
                 example,
+                places,
                 detail: symptom.detail,
                 anew: symptom.anew.map(|_| sum),
             }

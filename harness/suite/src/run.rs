@@ -217,6 +217,11 @@ impl<'r> Runner<'r> {
         self
     }
 
+    /// Tells that a part of the work is done.
+    pub(crate) fn step(&self) {
+        self.progress.iter().for_each(|progress| progress());
+    }
+
     /// Compares templates with the published ones of an index, and not with those that come with Rolecall.
     #[must_use]
     pub fn with_index(mut self, index: Option<Arc<Index>>) -> Runner<'r> {
@@ -265,7 +270,6 @@ impl<'r> Runner<'r> {
             lock(&idle).push(examiner);
             card
         };
-        let step = || self.progress.iter().for_each(|progress| progress());
         // Many models have the template of another one: the first is judged for all of them.
         let mut firsts: HashMap<String, usize> = HashMap::new();
         let numbered = templates.iter().enumerate();
@@ -275,7 +279,7 @@ impl<'r> Runner<'r> {
         #[allow(clippy::indexing_slicing)] // There is one for each template.
         let judge = |(at, template)| {
             let card = (firsts[at] == at).then(|| examine(template));
-            step();
+            self.step();
             card
         };
         let judged: Vec<Option<Card>> = self
@@ -458,9 +462,7 @@ impl<'r> Runner<'r> {
             };
             let part = format!("{}:{}", rendered.pair.template.name, rendered.pair.case.id);
             let finished = guard::contained(&part, || finish(rendered, input));
-            if let Some(progress) = &self.progress {
-                progress();
-            }
+            self.step();
             finished
         };
         stream::ordered(&self.pool, pairs.len(), work, weigh, take);

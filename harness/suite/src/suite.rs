@@ -160,8 +160,13 @@ impl Suite {
     /// The file and the line of a conversation from outside.
     pub fn place_of(&self, id: &CaseId) -> Option<(&Path, usize)> {
         let case = self.cases.iter().find(|case| case.id == *id)?;
-        let line = id.name().split('-').next()?.parse().ok()?;
-        self.logs.contains(&case.path).then_some((&case.path, line))
+        Some((&case.path, self.line_of(case)?))
+    }
+
+    /// The line of a conversation from outside.
+    pub fn line_of(&self, case: &Case) -> Option<usize> {
+        let line = case.id.name().split('-').next()?.parse().ok()?;
+        self.logs.contains(&case.path).then_some(line)
     }
 
     /// Adds conversations from outside. They are rendered as an application gets them: no front needs

@@ -31,6 +31,16 @@ pub(super) fn in_message(at: usize, text: &str) -> String {
     format!("message {}: {}", at + 1, shown(text))
 }
 
+/// The number of the message that [`in_message`] names.
+pub(super) fn number_in(words: &str) -> Option<usize> {
+    let (_, after) = words.split_once("message ")?;
+    after
+        .split(|c: char| !c.is_ascii_digit())
+        .next()?
+        .parse()
+        .ok()
+}
+
 /// The beginning of a text, on one line.
 pub(super) fn shown(text: &str) -> String {
     const MOST: usize = 60;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::message::number_in;
 use crate::contract::{self, INTERNAL_ERROR, LOG_RULES, Severity};
 
 /// What can be wrong with conversations themselves: the rule of each sentence, and how bad it is. Their
@@ -27,6 +28,8 @@ pub struct Symptom {
     pub what: String,
     /// What shows it in this conversation. Empty if the words above say it all.
     pub detail: String,
+    /// The first message that has it, by its number, if it is in a message.
+    pub message: Option<usize>,
     /// How many bytes of the prompt before this one a cache computes anew, and how many it had.
     pub anew: Option<(usize, usize)>,
 }
@@ -54,6 +57,7 @@ impl Symptoms {
                 rule,
                 severity,
                 what,
+                message: number_in(&detail),
                 detail,
                 anew: None,
             });

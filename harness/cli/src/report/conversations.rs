@@ -49,13 +49,13 @@ fn place(cause: &ConversationCause, suite: &Suite) -> Option<String> {
 
 /// Writes what a template makes of conversations, if anything is judged by that, then what is wrong with
 /// the conversations themselves, and how to look at the first example. `shown_as` has the words after
-/// `rolecall show` that name the template.
+/// `rolecall show` that name the template. With `is_all`, every place is listed.
 pub fn write(
     out: &mut dyn Write,
     judged: &JudgedConversations,
     suite: &Suite,
     shown_as: &str,
-    is_of_template: bool,
+    (is_of_template, is_all): (bool, bool),
 ) -> io::Result<()> {
     let rows = |causes: &[ConversationCause]| {
         let rows = causes.iter().map(|cause| {
@@ -64,6 +64,7 @@ pub fn write(
                 severity => cause.severity.name(),
                 rule => cause.rule,
                 sentence => sentence(cause, judged.conversations, suite),
+                places => cause.places.iter().filter(|_| is_all).map(ToString::to_string).collect::<Vec<_>>(),
             }
         });
         rows.collect::<minijinja::Value>()

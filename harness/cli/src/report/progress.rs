@@ -19,9 +19,9 @@ pub struct Progress(ProgressBar);
 
 impl Progress {
     /// A bar for a number of things, with a word for the work and a word for the things. It shows
-    /// nothing if the user wants only errors.
+    /// nothing if there are none, or the user wants only errors.
     pub fn new(count: usize, what: &str, things: &'static str) -> Progress {
-        if screen::is_quiet() {
+        if screen::is_quiet() || count == 0 {
             return Progress::hidden();
         }
         let bar = ProgressBar::new(u64::try_from(count).unwrap_or(u64::MAX));

@@ -98,7 +98,7 @@ fn of_causes(
     let pairs = suite.pairs_among(template, &suite.cases);
     let all: Vec<_> = pairs.map(|pair| pair.case).collect();
     let (tokenizers, choice) = (Tokenizers::default(), ContractChoice::default());
-    let judged = runner.judge_conversations(template, &tokenizers, &all, &choice);
+    let judged = runner.judge_conversations(&suite, template, &tokenizers, &all, &choice);
     let mut new: Vec<(&Conversation, Vec<String>)> = Vec::new();
     for cause in judged.all() {
         let words = format!("{} ({})", cause.what, cause.rule);

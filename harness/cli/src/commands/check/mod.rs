@@ -293,7 +293,7 @@ impl Check<'_> {
         }
         problems::write_notes(&mut clean::messages(), &notes)?;
         if self.has_cases {
-            checked.judged = self.judged_conversations(checked);
+            checked.judged = self.judged_conversations(checked)?;
         }
         if checks_base {
             let (found, problems) =
@@ -308,19 +308,24 @@ impl Check<'_> {
     }
 
     /// What is wrong with the cases, by the chosen contracts.
-    fn judged_conversations(&self, checked: &Checked) -> Vec<JudgedConversations> {
+    fn judged_conversations(&self, checked: &Checked) -> Result<Vec<JudgedConversations>, Failure> {
         let choice = choice(self.arguments);
         let (suite, tokenizers) = (&checked.suite, &checked.tokenizers);
+        let count = suite.templates.len() * suite.cases.len();
+        let progress = Progress::new(count, "judging", "conversations");
+        let runner = self.session.runner(self.chosen)?;
+        let runner = runner.with_progress(progress.step());
         let judged = suite.templates.iter().filter_map(|template| {
             let pairs = suite.pairs_among(template, &suite.cases);
             let all: Vec<&Case> = pairs.map(|pair| pair.case).collect();
             if all.is_empty() {
                 return None;
             }
-            let judged = (self.runner).judge_conversations(template, tokenizers, &all, &choice);
-            Some(judged)
+            Some(runner.judge_conversations(suite, template, tokenizers, &all, &choice))
         });
-        judged.collect()
+        let judged = judged.collect();
+        progress.clear();
+        Ok(judged)
     }
 
     /// How the command ends.
@@ -401,7 +406,8 @@ impl Check<'_> {
         }
         for judged in &checked.judged {
             let shown_as = self.shown_as(&judged.template, cards.len());
-            report_conversations::write(out, judged, &checked.suite, &shown_as, is_of_template)?;
+            let parts = (is_of_template, is_all);
+            report_conversations::write(out, judged, &checked.suite, &shown_as, parts)?;
         }
         if is_table {
             reach::write(out, &Reach::of(cards), cards, is_all)?;
