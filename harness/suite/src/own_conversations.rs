@@ -1,6 +1,6 @@
 //! What is wrong with conversations of a user's own, gathered by cause.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use rayon::prelude::*;
@@ -30,7 +30,8 @@ pub struct JudgedConversations {
     /// frequent.
     pub causes: Vec<ConversationCause>,
     /// What is wrong with the conversations themselves. Absent if the chosen contracts say nothing about
-    /// that.
+    /// that. Of several templates the first has what is wrong whatever the template is, and the others
+    /// what they add.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<JudgedLog>,
 }
@@ -46,6 +47,17 @@ pub struct JudgedLog {
 }
 
 impl JudgedConversations {
+    /// Leaves out of the log's causes those that another template has.
+    pub fn without_those_of(&mut self, other: &JudgedConversations) {
+        let known = other.log.iter().flat_map(|log| &log.causes);
+        let known: HashSet<_> = known.map(|one| (one.rule, &one.what)).collect();
+        if let Some(log) = &mut self.log {
+            log.causes
+                .retain(|one| !known.contains(&(one.rule, &one.what)));
+        }
+        self.log.take_if(|log| log.causes.is_empty());
+    }
+
     /// All causes: first what the template makes of the conversations, then what is wrong with these.
     pub fn all(&self) -> impl Iterator<Item = &ConversationCause> {
         let of_log = self.log.iter().flat_map(|log| &log.causes);

@@ -323,8 +323,13 @@ impl Check<'_> {
             }
             Some(runner.judge_conversations(suite, template, tokenizers, &all, &choice))
         });
-        let judged = judged.collect();
+        let mut judged: Vec<_> = judged.collect();
         progress.clear();
+        if let Some((first, others)) = judged.split_first_mut() {
+            others
+                .iter_mut()
+                .for_each(|one| one.without_those_of(first));
+        }
         Ok(judged)
     }
 
