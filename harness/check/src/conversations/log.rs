@@ -21,6 +21,14 @@ const UNREAD: &str = "the template does not read the field in which reasoning is
 /// What programs make of a missing value: pandas, Python, JSON and JavaScript.
 const MISSING: [&str; 6] = ["nan", "NaN", "None", "null", "undefined", "[object Object]"];
 
+/// What servers say of an answer that ended before it was done.
+pub const CUT: [&str; 4] = [
+    "length",
+    "max_tokens",
+    "max_output_tokens",
+    "content_filter",
+];
+
 /// The fields in which templates look for reasoning.
 const READ: [&str; 4] = ["reasoning_content", "reasoning", "thinking", "thought"];
 
@@ -65,6 +73,11 @@ impl Log<'_> {
                     "a part of the type `text` has no text",
                     in_message(at, &part.to_string()),
                 );
+            }
+            let why =
+                ["finish_reason", "stop_reason", "done_reason"].map(|key| message[key].as_str());
+            if let Some(why) = why.into_iter().flatten().find(|why| CUT.contains(why)) {
+                self.found.say("an answer was cut off", in_message(at, why));
             }
             if let Some(what) = self.empty(role, message) {
                 self.found.say(what, format!("message {}", at + 1));
@@ -258,5 +271,5 @@ fn meant_role(role: &str) -> Option<&'static str> {
 /// Whether a field of a message is one for reasoning, by its name.
 fn is_reasoning(key: &str) -> bool {
     let has = |words: &[&str]| words.iter().any(|word| key.contains(word));
-    has(&["reason", "think", "thought", "rationale"]) && !has(&["signature", "effort", "_id"])
+    has(&["reason", "think", "thought", "rationale"]) && !has(&["signature", "effort", "_id", "_reason"])
 }

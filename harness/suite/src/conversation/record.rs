@@ -27,6 +27,8 @@ pub(super) struct Record {
     pub(super) is_request: bool,
     /// The answer to the request, in messages or in items of OpenAI's Responses API.
     pub(super) answer: Vec<Value>,
+    /// Why the answer was cut off, if it was.
+    pub(super) cut: Option<Value>,
 }
 
 impl Record {

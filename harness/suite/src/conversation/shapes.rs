@@ -1,6 +1,7 @@
 //! The shapes of records: by which keys each is known, what reads it, and how one that is not read can
 //! be converted.
 
+use rolecall_check::conversations::CUT;
 use serde_json::{Map, Value};
 
 use super::record::{Read, Record, Wrong, object};
@@ -102,6 +103,9 @@ const ANSWERS: [&str; 5] = [
     "completion",
 ];
 
+/// The keys under which servers say why an answer ended.
+const ENDINGS: [&str; 3] = ["finish_reason", "stop_reason", "done_reason"];
+
 /// The keys whose fields belong to the request beside them.
 const FURTHER: [&str; 2] = ["optional_params", "extra_body"];
 
@@ -153,6 +157,12 @@ pub(super) fn read(value: Value, record: &mut Record) -> Result<Read, Wrong> {
         }
     };
     record.has_shape = true;
+    let rest = std::mem::take(&mut record.rest);
+    ending(&rest, record);
+    record.rest = rest;
+    record
+        .rest
+        .retain(|key, _| !ENDINGS.contains(&key.as_str()));
     clients::tools(record)?;
     clients::settings(record)?;
     let is_request = matches!(shape.keys, ["messages" | "input"]);
@@ -164,6 +174,12 @@ pub(super) fn read(value: Value, record: &mut Record) -> Result<Read, Wrong> {
         && is_request
     {
         answer(messages, record);
+        let last = messages
+            .last_mut()
+            .filter(|last| last["role"] == "assistant");
+        if let Some((last, why)) = last.and_then(Value::as_object_mut).zip(record.cut.take()) {
+            last.insert("finish_reason".to_owned(), why);
+        }
     }
     if let Some(first) = clients::instructions(record)? {
         for (_, messages) in &mut all {
@@ -200,12 +216,45 @@ fn unwrap(record: &mut Record) -> Result<(), Wrong> {
     if url.is_some_and(|url| url.ends_with("/embeddings")) {
         return Err("a request for embeddings, which no template sees".to_owned());
     }
+    ending(&beside, record);
     // The answer is beside the outermost of several wrappers.
     if record.answer.is_empty() {
         record.answer = take_answer(&mut beside);
     }
     record.leave(&beside, &format!("beside `{key}`"));
     Ok(())
+}
+
+/// Notes why an answer was cut off, and that there are others: what servers say beside an answer.
+fn ending(said: &Map<String, Value>, record: &mut Record) {
+    let incomplete = said
+        .get("incomplete_details")
+        .and_then(|why| why.get("reason"));
+    let all = ENDINGS
+        .iter()
+        .filter_map(|key| said.get(*key))
+        .chain(incomplete);
+    let mut cut = all.filter(|why| why.as_str().is_some_and(|why| CUT.contains(&why)));
+    if let Some(why) = cut.next() {
+        record.cut.get_or_insert_with(|| why.clone());
+    }
+    for key in ANSWERS.iter().chain(&["body", "choices"]) {
+        match said.get(*key) {
+            Some(Value::Object(inner)) => ending(inner, record),
+            Some(Value::String(text)) => {
+                ending(&serde_json::from_str(text).unwrap_or_default(), record);
+            }
+            Some(Value::Array(list)) if *key == "choices" => {
+                if list.len() > 1 {
+                    let others = "all `choices` of the answer but the first";
+                    record.skipped.insert(others.to_owned());
+                }
+                let first = list.first().and_then(Value::as_object);
+                first.into_iter().for_each(|first| ending(first, record));
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Takes the answer that stands beside a request. Empty if there is none.
