@@ -18,14 +18,15 @@ pub(crate) fn read(path: &Path) -> Result<Conversations, Failure> {
         return conversation::read_file(path).map_err(Failure::Problems);
     }
     let shown = Path::new(SHOWN);
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let mut bounded = std::io::stdin().lock().take(MOST_LOG + 1);
-    let read = bounded.read_to_string(&mut text);
+    let read = bounded.read_to_end(&mut bytes);
     read.map_err(|error| Problem::new(shown, format!("cannot be read: {error}")))?;
-    if text.len() as u64 > MOST_LOG {
+    if bytes.len() as u64 > MOST_LOG {
         let message = format!("too large: at most {MOST_LOG} bytes are expected");
         return Err(Problem::new(shown, message).into());
     }
+    let text = conversation::decoded(shown, bytes)?;
     conversation::read(shown, &text).map_err(Failure::Problems)
 }
 

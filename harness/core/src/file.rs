@@ -49,7 +49,7 @@ const BINARY: [(&[u8], &str); 6] = [
 ];
 
 /// The bytes of a file as UTF-8, or what is wrong with them.
-pub(crate) fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Problem> {
+pub fn text_of(path: &Path, bytes: Vec<u8>) -> Result<String, Problem> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let bytes = error.as_bytes();

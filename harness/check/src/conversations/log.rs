@@ -271,5 +271,6 @@ fn meant_role(role: &str) -> Option<&'static str> {
 /// Whether a field of a message is one for reasoning, by its name.
 fn is_reasoning(key: &str) -> bool {
     let has = |words: &[&str]| words.iter().any(|word| key.contains(word));
-    has(&["reason", "think", "thought", "rationale"]) && !has(&["signature", "effort", "_id", "_reason"])
+    has(&["reason", "think", "thought", "rationale"])
+        && !has(&["signature", "effort", "_id", "_reason"])
 }

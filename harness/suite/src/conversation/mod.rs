@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use record::{Read, Record, is_nothing};
-use rolecall_core::file::read_text_of;
+use rolecall_core::file::{self, read_bytes};
 use rolecall_core::json;
 use rolecall_core::naming::is_portable;
 use rolecall_core::problem::{Note, Position, Problem};
@@ -79,10 +79,29 @@ pub(crate) fn text_of(path: &Path) -> Option<Result<String, Problem>> {
             problem.help(format!("make JSON Lines of it: {command}"))
         ));
     }
-    match read_text_of(path, MOST_LOG) {
+    match read_bytes(path, MOST_LOG).and_then(|bytes| decoded(path, bytes)) {
         Err(problem) => is_log(path).then_some(Err(problem)),
         Ok(text) => (is_log(path) || !is_case_file(&text)).then_some(Ok(text)),
     }
+}
+
+/// What stands for bytes that are not UTF-8: a character that JSON nowhere has.
+const NO_TEXT: char = '\u{1a}';
+
+/// The bytes of a file as a text. In lines of JSON, [`NO_TEXT`] stands for bytes that are not UTF-8, so that
+/// only their lines are not read.
+pub fn decoded(path: &Path, bytes: Vec<u8>) -> Result<String, Problem> {
+    if str::from_utf8(&bytes).is_err() {
+        let mut marked = String::new();
+        for chunk in bytes.utf8_chunks() {
+            marked.push_str(chunk.valid());
+            marked.extend((!chunk.invalid().is_empty()).then_some(NO_TEXT));
+        }
+        if is_lines(&marked) {
+            return Ok(marked);
+        }
+    }
+    file::text_of(path, bytes)
 }
 
 /// The files with conversations that have to be converted first: how their names end, what they are, and
@@ -164,7 +183,8 @@ fn is_lines(text: &str) -> bool {
 ///
 /// As [`read`], or the file cannot be read or is too large.
 pub fn read_file(path: &Path) -> Result<Conversations, Vec<Problem>> {
-    let text = text_of(path).unwrap_or_else(|| read_text_of(path, MOST_LOG));
+    let bytes = || decoded(path, read_bytes(path, MOST_LOG)?);
+    let text = text_of(path).unwrap_or_else(bytes);
     read(path, &text.map_err(|problem| vec![problem])?)
 }
 
@@ -271,8 +291,15 @@ impl Reader<'_> {
         let value: Value = match serde_json::from_str(text) {
             Ok(value) => value,
             Err(error) => {
-                let column = place.column + error.column().max(1) - 1;
-                let message = format!("this line is not JSON: {}", json::words(&error));
+                let (mut column, mut message) = (
+                    error.column().max(1),
+                    format!("this line is not JSON: {}", json::words(&error)),
+                );
+                if let Some((before, _)) = text.split_once(NO_TEXT) {
+                    column = before.chars().count() + 1;
+                    message = "this line has bytes that are not UTF-8".to_owned();
+                }
+                let column = place.column + column - 1;
                 let at = Position { column, ..place };
                 self.found
                     .problems
@@ -498,6 +525,22 @@ mod tests {
                 panic!("{text}: {:?}", found.problems);
             };
             assert!(problem.to_string().starts_with(place), "{problem}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_cost_one_line() {
+        let path = Path::new("x.jsonl");
+        let of = |bytes: &[u8]| decoded(path, bytes.to_vec());
+        let found = read(path, &of(b"[]\n[\"\xc3\xa9\xe9\"]\n[]").unwrap()).unwrap();
+        let problem = found.problems[0].to_string();
+        assert_eq!((found.read.len(), found.problems.len()), (2, 1));
+        assert_eq!(
+            problem,
+            "x.jsonl:2:4: this line has bytes that are not UTF-8"
+        );
+        for other in [&b"\xff\xfe[\0]\0"[..], b"[\"\xe9\"]", b"\x1f\x8b[]\n"] {
+            assert!(of(other).is_err(), "{other:?}");
         }
     }
 
