@@ -3,6 +3,7 @@
 //! Numbers keep their digits and objects the order of their keys.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::Path;
 
@@ -67,6 +68,37 @@ pub fn values_in(text: &[u8]) -> usize {
         }
     }
     count
+}
+
+/// The first key that an object in a JSON text has twice. `value` is what was read of the text: of each key
+/// it has only the last value, so that it has fewer of them.
+pub fn repeated_key(text: &str, value: &Value) -> Option<String> {
+    fn values_of(value: &Value) -> usize {
+        let items = |all: usize, count: usize| all + count.max(1);
+        match value {
+            Value::Array(list) => items(list.iter().map(values_of).sum(), list.len()),
+            Value::Object(map) => items(map.values().map(values_of).sum(), map.len()),
+            _ => 0,
+        }
+    }
+    fn repeated(node: &Node<'_>) -> Option<String> {
+        let mut known = HashSet::new();
+        let twice = node
+            .fields()
+            .iter()
+            .find(|field| !known.insert(&field.name));
+        let inner = || {
+            node.fields()
+                .iter()
+                .map(|field| &field.value)
+                .chain(node.items())
+        };
+        twice
+            .map(|field| field.name.to_string())
+            .or_else(|| inner().find_map(repeated))
+    }
+    let has_all = values_in(text.as_bytes()) == values_of(value);
+    (!has_all).then(|| repeated(&parse(Path::new(""), text).ok()?))?
 }
 
 /// Parses strict JSON (RFC 8259).

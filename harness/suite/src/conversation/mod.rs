@@ -307,6 +307,14 @@ impl Reader<'_> {
                 return;
             }
         };
+        // Whatever the other value says would be lost.
+        if let Some(key) = json::repeated_key(text, &value) {
+            let message = format!("an object has the key `{key}` twice");
+            self.found
+                .problems
+                .push(Problem::new(self.path, message).at(place));
+            return;
+        }
         if let Value::Object(object) = &value
             && object.contains_key("cases")
         {
