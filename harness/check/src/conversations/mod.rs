@@ -101,6 +101,11 @@ impl Judged<'_> {
                 self.nothing(&text, render);
                 self.cache(&text, render);
             }
+            Outcome::Exceeded { limit } => {
+                let what = format!("the limit on {limit} runs out");
+                let raise = format!("`--limits {limit}=…` raises it");
+                self.found.add("renders", what, raise);
+            }
             other => self.found.add("renders", other.text(), String::new()),
         }
     }
@@ -258,15 +263,22 @@ impl Judged<'_> {
         ];
         let printed = [("{'", "': "), ("map[", ":")].map(|(a, z)| keys_between(prompt, a, z));
         for (rule, name, objects) in kinds {
-            let keys = objects.iter();
-            let keys = keys.filter_map(|one| one.as_object()?.keys().next());
-            let is_printed = |key: &&String| printed.iter().any(|all| all.contains(key.as_str()));
+            let keys = objects.iter().filter_map(|one| {
+                let key = one.as_object()?.keys().next()?;
+                // Tools and the parts of a result begin with the same key.
+                let kind = one[key].as_str().filter(|_| key == "type");
+                Some((key, kind))
+            });
+            let is_printed =
+                |(key, _): &(&String, _)| printed.iter().any(|all| all.contains(key.as_str()));
             let mut tried = HashSet::new();
             let mut keys = keys.filter(is_printed).filter(|key| tried.insert(*key));
-            let marks = |key: &String| [format!("{{'{key}': "), format!("map[{key}:")];
             let is_python = |key: &String| prompt.contains(&format!("({key}="));
-            let mark = keys.find_map(|key| {
-                let mut marks = marks(key).into_iter().filter(|_| !is_python(key));
+            let mark = keys.find_map(|(key, kind)| {
+                let python = kind.map_or_else(String::new, |kind| format!("'{kind}'"));
+                let go = kind.unwrap_or_default();
+                let marks = [format!("{{'{key}': {python}"), format!("map[{key}:{go}")];
+                let mut marks = marks.into_iter().filter(|_| !is_python(key));
                 marks.find(|mark| self.only_in(prompt, mark))
             });
             if let Some(mark) = mark {
