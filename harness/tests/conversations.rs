@@ -106,7 +106,7 @@ fn what_is_refused_says_which_shape_it_looks_like() {
 #[test]
 fn what_is_no_conversation_is_one_problem_with_its_line() {
     let records = records(include_str!("data/conversations/broken.txt"));
-    assert_eq!(records.len(), 13);
+    assert_eq!(records.len(), 16);
     for (text, expected) in records {
         let log = format!("[]\n\n{text}\n[]\n[]\n");
         let found = read(Path::new("x.jsonl"), &log).unwrap();

@@ -46,7 +46,7 @@ pub(crate) fn chosen(word: Option<String>) -> (Option<String>, Option<PathBuf>) 
         return (None, Some(path));
     }
     match word.rsplit_once(':') {
-        Some((file, line)) if Path::new(file).is_file() => {
+        Some((file, line)) if Path::new(file).is_file() || is_log(Path::new(file)) => {
             let path = PathBuf::from(file);
             (Some(conversation::id(&path, line).to_string()), Some(path))
         }

@@ -141,6 +141,11 @@ pub fn read<T: DeserializeOwned>(path: &Path, text: &str, what: &str) -> Result<
 pub fn words(error: &serde_json::Error) -> String {
     let message = error.to_string();
     match message.rsplit_once(" at line ") {
+        // Of `\\ud83d` alone: both are about half of a pair.
+        Some(("unexpected end of hex escape" | "lone leading surrogate in hex escape", _)) => {
+            "an escape such as `\\ud83d` is half a character, and the other half is missing"
+                .to_owned()
+        }
         Some((words, _)) => words.to_owned(),
         None => message,
     }

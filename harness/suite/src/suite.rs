@@ -163,6 +163,12 @@ impl Suite {
         Some((&case.path, self.line_of(case)?))
     }
 
+    /// Whether conversations from outside cannot be read.
+    pub fn has_unread(&self) -> bool {
+        let mut files = self.problems.iter().map(|problem| &problem.path);
+        files.any(|path| self.logs.contains(path))
+    }
+
     /// The line of a conversation from outside.
     pub fn line_of(&self, case: &Case) -> Option<usize> {
         let line = case.id.name().split('-').next()?.parse().ok()?;

@@ -106,6 +106,7 @@ mod tests;
 
 use crate::capability::{Capabilities, PrefixCache, Support};
 use crate::probe::Prober;
+use rolecall_core::invocation;
 use rolecall_core::problem::with_did_you_mean;
 use shared::{prefix, purpose};
 
@@ -237,8 +238,11 @@ pub fn find_chosen(id: &str) -> Result<&'static Contract, String> {
     let of_logs = LOG_RULES.iter().map(|rule| &rule.contract);
     let mut all = ALL.iter().copied().chain(of_logs);
     let names: Vec<&str> = all.clone().map(|one| one.id).collect();
-    all.find(|one| one.id == id)
-        .ok_or_else(|| with_did_you_mean(format!("there is no contract `{id}`"), id, names))
+    all.find(|one| one.id == id).ok_or_else(|| {
+        let wrong = with_did_you_mean(format!("there is no contract `{id}`"), id, names);
+        let list = invocation::command("list contracts");
+        format!("{wrong}\n  `{list}` names them all")
+    })
 }
 
 /// Judges a template by every contract.

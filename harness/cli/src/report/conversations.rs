@@ -76,6 +76,7 @@ pub fn write(
     text!(out, include_str!("conversations.txt"), {
         template => is_of_template.then_some(&judged.template),
         all => judged.conversations,
+        sound => if suite.has_unread() { "nothing wrong in what can be read" } else { "nothing wrong" },
         causes => rows(&judged.causes),
         log => judged.log.as_ref().map(|log| rows(&log.causes)),
         unjudged => judged.log.as_ref().map(|log| &log.unjudged),

@@ -129,7 +129,8 @@ pub(super) fn meant(path: &Path) -> Option<String> {
         .iter()
         .any(|end| text.to_lowercase().ends_with(end));
     let is_on_hub = has_owner && !is_file && HubName::parse(text).is_some();
-    let is_of_ollama = text.contains(':') && ModelName::parse(text).is_some();
+    let is_of_ollama =
+        text.contains(':') && !text.contains(".json") && ModelName::parse(text).is_some();
     match (is_on_hub, is_of_ollama) {
         (true, true) => Some(format!("{on_hub}; {of_ollama}")),
         (true, false) => Some(on_hub),

@@ -141,13 +141,13 @@ const YAML: &str = "python -c \"import json, yaml; json.dump(yaml.safe_load(open
 
 /// The row of a file that has to be converted first.
 fn converted(path: &Path) -> Option<&'static (&'static str, &'static str, &'static str)> {
-    let extension = path.extension()?;
+    let extension = path.extension()?.to_ascii_lowercase();
     CONVERTED.iter().find(|(known, ..)| extension == *known)
 }
 
 /// Whether the name of a file says that it has conversations: no template and no case file is JSON Lines.
 pub fn is_log(path: &Path) -> bool {
-    let extension = path.extension().unwrap_or_default();
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     extension == "jsonl" || extension == "ndjson" || converted(path).is_some()
 }
 

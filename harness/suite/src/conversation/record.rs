@@ -69,7 +69,8 @@ impl Record {
                     self.became.insert("a list that is JSON in a text was read");
                     Ok(Some(list))
                 }
-                _ => Err(wrong()),
+                Ok(_) => Err(wrong()),
+                Err(_) => Err(format!("`{key}` is a text that is not JSON")),
             },
             Some(_) => Err(wrong()),
         }
