@@ -25,7 +25,7 @@ use rolecall_front::front::Front;
 use rolecall_suite::comparison::{Comparison, SideKind};
 use rolecall_suite::proof::Proof;
 use rolecall_suite::run::Runner;
-use rolecall_suite::suite::Pair;
+use rolecall_suite::suite::{Pair, Suite};
 use serde_json::{Value, json};
 
 use crate::extent::is_everything;
@@ -257,7 +257,7 @@ proptest! {
         let card = examine_with(engine, &template, Some(&tokenizer(false)));
         prop_assert_eq!(internal_errors(&card), [""; 0]);
         served(engine, &template, &[Front::Vllm, Front::Ollama]);
-        let judged = runner.judge_conversations(&template, &Tokenizers::default(), &all, &ContractChoice::default());
+        let judged = runner.judge_conversations(&Suite::default(), &template, &Tokenizers::default(), &all, &ContractChoice::default());
         prop_assert!(judged.all().all(|one| one.rule != INTERNAL_ERROR.id), "{:?}", judged.causes);
         Fixer {
             engine,

@@ -15,6 +15,7 @@ use rolecall_front::sanitizing::without_marks;
 use rolecall_io::source;
 use rolecall_jinja::JinjaEngine;
 use rolecall_suite::run::Runner;
+use rolecall_suite::suite::Suite;
 use serde_json::{Value, json};
 
 use crate::extent::{is_everything, sample};
@@ -602,7 +603,8 @@ fn a_conversation_with_more_tokens_than_the_model_takes_is_an_error_of_the_log()
     let judged = |text: &str, tokenizers| {
         let case = Case::from_messages(vec![json!({"role": "user", "content": text})]);
         let choice = ContractChoice::named(&["fits-context".to_owned()], &[]).unwrap();
-        let judged = runner.judge_conversations(&template, tokenizers, &[&case], &choice);
+        let judged =
+            runner.judge_conversations(&Suite::default(), &template, tokenizers, &[&case], &choice);
         judged.log.unwrap()
     };
     for (count, expected) in [(0, 0), (1, 0), (333, 0), (334, 1), (100_000, 1)] {
