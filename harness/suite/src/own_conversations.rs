@@ -47,17 +47,6 @@ pub struct JudgedLog {
 }
 
 impl JudgedConversations {
-    /// Leaves out of the log's causes those that another template has.
-    pub fn without_those_of(&mut self, other: &JudgedConversations) {
-        let known = other.log.iter().flat_map(|log| &log.causes);
-        let known: HashSet<_> = known.map(|one| (one.rule, &one.what)).collect();
-        if let Some(log) = &mut self.log {
-            log.causes
-                .retain(|one| !known.contains(&(one.rule, &one.what)));
-        }
-        self.log.take_if(|log| log.causes.is_empty());
-    }
-
     /// All causes: first what the template makes of the conversations, then what is wrong with these.
     pub fn all(&self) -> impl Iterator<Item = &ConversationCause> {
         let of_log = self.log.iter().flat_map(|log| &log.causes);
@@ -124,6 +113,17 @@ impl ConversationCause {
     /// Whether the conversation itself is wrong, and not what the template makes of it.
     pub fn is_of_log(&self) -> bool {
         contract::log_rule(self.rule).is_some()
+    }
+}
+
+/// Leaves out of each log's causes those that an earlier template has.
+pub fn say_once(judged: &mut [JudgedConversations]) {
+    let mut known = HashSet::new();
+    for (at, one) in judged.iter_mut().enumerate() {
+        if let Some(log) = &mut one.log {
+            (log.causes).retain(|cause| known.insert((cause.rule, cause.what.clone())));
+        }
+        one.log.take_if(|log| at > 0 && log.causes.is_empty());
     }
 }
 

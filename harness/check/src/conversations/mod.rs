@@ -6,10 +6,10 @@
 
 use std::collections::HashSet;
 
-mod symptom;
-
 mod message;
+
 mod places;
+mod symptom;
 
 mod schema;
 mod texts;

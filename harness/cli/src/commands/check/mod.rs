@@ -42,7 +42,7 @@ use rolecall_front::front::Front;
 use rolecall_suite::checked_base::CheckedBase;
 use rolecall_suite::comparison::Comparison;
 use rolecall_suite::configuration;
-use rolecall_suite::own_conversations::{ConversationCause, JudgedConversations};
+use rolecall_suite::own_conversations::{ConversationCause, JudgedConversations, say_once};
 use rolecall_suite::run::{Expected, Runner};
 use rolecall_suite::suite::{Pair, Suite};
 use rolecall_suite::workspace::own_template::own_template;
@@ -325,11 +325,7 @@ impl Check<'_> {
         });
         let mut judged: Vec<_> = judged.collect();
         progress.clear();
-        if let Some((first, others)) = judged.split_first_mut() {
-            others
-                .iter_mut()
-                .for_each(|one| one.without_those_of(first));
-        }
+        say_once(&mut judged);
         Ok(judged)
     }
 
