@@ -92,8 +92,9 @@ impl<'p> Places<'p> {
     }
 
     fn take(&mut self, place: Range<usize>) {
-        let taken = self.free.get_mut(place);
-        taken.into_iter().for_each(|bytes| bytes.fill(TAKEN));
+        if let Some(taken) = self.free.get_mut(place) {
+            taken.fill(TAKEN);
+        }
     }
 
     /// The first free place of a text in a part of the prompt where it is no part of a longer word.
