@@ -297,7 +297,7 @@ impl Reader<'_> {
                 );
                 if let Some((before, _)) = text.split_once(NO_TEXT) {
                     column = before.chars().count() + 1;
-                    message = "this line has bytes that are not UTF-8".to_owned();
+                    message = String::from("this line has bytes that are not UTF-8");
                 }
                 let column = place.column + column - 1;
                 let at = Position { column, ..place };

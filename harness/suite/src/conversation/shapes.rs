@@ -249,8 +249,9 @@ fn ending(said: &Map<String, Value>, record: &mut Record) {
                     let others = "all `choices` of the answer but the first";
                     record.skipped.insert(others.to_owned());
                 }
-                let first = list.first().and_then(Value::as_object);
-                first.into_iter().for_each(|first| ending(first, record));
+                if let Some(first) = list.first().and_then(Value::as_object) {
+                    ending(first, record);
+                }
             }
             _ => {}
         }
