@@ -88,7 +88,7 @@ pub(crate) fn text_of(path: &Path) -> Option<Result<String, Problem>> {
 /// What stands for bytes that are not UTF-8: a character that JSON nowhere has.
 const NO_TEXT: char = '\u{1a}';
 
-/// The bytes of a file as a text. In lines of JSON, [`NO_TEXT`] stands for bytes that are not UTF-8, so that
+/// The bytes of a file as a text. In lines of JSON, U+001A stands for bytes that are not UTF-8, so that
 /// only their lines are not read.
 pub fn decoded(path: &Path, bytes: Vec<u8>) -> Result<String, Problem> {
     if str::from_utf8(&bytes).is_err() {
