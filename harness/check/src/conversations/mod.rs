@@ -276,8 +276,7 @@ impl Judged<'_> {
             let is_python = |key: &String| prompt.contains(&format!("({key}="));
             let mark = keys.find_map(|(key, kind)| {
                 let python = kind.map_or_else(String::new, |kind| format!("'{kind}'"));
-                let go = kind.unwrap_or_default();
-                let marks = [format!("{{'{key}': {python}"), format!("map[{key}:{go}")];
+                let marks = [format!("{{'{key}': {python}"), format!("map[{key}:")];
                 let mut marks = marks.into_iter().filter(|_| !is_python(key));
                 marks.find(|mark| self.only_in(prompt, mark))
             });

@@ -53,7 +53,12 @@ impl<'p> Places<'p> {
             let place = place.or_else(|| self.find(text, 0..self.free.len()));
             place.map(|place| self.take(place)).is_none()
         });
-        texts.retain(|(_, (.., text))| !self.takes(text));
+        // Where nothing is between texts, one has a place as soon as the one beside it has.
+        let mut count = texts.len() + 1;
+        while texts.len() < count {
+            count = texts.len();
+            texts.retain(|(_, (.., text))| !self.takes(text));
+        }
         texts.sort_by_key(|(number, _)| Reverse(*number));
         let mut lost = vec![None; messages.len()];
         for (_, (at, _, text)) in texts {
@@ -97,22 +102,33 @@ impl<'p> Places<'p> {
         }
     }
 
-    /// The first free place of a text in a part of the prompt where it is no part of a longer word.
+    /// The first free place of a text in a part of the prompt where it is no part of a longer word: what
+    /// ends where another text begins, or the other way round, is none.
     fn find(&self, text: &str, part: Range<usize>) -> Option<Range<usize>> {
         let found = memmem::find_iter(self.free.get(part.clone())?, text);
         let mut found = found.map(|at| part.start + at..part.start + at + text.len());
-        found.find(|place| !self.is_within_word(place.start) && !self.is_within_word(place.end))
+        found.find(|place| {
+            let is_within = [place.start, place.end].map(|at| self.is_within_word(at));
+            let is_beside =
+                self.is_taken(place.start.checked_sub(1)) || self.is_taken(Some(place.end));
+            is_within == [false; 2] || is_within != [true; 2] && is_beside
+        })
+    }
+
+    /// Whether a byte is that of a text which has its place, or none.
+    fn is_taken(&self, at: Option<usize>) -> bool {
+        let byte = at.and_then(|at| self.free.get(at));
+        byte.is_none_or(|byte| *byte == TAKEN)
     }
 
     /// Whether letters stand before and after a place. One of an escape such as `\n` is none.
     fn is_within_word(&self, at: usize) -> bool {
-        let is_free = |at: usize| self.free.get(at).is_some_and(|byte| *byte != TAKEN);
         let (before, after) = (self.prompt.cut(..at), self.prompt.cut(at..));
         let is_escape = || self.prompt.cut(at.saturating_sub(6)..at).contains('\\');
         before.ends_with(char::is_alphanumeric)
             && after.starts_with(char::is_alphanumeric)
-            && at.checked_sub(1).is_some_and(is_free)
-            && is_free(at)
+            && !self.is_taken(at.checked_sub(1))
+            && !self.is_taken(Some(at))
             && !is_escape()
     }
 }
