@@ -29,6 +29,9 @@ pub const CUT: [&str; 4] = [
     "content_filter",
 ];
 
+/// The keys under which servers say why an answer ended.
+pub const ENDINGS: [&str; 3] = ["finish_reason", "stop_reason", "done_reason"];
+
 /// The fields in which templates look for reasoning.
 const READ: [&str; 4] = ["reasoning_content", "reasoning", "thinking", "thought"];
 
@@ -74,9 +77,8 @@ impl Log<'_> {
                     in_message(at, &part.to_string()),
                 );
             }
-            let why =
-                ["finish_reason", "stop_reason", "done_reason"].map(|key| message[key].as_str());
-            if let Some(why) = why.into_iter().flatten().find(|why| CUT.contains(why)) {
+            let mut why = ENDINGS.iter().filter_map(|key| message[*key].as_str());
+            if let Some(why) = why.find(|why| CUT.contains(why)) {
                 self.found.say("an answer was cut off", in_message(at, why));
             }
             if let Some(what) = self.empty(role, message) {

@@ -31,9 +31,12 @@ pub(super) fn in_message(at: usize, text: &str) -> String {
     format!("message {}: {}", at + 1, shown(text))
 }
 
-/// The number of the message that [`in_message`] names.
+/// The number of the message that [`in_message`] names, alone or after a field of it. What a text says of
+/// messages is none.
 pub(super) fn number_in(words: &str) -> Option<usize> {
-    let (_, after) = words.split_once("message ")?;
+    let (before, after) = words.split_once("message ")?;
+    let is_named = before.is_empty() || before.starts_with('`') && before.ends_with("` of ");
+    let after = Some(after).filter(|_| is_named)?;
     after
         .split(|c: char| !c.is_ascii_digit())
         .next()?

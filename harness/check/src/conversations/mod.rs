@@ -28,7 +28,7 @@ use log::Log;
 use message::{calls_of, in_message, shown};
 use places::Places;
 
-pub use log::{CUT, Length};
+pub use log::{CUT, ENDINGS, Length};
 pub use symptom::{Symptom, Symptoms};
 
 /// The most images of a conversation that are looked at, one render each.

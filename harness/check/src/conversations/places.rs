@@ -16,7 +16,8 @@ const TAKEN: u8 = 0xff;
 /// The most bytes that another text may have between two words, besides those of the text.
 const MOST_BETWEEN: usize = 64;
 
-/// A prompt in which each text has a place of its own: whatever only another text says is lost.
+/// A prompt and the places of its texts. Two texts share no place: a short text that stands only inside of a
+/// longer one is lost.
 pub(super) struct Places<'p> {
     prompt: &'p str,
     /// The prompt, with [`TAKEN`] wherever a text has its place.
@@ -115,7 +116,7 @@ impl<'p> Places<'p> {
         })
     }
 
-    /// Whether a byte is that of a text which has its place, or none.
+    /// Whether a byte belongs to a text that was found, or is outside of the prompt.
     fn is_taken(&self, at: Option<usize>) -> bool {
         let byte = at.and_then(|at| self.free.get(at));
         byte.is_none_or(|byte| *byte == TAKEN)

@@ -1,4 +1,4 @@
-//! What came back of messages from a server: for people, and as JSON Lines.
+//! Prints which messages a server gave back as they were sent, for people and as JSON Lines.
 
 use std::borrow::Cow;
 use std::io::{self, Write};

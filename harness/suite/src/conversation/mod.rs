@@ -85,7 +85,7 @@ pub(crate) fn text_of(path: &Path) -> Option<Result<String, Problem>> {
     }
 }
 
-/// What stands for bytes that are not UTF-8: a character that JSON nowhere has.
+/// This character stands for bytes that are not UTF-8. JSON allows it nowhere, so no other line has it.
 const NO_TEXT: char = '\u{1a}';
 
 /// The bytes of a file as a text. In lines of JSON, U+001A stands for bytes that are not UTF-8, so that

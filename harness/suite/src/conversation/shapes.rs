@@ -1,7 +1,7 @@
 //! The shapes of records: by which keys each is known, what reads it, and how one that is not read can
 //! be converted.
 
-use rolecall_check::conversations::CUT;
+use rolecall_check::conversations::{CUT, ENDINGS};
 use serde_json::{Map, Value};
 
 use super::record::{Read, Record, Wrong, object};
@@ -102,9 +102,6 @@ const ANSWERS: [&str; 5] = [
     "outputs",
     "completion",
 ];
-
-/// The keys under which servers say why an answer ended.
-const ENDINGS: [&str; 3] = ["finish_reason", "stop_reason", "done_reason"];
 
 /// The keys whose fields belong to the request beside them.
 const FURTHER: [&str; 2] = ["optional_params", "extra_body"];

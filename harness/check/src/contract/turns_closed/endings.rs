@@ -238,8 +238,8 @@ fn answers_end_as_questions(tally: &mut Tally, prober: &Prober<'_>) {
     });
 }
 
-/// Whether system messages have no end either, and an opening of their own. Some models were trained with
-/// ends of answers only.
+/// Whether only answers end with a token: a system message has none, and opens with another token than the
+/// question after it. A few models were trained in this way.
 pub(super) fn only_answers_end(prober: &Prober<'_>) -> bool {
     let seen = prober.see(SYSTEM_USER);
     let before = seen.before(words::SYSTEM).unwrap_or_default();
