@@ -153,7 +153,7 @@ def test_a_log_is_read_and_judged_as_by_the_command(
     with pytest.raises(rolecall.InputRefused, match="log.jsonl:4:1"):
         rolecall.check(template, conversations=log)
     log.write_text("\n".join(json.dumps(line) for line in lines[:3]))
-    card = rolecall.check(template, conversations=log)
+    card = rolecall.check(template, conversations=log.name)
     printed = command("check", "good.jinja", "log.jsonl", "-q", "--format", "json", folder=folder)
     assert printed.returncode == 1
     assert card.to_dict()["conversations"] == json.loads(printed.stdout)["conversations"]
