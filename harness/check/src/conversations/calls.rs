@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use rolecall_core::Case;
+use rolecall_core::json::repeated_key;
 use serde_json::{Map, Value};
 
 use super::message::{calls_of, in_message, name_of, shown, texts_of};
@@ -23,6 +24,8 @@ struct Asked<'c> {
     at: usize,
     /// The calls, and whether each has a result.
     calls: Vec<(&'c Value, bool)>,
+    /// The first question that came after them.
+    question: Option<usize>,
 }
 
 /// Judges the calls, results and tools of a conversation.
@@ -37,8 +40,9 @@ pub(super) fn judge(case: &Case, found: &mut Symptoms) {
             asked.result(at, message, found);
             continue;
         }
-        // A user may say something before the result comes.
+        // A user may say something before the result comes: whether it comes is seen later.
         if message["role"] == "user" {
+            asked.question = asked.question.or(Some(at));
             continue;
         }
         asked.end(found);
@@ -57,7 +61,11 @@ pub(super) fn judge(case: &Case, found: &mut Symptoms) {
         }
         earlier.extend(calls.iter().filter_map(|call| call["id"].as_str()));
         let calls = calls.into_iter().map(|call| (call, false)).collect();
-        asked = Asked { at, calls };
+        asked = Asked {
+            at,
+            calls,
+            question: None,
+        };
     }
     // The calls of the last message may still get their results.
     if asked.at + 1 < case.messages.len() {
@@ -74,6 +82,10 @@ impl Asked<'_> {
         let mut open = self.calls.iter().filter(|(_, is_done)| !is_done).peekable();
         if open.peek().is_none() {
             return found.say("a result has no call", in_message(at, &text));
+        }
+        if let Some(question) = self.question.take() {
+            let detail = format!("message {}", question + 1);
+            found.say("a question stands between a call and its result", detail);
         }
         let is_named = open.any(|(call, _)| has_id(call));
         let have_ids = self.calls.iter().any(|(call, _)| call["id"].is_string());
@@ -97,10 +109,17 @@ impl Asked<'_> {
         *is_done = true;
         let call = *call;
         let name = message["name"].as_str().unwrap_or_default();
-        if (is_named || self.calls.len() == 1) && ![name_of(call), ""].contains(&name) {
+        let is_known = is_named || self.calls.len() == 1 || !have_ids;
+        if is_known && ![name_of(call), ""].contains(&name) {
+            let is_later = !is_named && self.calls.iter().any(|(call, _)| name_of(call) == name);
+            let what = if is_later {
+                "results without ids come in another order than their calls"
+            } else {
+                "a result has another name than its call"
+            };
             let called = shown(name_of(call));
             let detail = format!("{}, called as {called}", in_message(at, name));
-            found.say("a result has another name than its call", detail);
+            found.say(what, detail);
         }
     }
 
@@ -136,7 +155,15 @@ fn judge_call(case: &Case, tools: &[&Value], at: usize, call: &Value, found: &mu
     let name = name_of(call);
     let said = call["function"].get("arguments");
     let read: Option<Value> = match said {
-        Some(Value::String(text)) => serde_json::from_str(text).ok(),
+        Some(Value::String(text)) => {
+            let read = serde_json::from_str(text).ok();
+            let twice = read.as_ref().and_then(|read| repeated_key(text, read));
+            if let Some(key) = twice {
+                let what = "an object in the arguments of a call has a key twice";
+                found.say(what, in_message(at, &key));
+            }
+            read
+        }
         said => Some(said.cloned().unwrap_or_else(|| Map::new().into())),
     };
     let Some(read) = read.filter(Value::is_object) else {

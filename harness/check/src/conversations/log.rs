@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::message::{calls_of, in_message, name_of, shown, texts_of};
 use super::symptom::Symptoms;
-use super::texts;
+use super::{MEDIA, texts};
 use crate::tokenizer::Tokenizer;
 
 /// The rules by which each message is judged.
@@ -51,6 +51,10 @@ pub(super) struct Log<'j> {
 
 impl Log<'_> {
     pub(super) fn judge(&mut self) {
+        if self.case.messages.is_empty() {
+            self.found.judges(MESSAGES);
+            self.found.say("a conversation has no messages", String::new());
+        }
         let mut before = &Value::Null;
         for (at, message) in self.case.messages.iter().enumerate() {
             let role = message["role"].as_str().unwrap_or_default();
@@ -70,6 +74,10 @@ impl Log<'_> {
             }
             before = message;
             let parts = message[CONTENT].as_array().into_iter().flatten();
+            if let Some(part) = parts.clone().find(|part| has_no_address(part)) {
+                let what = "an image, a recording or a video has an empty address";
+                self.found.say(what, in_message(at, &part.to_string()));
+            }
             let mut texts = parts.filter(|part| part["type"] == "text");
             if let Some(part) = texts.find(|part| !part["text"].is_string()) {
                 self.found.say(
@@ -258,6 +266,13 @@ impl Log<'_> {
             );
         }
     }
+}
+
+/// Whether the address in a part of a content is there and empty.
+fn has_no_address(part: &Value) -> bool {
+    let media = MEDIA.iter().filter_map(|(kind, _)| part.get(*kind));
+    let mut addresses = media.map(|media| media.get("url").unwrap_or(media));
+    addresses.any(|address| address.as_str().is_some_and(|text| text.trim().is_empty()))
 }
 
 /// The role that was probably meant: one that is written nearly so, or what others call it.

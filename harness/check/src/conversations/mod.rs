@@ -25,7 +25,7 @@ use serde_json::Value;
 use crate::contract::{self, NOTHING, occurrences};
 use crate::probe::common;
 use log::Log;
-use message::{calls_of, in_message, shown};
+use message::{calls_of, in_message, name_of, shown};
 use places::Places;
 
 pub use log::{CUT, ENDINGS, Length};
@@ -33,6 +33,9 @@ pub use symptom::{Symptom, Symptoms};
 
 /// The most images of a conversation that are looked at, one render each.
 const MOST_MEDIA: usize = 16;
+
+/// The most answers with calls of which each is left out once, one render each.
+const MOST_CALLS: usize = 4;
 
 /// The kinds of parts that are no texts, and what each is.
 const MEDIA: [(&str, &str); 7] = [
@@ -95,7 +98,7 @@ impl Judged<'_> {
                     log.length(&text, length);
                 }
                 self.texts(&lost);
-                self.tools(&text, &places);
+                self.tools(&text, &places, render);
                 self.media(&text, render);
                 self.printed(&text);
                 self.nothing(&text, render);
@@ -155,8 +158,28 @@ impl Judged<'_> {
     }
 
     /// Whether calls and tools are in the prompt, and arguments are encoded once.
-    fn tools(&mut self, prompt: &str, places: &Places<'_>) {
+    fn tools(&mut self, prompt: &str, places: &Places<'_>, render: &dyn Fn(&Case) -> Outcome) {
         let encoded = keys_between(prompt, "{\\\"", "\\\"");
+        // A name that the tools have is in the prompt without its call.
+        let called = self.case.messages.iter().enumerate();
+        let called = called.filter(|(_, message)| calls_of(message).next().is_some());
+        for (at, message) in called.take(MOST_CALLS) {
+            let mut names = calls_of(message).map(name_of);
+            let mut tools = self.case.tools.iter().flatten();
+            let Some(name) = names.find(|name| tools.any(|tool| name_of(tool) == *name)) else {
+                continue;
+            };
+            let mut without = self.case.clone();
+            let message = without.messages.get_mut(at);
+            if let Some(message) = message.and_then(Value::as_object_mut) {
+                message.remove("tool_calls");
+            }
+            if render(&without).text() == prompt {
+                let what = "a call is not in the prompt";
+                self.found
+                    .add("tool-calls-kept", what, in_message(at, name));
+            }
+        }
         for (at, message) in self.case.messages.iter().enumerate() {
             for call in calls_of(message) {
                 let function = &call["function"];
