@@ -23,6 +23,8 @@ impl Chance {
 
     /// A number below `end`; 0 if there is none.
     pub fn below(&mut self, end: usize) -> usize {
+        // The upper half of the product needs no division, and no loop that throws numbers away: how
+        // many numbers a choice takes never depends on the numbers themselves.
         let product = u128::from(self.next()) * (end as u128);
         // It is less than `end`.
         usize::try_from(product >> 64).unwrap_or_default()

@@ -114,6 +114,8 @@ impl Moment {
                 let alone = directive.text.replace('^', "");
                 out.push_str(&self.strftime(&alone).to_uppercase());
             }
+            // Python itself replaces only the plain `%f`. With a flag or a width it reaches glibc,
+            // which does not know it.
             Some('f') if directive.text == "%f" => {
                 // Writing to a string cannot fail.
                 let _ = write!(out, "{:06}", self.0.subsec_nanosecond() / 1000);

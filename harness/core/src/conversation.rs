@@ -102,6 +102,8 @@ impl<'c> Conversation<'c> {
     /// When it happens.
     pub fn now(&self) -> Moment {
         let whole = self.as_beginning().map(|beginning| beginning.whole);
+        // The case of a beginning is only made when an engine needs it. Its clock is the whole
+        // conversation's.
         whole.unwrap_or(self).case().now
     }
 

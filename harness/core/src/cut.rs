@@ -21,6 +21,8 @@ impl Cut for str {
             Bound::Excluded(at) => *at,
             Bound::Unbounded => self.len(),
         };
+        // A place that was computed for one text may be used for another, such as a template that was
+        // changed in between: a part that is too short is better there than a panic.
         let [start, end] = [start, end].map(|at| self.floor_char_boundary(at));
         self.get(start..end).unwrap_or_default()
     }

@@ -199,6 +199,7 @@ impl DecisionLog {
     /// bytes.
     pub fn end(&mut self, site: usize, truth: bool, written: usize) {
         let Some(start) = self.open.pop() else { return };
+        // Its looks may be among those that were not kept, so that it would seem to look at nothing.
         if self.decisions.is_cut {
             return;
         }

@@ -143,6 +143,7 @@ pub fn edits(old: &str, new: &str) -> Option<Vec<(Edit, usize)>> {
         let start = gone.start;
         let next = (gone.end, came.end);
         let (gone, came, moved) = if gone.is_empty() {
+            // It does not move over the edit before it: the edits stay in their order and apart.
             let settled = settle(&new, came.clone(), ends.1);
             (gone, settled.clone(), came.start.abs_diff(settled.start))
         } else if came.is_empty() {
@@ -350,6 +351,8 @@ pub(crate) fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     };
     let (old, new) = (numbered(old), numbered(new));
     let (old, new) = (old.as_slice(), new.as_slice());
+    // `Compact` gives changes that could be in several places a fixed one, and `Replace` joins a
+    // deletion with the insertion next to it: only such pairs of lines get marks within them.
     let mut hook = Compact::new(Replace::new(Capture::new()), old, new);
     match myers::diff(&mut hook, old, 0..old.len(), new, 0..new.len()) {
         Ok(()) => hook.into_inner().into_inner().into_ops(),
@@ -364,6 +367,7 @@ fn first_difference(expected: &str, found: &str, words: [&str; 2]) -> Option<Str
     else {
         return None;
     };
+    // A place says nothing here: the words of a refusal and a prompt have no beginning in common.
     if expected.kind() != found.kind() {
         return Some(format!(
             "{old} {}, {new} {}",

@@ -75,6 +75,8 @@ impl<'t> Document<'t> {
         let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
         let line = self.lines.partition_point(|begin| *begin <= offset);
         let column = self.text.cut(self.lines[line.saturating_sub(1)]..offset);
+        // A character has at most four bytes. So a problem at the end of a file of one line costs no
+        // more than the others, and there may be a hundred of them.
         let column = column.cut(..column.floor_char_boundary(4 * MOST_COLUMN));
         Position {
             line,
@@ -85,6 +87,7 @@ impl<'t> Document<'t> {
     /// Reports a problem at an offset, perhaps with what to do about it.
     pub fn problem(&mut self, at: usize, message: impl Into<String>, help: Option<String>) {
         self.count += 1;
+        // Also beyond the most problems: `is_sound` decides which cases of a damaged file still run.
         self.places.insert(at);
         if !self.is_full() {
             self.problems.push(Problem {
@@ -123,6 +126,7 @@ impl<'t> Document<'t> {
 
     /// Everything that is wrong, in the order of the text: the first problems, and how many more.
     pub fn finish(mut self) -> Result<(), Vec<Problem>> {
+        // The schema is checked over the whole file before a reader reports what no schema can say.
         self.problems.sort_by_key(|problem| problem.position);
         let more = self.count - self.problems.len();
         if more > 0 {
@@ -192,6 +196,7 @@ impl<'s> Rules<'s> {
                     );
                 }
             }
+            // Messages and other values that reach a template as they are have no keys to check.
             NodeKind::Object(_) if schema["additionalProperties"] != true => {
                 self.check_object(document, schema, value, keys);
             }
@@ -329,6 +334,8 @@ fn has_type(schema: &Value, value: &Node<'_>) -> bool {
         NodeKind::List(_) => "array",
         NodeKind::Object(_) => "object",
     };
+    // A number that is not whole has the right type here, and `fits` refuses it: the message then shows
+    // it.
     let is_it = |one: &str| one == kind || one == "integer" && kind == "number";
     schema.get("type").is_none() || types(schema).any(is_it)
 }
@@ -374,6 +381,8 @@ fn words(schema: &Value, [object, list]: [&str; 2]) -> Vec<String> {
         _ => object.to_owned(),
     };
     types(schema)
+        // The schemas come from Rust types, where an optional key may be null. People leave it out
+        // instead.
         .filter(|kind| *kind != "null")
         .map(word)
         .collect()

@@ -218,6 +218,8 @@ impl RegularFile {
         if size > most {
             return Err(Refused::TooLarge { size, most });
         }
+        // One byte more than the file has: if the read leaves it empty, the end is known without a
+        // second call.
         let mut bytes = vec![
             0;
             usize::try_from(size)
@@ -230,6 +232,7 @@ impl RegularFile {
         let is_end = read < bytes.len();
         bytes.truncate(read);
         if !is_end {
+            // One byte above the limit is enough to know that the file is too large.
             let rest = (most + 1).saturating_sub(read as u64);
             let rest = self.file.take(rest).read_to_end(&mut bytes);
             rest.map_err(Refused::Error)?;
@@ -282,6 +285,7 @@ pub fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Problem> {
     // Each draft has its own name, so that two writers do not share one. It is deleted if
     // anything fails. The lock shows that its writer is at work.
     let draft = draft_in(folder).map_err(|error| failed(without_draft(error)))?;
+    // Some file systems have no locks. Then other programs know a draft at work only by its age.
     let _ = draft.as_file().try_lock();
     draft.as_file().write_all(text.as_ref()).map_err(failed)?;
     if let Some(permissions) = permissions {
@@ -369,6 +373,7 @@ static OUTPUTS: Mutex<Vec<Weak<Outputs>>> = Mutex::new(Vec::new());
 /// Looks at all outputs that are a file.
 fn each_output(identity: impl FnOnce() -> Option<Identity>, mut look: impl FnMut(&Output)) {
     let all = OUTPUTS.lock().unwrap_or_else(PoisonError::into_inner);
+    // Most commands write no file that a user named: then a read asks the system for no identity.
     if let false = all.is_empty()
         && let Some(identity) = identity()
     {
@@ -528,6 +533,7 @@ fn without_draft(error: io::Error) -> io::Error {
 /// folder.
 fn collect_drafts(folder: &Path) {
     static SEEN: LazyLock<Mutex<HashSet<PathBuf>>> = LazyLock::new(Mutex::default);
+    // An update writes thousands of files into one folder, and would list it each time.
     let is_new = SEEN
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -551,6 +557,7 @@ fn collect_drafts(folder: &Path) {
 
 /// Whether a draft is so old that its writer, if it were still at work, would have locked it.
 pub(crate) fn is_old(draft: &Path) -> bool {
+    // Between its creation and its lock a draft looks like one that was left behind.
     const YOUNGEST: Duration = Duration::from_secs(2);
     let changed = draft.symlink_metadata().and_then(|draft| draft.modified());
     changed.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > YOUNGEST))

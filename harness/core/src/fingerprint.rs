@@ -22,6 +22,8 @@ struct CaseContent<'c> {
     tools: Option<&'c [Value]>,
     documents: Option<&'c [Value]>,
     add_generation_prompt: bool,
+    // Absent for most cases, so that the records of the cases before this option keep their
+    // fingerprints.
     #[serde(skip_serializing_if = "Option::is_none")]
     continue_final_message: Option<&'c str>,
     variables: &'c serde_json::Map<String, Value>,
@@ -122,6 +124,7 @@ impl Fingerprint {
             "variables": variables,
         });
         let setup = template.setup.to_json();
+        // Absent if empty, so that this setting changed no fingerprint of a template that has none.
         if !setup.is_empty() {
             settings["setup"] = setup.into();
         }

@@ -46,6 +46,8 @@ pub fn replace(path: &Path, files: &BTreeMap<String, String>, kind: &str) -> Res
         .iter()
         .chain(list.iter().map(|(name, text)| (name, text)))
     {
+        // The new files have a folder of their own in the draft: it moves away, and the lock stays
+        // behind.
         let file = draft.path().join("new").join(name);
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder).map_err(failed)?;
@@ -57,6 +59,7 @@ pub fn replace(path: &Path, files: &BTreeMap<String, String>, kind: &str) -> Res
     if !is_there(path) {
         return std::fs::rename(&new, path).map_err(failed);
     }
+    // The old folder is in the draft now, and is deleted with it.
     if exchange(&new, path).is_ok() {
         return Ok(());
     }
@@ -129,6 +132,7 @@ pub fn hold(path: &Path, kind: &str) -> Result<(), Problem> {
         let help = "name a new folder, or empty this one";
         Err(Problem::new(path, message).help(help))
     };
+    // First, because the folder itself may be in the draft of a program that was killed.
     collect_drafts(folder_of(path));
     if !is_there(path) {
         return Ok(());

@@ -55,6 +55,7 @@ pub fn hunks(old: &str, new: &str, most: usize) -> Vec<Hunk> {
     let lines = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let mut found: Vec<Hunk> = Vec::new();
     for changed in differing(&lines[0], &lines[1]) {
+        // There is nothing on the other side that its words could be compared with.
         if changed.old.is_empty() || changed.new.is_empty() {
             found.push(changed);
             continue;
@@ -100,12 +101,14 @@ pub fn changed_words(old: &str, new: &str) -> Vec<Hunk> {
 
 /// The words of a template, with each begin and end of a tag as one.
 fn tokens(text: &str) -> Vec<&str> {
+    // The longer ones come first: `{{` is also the beginning of `{{-`.
     const TAGS: [&str; 10] = [
         "{{-", "{%-", "-}}", "-%}", "{{", "{%", "{#", "}}", "%}", "#}",
     ];
     let (mut tokens, mut at) = (Vec::new(), 0);
     for word in words(&[text]) {
         let start = word.as_ptr().addr() - text.as_ptr().addr();
+        // The words of a tag that was taken as one.
         if start < at {
             continue;
         }

@@ -97,6 +97,7 @@ pub fn repeated_key(text: &str, value: &Value) -> Option<String> {
             .map(|field| field.name.to_string())
             .or_else(|| inner().find_map(repeated))
     }
+    // Nearly all texts repeat no key, which counting shows without a second reading.
     let has_all = values_in(text.as_bytes()) == values_of(value);
     (!has_all).then(|| repeated(&parse(Path::new(""), text).ok()?))?
 }
@@ -270,6 +271,7 @@ pub fn place_of(text: &str, keys: &str) -> Option<Position> {
     let root = parse(Path::new(""), text).ok()?;
     let (mut value, mut rest, mut place) = (&root, keys, root.range.start);
     loop {
+        // A key may contain points, so that the keys cannot be split before they are compared.
         let fields = value.fields().iter().rev().filter_map(|field| {
             let after = rest.strip_prefix(&*field.name)?;
             let is_whole = after.is_empty() || after.starts_with('.');

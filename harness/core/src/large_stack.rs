@@ -46,6 +46,7 @@ mod kept {
             return stacker::maybe_grow(NEEDED, STACK, run);
         };
         let result = corosensei::on_stack(&mut kept.stack, || {
+            // A value that is dropped, because a panic leaves the closure, too.
             let _mark = LargeMark::set();
             run()
         });

@@ -35,6 +35,7 @@ impl FolderLock {
         };
         std::fs::create_dir_all(folder).map_err(failed)?;
         let file = open(folder).map_err(failed)?;
+        // Tried first, so that a user learns why nothing happens before the wait begins.
         match file.try_lock() {
             Ok(()) => {}
             Err(std::fs::TryLockError::WouldBlock) => {

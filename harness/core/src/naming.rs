@@ -49,6 +49,7 @@ pub fn shortened(name: &str, most: usize) -> String {
     }
     let digits = Fingerprint::of(name).to_string();
     let beginning: String = name.chars().take(most.saturating_sub(DIGITS + 1)).collect();
+    // The digits follow after a dash, and `name.-1a2b` would look like a mistake.
     let beginning = beginning.trim_end_matches(['.', '-', '_']);
     format!("{beginning}-{}", digits.cut(..DIGITS))
 }

@@ -187,6 +187,8 @@ fn nearest<'a>(
         .filter(|candidate| candidate.len() <= LONGEST)
         .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= most(candidate.chars().count()))
+        // Of candidates that are equally close it takes the first in the alphabet: the message is
+        // always the same.
         .min()
         .map(|(_, candidate)| candidate)
 }

@@ -193,6 +193,8 @@ impl Spans {
         let mut after = Spans::default();
         for span in &self.0 {
             let operations = match span.operations.last() {
+                // A loop that applies one filter again and again would otherwise make a list as long as
+                // its iterations.
                 Some(last) if *last == operation => Arc::clone(&span.operations),
                 _ => span.operations.iter().copied().chain([operation]).collect(),
             };

@@ -159,6 +159,7 @@ impl Root {
         for entry in std::fs::read_dir(folder).map_err(unreadable)? {
             paths.push(entry.map_err(unreadable)?.path());
         }
+        // The order in which systems list a folder differs, and reports follow this one.
         paths.sort();
         Ok(paths)
     }

@@ -32,6 +32,8 @@ impl Formatter for OneLine {
 
 impl<T: Serialize> Serialize for Row<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // The writer of the whole file copies a raw value as it is, and would break any other into
+        // lines.
         let row = RawValue::from_string(line(&self.0)).map_err(S::Error::custom)?;
         row.serialize(serializer)
     }

@@ -63,6 +63,7 @@ impl<'k> Shrinker<'k> {
         usual.add_generation_prompt = true;
         usual.continue_final_message = None;
         self.offer_smaller(usual);
+        // The size says nothing about the time, so that `offer_smaller` would refuse it.
         if self.best.now != Moment::default() {
             let mut usual = self.best.clone();
             usual.now = Moment::default();
@@ -83,6 +84,8 @@ impl<'k> Shrinker<'k> {
     /// Tries to leave out ranges of messages, first long ones.
     pub fn ranges(&mut self) {
         let mut length = self.best.messages.len() / 2;
+        // Long ranges first: each try costs a render, and most messages of a found conversation do not
+        // matter.
         while length > 0 {
             let mut begin = 0;
             while begin + length <= self.best.messages.len() {
@@ -161,6 +164,8 @@ pub fn size(case: &Case) -> usize {
     // A list that is absent is nothing to read, and an empty one is.
     let lists = [&case.tools, &case.documents];
     let lists = lists.into_iter().flatten().count();
+    // An option or a list counts like a short word. So the search does not turn one on to save a
+    // letter.
     parts(case).to_string().len() + 8 * (options + lists)
 }
 
@@ -208,6 +213,7 @@ fn smaller_values(value: &Value) -> Vec<Value> {
             let (but_first, but_last) = (&characters[1..], &characters[..characters.len() - 1]);
             let parts = [&characters[..1], first, second, but_first, but_last];
             let parts = parts.into_iter().map(text);
+            // The shortest first: the first that is kept ends the tries for this value.
             ["".into(), "a".into()].into_iter().chain(parts).collect()
         }
         _ => Vec::new(),

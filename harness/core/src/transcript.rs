@@ -275,6 +275,8 @@ pub(crate) fn decode_text(body: &str, mut line: usize) -> Result<String, Invalid
                 chars = rest.chars();
             }
             Some(c) => match pictured_control(c) {
+                // Its picture is the mark for the end, so that the control itself is written as a code
+                // point.
                 Some('\u{3}') => return Err(InvalidTranscript::End),
                 Some(control) => text.push(control),
                 None if is_mark(c) || is_invisible(c) => {

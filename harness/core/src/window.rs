@@ -67,6 +67,8 @@ pub fn window(line: &DiffLine, differs_at: usize, width: usize) -> DiffLine {
     if whole <= width {
         return line.clone();
     }
+    // Room for both marks, although a window at an end of the line needs only one: the width stays the
+    // same.
     let room = width.saturating_sub(2 * LEFT_OUT.width()).max(1);
     let at = marks.partition_point(|mark| mark.end <= differs_at);
     // A third of the window shows what comes before, or more if the line ends soon.

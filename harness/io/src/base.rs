@@ -49,6 +49,7 @@ fn of_card(text: &str) -> Option<String> {
     let mut lines = lines.skip_while(|line| !line.starts_with("base_model:"));
     let value = lines.next()?.strip_prefix("base_model:")?;
     let plain = |text: &str| {
+        // In YAML only a `#` after a blank begins a comment.
         let text = text.split(" #").next().unwrap_or(text).trim();
         let first = text
             .trim_start_matches('[')

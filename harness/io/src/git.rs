@@ -68,6 +68,7 @@ pub fn output(arguments: &[&str]) -> Result<Vec<u8>, String> {
         read.map_err(failed)?;
     }
     if output.len() as u64 > MOST_LISTED {
+        // The status says nothing here: Git was cut off in the middle of its list.
         return Err(format!("git lists more than {MOST_LISTED} bytes"));
     }
     let status = git.child.wait().map_err(failed)?;
@@ -76,6 +77,7 @@ pub fn output(arguments: &[&str]) -> Result<Vec<u8>, String> {
     }
     let words = errors.join().unwrap_or_default();
     let words = String::from_utf8_lossy(&words);
+    // A Git that says nothing was most likely ended by the timer, by a signal.
     let Some(first) = words.lines().next() else {
         return Err(format!(
             "git ended ({status}); it may take {} s",
@@ -93,6 +95,7 @@ impl RunningGit {
         }
         command
             .args(arguments)
+            // The words of errors become part of messages, without the `fatal: ` that only English has.
             .env("LC_ALL", "C")
             // Nothing is fetched that the repository lacks. Versions of Git before 2.44 do not know
             // the first variable, and are held by the second.
@@ -124,6 +127,7 @@ impl RunningGit {
 
 impl Drop for RunningGit {
     fn drop(&mut self) {
+        // The helpers of Git first: they may hold its pipes open.
         self.group.end();
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -152,6 +156,7 @@ impl GitObjects {
         let mut head = String::new();
         let line = self.answers.by_ref().take(4096).read_line(&mut head);
         line.map_err(failed)?;
+        // For a hash that is not there Git answers `<hash> missing`, and `missing` is no number.
         let size = head
             .trim_end()
             .rsplit(' ')

@@ -63,6 +63,7 @@ impl<'o> From<&'o Outcome> for OutcomeJson<'o> {
         };
         match outcome {
             Outcome::Rendered { .. } => json.text = Some(words.into()),
+            // A limit has no words of its own, so its name is not given a second time as a message.
             Outcome::Exceeded { .. } => json.limit = Some(words.into()),
             _ => json.message = Some(words.into()),
         }

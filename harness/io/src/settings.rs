@@ -72,6 +72,7 @@ impl Settings {
                 None => template.variables.push((name.clone(), value)),
             }
         }
+        // An application picks one of these for each conversation, so that all need the same settings.
         for (_, named) in &mut template.named {
             self.set(named);
         }

@@ -87,12 +87,15 @@ pub(crate) fn read_template_in(
     let source = text_within(bound, path, MOST_CASES)
         .map_err(|problem| problems.push(problem))
         .ok();
+    // Without its source, too: the mistakes of the sidecar are reported together with that of the
+    // template.
     let template = Template::from_source(name, dialect, source.as_deref().unwrap_or_default());
     let sidecar = read_sidecar(bound, &sidecar(path), &template)
         .map_err(|found| problems.extend(found))
         .ok();
     match (source, sidecar) {
         (Some(_), Some(sidecar)) => Ok(Template {
+            // A file's name may have characters that a terminal obeys.
             name: TemplateName::new(&shown(name)),
             path: path.to_path_buf(),
             about: sidecar.about,

@@ -55,6 +55,7 @@ impl Answer {
         if length.is_some_and(|length| length > most) {
             return Err(NoAnswer::TooLarge);
         }
+        // One byte above the limit shows that a body without a length is too large.
         let bytes = self.read_beginning(most.saturating_add(1))?;
         if bytes.len() as u64 > most {
             return Err(NoAnswer::TooLarge);

@@ -59,10 +59,14 @@ impl Client {
         };
         let mut config = Agent::config_builder()
             .tls_config(tls)
+            // The headers of a refusal say why, and an error of the crate has none of them.
             .http_status_as_error(false)
+            // Whoever asks follows redirects, and so sees the headers of each host and may refuse to
+            // leave encryption.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .user_agent(concat!("rolecall/", env!("CARGO_PKG_VERSION")))
+            // Limits, ranges and lengths are those of the file. A compressed answer would have others.
             .accept_encoding("identity")
             .timeout_connect(settings.connecting)
             .timeout_per_read(settings.reading);
@@ -80,6 +84,8 @@ impl Client {
     }
 
     pub fn ask(&self, address: &Address, request: &Request<'_>) -> Result<Answer, NoAnswer> {
+        // Only now, because a server on this machine is asked without encryption and needs no
+        // certificates.
         if let Some(why) = self.uncertified.as_ref().filter(|_| address.is_encrypted()) {
             return Err(NoAnswer::Unreachable(why.clone()));
         }

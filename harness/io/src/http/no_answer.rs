@@ -24,6 +24,7 @@ impl From<ureq::Error> for NoAnswer {
                 | ErrorKind::ConnectionAborted
                 | ErrorKind::BrokenPipe
                 | ErrorKind::UnexpectedEof => NoAnswer::CutOff(why),
+                // On Unix a socket whose time ran out reports that it would block.
                 ErrorKind::TimedOut | ErrorKind::WouldBlock => NoAnswer::TimedOut,
                 _ => NoAnswer::Unreachable(why),
             },

@@ -51,6 +51,7 @@ impl BackgroundProcess {
             Err(error) => format!(" ({error})"),
         };
         let words = match self.errors.last_words(GRACE) {
+            // Some servers write their errors to standard output.
             words if words.is_empty() => self.output.last_words(GRACE),
             words => words,
         };

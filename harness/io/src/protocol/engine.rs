@@ -89,6 +89,8 @@ impl ProtocolEngine {
             go: is_go.then(|| input::go_program(template)).flatten(),
             number: self.pool.next_number(),
             name: match &front {
+                // The program keeps templates by name, and may hold this one without the front at the
+                // same time.
                 Some(front) => format!("{}@{front}", template.name),
                 None => template.name.to_string(),
             },
@@ -129,6 +131,7 @@ impl RemoteProgram {
         let limits = &self.pool.limits;
         let refused = session.load(&self.remote, limits);
         match refused.map_err(crashed_in(true))? {
+            // Kept, because a template that is refused once would be sent again for each of its cases.
             Some(refused) => Ok((self.refused.get_or_init(|| refused).clone(), None)),
             None => session
                 .render(&self.remote, conversation, wants_learned, limits)
@@ -153,6 +156,8 @@ impl Program for RemoteProgram {
                 let outcome = Outcome::Crashed {
                     message: crash.message,
                 };
+                // The template kills the program. Each further case would cost a restart and perhaps
+                // the time limit.
                 if crash.is_in_loading {
                     return self.refused.get_or_init(|| outcome).clone();
                 }

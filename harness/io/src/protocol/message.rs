@@ -303,6 +303,7 @@ impl<'e> ErrorLine<'e> {
 
 /// The ID in a line that is no request, if it has one. Only short lines are looked at.
 pub(crate) fn id_of(line: &[u8]) -> Option<u64> {
+    // A line that is no request may be of any form, and reading it as a whole value takes memory.
     const MOST: usize = 64 << 10;
     let line = (line.len() <= MOST).then_some(line)?;
     let value: Value = serde_json::from_slice(line).ok()?;
@@ -364,6 +365,8 @@ impl Meaning {
     /// Reads the answer to the request of an ID.
     pub(super) fn read(line: &[u8], asked: u64) -> Result<Meaning, String> {
         let answer = AnswerHead::read(line, asked)?;
+        // Read before `ok` is looked at: a line with wrong types in these keys is no answer, whatever
+        // else it says.
         let outcome: OutcomeJson<'_> = parse(line, "an answer")?;
         if answer.ok == Some(true) {
             return Ok(Meaning::Loaded);
@@ -380,6 +383,7 @@ impl Meaning {
             }) => Ok(Meaning::Outcome(Outcome::Failed {
                 stage,
                 message,
+                // Lines count from 1, so that 0 names none.
                 line: line.filter(|line| *line > 0),
             })),
             Ok(outcome) => Ok(Meaning::Outcome(outcome)),

@@ -72,6 +72,8 @@ impl ProcessPool {
             limits,
             greeting,
             dialect,
+            // The process that has introduced itself is the first one to render: a start may take a
+            // minute.
             idle: Mutex::new(vec![session]),
             has_answered: AtomicBool::new(false),
             smallest: OnceLock::new(),
@@ -97,6 +99,8 @@ impl ProcessPool {
             return Err(reason.clone());
         }
         self.try_to_ask(ask, smallest)
+            // Several threads may fail at once: the first reason counts, so that all outcomes say the
+            // same.
             .map_err(|reason| self.given_up.get_or_init(|| reason).clone())
     }
 

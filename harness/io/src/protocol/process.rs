@@ -104,6 +104,7 @@ impl Process {
             Err(RecvTimeoutError::Timeout) => Err(format!(
                 "no answer within {} s{}",
                 limit.as_secs_f64(),
+                // It still runs, so that its errors have no end to wait for.
                 self.errors.last_words(Duration::ZERO)
             )),
         }
@@ -162,6 +163,7 @@ impl Process {
         loop {
             match self.child.try_wait() {
                 Ok(Some(status)) => return Some(status),
+                // The standard library cannot wait for a process with a limit.
                 Ok(None) if start.elapsed() < limit => thread::sleep(Duration::from_millis(5)),
                 Ok(None) | Err(_) => return None,
             }
@@ -174,6 +176,7 @@ impl Drop for Process {
         // Some of it may have ended by itself.
         self.group.end();
         let _ = self.child.kill();
+        // Without it the process would stay in the system's table until this one ends.
         let _ = self.child.wait();
     }
 }
@@ -247,10 +250,10 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// The command line of words, as a user types it.
 /// How the reason begins why a program that is not there does not start.
 pub(super) const NO_PROGRAM: &str = "there is no program";
 
+/// The command line of words, as a user types it.
 pub(super) fn written(words: &[String]) -> String {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "))
@@ -303,6 +306,7 @@ fn read_answers(stdout: ChildStdout, longest: usize, lines: &SyncSender<OutputLi
         } else {
             OutputLine::Cut
         };
+        // What follows a cut or an endless line cannot be told apart from the rest of it.
         let is_last = !matches!(found, OutputLine::Whole(_));
         if lines.send(found).is_err() || is_last {
             return;

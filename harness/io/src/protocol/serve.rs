@@ -17,7 +17,7 @@ const MOST_READY_BYTES: usize = 16 << 20;
 /// The most bytes of all sources.
 const MOST_BYTES: usize = 128 << 20;
 
-/// The most bytes of a request: as much as a case file or a template may have.
+/// The most bytes of a request. A template of 8 MiB fits, even with an escape for every other byte.
 const LONGEST: u64 = 16 << 20;
 
 /// The engine's name and versions, for the answer to `start`.
@@ -40,6 +40,7 @@ struct Introduction<'e> {
 ///
 /// The streams cannot be read or written.
 pub fn serve(engine: &dyn Engine, requests: impl BufRead, answers: impl Write) -> io::Result<()> {
+    // Once around all requests, so that no request needs a stack of its own.
     on_large_stack(|| answer_all(engine, requests, answers))
 }
 
@@ -66,6 +67,7 @@ fn answer_all(
         }
         let answered = if line.len() as u64 > LONGEST {
             if !line.ends_with(b"\n") {
+                // The rest of the line is no request. The next line may be one, and gets its answer.
                 requests.skip_until(b'\n')?;
             }
             Err(format!("the request is longer than {LONGEST} bytes"))

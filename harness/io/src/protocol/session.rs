@@ -123,6 +123,7 @@ impl Session {
         limits: &ProtocolLimits,
     ) -> Result<Option<Outcome>, String> {
         let name = remote.name.as_str();
+        // Two templates of one name may take turns, for example one before and one after a change.
         if self.loaded.get(name) == Some(&remote.number) {
             return Ok(None);
         }

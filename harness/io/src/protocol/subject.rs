@@ -101,6 +101,7 @@ impl<'c> Subject<'c> {
         &mut self,
         check: impl FnOnce(&mut Subject<'c>) -> Result<(), CheckFailure>,
     ) -> Option<Result<(), CheckFailure>> {
+        // Each crash may have taken the whole time limit.
         if self.crashes >= MOST_CRASHES {
             return None;
         }
@@ -163,6 +164,7 @@ impl<'c> Subject<'c> {
         session.load("one", a)?;
         session.load("two", b)?;
         session.load("one", c)?;
+        // `two` a second time: a program may keep only the template that it used last.
         for (name, source, expected) in [("two", b, "bHi"), ("one", c, "cHi"), ("two", b, "bHi")] {
             session.render(&plain(name, source, expected), &[])?;
         }
@@ -226,6 +228,7 @@ impl<'c> Subject<'c> {
         let second = TrialSession::start(command, limits);
         let (mut second, _) =
             second.map_err(|words| CheckFailure::of(format!("the second: {words}")))?;
+        // Both have loaded before one renders, so that what they share would be in the way.
         for session in [&mut *first, &mut second] {
             session.load(&plain.name, &plain.source)?;
         }
@@ -264,6 +267,8 @@ impl TrialSession {
     }
 
     pub(super) fn spawn(command: &[String], limits: &ProtocolLimits) -> Result<Process, String> {
+        // With this zone a program that reads the machine's clock or zone gives another date than
+        // `now`.
         Process::spawn_with(command, &[("TZ", ELSEWHERE)], limits.answer)
     }
 

@@ -194,9 +194,13 @@ impl Downloader {
             if answer.is_refusal() {
                 return Err(refusal(&at, &answer));
             }
+            // The hub's headers name the version of the file. A host that it redirects to has an `ETag`
+            // of its own.
             if first.is_same_server(&at) {
                 headers.clone_from(answer.headers());
             }
+            // Before the redirect: a file in the cache then costs one request to the hub and none for
+            // its bytes.
             if (download.is_known)(&headers) {
                 return Ok(DownloadedFile {
                     headers,
@@ -214,6 +218,8 @@ impl Downloader {
             let (from, bytes) = match download.range {
                 None => (0, answer.read(download.most.min(self.left.get()))),
                 Some((from, to)) => {
+                    // A server that knows no ranges answers with the status 200, from the first byte
+                    // on.
                     let is_part = answer.status() == 206;
                     let wanted = to - from;
                     let bytes = if wanted > self.left.get() {
@@ -225,6 +231,7 @@ impl Downloader {
                 }
             };
             let bytes = match bytes {
+                // The smaller limit decides which of the two messages is true.
                 Err(NoAnswer::TooLarge) if self.left.get() < download.most => {
                     return Err(DownloadError::TooMuch {
                         host: at.host().to_owned(),

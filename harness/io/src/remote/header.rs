@@ -53,6 +53,7 @@ pub(super) fn fetch(
         start.extend(bytes);
         match without_tensors(shown, &start) {
             Ok(Some(file)) => return Ok(Header::Whole { file, fetched }),
+            // The server has sent all there is, and asking for more would give the same.
             Ok(None) if is_all => break,
             Ok(None) => wanted *= 2,
             Err(problem) => return Ok(Header::Broken(problem)),

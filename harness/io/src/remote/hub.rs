@@ -164,6 +164,7 @@ impl<'m> HubModel<'m> {
     /// The model from the cache, if the hub does not answer.
     fn without_hub(&self, error: &DownloadError) -> Result<FoundModel, Problem> {
         let refused = hub_refusal::problem(self.shown, self.name, error);
+        // The hub has answered. A cached revision of this name is one that somebody has removed.
         if hub_refusal::is_no_revision(error) {
             return Err(refused);
         }
@@ -236,6 +237,7 @@ impl<'m> HubModel<'m> {
             let files = commit.files.iter().filter(|file| is_wanted(file));
             let files: Vec<&String> = files.take(MOST_FILES).collect();
             for file in &files {
+                // The files of a commit never change.
                 if !snapshot.join(file).exists() {
                     self.fetch_file(commit, file, &mut fetched)?;
                 }
@@ -245,6 +247,8 @@ impl<'m> HubModel<'m> {
                 self.cached.keep_commit(revision, &commit.hash)?;
             }
             let has_weights = choose(self.shown, self.name, &commit.files).is_ok();
+            // Without weights there is nothing else to look at: whoever reads the folder says what it
+            // lacks.
             if !files.is_empty() && (!has_weights || has_template(&snapshot)) {
                 return Ok(fetched.found(snapshot, &self.model(commit)));
             }
@@ -270,6 +274,7 @@ impl<'m> HubModel<'m> {
             most: if is_mark { MOST_OF_MARK } else { MOST_TEXT },
             is_known: &|headers| etag(headers).is_some_and(|etag| self.cached.has_blob(&etag)),
         });
+        // Such a file has no template. Nobody needs it to be whole.
         if is_mark && matches!(answer, Err(DownloadError::TooLarge { .. })) {
             return Ok(());
         }
@@ -353,8 +358,11 @@ impl<'m> HubModel<'m> {
 /// The version of a file, which is its name in the cache.
 fn etag(headers: &HeaderMap) -> Option<String> {
     let text = |name: &str| headers.get(name)?.to_str().ok();
+    // As in `huggingface_hub`: for a file in large file storage the plain `ETag` is that of its
+    // pointer.
     let etag = text("X-Linked-Etag").or_else(|| text("ETag"))?;
     let etag = etag.trim_start_matches("W/").trim_matches('"');
+    // It becomes the name of a file, and a server could send any path.
     let is_name = !etag.is_empty()
         && etag.len() <= 128
         && etag

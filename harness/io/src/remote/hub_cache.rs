@@ -46,6 +46,7 @@ impl Repository {
     /// Records the commit of a revision.
     pub(super) fn keep_commit(&self, revision: &str, commit: &str) -> Result<(), Problem> {
         let path = self.folder.join("refs").join(revision);
+        // A cache that is up to date may be read-only, and other programs may be reading it.
         let is_kept = read_bytes(&path, MOST_OF_REF).is_ok_and(|kept| kept == commit.as_bytes());
         if revision == commit || is_kept {
             return Ok(());

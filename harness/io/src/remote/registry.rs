@@ -83,6 +83,7 @@ pub(super) fn find(
         } else {
             format!("https://{}", name.host())
         },
+        // The token is the hub's, and no registry of Ollama may see it.
         downloader: Downloader::new(None),
         store,
         fetched: FetchCount::default(),
@@ -131,10 +132,13 @@ impl RegistryModel<'_> {
         let has_template = layers
             .iter()
             .any(|layer| matches!(layer.kind, "template" | "prompt"));
+        // As in Ollama, where of several layers of a kind the last one counts.
         let weights = layers.iter().rfind(|layer| layer.kind == "model");
         if let Some(weights) = weights.filter(|_| !has_template) {
             self.fetch_header(weights.digest)?;
         }
+        // Last, so that a manifest in the cache names only layers that are there; and only if the tag
+        // has moved.
         if read_bytes(path, MOST_TEXT).ok().as_deref() != Some(text) {
             write_whole(path, text)?;
         }

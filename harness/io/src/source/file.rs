@@ -49,6 +49,7 @@ fn of_model(bound: Option<&Root>, path: &Path) -> Option<SourceContent> {
         .file_name()
         .is_some_and(|name| name == huggingface::TEMPLATE_FILE);
     let has_tokens = path.with_file_name(huggingface::CONFIG_FILE).exists();
+    // With a bound, the folder is read as a whole, and the model in it by its own rules.
     if !is_template || !has_tokens || sidecar(path).exists() || bound.is_some() {
         return None;
     }

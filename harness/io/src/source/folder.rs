@@ -161,12 +161,14 @@ impl<'r> Walk<'r> {
         if self.is_full {
             return;
         }
+        // A link may lead outside of the folder.
         if let Err(problem) = self.root.has(path) {
             return self.found.problems.push(problem);
         }
         if !path.canonicalize().is_ok_and(|real| self.seen.insert(real)) {
             return;
         }
+        // The folder that was named is one of those that were seen.
         if self.seen.len() - 1 > MOST_FOLDERS {
             self.is_full = true;
             return self.found.problems.push(too_many(path));

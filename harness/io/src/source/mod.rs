@@ -127,6 +127,7 @@ fn read_all(path: &Path) -> SourceContent {
         Ok(false) if path.is_symlink() => {
             return SourceContent::problem(Problem::new(path, "a link that leads nowhere"));
         }
+        // A model of a store, `STORE/model:tag`, is no file.
         Ok(false) => {
             return ollama::read_model(path)
                 .unwrap_or_else(|| SourceContent::problem(Problem::new(path, NOT_THERE)));
@@ -136,13 +137,16 @@ fn read_all(path: &Path) -> SourceContent {
             return SourceContent::problem(Problem::new(path, message));
         }
     }
+    // First, because a tag may be named like a template file.
     if let Some(found) = ollama::read_manifest(path) {
         return found;
     }
+    // Before the ending is looked at: the template of such a file needs the model's other files.
     if huggingface::is_configuration(path) {
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         return folder::read(folder.unwrap_or(Path::new(".")));
     }
+    // By its first bytes, too: a blob of Ollama and a file of the hub's cache have no ending.
     match file::kind(path).or_else(|| gguf::is_gguf(path).then_some(FileKind::Gguf)) {
         Some(kind) => file::read(None, path, kind),
         None => SourceContent::problem(Problem::new(path, "not a template").help(

@@ -69,6 +69,7 @@ impl Metadata {
 
     fn add(&mut self, key: &str, text: String, offset: u64) -> Result<(), GgufError> {
         let twice = || GgufError::at(offset, format!("the key {key:?} is there twice"));
+        // An empty text is as good as no template, and one after it may be the template.
         if text.is_empty() {
             return Ok(());
         }
@@ -117,6 +118,7 @@ impl<R: Read + Seek> GgufReader<R> {
         let mut metadata = Metadata::default();
         let mut tokens = None;
         let mut specials: Vec<SpecialToken> = Vec::new();
+        // The specification's value if the metadata has none.
         let mut alignment = 32;
         for _ in 0..entries {
             let key_at = self.offset;
@@ -191,6 +193,7 @@ impl<R: Read + Seek> GgufReader<R> {
 
     /// Reads the list of tensors; each has to begin inside the file.
     fn tensors(&mut self, count: u64, alignment: i128) -> Result<(), GgufError> {
+        // The length of its name, the number of its dimensions, its type and its offset.
         let least = self.size_width() + 4 + 4 + 8;
         self.check_count(self.offset, count, least, "tensors")?;
         let mut farthest = (self.offset, 0);
@@ -211,6 +214,7 @@ impl<R: Read + Seek> GgufReader<R> {
             }
         }
         let data = match u64::try_from(alignment) {
+            // A hostile alignment would move the end of the list beyond any number.
             Ok(alignment @ 1..) => self.offset.next_multiple_of(alignment.min(1 << 20)),
             _ => {
                 return Err(GgufError::at(
@@ -260,6 +264,7 @@ impl<R: Read + Seek> GgufReader<R> {
             .unwrap_or(-1);
         self.seek(tokens.first)?;
         for index in 0..tokens.count {
+            // The special tokens are often among the first, and a vocabulary has hundreds of thousands.
             if i128::from(index) > last {
                 break;
             }

@@ -189,6 +189,7 @@ impl<R: Read + Seek> GgufReader<R> {
         self.need(bytes, what)?;
         let unreadable = |offset, error| GgufError::at(offset, format!("cannot be read: {error}"));
         match i64::try_from(bytes) {
+            // A relative step keeps what the buffer has: most values are shorter than it.
             Ok(step) => self
                 .source
                 .seek_relative(step)
@@ -350,6 +351,7 @@ impl<R: Read + Seek> GgufReader<R> {
                 .into_iter()
                 .fold(0_i128, |value, byte| (value << 8) | i128::from(byte))
         };
+        // An `i128` holds the numbers of all types, signed or not.
         let (unsigned, bits) = match kind {
             0 | 1 => (order(self.bytes::<1>(what)?.to_vec()), 8),
             2 | 3 => (order(self.bytes::<2>(what)?.to_vec()), 16),

@@ -156,6 +156,8 @@ impl<R: Read + Seek> GgufReader<R> {
                 let (element, count) = self.elements(I32, &what)?;
                 for _ in 0..count {
                     let kind = self.integer(element, &what)?;
+                    // An unknown type is none of the three that matter here, and 0 is none of them
+                    // either.
                     keys.types.push(kind.try_into().unwrap_or_default());
                 }
             }

@@ -28,6 +28,7 @@ pub(in crate::source) fn find(path: &Path) -> Option<Result<Snapshot, Problem>> 
             .then(|| of_repository(path, &snapshots, model));
     }
     // `.../models--org--name/snapshots/<commit>`
+    // A snapshot may be the current folder, whose path as written says nothing.
     let real = path.canonicalize().ok()?;
     let repository = real
         .parent()

@@ -92,6 +92,8 @@ pub(super) fn is_model(folder: &Path) -> bool {
         || MARKS
             .iter()
             .map(|name| folder.join(name))
+            // `config.json` beside `config.jinja` is the sidecar of a template, in a folder that is no
+            // model.
             .any(|path| path.is_file() && !is_sidecar(&path))
 }
 

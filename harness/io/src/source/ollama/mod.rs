@@ -97,6 +97,7 @@ fn store_at(path: &Path) -> Option<PathBuf> {
 /// The store in whose manifests a path lies.
 fn store_around(path: &Path) -> Option<PathBuf> {
     let absolute = std::path::absolute(path).ok()?;
+    // The path as written first, so that messages show what the user typed.
     [path, &absolute].into_iter().find_map(|path| {
         path.ancestors()
             .filter(|folder| folder.file_name().is_some_and(|name| name == "manifests"))
@@ -158,6 +159,8 @@ impl Store {
         let mut names = Vec::new();
         let mut folders = vec![folder.to_path_buf()];
         while let Some(folder) = folders.pop() {
+            // A manifest lies four names below: host, namespace, model and tag. No folder below that is
+            // read.
             let depth = below_manifests(self.root.path(), &folder)
                 .map_or(4, |below| below.components().count());
             for path in self.root.entries(&folder)? {
@@ -314,6 +317,7 @@ impl Store {
         found: &mut SourceContent,
     ) {
         let path = self.manifest(name);
+        // Ollama has a parser of its own for gpt-oss, and knows the model by this.
         let is_harmony = ["gptoss", "gpt-oss"].contains(&config.family.as_str())
             && go.is_some_and(|template| {
                 template.source.contains("<|start|>") && template.source.contains("<|end|>")
@@ -435,7 +439,6 @@ impl Store {
     }
 }
 
-/// Role and text of the messages that a model brings.
 /// The texts at which a model's answers end.
 fn stops(path: &Path) -> Result<Vec<String>, Problem> {
     let parameters: HashMap<String, serde_json::Value> = parsed(path, "an object of parameters")?;
@@ -450,6 +453,7 @@ fn parsed<T: serde::de::DeserializeOwned>(path: &Path, what: &str) -> Result<T, 
     json::read(path, &text, what)
 }
 
+/// Role and text of the messages that a model brings.
 fn messages(path: &Path) -> Result<Vec<(String, String)>, Problem> {
     let messages: Vec<HashMap<String, serde_json::Value>> = parsed(path, "a list of messages")?;
     let text = |message: &HashMap<String, serde_json::Value>, name| {
