@@ -222,6 +222,7 @@ impl CaseFileReader<'_> {
                 return None;
             }
             let case = self.case(&name, case)?;
+            // A note needs a place, which only the slower reader knows.
             if !self.misspelt(&case).is_empty() {
                 return None;
             }
@@ -324,6 +325,7 @@ impl CaseFileReader<'_> {
             documents: written.documents,
             add_generation_prompt: written
                 .add_generation_prompt
+                // transformers refuses both together: a message that goes on has no new turn after it.
                 .unwrap_or(continue_final_message.is_none()),
             continue_final_message,
             variables: written.variables.unwrap_or_default(),
@@ -396,6 +398,7 @@ impl CaseFileReader<'_> {
     /// The tool in the file of a name.
     fn named_tool(&mut self, name: &str) -> Result<Value, Wrong> {
         let unusable = || (format!("tool file `{name}` cannot be used"), None);
+        // A name with a slash or with dots would lead out of the folder of tools.
         let is_plain = !name.is_empty()
             && name
                 .chars()

@@ -103,6 +103,7 @@ impl ConstructTable {
             case: case.case().map_err(|words| Problem::new(path, words))?,
             rows,
         };
+        // After all rows are read: only then it is known what some template renders with.
         constructs.keep_known_names();
         constructs
             .check_names()

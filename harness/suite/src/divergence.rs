@@ -153,6 +153,7 @@ fn read_entry(document: &mut Document<'_>, entry: &Node<'_>) -> Option<Exception
     let value = entry.get("observed")?;
     let observed = if value.text().is_some() {
         let hash = fingerprint(value, "observed")?.1;
+        // Each pair has its own output: one fingerprint cannot say of all of them what was reviewed.
         if place.contains(['*', '?', '[', '{', '\\']) {
             let help = "for a glob, write an object: {\"template:family/name\": \"…\"}";
             let message = "one `observed` for many pairs";

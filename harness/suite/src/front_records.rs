@@ -131,6 +131,7 @@ impl FrontRecords {
     /// The records of the suite's templates with the front. `own` has those of their own fronts.
     pub fn records(&self, suite: &Suite, own: &Records) -> Records {
         let mut records = Records::default();
+        // The mark `=` means the records of another version of the reference then.
         if self.beside.0 != Reference::of(Dialect::Jinja).identity() {
             return records;
         }

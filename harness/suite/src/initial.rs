@@ -206,6 +206,7 @@ fn found(folder: &Path) -> Result<Vec<(String, String)>, Problem> {
         };
         let numbered = (2..).map(|number| {
             let stem = plain(&stem);
+            // Room for a dash and a number of five digits.
             let most = naming::MOST_CHARACTERS - 6;
             plain(&format!("{}-{number}", stem.cut(..stem.len().min(most))))
         });

@@ -248,6 +248,7 @@ impl Layout {
         let (Ok(mut entries), false) = (entries, self.only.templates.is_empty()) else {
             return vec![folder];
         };
+        // Templates in folders are named after their models, which only reading them shows.
         if entries.iter().any(|path| path.is_dir()) {
             return vec![folder];
         }

@@ -70,6 +70,7 @@ pub fn lint(layout: &Layout, suite: &Suite) -> Vec<Problem> {
         schemas(layout, suite, &mut findings);
     }
     findings.sort_by(|a, b| a.path.cmp(&b.path));
+    // Several templates or checks may report one file with the same words.
     findings.dedup();
     findings
 }

@@ -159,6 +159,8 @@ impl Runner<'_> {
         for (case, symptoms) in cases.iter().zip(all) {
             for symptom in symptoms.all {
                 let why = match symptom.rule {
+                    // The engine's words name places and values, which differ from conversation to
+                    // conversation.
                     "renders" => error(&symptom.what),
                     _ => symptom.what.clone(),
                 };

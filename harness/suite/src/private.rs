@@ -72,6 +72,7 @@ fn password(text: &str) -> Option<Range<usize>> {
         "invalid", "wrong", "PASSWORD",
     ];
     let is_kind = KINDS.iter().any(|kind| text.eq_ignore_ascii_case(kind));
+    // `$NAME` and `%NAME%` are variables of shells, and `****` is a password that somebody has hidden.
     let is_mask = text.chars().all(|c| !c.is_alphanumeric()) || text.starts_with(['$', '%']);
     (!is_kind && !is_mask).then_some(0..text.len())
 }
@@ -123,6 +124,7 @@ impl Kind {
     /// A text with something else at each of these places.
     fn replaced(text: &str, places: &[Range<usize>], other: &str) -> String {
         let mut text = text.to_owned();
+        // From the end, so that the places before stay right.
         for place in places.iter().rev() {
             text.replace_range(place.clone(), other);
         }
@@ -199,6 +201,7 @@ fn field(key: &str, text: &str) -> Option<String> {
     let written = format!("{key}: {text}");
     let kind = KINDS.iter().find(|kind| kind.name == "a password")?;
     let begins = |place: &Range<usize>| place.start == key.len() + 2;
+    // A sentence is about a password, and is none.
     let is_short = !text.contains(char::is_whitespace);
     (is_short && kind.places(&written).iter().any(begins)).then_some(written)
 }

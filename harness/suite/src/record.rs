@@ -336,6 +336,7 @@ impl RecordEntry {
         };
         let mut written = String::new();
         entry.add_to(&mut written);
+        // Only the one spelling of a record counts, so that no changed byte goes unnoticed.
         (written == line).then_some(entry)
     }
 }

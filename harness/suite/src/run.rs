@@ -179,6 +179,7 @@ impl<'r> Runner<'r> {
     ) -> Result<Runner<'r>, RunError> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(jobs.unwrap_or(0))
+            // Then no render has to change to another stack.
             .stack_size(STACK)
             .thread_name(|index| format!("render-{index}"))
             .build()?;
@@ -560,6 +561,7 @@ impl<'s> Compared<'s> {
         } else {
             MOST_OF_DIFFERENCE
         };
+        // Before the text is cut: divergences are listed by the fingerprint of the whole transcript.
         if !is_as_expected && self.rendered.outcome.text().len() > most {
             self.observed = Some(self.observed());
         }
@@ -653,6 +655,7 @@ fn key<T>(item: &T) -> Key {
     clippy::cast_sign_loss
 )] // nobody counts that far
 pub fn per_second(count: usize, elapsed: Duration) -> usize {
+    // A few pairs may take less time than the clock can measure.
     (count as f64 / elapsed.as_secs_f64().max(1e-9)).round() as usize
 }
 

@@ -85,6 +85,7 @@ impl SavedRun {
             let message = format!("too large: {size} bytes, where at most {MOST} are expected");
             return Err(Problem::new(path, message));
         }
+        // The file may grow while it is read.
         let mut lines = BufReader::new(file.take(MOST));
         let mut run = SavedRun::default();
         let mut names = Names::default();

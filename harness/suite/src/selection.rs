@@ -132,6 +132,7 @@ impl Filter {
 pub fn narrowed(layout: &Layout, filters: &[Filter]) -> Layout {
     let templates = filters.iter().map(|filter| filter.template.clone());
     let templates: Vec<Wildcard> = templates.collect();
+    // One filter without a pattern for cases asks for all cases.
     let cases: Option<Vec<_>> = filters.iter().map(|filter| filter.case.clone()).collect();
     let is_any = templates.iter().any(Wildcard::is_any);
     let templates = if is_any { Vec::new() } else { templates };

@@ -358,8 +358,7 @@ impl<'m> HubModel<'m> {
 /// The version of a file, which is its name in the cache.
 fn etag(headers: &HeaderMap) -> Option<String> {
     let text = |name: &str| headers.get(name)?.to_str().ok();
-    // As in `huggingface_hub`: for a file in large file storage the plain `ETag` is that of its
-    // pointer.
+    // As in `huggingface_hub` (`get_hf_file_metadata`), which prefers the version of a linked file.
     let etag = text("X-Linked-Etag").or_else(|| text("ETag"))?;
     let etag = etag.trim_start_matches("W/").trim_matches('"');
     // It becomes the name of a file, and a server could send any path.

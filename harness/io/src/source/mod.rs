@@ -146,7 +146,7 @@ fn read_all(path: &Path) -> SourceContent {
         let folder = path.parent().filter(|folder| *folder != Path::new(""));
         return folder::read(folder.unwrap_or(Path::new(".")));
     }
-    // By its first bytes, too: a blob of Ollama and a file of the hub's cache have no ending.
+    // By its first bytes, too: blobs, in which Ollama and the hub's cache keep files, have no ending.
     match file::kind(path).or_else(|| gguf::is_gguf(path).then_some(FileKind::Gguf)) {
         Some(kind) => file::read(None, path, kind),
         None => SourceContent::problem(Problem::new(path, "not a template").help(

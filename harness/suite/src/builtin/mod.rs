@@ -69,6 +69,7 @@ fn unpacked_by(unpack: impl FnOnce(&Path) -> io::Result<()>, cache: &Path) -> io
     let folder = cache.join(format!("suite-{}", fingerprint()));
     if is_unpacked(&folder) {
         if entries(cache).any(|(name, _)| name.starts_with(DRAFT))
+            // A program that is at work has the lock, and its draft stays.
             && let Some(_lock) = fs::File::open(cache)
                 .ok()
                 .filter(|lock| lock.try_lock().is_ok())
@@ -79,6 +80,7 @@ fn unpacked_by(unpack: impl FnOnce(&Path) -> io::Result<()>, cache: &Path) -> io
     }
     fs::create_dir_all(cache)?;
     let lock = lock(cache);
+    // Another program may have unpacked it while this one waited for the lock.
     if is_unpacked(&folder) {
         return Ok(folder);
     }
@@ -87,6 +89,8 @@ fn unpacked_by(unpack: impl FnOnce(&Path) -> io::Result<()>, cache: &Path) -> io
     }
     // Dropping the folder removes what is left in it.
     let draft = tempfile::Builder::new().prefix(DRAFT).tempdir_in(cache)?;
+    // First of all: a draft without a mark is removed only if it is empty, in case it is somebody
+    // else's.
     fs::write(draft.path().join(MARK), fingerprint())?;
     let unpacked = draft.path().join("suite");
     unpack(&unpacked)?;
@@ -130,6 +134,7 @@ pub fn mark(folder: &Path) -> io::Result<()> {
 fn mark_of(folder: &Path) -> Option<String> {
     let mark = folder.join(MARK);
     let metadata = mark.symlink_metadata();
+    // A mark has two short lines. A larger file of this name is none of ours, and is not read.
     let is_small_file = metadata.is_ok_and(|file| file.is_file() && file.len() < 100);
     is_small_file.then(|| fs::read_to_string(&mark).ok())?
 }

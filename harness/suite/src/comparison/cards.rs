@@ -85,6 +85,8 @@ named! {
 impl DegreeChange {
     fn between(a: &FindingChange, b: &FindingChange) -> DegreeChange {
         // The worst severity comes first.
+        // A contract that is broken behind an application, too, is worse than one that is broken
+        // without it only.
         let rank = |one: &FindingChange| (one.severity, one.is_raw_only, Reverse(one.count));
         DegreeChange {
             finding: b.clone(),
@@ -141,6 +143,7 @@ impl CardChange {
     pub fn between(a: &Card, b: &Card) -> CardChange {
         let [old, new] = [a, b].map(broken);
         let (mut broken, mut fixed) = (without(&new, &old, a), without(&old, &new, b));
+        // A contract that is in both lists is broken on both sides, with another severity.
         let mut changed = Vec::new();
         broken.retain(|one| {
             let same = fixed

@@ -515,6 +515,7 @@ fn gather(parts: Vec<CaseGroup>) -> Vec<CaseGroup> {
         .collect();
     groups.sort_by_key(|group| {
         let ordinary = group.edit.as_ref().map(|_| group.rank.0);
+        // The words of the meanings sort as reports need them: `breaks`, `differs`, `mends`.
         let meaning = group.meaning.as_ref().map(Meaning::name);
         (meaning, ordinary, Reverse(group.members.len()))
     });

@@ -91,6 +91,7 @@ impl Comparison {
     ) -> Vec<ComparedCase<'s>> {
         let mut outcomes: HashMap<&CaseId, Outcome> = HashMap::new();
         runners[0].render_each(a, |mut rendered| {
+            // All outcomes of A wait for those of B, and an engine may give 16 MiB for each case.
             rendered.shorten(MOST_OF_DIFFERENCE);
             outcomes.insert(&rendered.pair.case.id, rendered.outcome);
         });
@@ -141,6 +142,8 @@ impl Comparison {
         let render = |template: &Template, cases: &[usize]| {
             let with_tokens = with_assumed_tokens(template);
             let pairs = cases.iter().map(|at| Pair {
+                // The outcomes of probes come from a template with the usual tokens in the place of
+                // those that nothing sets.
                 template: if differing[*at].is_probe {
                     &with_tokens
                 } else {

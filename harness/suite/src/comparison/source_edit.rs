@@ -111,6 +111,7 @@ impl<'t> SourceEdits<'t> {
             edits = alike(sides, MOST_EDITS);
         }
         let gone: usize = edits.iter().flatten().map(|hunk| hunk.old.len()).sum();
+        // With less than half of the shorter source in common, single edits explain nothing.
         if 2 * (a.source.len() - gone) < a.source.len().min(b.source.len()) {
             return None;
         }
@@ -130,6 +131,7 @@ impl<'t> SourceEdits<'t> {
     /// template would not compile.
     fn join_dependent(&mut self, compiles: impl Fn(&Template) -> bool) {
         let [a, b] = self.sides;
+        // If a side does not compile as it is, it says nothing that an edit alone does not compile.
         if self.edits.len() < 2 || !compiles(a) || !compiles(b) {
             return;
         }
@@ -149,6 +151,7 @@ impl<'t> SourceEdits<'t> {
                 joined.push(vec![first, last]);
             }
         }
+        // What is left compiles in no pair. Taken back together it may.
         joined.extend((broken.len() > 1).then_some(broken));
         self.join(&joined);
     }
@@ -187,6 +190,7 @@ impl<'t> SourceEdits<'t> {
         render: impl Fn(&Template, &[usize]) -> Vec<Outcome>,
     ) -> Vec<Option<Blame>> {
         let all: Vec<usize> = (0..cases.len()).collect();
+        // Nothing else distinguishes the two templates, so that no experiment is needed.
         if self.is_all && self.edits.len() == 1 {
             let edit = self.edit(&[0]);
             let blame = all.iter().map(|_| Blame::alone(&edit));
@@ -372,6 +376,7 @@ fn inseparable(by_edit: &[Vec<Effect>]) -> Vec<Vec<usize>> {
         .into_values()
         .filter(|edits| edits.len() > 1)
         .collect();
+    // A hash map has no order, and a report has to be the same each time.
     several.sort();
     several
 }

@@ -113,6 +113,8 @@ impl<'s> Failures<'s> {
         );
         last.unread += usize::from(is_unread);
         let says_little = |first: &(String, Outcome)| is_input(&first.1);
+        // What an application refuses says nothing about the engine, so a later failure is the better
+        // example.
         if self.first.as_ref().is_none_or(says_little) {
             self.first = Some((pair_name(pair), outcome.clone()));
         }
@@ -130,6 +132,7 @@ impl<'s> Failures<'s> {
     /// Whether there is no total failure: not every pair failed, and every template could
     /// be read.
     pub fn are_none(&self) -> bool {
+        // A run without any pair has no failure.
         self.failed < self.pairs.max(1) && self.unread().next().is_none()
     }
 

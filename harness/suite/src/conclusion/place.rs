@@ -83,6 +83,7 @@ impl<'s> Tracer<'s> {
             format!("{edit:?}{around:?}")
         });
         let mut key: Vec<String> = around.collect();
+        // A filter in a loop makes the same edit for each message.
         key.dedup();
         let key = (std::ptr::from_ref(template), key);
         if let Some(known) = self.known.get(&key) {
@@ -101,6 +102,7 @@ impl<'s> Tracer<'s> {
                 at,
                 line: lines.line(at),
             });
+            // The place says more than the word before, which may be another in each conversation.
             let after = if place.is_some() { "" } else { &edit.after };
             let texts = [after, &edit.gone, &edit.came].map(with_one_number);
             PlacedEdit { place, texts }

@@ -266,6 +266,8 @@ impl ConfiguredTemplate {
             self.name.clone()
         } else {
             let own = template.name.as_str();
+            // A model's templates are named `model@variant`, and the configuration gives the model its
+            // name.
             let own = own.rsplit_once('@').map_or(own, |(_, variant)| variant);
             let tidy = |c: char| match c.to_ascii_lowercase() {
                 c if c.is_ascii_alphanumeric() || "._-".contains(c) => c,
@@ -442,6 +444,8 @@ impl ConfigurationReader<'_> {
         };
         let (text, at) = (item.text()?, item.range.start);
         let is_template = self.templates.iter().any(|field| field.name == text);
+        // A path has no colon here, and the name of a model does. A file wins over a template of the
+        // same name.
         let source = if text.contains(':') || is_template && !is_there(&self.root.join(text)) {
             PathBuf::from(text)
         } else {

@@ -63,6 +63,7 @@ fn node<'t>(document: &mut Document<'_>, item: Spanned<DeValue<'t>>) -> Node<'t>
             number(read.ok().map(Number::from), integer.as_str())
         }
         DeValue::Float(float) => {
+            // TOML has `inf` and `nan`, and JSON has not.
             let read = float.as_str().parse().ok().and_then(Number::from_f64);
             number(read, float.as_str())
         }

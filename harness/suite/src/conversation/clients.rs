@@ -24,6 +24,7 @@ const PARTS: [&str; 9] = [
 
 /// The instructions that come beside the messages, as a message.
 pub(super) fn instructions(record: &mut Record) -> Result<Option<Value>, Wrong> {
+    // Anthropic's key, and that of OpenAI's Responses API.
     for key in ["system", "instructions"] {
         let text = match record.take(key) {
             Some(Value::String(text)) if !text.is_empty() => text.into(),
@@ -66,6 +67,8 @@ pub(super) fn messages(list: Vec<Value>, record: &mut Record) -> Result<Vec<Valu
         let Value::Object(mut message) = value else {
             return Err(format!("message {number} is not an object"));
         };
+        // In this order: a turn has no role before, and the content is complete once images are parts
+        // of it.
         sharegpt::turn(&mut message, number, record)?;
         if !message.contains_key("role") {
             return Err(format!("message {number} has no `role`"));
@@ -239,6 +242,7 @@ fn images(message: &mut Map<String, Value>, record: &mut Record) {
         return;
     };
     let images = images.into_iter().map(|one| match one.as_str() {
+        // Ollama's images are base64 alone, without a media type.
         Some(data) => image(format!("data:;base64,{data}")),
         None => one,
     });
@@ -277,6 +281,7 @@ fn apart(mut message: Map<String, Value>, record: &mut Record) -> Vec<Value> {
     if !parts.calls.is_empty() {
         message.insert("tool_calls".to_owned(), parts.calls.into());
     }
+    // A user's message with nothing but results would leave an empty message after them.
     if !is_only_results {
         results.push(message.into());
     }
@@ -586,6 +591,7 @@ pub(super) fn settings(record: &mut Record) -> Result<(), Wrong> {
         }
     }
     if let Some(think) = record.take("think") {
+        // Ollama takes true, false, or a level such as `high`.
         let name = if think.is_boolean() {
             "enable_thinking"
         } else {

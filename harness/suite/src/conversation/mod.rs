@@ -208,6 +208,7 @@ pub fn read(path: &Path, text: &str) -> Result<Conversations, Vec<Problem>> {
         found: Conversations::default(),
     };
     let records: Vec<&str> = match serde_json::from_str::<IgnoredAny>(text) {
+        // These are slices of the text, so that their places are known.
         Ok(_) => match serde_json::from_str::<Vec<&RawValue>>(text) {
             Ok(elements) if !elements.iter().all(|one| is_message(one.get())) => {
                 elements.into_iter().map(RawValue::get).collect()
@@ -239,6 +240,7 @@ pub fn read(path: &Path, text: &str) -> Result<Conversations, Vec<Problem>> {
     if found.read.is_empty() {
         return Err(found.problems);
     }
+    // A record may have two conversations, one for each of two answers.
     check_count(found.read.len())?;
     Ok(found)
 }
@@ -272,6 +274,7 @@ impl Reader<'_> {
     /// Reads a record, which is a part of the text.
     fn add(&mut self, text: &str) {
         let offset = text.as_ptr() as usize - self.text.as_ptr() as usize;
+        // From the last record on: counting from the beginning each time takes quadratic time.
         let between = self.text.cut(self.at.0..offset);
         let mut place = self.at.1;
         match between.rsplit_once('\n') {

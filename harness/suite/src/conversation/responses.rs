@@ -83,6 +83,7 @@ pub(super) fn of_items(items: Vec<Value>, record: &mut Record) -> Result<Vec<Val
 /// Adds a call to the answer that it belongs to: the items of an answer follow each other.
 fn add_call(all: &mut Vec<Value>, call: Value, reasoning: &mut Option<String>) {
     let last = all.last_mut().and_then(Value::as_object_mut);
+    // Reasoning begins a new answer, even after a call without any result.
     let last = last.filter(|last| last["role"] == "assistant" && reasoning.is_none());
     if let Some(message) = last {
         match message.get_mut("tool_calls").and_then(Value::as_array_mut) {

@@ -19,6 +19,7 @@ struct Shape {
 /// The shapes that are read. The first one that fits is the shape of a record.
 const SHAPES: [Shape; 8] = [
     Shape {
+        // Before `prompt` and `messages`, which such a record has, too.
         keys: &["chosen", "rejected"],
         fits: |_| true,
         read: |record| {
@@ -58,6 +59,7 @@ const SHAPES: [Shape; 8] = [
         read: |record| listed("conversations", record),
     },
     Shape {
+        // After the lists of messages: data sets have a column `input` beside them.
         keys: &["input"],
         fits: |record| record.is_list("input") || is_request(record),
         read: |record| {

@@ -153,6 +153,7 @@ fn survives(number: &Number) -> bool {
     let is_integer = !text.contains(['.', 'e', 'E']);
     if is_integer {
         let digits = text.trim_start_matches('-');
+        // JavaScript writes -0 as `0`.
         return text != "-0" && digits.parse::<u64>().is_ok_and(|number| number <= EXACT);
     }
     // The shortest digits that give the same double, in the way of most languages.
@@ -163,6 +164,7 @@ fn survives(number: &Number) -> bool {
 /// Whether JavaScript takes a key for the index of a list: the digits of an integer.
 fn is_index(key: &str) -> bool {
     key.parse::<u32>()
+        // The indices of its lists end at 2^32 - 2 (ECMA-262, "array index").
         .is_ok_and(|number| number != u32::MAX && number.to_string() == key)
 }
 

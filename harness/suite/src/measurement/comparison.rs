@@ -53,6 +53,8 @@ impl Changes {
             if !is_of_both(&pair.0, pair.1.family()) {
                 continue;
             }
+            // Both lists have the pairs that differ from the reference: what is missing in one agrees
+            // there.
             let list = match (one.get(pair), other.get(pair)) {
                 (None, _) => &mut changes.worse,
                 (_, None) => &mut changes.better,

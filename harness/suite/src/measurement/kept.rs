@@ -31,6 +31,7 @@ impl Measurement {
         let mut kept: Measurement = read.map_err(|problem| problem.help(help()))?;
         kept.settle();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
+        // A copy under another name would count an engine twice.
         if file_name(&kept.engine).as_deref() == Some(&*name) {
             return Ok(kept);
         }

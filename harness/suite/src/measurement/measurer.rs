@@ -165,6 +165,7 @@ impl Measurer {
             ));
         }
         for (name, template) in &mut self.measurement.templates {
+            // A crash at one case is no refusal of a template that another case shows to be loaded.
             if self.loaded.get(name.as_str()) == Some(&true) {
                 (template.refused, template.line) = (None, None);
             }

@@ -317,7 +317,7 @@ impl Store {
         found: &mut SourceContent,
     ) {
         let path = self.manifest(name);
-        // Ollama has a parser of its own for gpt-oss, and knows the model by this.
+        // As `shouldUseHarmony` in Ollama knows gpt-oss, for which it has a parser of its own.
         let is_harmony = ["gptoss", "gpt-oss"].contains(&config.family.as_str())
             && go.is_some_and(|template| {
                 template.source.contains("<|start|>") && template.source.contains("<|end|>")
