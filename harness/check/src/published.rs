@@ -169,6 +169,7 @@ impl Parts {
             (last, upper) = (last.checked_add(step)?, 0);
             parts.push(Part(last));
         }
+        // The ones that fill the last byte are at most seven. More are a part that was cut off.
         (upper < 8).then_some(Parts(parts))
     }
 }

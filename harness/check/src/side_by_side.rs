@@ -38,6 +38,7 @@ pub fn compare_probes(engines: [&dyn Engine; 2], templates: [&Template; 2]) -> V
         let [a, b] = templates.map(with_assumed_tokens);
         let inputs = ProbeInputs::default();
         let a = Prober::new(engines[0], &a, &inputs);
+        // Otherwise a difference could come from the two questions and not from the templates.
         let b = Prober::new(engines[1], &b, &inputs).with_input_style(a.input_style());
         let mut found = all_of(&a, &b);
         for setting in settings(&a, &b) {

@@ -180,6 +180,7 @@ impl FrontRecords {
                 limit: Limit::named(words)?,
             },
             _ => Outcome::Failed {
+                // The file keeps no stage, and two failures agree whatever theirs are.
                 stage: Stage::Input,
                 message,
                 line: None,

@@ -118,6 +118,7 @@ impl Suite {
         if cases.is_empty() && !is_needless {
             suite.load_cases_of(layout);
         }
+        // Before the copies for other fronts: a case whose name is taken gets none.
         suite.settle_names();
         suite.add_cases_of_fronts();
         suite.add_conversations(logs);
@@ -719,6 +720,7 @@ const SHARED_FILES: [&str; 2] = ["chat_template.jinja", "template.gotmpl"];
 /// A name with some of the folders above the template's file. A file whose name every model has
 /// lends it nothing.
 fn name_with_folders(name: &TemplateName, template: &Template, count: usize) -> TemplateName {
+    // A path such as `.` or `../x` names no folder.
     let path = template.path.canonicalize();
     let path = path.as_deref().unwrap_or(&template.path);
     let file = path.file_name().unwrap_or_default().to_string_lossy();

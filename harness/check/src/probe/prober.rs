@@ -196,6 +196,7 @@ impl<'t> Prober<'t> {
     /// Finds out the input style in which the template accepts probes.
     fn finding_its_input_style(mut self) -> Prober<'t> {
         let prober = &mut self;
+        // The plainest first: a template that needs no tools should be asked without any.
         let input_styles = [
             Requirement::Nothing,
             Requirement::Tools,
@@ -215,6 +216,7 @@ impl<'t> Prober<'t> {
                 prober.input_style = input_style;
                 break;
             }
+            // Each further style would take as long.
             if seen.is_out_of_limits() {
                 return self;
             }

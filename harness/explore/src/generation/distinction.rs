@@ -98,6 +98,8 @@ impl<'s> Distinguisher<'s> {
             focus: &focus,
         };
         let number = spot.around.or(spot.before).unwrap_or_default() as u64;
+        // The search for paths has the number 0. So a place gets the same choices whatever is tried at
+        // others.
         let mut chance = Chance::of(self.effort.seed, 1 + number);
         for _ in 0..self.effort.tries {
             if best
@@ -159,6 +161,7 @@ impl<'s> Distinguisher<'s> {
         let serves = |rendered: &Rendered| self.tells_apart(rendered, mutant);
         let smallest = reduced(&self.subject, case.clone(), &serves);
         Case {
+            // It says what the case is for that this one was made from.
             about: None,
             ..smallest.map_or(case, |smallest| smallest.case)
         }

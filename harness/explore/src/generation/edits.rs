@@ -60,6 +60,7 @@ impl Editor<'_> {
             85..=87 => {
                 let is_continued = case.continue_final_message.is_some();
                 case.continue_final_message = (!is_continued).then(|| "content".to_owned());
+                // transformers refuses a conversation with both.
                 case.add_generation_prompt = is_continued;
             }
             88..=90 => {
@@ -110,6 +111,8 @@ impl Editor<'_> {
             has_name
                 || is_of_message
                     && pointer.starts_with("/messages/")
+                    // What follows `/messages/` is a number alone: this is a message, and nothing
+                    // within one.
                     && pointer.cut(10..).parse::<usize>().is_ok()
         };
         let homes: Vec<String> = pointers.objects.iter().filter(is_home).cloned().collect();

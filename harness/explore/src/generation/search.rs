@@ -148,6 +148,7 @@ impl<'s> Search<'s> {
             }
             self.round(&goals);
         }
+        // A search that has found all branches early also ends early.
         self.left = self.left.min(for_better);
         while self.left > 0 && !self.kept.is_empty() {
             let goals = self.poor_goals();

@@ -354,6 +354,7 @@ impl FamilyFile {
             return found;
         }
         let written = written();
+        // Nearly all files are as they would be written. Then no section can be out of place.
         if found.others.is_empty() && self.file == written {
             found.others = self.stray_answers(pairs).collect();
             return found;
@@ -393,6 +394,7 @@ impl FamilyFile {
         let mut order: HashMap<String, usize> = HashMap::with_capacity(2 * pairs.len());
         for (index, pair) in pairs.iter().enumerate() {
             let (case, template) = (pair.case.id.name(), pair.template.name.as_str());
+            // The section with the reference's own transcript follows that of its pair.
             order.insert(key(case, template), 2 * index);
             order.insert(reference_key(case, template), 2 * index + 1);
         }

@@ -88,5 +88,6 @@ fn is_stray(root: &Path, path: &Path, name: &str) -> bool {
     let is_hidden = below
         .iter()
         .any(|part| part.as_encoded_bytes().starts_with(b"."));
+    // Editors leave copies whose names end with `~`.
     !is_list && !is_for_people && !is_hidden && !below.starts_with(ENGINES) && !name.ends_with('~')
 }

@@ -89,6 +89,7 @@ impl<'s> KnownSuite<'s> {
         let known = &mut self.expectations.records;
         let problems = std::mem::take(&mut known.problems);
         *known = read.records(self.suite, known);
+        // A damaged record of the suite stays a problem, although this front's records take its place.
         known.problems = problems;
         Ok(reasons)
     }
