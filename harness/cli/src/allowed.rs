@@ -39,6 +39,7 @@ pub(crate) fn allow(is_allowed: bool) {
 
 /// Fails unless the user allows what the files of folders name, and this file is the user's own.
 pub(crate) fn require(command: &FolderCommand) -> Result<(), Failure> {
+    // Whoever owns the folder can put another file in the place of this one.
     for path in [folder_of(&command.file), command.file.as_path()] {
         if !owner::is_ours(path) {
             return Err(Failure::Request(format!(

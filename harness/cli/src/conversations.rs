@@ -19,6 +19,7 @@ pub(crate) fn read(path: &Path) -> Result<Conversations, Failure> {
     }
     let shown = Path::new(SHOWN);
     let mut bytes = Vec::new();
+    // One byte more than is allowed tells a text that is too large from one that just fits.
     let mut bounded = std::io::stdin().lock().take(MOST_LOG + 1);
     let read = bounded.read_to_end(&mut bytes);
     read.map_err(|error| Problem::new(shown, format!("cannot be read: {error}")))?;
@@ -45,6 +46,7 @@ pub(crate) fn chosen(word: Option<String>) -> (Option<String>, Option<PathBuf>) 
     if is_log(&path) {
         return (None, Some(path));
     }
+    // The last colon: the path may have another, as in `C:\logs\chat.jsonl:3`.
     match word.rsplit_once(':') {
         Some((file, line)) if Path::new(file).is_file() || is_log(Path::new(file)) => {
             let path = PathBuf::from(file);

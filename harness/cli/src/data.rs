@@ -99,6 +99,8 @@ impl Guard {
             let _ = match self.data {
                 Data::Json => {
                     let mut units = [0; 2];
+                    // JSON escapes a character beyond U+FFFF as two units of UTF-16 (RFC 8259, section
+                    // 7).
                     let mut units = c.encode_utf16(&mut units).iter();
                     units.try_for_each(|unit| write!(out, "\\u{unit:04x}"))
                 }

@@ -82,6 +82,7 @@ fn open_with<'e>(
     name: &str,
     limits: &ChosenLimits,
 ) -> Result<ChosenEngine<'e>, Failure> {
+    // The names of this program come first, so that no file of a folder can take the place of one.
     if let Some(engine) = engines.by_name(name) {
         return Ok(ChosenEngine::InProcess(engine));
     }
@@ -247,6 +248,8 @@ pub(crate) fn configured<'e>(
         if engines.by_name(name).is_none() && Reference::by_name(name).is_none() {
             let known = engines.all().into_iter().map(Engine::name);
             let known = known.chain(Reference::ALL.iter().map(|reference| reference.name));
+            // Otherwise the name would count as a command of the folder, and the help would say to
+            // allow it.
             if misspelt(name_now(name), known).is_some() && !is_there(&layout.root().join(name)) {
                 return Err(unknown(engines, name));
             }
@@ -279,6 +282,7 @@ pub(crate) fn words(text: &str, limits: &ChosenLimits) -> Result<Vec<String>, Fa
         return served(text, limits);
     }
     let words = ProtocolEngine::words(text)?;
+    // No engine has such a name: this is a command line or a path.
     if text.contains(char::is_whitespace) || text.contains(['/', '\\']) {
         return Ok(words);
     }

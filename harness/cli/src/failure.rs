@@ -31,6 +31,8 @@ impl Status {
     /// The status of a command whose input files are sound or not, and whose results conform or not.
     pub(crate) fn of(is_sound: bool, conforms: bool) -> Status {
         match (is_sound, conforms) {
+            // What could not be read might have conformed or not, so no verdict on the rest is the
+            // whole one.
             (false, _) => Status::BadInput,
             (true, false) => Status::Nonconforming,
             (true, true) => Status::Fine,

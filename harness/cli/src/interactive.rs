@@ -49,6 +49,7 @@ pub(crate) fn ask(question: &str, left: usize) -> io::Result<Answer> {
             writeln!(messages)?;
             return Ok(Answer::Quit);
         };
+        // The terminal does not echo a key that is read alone.
         writeln!(messages, "{}", if key.is_control() { ' ' } else { key })?;
         match Answer::of(key) {
             Some(answer) => return Ok(answer),
@@ -82,6 +83,7 @@ fn key() -> io::Result<Option<char>> {
         return Ok(match terminal.read_key()? {
             Key::Escape | Key::Char('\u{4}') => None,
             Key::Char(c) => Some(c),
+            // An arrow or a function key is no answer, but it does not end the review either.
             _ => Some('\n'),
         });
     }

@@ -98,6 +98,7 @@ pub fn limits_text(limits: &Limits) -> String {
 /// Finds templates by what one types after `rolecall check`: a file, a folder, a model by name, or a
 /// template of the suite. It fetches what the command would fetch.
 pub fn find(text: &str) -> Result<FoundTemplates, LibraryError> {
+    // Standard input belongs to the program that uses this library.
     if text == stdin::NAME {
         let message = "standard input is not read: give the template itself";
         return Err(LibraryError(message.to_owned()));
@@ -179,6 +180,8 @@ pub fn check(template: &Template, options: &CheckOptions<'_>) -> Result<Report, 
         let comparison = Comparison::new(SideKind::Templates, sides);
         let both = [&one, &other].map(|suite| (suite, &suite.templates[0]));
         let mut comparison = likeness::compare_with_base(&runner, comparison, both)?;
+        // The call is for the meaning of each difference. An empty list has nothing that could be out
+        // of date.
         let _ = comparison.checked_against_base(&[]);
         bases.push(comparison);
     }
@@ -248,6 +251,8 @@ fn examine(
     choice: &ContractChoice,
 ) -> Result<(Vec<Card>, Tokenizers), Failure> {
     let (tokenizers, problems) = session::tokenizers(templates);
+    // A card without its tokens says less than it should. The command says so on standard error; a
+    // library has only its result.
     if !problems.is_empty() {
         return Err(Failure::Problems(problems));
     }

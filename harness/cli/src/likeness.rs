@@ -136,6 +136,7 @@ pub(crate) fn compare(
 
 /// The base that the suite's file names for a template.
 fn known_base(configured: &[ConfiguredTemplate], template: &Template) -> Option<ConfiguredBase> {
+    // `is_of` is also true of a template `a.b` if the source is named `a`, and the file may name both.
     let exact = configured.iter().find(|one| one.name == template.name);
     let known = exact.or_else(|| configured.iter().find(|one| one.is_of(&template.name)));
     known.and_then(|one| one.base.clone())

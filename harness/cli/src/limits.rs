@@ -60,6 +60,7 @@ impl FromStr for ChosenLimits {
             let (name, value) = part.split_once('=').ok_or_else(|| {
                 format!("`{part}` is no limit: write NAME=VALUE, as fuel=1000000")
             })?;
+            // The second value would win without a word.
             if seen.contains(&name) {
                 return Err(format!("`{name}` is given twice"));
             }

@@ -126,6 +126,8 @@ impl Sink {
                     clean.write_all(&text)?;
                     clean.finish()?
                 } else {
+                    // The styles are for a terminal. `--color always` is for whoever shows the file in
+                    // one.
                     clean::plain(&text).into_bytes()
                 };
                 Ok(write_whole(&path, text)?)

@@ -98,6 +98,7 @@ impl Named {
                 return Err(problem.help("name another file for one of them").into());
             }
             hold_kind(name, path)?;
+            // The folder is kept. What is replaced in it are the files of an earlier run.
             if name == "generate --write" && path.is_dir() {
                 let entries = path.read_dir().into_iter().flatten().flatten();
                 let is_generated = |path: &PathBuf| {

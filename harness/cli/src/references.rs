@@ -115,6 +115,7 @@ pub(crate) fn ask_front(
             OutcomeKind::Crashed | OutcomeKind::NotAsked
         )
     };
+    // The records of a front are one file for the whole suite: a crash would stand in it as an answer.
     if let Some(died) = results.iter().find(died) {
         let why = format!("{reference} gave no answer: {}", died.outcome.text());
         return Err(Failure::Request(why));

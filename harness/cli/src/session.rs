@@ -287,6 +287,7 @@ pub(crate) fn after(
         }
         let Pair { template, case } = pair;
         let is_there = names.contains(&(template.name.clone(), case.id.with_front(front.name())));
+        // If the suite has a version of the case for this front, that pair is kept instead.
         if is_there || case.front.is_some() || !front.is_for(template.dialect) {
             return false;
         }

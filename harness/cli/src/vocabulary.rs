@@ -12,6 +12,8 @@ use crate::program;
 #[cfg(feature = "tokens")]
 pub(crate) fn read(template: &Template) -> Result<Option<Tokenizer>, Problem> {
     match program::again(&[WORKER]) {
+        // The crate `tokenizers` may take any amount of memory and time for somebody else's file.
+        // Another process can be limited.
         Ok(words) => rolecall_check::tokens::isolation::read(template, &words),
         Err(_) => rolecall_check::tokens::read(template),
     }

@@ -87,9 +87,13 @@ pub(crate) fn repeat(written: &[&Path]) -> Result<Status, Failure> {
 /// Waits until a file of interest has changed, and for a moment none does.
 fn wait(events: &Receiver<Event>, watched: &[PathBuf], written: &[PathBuf]) -> Result<(), Failure> {
     let is_of_interest = |event: &Event| {
+        // The command itself opens all these files, which are events, too: it would start itself again
+        // without end.
         !matches!(event.kind, EventKind::Access(_))
             && event.paths.iter().any(|path| {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
+                // Editors keep drafts and backups under such names, and so does this program while it
+                // writes a file.
                 let is_made = name.starts_with('.') || name.ends_with('~');
                 !is_made
                     && !written.contains(path)
@@ -113,6 +117,7 @@ fn watched(arguments: &[OsString]) -> Result<Vec<PathBuf>, Failure> {
     let mut paths = BTreeSet::new();
     for argument in arguments {
         let text = argument.to_string_lossy();
+        // The parser takes `--cases=FILE` as one word.
         let value = match text.split_once('=') {
             Some((option, value)) if option.starts_with('-') => value,
             _ => &text,

@@ -36,6 +36,7 @@ pub(super) fn execute(
     let fingerprint =
         runner.on_its_threads(|| Fingerprint::new(engine, &templates, &tokenizer, arguments.front));
     let mut fingerprint = fingerprint.map_err(Failure::Request)?;
+    // Before the first request of any kind: `only_model` asks the server, too.
     agree(arguments, &server, &fingerprint)?;
     let at = |why: String| Failure::Request(format!("{}: {why}", server.address()));
     let model = match &arguments.model {
@@ -207,6 +208,8 @@ fn ask(
             Ok(answer) => fingerprint.add(question, answer),
             Err(NoCount {
                 pause: Some(pause), ..
+            // Each try counts as a request. A server that always asks for a pause would use up all of
+            // them for one question.
             }) if pause <= LONGEST_PAUSE && !is_again => {
                 thread::sleep(pause);
                 waits = Some(question);

@@ -343,11 +343,14 @@ fn write_lcov<'c>(
             let line = line(covered);
             let cases = lines.entry(line).or_default();
             *cases = covered.cases.max(*cases);
+            // A place with one branch is a line of LCOV, and no branch.
             if covered.branches.len() < 2 {
                 continue;
             }
             for (number, branch) in covered.branches.iter().enumerate() {
                 let taken = match covered.cases {
+                    // In LCOV, `-` says that the condition was never evaluated, and `0` that it never
+                    // came out this way (geninfo(1)).
                     0 => "-".to_owned(),
                     _ => branch.cases.to_string(),
                 };

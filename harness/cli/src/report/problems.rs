@@ -42,6 +42,7 @@ pub fn write_shared(out: &mut dyn Write, problems: &[Problem]) -> io::Result<()>
     let mut groups: Vec<Vec<&Problem>> = Vec::new();
     let mut known = HashMap::new();
     for problem in problems {
+        // A list of groups beside the map keeps the order in which the problems were found.
         let index = *known
             .entry((&problem.message, &problem.help))
             .or_insert_with(|| {

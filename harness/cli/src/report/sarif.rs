@@ -134,6 +134,7 @@ fn log(rules: &[Value], all: &[Diagnostic<'_>], folder: &Path) -> Value {
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "rules": rules,
             }},
+            // SARIF 2.1.0 also knows columns in units of UTF-16; those of a `Position` are characters.
             "columnKind": "unicodeCodePoints",
             "results": results.collect::<Vec<_>>(),
         }],
@@ -196,6 +197,8 @@ fn replacements(file: &str, fix: &Fix) -> Option<Vec<Value>> {
             Some(last) if end == count && !file.ends_with('\n') => (end, last.chars().count() + 1),
             _ => (end + 1, 1),
         };
+        // A fix before this one may have removed lines between these: a region of the file would have
+        // them, too.
         is_together.then(|| {
             json!({
                 "deletedRegion": {
@@ -221,6 +224,8 @@ fn uri(path: &Path, folder: &Path) -> String {
         match part {
             Component::CurDir => {}
             Component::ParentDir => {
+                // Without asking the file system: code scanning knows the names in a repository, and
+                // not where links lead.
                 whole.pop();
             }
             part => whole.push(part),

@@ -378,6 +378,7 @@ pub(crate) fn visible(text: &str) -> String {
 pub(crate) fn shortened(text: &str, width: usize) -> String {
     /// What is shown of the end.
     const END: usize = 8;
+    // A text may be a megabyte. One character more than fits tells whether some are left.
     let head: String = text.chars().take(width + 1).collect();
     let shown = visible(&head);
     if head.len() == text.len() && shown.width() <= width {

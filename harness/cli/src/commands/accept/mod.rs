@@ -180,6 +180,7 @@ impl<'s> AcceptedSuite<'s> {
             let recorded = asked.write(&expectations.snapshots, &expectations.divergences);
             problems.extend(recorded.problems);
         }
+        // Whoever names pairs decides on these alone.
         if arguments.filters.is_empty() {
             let orphans = orphans(layout, suite, arguments.dry_run, problems);
             report::write_orphans(out, &orphans, arguments.dry_run)?;
@@ -213,6 +214,8 @@ impl<'s> AcceptedSuite<'s> {
         let (mut untidy, unreadable) = untidy(self.known.suite, snapshots, self.pairs);
         untidy.retain(|one| !is_written(one));
         for problem in unreadable {
+            // A file with damaged parts that is written anyway has been reported by `Choice::files`
+            // before.
             if !problems.contains(&problem) {
                 problems.push(problem);
             }
@@ -244,6 +247,8 @@ impl<'s> AcceptedSuite<'s> {
         for pair in self.pairs {
             *counts.entry(pair.case.id.family()).or_default() += 1;
         }
+        // A file has the snapshots of a whole family. If filters left some of its pairs out, the file
+        // that insta has left may still have a change of one of those.
         counts.retain(|family, count| {
             let is_whole = self.known.suite.pairs_by_case(family).len() == *count;
             is_whole && !choice.left_families.contains(*family)
@@ -308,6 +313,7 @@ impl<'s> AcceptedSuite<'s> {
         let snapshots = &self.known.expectations.snapshots;
         let text = snapshots.written_text(template, &card.text);
         write_below(snapshots.root(), &card.path, &text)?;
+        // insta would show the old pending file as a change of what was accepted just now.
         remove_pending(&card.path).map(drop)
     }
 }
@@ -353,6 +359,8 @@ impl<'s> Choice<'s> {
     ) {
         let is_confirmed = is_confirmed(compared);
         let pair = &compared.rendered.pair;
+        // Before anything else: the reference fails to parse the same template, which would count as a
+        // confirmation.
         let left = if is_newly_unreadable(compared) && !also.contains(&AlsoAccepted::Unreadable) {
             self.unreadable.insert(&pair.template.name, pair.template);
             &mut self.counts.unreadable
@@ -613,6 +621,8 @@ fn references_of(pairs: &[Pair<'_>], session: &Session) -> Vec<ProtocolEngine> {
 fn is_result(compared: &Compared<'_>, also: &[AlsoAccepted]) -> bool {
     match compared.rendered.outcome.kind() {
         OutcomeKind::Rendered | OutcomeKind::Raised | OutcomeKind::Failed => true,
+        // A crash or a limit tells of the engine and of the machine. The next run may end in another
+        // way.
         OutcomeKind::Crashed => also.contains(&AlsoAccepted::Crashed),
         OutcomeKind::Exceeded => also.contains(&AlsoAccepted::Exceeded),
         OutcomeKind::NotAsked => false,

@@ -118,6 +118,7 @@ fn copy(path: &Path) -> String {
 
 /// Whose a file is that other programs keep: they expect it as it was fetched.
 fn owner(path: &Path) -> Option<&'static str> {
+    // A link from elsewhere may lead into such a folder.
     let real = path.canonicalize().ok();
     let paths = [Some(path), real.as_deref()];
     let mut folders = paths.into_iter().flatten().flat_map(Path::ancestors);
@@ -171,6 +172,7 @@ pub(crate) fn hold_files(paths: &[std::path::PathBuf]) -> Result<(), Failure> {
 pub(crate) fn apply(template: &Template, fixes: &TemplateFixes) -> Result<(), Problem> {
     let by_hand = "nothing was written: the patch is shown, to be applied by hand";
     let text = read_text(&template.path)?;
+    // The search may take seconds, and an editor may have saved the file meanwhile.
     if text != *template.source {
         let message = "the file has changed since it was read";
         return Err(Problem::new(&template.path, message).help("run the command again"));

@@ -69,6 +69,7 @@ pub(crate) fn execute(arguments: &CheckArguments, out: &mut dyn Write) -> Result
     let known = known.map(KnownDefects::read).transpose()?;
     let paths = paths(named)?;
     let checks_base = likeness::is_asked_for(arguments)?;
+    // The baseline is read before this, since opening the templates may fetch models.
     let mut suite = loaded(arguments, &paths, &cases, checks_base)?;
     let index = arguments.index.as_deref().map(nearest::read).transpose();
     // Without this index there are still cards.
@@ -190,6 +191,7 @@ impl Check<'_> {
         let whole = is_fixable.then(|| checked.cards.clone());
         let is_json = arguments.format == Format::Json;
         if let Some(whole) = whole.as_ref().filter(|_| is_json) {
+            // A document is written at once, so its fixes have to be known before.
             checked.fixes = self.find_fixes(&checked, whole)?;
         }
         self.judge(&mut checked, checks_base)?;
@@ -220,6 +222,7 @@ impl Check<'_> {
         if let Some(path) = &arguments.write_baseline {
             write_baseline(arguments, path, &checked, out)?;
         }
+        // Whoever writes down the present findings accepts them, so they do not fail the command.
         if arguments.write_index.is_some() || arguments.write_baseline.is_some() {
             // Nobody can know of an internal error.
             let mut findings = checked.cards.iter().flat_map(|card| &card.findings);
@@ -288,6 +291,7 @@ impl Check<'_> {
         let mut stale = unused_reasons(self.arguments, &checked.suite, cards)?;
         let (of_baseline, notes) = self.narrow(cards, &checked.suite);
         stale.extend(of_baseline);
+        // Of all contracts, some always do not apply. Only one that somebody has named is missed.
         if !self.arguments.select.is_empty() {
             tell_unjudged(cards);
         }
@@ -386,6 +390,7 @@ impl Check<'_> {
             CardDetail::Marked
         };
         let shown_as = |card: &Card| self.shown_as(&card.template, cards.len());
+        // With contracts about logs alone, there is nothing to show of the template.
         let is_of_template = !choice(self.arguments).is_empty();
         let is_table = is_of_template && cards.len() > 1;
         if is_of_template && (is_all || cards.len() <= MOST_CARDS) {
@@ -572,6 +577,7 @@ impl Check<'_> {
                 }
             }
         }
+        // The verdict and the exit code are about the files as they are now.
         for new in self.runner.examine(&changed, &checked.tokenizers) {
             let mut known = checked.cards.iter_mut();
             if let Some(card) = known.find(|card| card.template == new.template) {
@@ -641,6 +647,8 @@ fn loaded(
     cases: &[PathBuf],
     checks_base: bool,
 ) -> Result<Suite, Failure> {
+    // A card is made from probes. The cases of the suite are read only for what is shown or compared in
+    // them.
     if arguments.html.is_none() && !checks_base && cases.is_empty() {
         return Ok(inputs::open(&inputs::templates_only(paths, &arguments.set))?.suite);
     }

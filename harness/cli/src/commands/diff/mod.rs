@@ -42,6 +42,7 @@ pub(crate) fn execute(arguments: &DiffArguments, out: &mut dyn Write) -> Result<
     if let Some(path) = &arguments.html {
         page::write(path, |out| report::write_page(out, &comparison))?;
     }
+    // Two sides that fail in every case do not differ, and yet nothing was compared.
     let is_sound = is_sound && !comparison.all_fail();
     Ok(Status::of(is_sound, !comparison.differs()))
 }
@@ -217,6 +218,8 @@ fn no_twins(names: &[Vec<String>; 2]) -> Failure {
 /// The names of the two engines, each given alone or both in one text.
 fn engine_names(given: &[String]) -> Result<[&str; 2], Failure> {
     let names: Vec<&str> = match given {
+        // Only one text is split: with the option given twice, a command line may have commas of its
+        // own.
         [both] => both.split(',').map(str::trim).collect(),
         each => each.iter().map(String::as_str).collect(),
     };
@@ -255,6 +258,8 @@ fn two_engines(session: &Session, arguments: &DiffArguments) -> Result<CheckedCo
     let pairs = of_dialects(pairs, |dialect| dialect == dialects[0])?;
     let descriptions = [first, second].map(|choice| choice.engine().description());
     let mut comparison = new(arguments, SideKind::Engines, descriptions);
+    // Two builds of one engine may give the same name and version. Then only the words of the user tell
+    // them apart.
     if comparison.sides[0] == comparison.sides[1] {
         comparison.sides = [a, b].map(str::to_owned);
     }
@@ -349,6 +354,7 @@ fn two_runs(
 ) -> Result<Comparison, Failure> {
     let is_asked_for = |template: &str, case: &str| {
         let mut all = filters.iter();
+        // A saved run has the names alone. There is no template or case that a filter could look into.
         filters.is_empty() || all.any(|filter| filter.matches_names(template, case))
     };
     for run in &mut runs {

@@ -38,6 +38,8 @@ pub(crate) fn execute(arguments: &LintArguments, out: &mut dyn Write) -> Result<
     } else {
         home::layout()?
     };
+    // Only a checkout has copies of the schemas beside its cases, and it gets them before the suite is
+    // read: otherwise the lint would report what was just mended.
     if arguments.fix && layout.is_checkout() {
         report::write_fixed(out, &lint::fix(&layout)?)?;
     }

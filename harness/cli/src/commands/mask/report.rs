@@ -125,6 +125,7 @@ fn stretches(prompt: &str, learned: &[Range<usize>]) -> Vec<Value> {
     for range in learned
         .iter()
         .cloned()
+        // An empty range at the end brings the bytes after the last one.
         .chain(std::iter::once(prompt.len()..prompt.len()))
     {
         all.push((at..range.start, "reads", "quiet"));
@@ -177,6 +178,7 @@ impl<'m> Tally<'m> {
     /// The most frequent ones, and how many others there are.
     fn rows(self) -> Value {
         let mut all: Vec<_> = self.0.into_iter().collect();
+        // The sort is stable, so equal counts keep the order of their words.
         all.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
         let more = all.len().saturating_sub(MOST_DIFFERENCES);
         let rows = all.iter().take(MOST_DIFFERENCES).map(|(words, cases)| {

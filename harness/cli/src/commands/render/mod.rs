@@ -121,6 +121,8 @@ fn suite(arguments: &RenderArguments) -> Result<(Suite, Vec<Filter>, String), Fa
     }
     let (named, filters) = match arguments.operands.split_first() {
         Some((first, cases)) if is_path(first, cases) => {
+            // The path names the templates already, and their names come from their files: the words
+            // after it are about cases only.
             let cases = cases.iter().map(|case| format!("*:{case}"));
             (vec![PathBuf::from(first)], cases.collect())
         }

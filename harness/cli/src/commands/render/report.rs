@@ -79,6 +79,8 @@ impl RenderSummary {
     /// pairs of which `origin` had which outcome. `wrong` is the number of problems with the input.
     pub fn write(&self, out: &mut dyn Write, origin: &str, wrong: usize) -> io::Result<()> {
         let mut causes: Vec<_> = self.causes.iter().collect();
+        // A hash map has another order in each process. The place of the first pair makes equal counts
+        // come out in one order.
         causes.sort_by(|(_, a), (_, b)| b.count.cmp(&a.count).then(a.first.cmp(&b.first)));
         let shown = causes.iter().take(MOST).map(|((kind, line, _), one)| {
             context! {

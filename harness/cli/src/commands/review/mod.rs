@@ -55,6 +55,7 @@ pub(crate) fn execute(arguments: &ReviewArguments, out: &mut dyn Write) -> Resul
     review.pairs(&open, out)?;
     review.untidy(out)?;
     let same = review.texts(out)?;
+    // Also after `q`: what somebody has decided before that is kept.
     review.write();
     review.remove_settled(same);
     review.finish(out)
@@ -154,6 +155,7 @@ impl<'s> Review<'s> {
         let mut settled = self.accepted.settled(&self.choice);
         settled.extend(same);
         settled.extend(std::mem::take(&mut self.answers.rejected));
+        // A file has many pairs. It stays as long as one of them is undecided.
         settled.retain(|file| !self.answers.kept.contains(file));
         self.choice.counts.removed = remove_settled(&settled, &mut self.problems);
     }
@@ -194,6 +196,7 @@ impl<'s> Review<'s> {
                     (Decision::Accepted, Some(compared)) => {
                         self.choice.add(compared, false, &[], expectations);
                     }
+                    // `cargo insta review` removes a pending file that is rejected, too.
                     (Decision::Rejected, _) => drop(self.answers.rejected.insert(file)),
                     _ => drop(self.answers.kept.insert(file)),
                 }
@@ -263,6 +266,7 @@ impl Answers {
                 difference::write(out, one, Extent::WHOLE)
             };
             let decision = self.decide(out, &question(group), left, &show)?;
+            // Whoever has asked for the whole with `w` has seen everything.
             if decision == Decision::Accepted && !is_whole.get() {
                 self.unread += difference::unread(group, Extent::SHORT);
             }
@@ -312,6 +316,7 @@ impl Answers {
             return Ok(Decision::Accepted);
         }
         loop {
+            // The question goes to standard error, and has to come after what it is about.
             out.flush()?;
             match ask(question, left)? {
                 Answer::Whole => show(out)?,

@@ -67,6 +67,8 @@ impl<'s> Grid<'s> {
                     2 + widest(&mut cells.by_ref().map(|(_, cell)| cell.width())).max(name.len());
                 used <= width
             });
+            // A name may be wider than the screen. Without at least one template for each chunk, the
+            // loop would not end.
             let (chunk, others) = rest.split_at(fitting.count().max(1));
             chunks.push(chunk);
             rest = others;

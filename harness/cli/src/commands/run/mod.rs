@@ -188,12 +188,16 @@ impl<'r> Run<'r> {
         }
         let is_other = self.program().is_some();
         let mut errors = clean::messages();
+        // In the other formats a program reads standard output, and a sentence between its lines would
+        // break it.
         let reported: &mut dyn Write = if arguments.format == Format::Human {
             &mut *out
         } else {
             &mut errors
         };
         let failures = &report.conclusion.failures;
+        // The engines of this process need no set-up. If every template fails in them, the templates
+        // are wrong, and each error has a place.
         match failures.common_refusal().filter(|_| is_other) {
             Some(words) => failures::write_common_refusal(reported, words)?,
             None => failures::write(reported, failures, |dialect| runner.engine(dialect))?,
@@ -255,6 +259,8 @@ impl<'r> Run<'r> {
             page.as_mut().map_or(Ok(()), |page| page.add(compared))
         };
         let ran = runner.compare_each(pairs, &expected, |compared| {
+            // A run cannot be stopped from here. After the first error nothing more is written, and
+            // that error is the one that is reported.
             if written.is_ok() {
                 written = take(compared);
             }
@@ -396,6 +402,7 @@ struct RunResults<'s> {
 impl<'s> RunResults<'s> {
     fn new(arguments: &RunArguments, pairs: &[Pair<'s>], engines: &'s Engines) -> RunResults<'s> {
         let mut templates: Vec<_> = pairs.iter().map(|pair| &pair.template.name).collect();
+        // The pairs of a template come one after the other, so equal names are neighbours.
         templates.dedup();
         let are_few = !arguments.selection.filters.is_empty()
             && templates.len() <= grid::MOST_TEMPLATES
@@ -492,6 +499,7 @@ fn with_dialects<'s>(
             pair.template.dialect,
             names.join(" or "),
         );
+        // Of no pairs at all every verdict would be good.
         if kept.is_empty() {
             return Err(Failure::Request(message));
         }

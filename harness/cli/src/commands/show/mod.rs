@@ -213,6 +213,7 @@ fn show_outcome(
         return tokens::show(arguments, template, outcome, out);
     }
     let status = match outcome.kind() {
+        // Any other outcome is what the user asked to see, also an error of the template.
         OutcomeKind::Crashed | OutcomeKind::NotAsked => Status::Nonconforming,
         _ => Status::Fine,
     };
@@ -226,6 +227,8 @@ fn show_outcome(
     }
     let chosen = pair.chosen().unwrap_or(pair.template);
     if !std::ptr::eq(chosen, pair.template) {
+        // To standard error: standard output has the transcript alone, for a pipe or another file to
+        // compare with.
         transcripts::write_choice(&mut clean::messages(), chosen)?;
     }
     transcripts::write_place(&mut clean::messages(), chosen, outcome)?;

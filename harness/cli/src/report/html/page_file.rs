@@ -97,6 +97,7 @@ pub fn diff(title: &str, diff: &Diff) -> Value {
 fn packed(value: &Value) -> io::Result<String> {
     let mut packer = GzEncoder::new(Vec::new(), Compression::default());
     serde_json::to_writer(&mut packer, value)?;
+    // Base64 has no `<`, so no text in it can end the script element.
     Ok(STANDARD.encode(packer.finish()?))
 }
 

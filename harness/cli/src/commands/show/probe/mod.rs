@@ -51,6 +51,8 @@ pub(crate) fn show(
     };
     if arguments.trace || arguments.decisions {
         let pair = Pair {
+            // The card assumes special tokens that are not set, and the trace has to be of the prompt
+            // on the card.
             template: &as_examined(template),
             case: &Case {
                 id: CaseId::new(FAMILY.trim_end_matches('/'), name),

@@ -63,6 +63,8 @@ fn all_fields(trace: &Trace<'_>) -> Vec<Field> {
             });
         }
     }
+    // What only the spans know goes to its kind. The sort is stable, so the order within a kind stays
+    // that of the case.
     fields.sort_by_key(|field| field.kind);
     fields
 }
