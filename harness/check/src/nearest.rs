@@ -131,6 +131,8 @@ pub struct Nearest {
 
 /// The mark of the probes and of how their prompts are cut.
 fn mark() -> u32 {
+    // With other probes, the parts of an index would be those of other conversations, and nothing would
+    // be near.
     let names: Vec<&str> = PROBES.iter().map(|probe| probe.name).collect();
     hash(&names.join(" "))
 }
@@ -151,6 +153,7 @@ pub fn read(path: &Path) -> Result<Index, Problem> {
 
 /// The index of templates with these names and prompts.
 pub fn index<'s>(templates: impl Iterator<Item = (&'s str, Dialect, &'s Skeleton)>) -> Index {
+    // A template that gives no prompt is like every other one that gives none.
     let templates = templates.filter(|(_, _, skeleton)| skeleton.is_rendered());
     let templates = templates.map(|(name, dialect, skeleton)| Published {
         name: name.to_owned(),
@@ -347,6 +350,7 @@ fn cut(prober: &Prober<'_>, seen: &ProbeOutcome) -> Vec<OwnPart> {
             ))
         })
         .collect();
+    // A template may write a word with capitals. Only ASCII is changed, so every byte keeps its place.
     let lower = text.to_ascii_lowercase();
     let mut parts = Vec::new();
     let (mut from, mut before) = (0, "");

@@ -626,6 +626,8 @@ impl Search<'_, '_> {
         let numbers = self.counts.iter().rev().copied();
         let numbers = numbers.filter(|number| (2..MOST_MESSAGES).contains(number));
         for number in numbers.take(MOST_COUNTS) {
+            // A number may count messages or rounds of two, with or without a system message, and be
+            // compared by `<` or `<=`.
             counts.extend([number, number + 1, number + 2, 2 * number, 2 * number + 1]);
         }
         for count in counts {

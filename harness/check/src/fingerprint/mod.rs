@@ -273,6 +273,7 @@ impl<'t> Fingerprint<'t> {
             })
             .collect();
         most.sort_unstable_by(|one, other| other.cmp(one));
+        // The requests that are repeated may be the longest ones.
         most.extend_from_within(..MOST_REPEATED.min(most.len()));
         most.sort_unstable_by(|one, other| other.cmp(one));
         most.iter().take(requests).sum()

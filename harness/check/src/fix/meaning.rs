@@ -45,6 +45,8 @@ pub(super) fn is_better(
         [Outcome::Failed { .. }, Outcome::Rendered { text }] => {
             [&SAID_IN_WORDS[..], &LOSING].concat().contains(&contract)
                 && texts.iter().all(|(_, known)| text.contains(known))
+                // Jinja2 prints a null as `None`: a prompt with that has a new defect in the place of
+                // the failure.
                 && !text.contains("None")
         }
         [Outcome::Failed { .. }, _] => SAID_IN_WORDS.contains(&contract),
@@ -58,6 +60,8 @@ pub(super) fn is_better(
             let Some((first, text)) = found.first() else {
                 return false;
             };
+            // Clients write a message without a text in both ways, and a template may treat them
+            // differently.
             let is_lost = ["".into(), Value::Null].into_iter().any(|nothing| {
                 let mut case = case.clone();
                 for (message, _) in &found {
@@ -179,6 +183,7 @@ fn is_led_as_alone(new: &str, text: &str, alone: &Outcome) -> bool {
 fn is_only_added(old: &str, new: &str, found: &[(usize, &str)], is_cut: bool) -> bool {
     let mut rest = new.to_owned();
     for (_, text) in found {
+        // Once for each: another message, which was never lost, may have the same text.
         rest = rest.replacen(text, "", 1);
     }
     if is_cut && old.starts_with(rest.trim_end()) {
@@ -194,6 +199,7 @@ fn is_only_added(old: &str, new: &str, found: &[(usize, &str)], is_cut: bool) ->
     let begins_a_line = from_there.next() != Some('\n') && from_there.next() == Some('\n');
     let turns = |prompt: &str| {
         let prompt = prompt.to_lowercase();
+        // The roles as templates write them; Gemma's name the assistant `model`.
         ["assistant", "model", "user"].map(|role| prompt.matches(role).count())
     };
     wanted.peek().is_none()

@@ -180,6 +180,7 @@ impl Fixer<'_> {
         if !ids(card).any(|contract| has_recipe(contract, &template)) {
             return fixes;
         }
+        // The card was made with these tokens, and its prompts are compared with those after a fix.
         for (name, token) in &card.assumed {
             template = template.with_special_token(name, token);
         }
@@ -214,6 +215,8 @@ impl Fixer<'_> {
                     (self.step)();
                 }
                 let Some((mut fix, card, outcomes)) = found else {
+                    // Without work left, nobody knows whether there is a fix: the contract is named
+                    // among the untried ones then.
                     if !patient.is_spent() {
                         left.insert(contract.id, (state, None));
                     }
@@ -311,6 +314,7 @@ impl Fixer<'_> {
         let without = (0..count).filter(|_| count > 2);
         let without = without.map(|one| candidate.with(|at| at != one));
         let alone = (0..count).map(|one| candidate.with(|at| at == one));
+        // The larger parts come first, since the first clean one is taken.
         let mut parts = without.chain(alone);
         parts.find_map(|part| {
             let tried = self.tried(patient, trial, part, source);
@@ -425,6 +429,7 @@ impl Fixer<'_> {
     ) -> Option<(Outcomes, Proof)> {
         let asked = self.conversations(patient).parts()[part];
         let (cell, template) = (&patient.outcomes[part], &patient.template);
+        // The template before the change is rendered once, for the first change that comes so far.
         let times = 1 + usize::from(cell.get().is_none());
         if !patient.can_render(times * asked.len()) {
             return None;

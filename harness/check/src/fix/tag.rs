@@ -52,6 +52,7 @@ pub(super) fn tags(source: &str) -> Vec<Tag<'_>> {
             at = open + 1;
             continue;
         };
+        // Nothing closes it: the engine refuses such a source, so there is nothing to mend.
         let Some(tag) = tag(source, open, kind, close) else {
             break;
         };
@@ -66,6 +67,8 @@ pub(super) fn tags(source: &str) -> Vec<Tag<'_>> {
 
 /// The tag that opens at a byte. None if nothing closes it.
 fn tag<'s>(source: &'s str, open: usize, kind: TagKind, close: &str) -> Option<Tag<'s>> {
+    // Jinja2 has two signs at the edges of a tag: `-` strips white space, and `+` keeps what
+    // `lstrip_blocks` would strip.
     let strips = source.cut(open + 2..).starts_with(['-', '+']);
     let start = open + 2 + usize::from(strips);
     let mut code = String::new();

@@ -165,6 +165,7 @@ impl<'t> Prober<'t> {
             front: self.front,
             input_style: self.input_style,
             setting: self.setting.clone(),
+            // The keys of these do not have the front, which may be another one here.
             seen: RefCell::default(),
             asked: RefCell::default(),
             looked: RefCell::default(),
@@ -184,6 +185,8 @@ impl<'t> Prober<'t> {
     pub(crate) fn within(&self, limits: &Limits) -> Option<Prober<'t>> {
         Some(Prober {
             program: Rc::new(self.program.within(limits)?),
+            // What exceeds these limits may be within the others, so neither outcomes nor their count
+            // are shared.
             renders: Rc::default(),
             tokenizer: None,
             front: Front::of(self.template()),
@@ -221,6 +224,8 @@ impl<'t> Prober<'t> {
                 return self;
             }
         }
+        // An object first, as the documentation of transformers writes calls; many templates take both
+        // forms.
         if !prober.see(CALL_RESULT).has(words::FIRST_VALUE) {
             let text = InputStyle {
                 arguments: Arguments::String,

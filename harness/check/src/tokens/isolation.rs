@@ -102,6 +102,7 @@ pub fn read(template: &Template, worker: &[String]) -> Result<Option<Tokenizer>,
     let [first, ..] = template.vocabulary.as_slice() else {
         return Ok(None);
     };
+    // The reader of GGUF files is Rolecall's own and has limits. Only the crate `tokenizers` has none.
     if !first.ends_with("tokenizer.json") {
         return reading::read(template);
     }

@@ -34,6 +34,7 @@ pub(super) fn encoded_twice(source: &Source<'_>) -> Vec<Edit> {
 /// A test for a text that is the JSON of an object already, by its first and its last character.
 /// Other texts, such as an empty one, are no JSON before they are encoded.
 fn is_json(value: &str) -> String {
+    // Slices, because an empty text has no first character: `value[0]` would be undefined.
     format!("{value} is string and {value}[:1] ~ {value}[-1:] == '{{}}'")
 }
 

@@ -157,6 +157,8 @@ fn macro_of(source: &Source<'_>, end: &str) -> Edit {
     // chat templates drop the line break after the tag (`trim_blocks`).
     let is_stripped = !source.text.cut(at..).starts_with(char::is_whitespace);
     let last = if is_stripped { "-%}" } else { "%}" };
+    // A `set` in a loop of Jinja2 ends with its iteration. Only a namespace keeps the text from part to
+    // part.
     let lines = [
         &format!("{{%- macro {name}(content) -%}}"),
         "    {%- set whole = namespace(text='', is_text=content is iterable and content is not string) -%}",

@@ -124,6 +124,8 @@ fn of_tested(source: &Source<'_>, change: &dyn Fn(&Place<'_>, bool) -> String) -
             }
         }
     }
+    // The crate `regex` takes the first alternative that matches: `message.name` has to come before
+    // `message`.
     values.sort_by_key(|value| std::cmp::Reverse(value.len()));
     if values.is_empty() {
         return Vec::new();

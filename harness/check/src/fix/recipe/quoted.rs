@@ -21,6 +21,7 @@ pub(super) fn as_json_text(source: &Source<'_>) -> Vec<Edit> {
 
 /// Escapes what stands in single marks, as calls in the form of Python have it.
 pub(super) fn as_python(source: &Source<'_>) -> Vec<Edit> {
+    // The backslash comes first: later it would double those that the other two filters write.
     let signs = [
         (r"'\\'", r"'\\\\'"),
         ("\"'\"", "\"\\\\'\""),
