@@ -6,7 +6,7 @@ use crate::contract::{self, Contract};
 pub struct ContractChoice {
     /// The contracts to judge by; all if it is empty.
     pub select: Vec<&'static Contract>,
-    /// Contracts that do not count.
+    /// Contracts that are not judged, also if they are selected.
     pub ignore: Vec<&'static Contract>,
 }
 

@@ -25,7 +25,7 @@ pub struct InvalidCaseId(String);
 /// One named conversation with its rendering options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
-    /// Its name.
+    /// Its name in the suite: `family/name`, perhaps with a front.
     pub id: CaseId,
     /// The file that holds it; empty if it does not come from a file.
     pub path: PathBuf,

@@ -95,7 +95,7 @@ pub struct Look {
 /// A value that an operation read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operand {
-    /// The value.
+    /// What it was, cut if it is long.
     pub value: OperandValue,
     /// Where it comes from, as far as that is known, each origin once.
     pub origins: Vec<Origin>,

@@ -68,7 +68,7 @@ const CONTEXT: usize = 2;
 const MOST_WORDS: usize = 20_000;
 
 impl Diff {
-    /// Compares two transcripts.
+    /// Compares a transcript with the expected one. Its words say `expected` and `found`.
     pub fn new(expected: &str, found: &str) -> Diff {
         Diff::in_words(expected, found, ["expected", "found"])
     }

@@ -83,7 +83,7 @@ pub trait Engine: Send + Sync {
 /// in a new process. Its outcomes do not show that.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Deaths {
-    /// How often.
+    /// How many requests this happened to.
     pub count: usize,
     /// What was seen the first time.
     pub first: String,
@@ -200,7 +200,7 @@ pub trait Program: Send + Sync {
 pub struct UnknownName {
     /// The kind of thing that it should name.
     pub kind: NameKind,
-    /// The name.
+    /// The name as the template writes it.
     pub name: String,
     /// Its line in the template, from 1.
     pub line: usize,

@@ -27,7 +27,7 @@ pub fn path(name: &str) -> Option<PathBuf> {
     }
 }
 
-/// The user's home.
+/// The user's home folder, as the system names it. None if the system knows none.
 pub fn home() -> Option<PathBuf> {
     std::env::home_dir()
 }

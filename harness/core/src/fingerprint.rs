@@ -40,7 +40,7 @@ pub struct InvalidFingerprint(String);
 pub struct Checksum([u8; 6]);
 
 impl Checksum {
-    /// Of bytes.
+    /// The beginning of the SHA-256 of some bytes.
     pub fn of(bytes: impl AsRef<[u8]>) -> Checksum {
         Fingerprint::of(bytes).into()
     }
@@ -98,7 +98,7 @@ fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
 }
 
 impl Fingerprint {
-    /// Of bytes.
+    /// The SHA-256 of some bytes.
     pub fn of(bytes: impl AsRef<[u8]>) -> Fingerprint {
         Fingerprint(Sha256::digest(bytes).into())
     }

@@ -22,11 +22,11 @@ pub const MOST_VALUES: usize = 500_000;
 pub struct Node<'t> {
     /// The bytes of the text that it takes.
     pub range: Range<usize>,
-    /// What it is.
+    /// Its type, with what it holds.
     pub kind: NodeKind<'t>,
 }
 
-/// The kinds of values.
+/// The types of JSON values, each with what such a value holds.
 #[derive(Debug, Clone)]
 #[allow(missing_docs)] // they are those of JSON
 pub enum NodeKind<'t> {
@@ -42,7 +42,7 @@ pub enum NodeKind<'t> {
 /// A key of an object, with its value.
 #[derive(Debug, Clone)]
 pub struct Field<'t> {
-    /// The key.
+    /// The key, with its escapes resolved.
     pub name: Cow<'t, str>,
     /// The bytes of the text that the key and its value take.
     pub range: Range<usize>,
@@ -242,7 +242,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The text of a key.
+    /// The text under a key of an object. None if the key is not there, or its value is no text.
     pub fn text_of(&self, key: &str) -> Option<String> {
         self.get(key)?.text().map(str::to_owned)
     }

@@ -18,9 +18,9 @@ pub struct Lines {
 /// A place in a text file. Lines and columns count from 1; columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Position {
-    /// The line.
+    /// The line, from 1.
     pub line: usize,
-    /// The character in the line.
+    /// The character in the line, from 1: no byte, and no unit of UTF-16.
     pub column: usize,
 }
 

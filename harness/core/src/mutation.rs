@@ -62,7 +62,7 @@ impl Mutation {
         self.span.0..self.span.1
     }
 
-    /// The same change elsewhere.
+    /// The same change for other bytes of the source.
     #[must_use]
     pub fn moved_to(self, span: Range<usize>) -> Mutation {
         Mutation {

@@ -7,9 +7,8 @@ use similar::{DiffOp, group_diff_ops};
 
 use crate::diff::operations;
 
-/// Unchanged lines around a change.
-// `diff -u` and `git diff` write as many, and `git apply` finds a place by them after the file has
-// changed.
+/// Unchanged lines around a change. `diff -u` and `git diff` write as many, and `git apply` finds a
+/// place by them after the file has changed.
 const CONTEXT: usize = 3;
 
 /// Lines of a file, and what takes their place.

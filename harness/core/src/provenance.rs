@@ -226,17 +226,17 @@ impl Spans {
         self.0.len()
     }
 
-    /// The spans.
+    /// The spans in the order of the text, which they cover without gaps.
     pub fn list(&self) -> &[Span] {
         &self.0
     }
 
-    /// Where the next stretch begins.
+    /// The byte of the text at which the next span begins.
     pub fn end(&self) -> usize {
         self.0.last().map_or(0, |last| last.prompt.end)
     }
 
-    /// The spans.
+    /// The same as [`Spans::list`], without a copy.
     pub fn into_list(self) -> Vec<Span> {
         self.0
     }

@@ -75,9 +75,9 @@ pub struct Template {
 pub struct Unreached {
     /// The text of the place, with one space for each run of white space.
     pub place: String,
-    /// The branch.
+    /// Which way through the place nobody can take.
     pub branch: Branch,
-    /// The reason.
+    /// Why nobody can take it, in words for people.
     pub why: String,
 }
 

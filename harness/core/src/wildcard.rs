@@ -54,7 +54,7 @@ impl Wildcard {
             .any(|(_, pattern)| pattern.as_str() == "*")
     }
 
-    /// Reads a pattern.
+    /// Reads a pattern with `*`, `?`, `[…]` and `{…,…}`.
     pub fn new(text: &str) -> Result<Wildcard, InvalidWildcard> {
         // Each brace takes a level of the stack.
         if text.matches('{').count() > MOST_BRACES {

@@ -12,7 +12,6 @@ use rolecall_core::problem::Problem;
 /// The accepted snapshots, reference records and divergences of a suite.
 #[derive(Debug)]
 pub struct Expectations {
-    /// The accepted transcripts.
     pub snapshots: Snapshots,
     pub records: Records,
     /// The listed differences from the references.
@@ -34,7 +33,7 @@ impl Expectations {
         })
     }
 
-    /// Verdicts by the records.
+    /// Lets the records of the references give the verdicts, so that no reference is asked.
     pub fn truth(&self) -> Truth<'_> {
         Truth::Records {
             records: &self.records,

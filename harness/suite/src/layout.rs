@@ -161,7 +161,7 @@ impl Layout {
         None
     }
 
-    /// The folder that holds everything.
+    /// The folder of the suite: of its `rolecall.toml`, of the checkout, or of the unpacked built-in one.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -232,7 +232,7 @@ impl Layout {
         self.cases().with_file_name("scripts")
     }
 
-    /// The case files.
+    /// The folder of the case files, one for each family.
     pub fn conversations(&self) -> PathBuf {
         self.cases().join("conversations")
     }
@@ -268,7 +268,7 @@ impl Layout {
         self.snapshots().join("divergences.json")
     }
 
-    /// The accepted transcripts.
+    /// The folder of what was accepted and recorded.
     pub fn snapshots(&self) -> PathBuf {
         match &self.kind {
             SuiteKind::Checkout | SuiteKind::Builtin => self.root.join("snapshots"),

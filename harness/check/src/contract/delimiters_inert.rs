@@ -72,7 +72,6 @@ fn ends_turns<'r>(
     answers.has_end_token(text) || readings.any(is_last)
 }
 
-/// How many delimiters are tried.
 const MOST_DELIMITERS: usize = 12;
 
 /// Demands that an answer with a delimiter in a text is parsed.

@@ -139,7 +139,6 @@ impl Proof {
 }
 
 impl Outcomes {
-    /// Renders conversations.
     pub(super) fn render(engine: &dyn Engine, template: &Template, asked: &[Asked]) -> Outcomes {
         let program = FrontProgram::load(engine, template);
         let outcomes = asked.par_iter().map(|one| program.outcome(&one.input));

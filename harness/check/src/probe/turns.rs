@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::definition::Probe;
 use super::input_style::{InputStyle, closed, tool_call};
 
-/// A turn of a conversation.
 pub(crate) struct Turn {
     /// The prompt that asks for the answer.
     pub(crate) asks: Probe,

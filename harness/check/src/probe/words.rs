@@ -26,9 +26,7 @@ pub(crate) const SECOND_REASONING: &str = "thoughtquill";
 pub(crate) const RESULT: &str = "gavequill";
 /// What the second tool gave.
 pub(crate) const SECOND_RESULT: &str = "tookquill";
-/// A document's text.
 pub(crate) const DOCUMENT: &str = "pagequill";
-/// A second document's text.
 pub(crate) const SECOND_DOCUMENT: &str = "leafquill";
 /// Text before a tag that is in content.
 pub(crate) const BEFORE: &str = "headquill";

@@ -49,7 +49,7 @@ impl fmt::Debug for Tokenizer {
 
 /// The parts of a tokenizer that cuts all of a text, as transformers does.
 pub struct TokenizerParts {
-    /// Cuts texts.
+    /// Cuts what is between the added tokens.
     pub segmenter: Box<dyn Segmenter>,
     /// The added tokens, in any order.
     pub markers: Vec<Marker>,

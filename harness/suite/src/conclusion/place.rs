@@ -20,7 +20,6 @@ use crate::suite::Pair;
 /// An edit is traced once for all prompts that have the same bytes around it, so many on each side.
 const AROUND: usize = 16;
 
-/// A place in a template.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Place {
     /// The name of the template, and of the one that its front picked.
@@ -31,7 +30,6 @@ pub(super) struct Place {
     pub(super) line: usize,
 }
 
-/// An edit of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct PlacedEdit {
     /// The place that writes it, if the engine can tell.

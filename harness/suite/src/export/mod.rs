@@ -56,7 +56,6 @@ const SCHEMAS: [(&str, &str); 4] = [
     ("manifest", include_str!("schema/manifest.schema.json")),
 ];
 
-/// The README of an export.
 const README: &str = include_str!("README.md");
 
 /// The names of the schemas, and their right contents.

@@ -21,7 +21,6 @@ impl Measurement {
         format!("{}@{}", self.engine.engine, self.engine.version)
     }
 
-    /// The file's text.
     fn text(&self) -> String {
         checked(&rows::text(self))
     }

@@ -110,7 +110,7 @@ pub struct DifferingPair {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConstructResults {
-    /// The fingerprint of the table.
+    /// The SHA-256 of the table, which tells whether the results are of the present one.
     pub sha256: Fingerprint,
     /// How many constructs the table has.
     pub all: usize,

@@ -11,7 +11,6 @@ pub(super) fn written(input: &str, text: &str) -> String {
     format!("{}{text}\n", header(input))
 }
 
-/// The header before the text.
 pub(super) fn header(input: &str) -> String {
     format!("---\nsource: {TEST}\ninput_file: {input}\n---\n")
 }

@@ -54,7 +54,6 @@ impl Snapshots {
         }
     }
 
-    /// The folder itself.
     pub fn root(&self) -> &Path {
         &self.root
     }

@@ -333,7 +333,6 @@ impl Check<'_> {
         Ok(judged)
     }
 
-    /// How the command ends.
     fn status(&self, checked: &Checked) -> Status {
         let is_broken = |card: &Card| {
             let strict = self.arguments.strict;
