@@ -53,7 +53,8 @@ impl Log<'_> {
     pub(super) fn judge(&mut self) {
         if self.case.messages.is_empty() {
             self.found.judges(MESSAGES);
-            self.found.say("a conversation has no messages", String::new());
+            self.found
+                .say("a conversation has no messages", String::new());
         }
         let mut before = &Value::Null;
         for (at, message) in self.case.messages.iter().enumerate() {
