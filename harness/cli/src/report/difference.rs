@@ -69,6 +69,7 @@ impl Extent {
 pub fn unread(group: &FaultGroup<'_>, extent: Extent) -> usize {
     let is_cut = |result: &&NewResult<'_>| {
         let mut lines = result.transcript.lines();
+        // Before each line are an indent of four, a sign and a space.
         let is_wide = |line: &str| line.chars().count() + 6 > extent.width();
         lines.by_ref().take(extent.most_lines()).any(is_wide) || lines.next().is_some()
     };

@@ -283,6 +283,8 @@ impl Api {
         }
         let status = answer.status();
         let pause = answer.header("Retry-After").filter(|_| status == 429);
+        // The header may have a date instead of seconds (RFC 9110, section 10.2.3). Then the usual
+        // pauses hold.
         let pause = pause.and_then(|seconds| seconds.parse().ok());
         let bytes = answer.read(self.limits.answer as u64).map_err(failed)?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -346,6 +348,8 @@ fn meaning(
             words: beginning(&words),
             pause: None,
         }),
+        // 404 and 405 are not among these: without the path or the method, it is a server of another
+        // kind.
         (400..404 | 406..600, Some(_)) => Ok(ApiAnswer::Refused(words)),
         (_, _) => {
             let words = format!("status {status}: {}", beginning(&words));
@@ -361,6 +365,8 @@ fn said(json: Option<&Value>, text: &str) -> String {
 
 /// The message of an error, where servers put it.
 fn words(json: &Value) -> Option<String> {
+    // OpenAI's API has the first place, Ollama the second, older versions of vLLM the third, and
+    // FastAPI the last.
     let places = ["/error/message", "/error", "/message", "/detail"];
     let mut found = places.iter().filter_map(|place| json.pointer(place));
     let found = found.find(|value| !value.is_null())?;
