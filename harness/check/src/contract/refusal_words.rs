@@ -5,9 +5,9 @@ use super::shared::working::failures;
 use crate::probe::Probe;
 use crate::probe::catalogue::{
     ASSISTANT_FIRST, CALL_RESULT, DEVELOPER_USER, DOCUMENT, LATE_SYSTEM, LONG_IDS, NO_ARGUMENTS,
-    NO_IDS, NO_TOOLS, NO_TYPE, PARALLEL, REASONED, SYSTEM_ONLY, SYSTEM_USER,
-    TOOL_WITHOUT_DESCRIPTION, TOOL_WITHOUT_PARAMETERS, TOOLS, TWO_ASSISTANTS, TWO_SYSTEM,
-    TWO_USERS, TYPED_ARGUMENTS, UNION_TYPE, UNKNOWN_ROLE,
+    NO_IDS, NO_TOOLS, NO_TYPE, PARALLEL, REASONED, SYSTEM_USER, TOOL_WITHOUT_DESCRIPTION,
+    TOOL_WITHOUT_PARAMETERS, TOOLS, TWO_ASSISTANTS, TWO_SYSTEM, TWO_USERS, TYPED_ARGUMENTS,
+    UNION_TYPE, UNKNOWN_ROLE,
 };
 
 pub(super) static CONTRACT: Contract = Contract {
@@ -59,10 +59,9 @@ pub(super) static CONTRACT: Contract = Contract {
 
 /// Probes that a server may send. A template that does not support one should refuse it with a
 /// message. Null content, content in parts, arguments in another form and empty lists of calls are
-/// not among them, because they have contracts of their own.
+/// not among them, because they have contracts of their own. Nobody asks something by a system message alone.
 const LEGAL: &[Probe] = &[
     SYSTEM_USER,
-    SYSTEM_ONLY,
     TWO_SYSTEM,
     LATE_SYSTEM,
     DEVELOPER_USER,
