@@ -101,6 +101,8 @@ pub(super) static CONTRACT: Contract = Contract {
                 tally.demand(seen.has(word), || {
                     let which = match *word {
                         words::SYSTEM if probe == TWO_SYSTEM => "the first system message",
+                        words::SECOND_SYSTEM => "a later system message",
+                        words::SYSTEM if probe == LATE_SYSTEM => "a later system message",
                         word => name(word),
                     };
                     let what = format!("{which} is not in the prompt: {}", probe.about);

@@ -20,10 +20,10 @@ pub(super) static CONTRACT: Contract = Contract {
             content: Content::String,
             ..prober.input_style()
         };
-        for (probe, word, who) in [
-            (USER, words::USER, "a question"),
-            (USER_ASSISTANT_USER, words::ASSISTANT, "an answer"),
-            (SYSTEM_USER, words::SYSTEM, "a system message"),
+        for (probe, word) in [
+            (USER, words::USER),
+            (USER_ASSISTANT_USER, words::ASSISTANT),
+            (SYSTEM_USER, words::SYSTEM),
         ] {
             // If the text part is lost too, there is another reason.
             if !prober.see(probe).has(word) {
@@ -34,15 +34,16 @@ pub(super) static CONTRACT: Contract = Contract {
                 tally.holds();
                 continue;
             }
+            let refused = format!("gives no prompt: {}", seen.refusal());
             let (severity, how) = match &*seen.outcome {
                 Outcome::Rendered { text } if letters(text).contains(word) => {
                     (Severity::Error, "is printed letter by letter".to_owned())
                 }
                 Outcome::Rendered { .. } => (Severity::Error, "is not in the prompt".to_owned()),
-                Outcome::Raised { .. } => (Severity::Limitation, seen.refusal()),
-                _ => (Severity::Warning, seen.refusal()),
+                Outcome::Raised { .. } => (Severity::Limitation, refused),
+                _ => (Severity::Warning, refused),
             };
-            let what = format!("{who} as a plain text: {how}");
+            let what = format!("a plain text {how}: {}", seen.about);
             tally.broken(Evidence::one(what, &seen).with(severity));
             // The others fail with it.
             if seen.is_refused() {

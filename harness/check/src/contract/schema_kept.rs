@@ -1,3 +1,5 @@
+use std::rc::Rc;
+
 use rolecall_core::{Case, Cut, Dialect};
 use serde_json::{Value, json};
 
@@ -23,7 +25,7 @@ pub(super) static CONTRACT: Contract = Contract {
             let what = format!("a tool with a richer schema: {}", seen.refusal());
             return tally.broken(Evidence::differ(what, &plain, &seen).with(Severity::Error));
         }
-        let missing: Vec<&str> = [
+        let missing = [
             (
                 words::OBJECT_ABOUT,
                 "the description of a parameter that is an object",
@@ -44,18 +46,24 @@ pub(super) static CONTRACT: Contract = Contract {
         // Ollama itself forgets defaults.
         .filter(|(word, _)| prober.dialect() == Dialect::Jinja || *word != words::DEFAULT)
         .filter(|(word, _)| !seen.has(word))
-        .map(|(_, name)| name)
-        .collect();
-        tally.demand(missing.is_empty(), || {
-            let what = format!("not in the prompt: {}", missing.join(", "));
-            Evidence::one(what, &seen)
-        });
-        optional_is_optional(tally, prober);
-        nested_schema(tally, prober, &seen);
+        .map(|(_, name)| (name, seen.clone()));
+        let mut missing: Vec<Missing> = missing.collect();
+        optional_is_optional(tally, prober, &mut missing);
+        nested_schema(tally, prober, &seen, &mut missing);
+        if let Some((_, first)) = missing.first() {
+            let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
+            let what = format!("not in the prompt: {}", names.join(", "));
+            tally.broken(Evidence::one(what, first));
+        } else {
+            tally.holds();
+        }
         description_is_escaped(tally, prober);
         descriptions_are_with_their_own(tally, prober);
     },
 };
+
+/// A part of a schema that is not in the prompt, and the prompt without it. The parts are reported together.
+type Missing = (&'static str, Rc<ProbeOutcome>);
 
 /// Demands that a description is in the prompt as it was sent, or as JSON writes it.
 fn description_is_escaped(tally: &mut Tally, prober: &Prober<'_>) {
@@ -86,7 +94,13 @@ fn description_is_escaped(tally: &mut Tally, prober: &Prober<'_>) {
         tally.holds();
         return;
     };
-    tally.broken(Evidence::one(what, &seen).at(Some(start)));
+    let evidence = Evidence::one(what, &seen).at(Some(start));
+    // Only a template that asks for ASCII gets it.
+    tally.broken(if what.ends_with("`\\u00e9`") {
+        evidence.with(Severity::Note)
+    } else {
+        evidence
+    });
 }
 
 /// Demands that the description of a tool or of a parameter is next to its own name.
@@ -158,7 +172,12 @@ fn descriptions_are_with_their_own(tally: &mut Tally, prober: &Prober<'_>) {
 }
 
 /// Demands that a change deep in a schema changes the prompt, where the schema around it is there.
-fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, rich: &ProbeOutcome) {
+fn nested_schema(
+    tally: &mut Tally,
+    prober: &Prober<'_>,
+    rich: &ProbeOutcome,
+    missing: &mut Vec<Missing>,
+) {
     #[allow(clippy::indexing_slicing)] // `tool` makes an object with these fields.
     let with = |name: &'static str, about: &'static str, parameter: Value| {
         let mut tool = tool(words::TOOL);
@@ -186,12 +205,12 @@ fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, rich: &ProbeOutcome) {
     let union = |of: &str| json!({"type": [of, "null"], "description": "a value"});
     let pairs = [
         (
-            "the type beside null of a parameter is not in the prompt",
+            "the type beside null of a parameter",
             with("text-or-null", unions, union("string")),
             with("number-or-null", unions, union("number")),
         ),
         (
-            "the types of parameters are not in the prompt",
+            "the types of parameters",
             with("text-parameter", values, plain("string")),
             with("number-parameter", values, plain("number")),
         ),
@@ -210,17 +229,17 @@ fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, rich: &ProbeOutcome) {
             ),
         ),
         (
-            "the values that a parameter may have (`enum`) are not in the prompt",
+            "the values that a parameter may have (`enum`)",
             with("choice", choices, chosen("two")),
             with("other-choice", choices, chosen("three")),
         ),
         (
-            "the type of the items of a list is not in the prompt",
+            "the type of the items of a list",
             with("list-of-texts", lists, list("string")),
             with("list-of-numbers", lists, list("integer")),
         ),
         (
-            "which properties of a parameter are required is not in the prompt",
+            "which properties of a parameter are required",
             with("inner-required", objects, nested(json!([words::INNER_KEY]))),
             with("other-required", objects, nested(json!(["other"]))),
         ),
@@ -237,7 +256,11 @@ fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, rich: &ProbeOutcome) {
         if is_there.iter().any(|word| one.has(word))
             && let (Some(text), Some(changed)) = (tally.text(one), tally.text(other))
         {
-            tally.demand(text != changed, || Evidence::one(*what, one));
+            if text == changed && what.contains(" is declared ") {
+                tally.broken(Evidence::one(*what, one));
+            } else if text == changed && !missing.iter().any(|(known, _)| known == what) {
+                missing.push((*what, one.clone()));
+            }
         }
     }
     let [(one_of, all_of), ..] = words::TURNS;
@@ -297,7 +320,7 @@ fn choices_are_apart(tally: &mut Tally, rich: &ProbeOutcome) {
 
 /// Demands that a parameter that is required is not marked as optional, and the other one is not
 /// either.
-fn optional_is_optional(tally: &mut Tally, prober: &Prober<'_>) {
+fn optional_is_optional(tally: &mut Tally, prober: &Prober<'_>, missing: &mut Vec<Missing>) {
     #[allow(clippy::indexing_slicing)] // `tool` makes an object with these fields.
     let of_two = |required: &str| {
         let mut tool = tool(words::TOOL);
@@ -314,10 +337,9 @@ fn optional_is_optional(tally: &mut Tally, prober: &Prober<'_>) {
         return;
     };
     if first.has(words::FIRST_KEY) {
-        tally.demand(one != other, || {
-            let what = "which parameters are required is not in the prompt";
-            Evidence::one(what, &first)
-        });
+        if one == other {
+            missing.push(("which parameters are required", first.clone()));
+        }
         let more = first.count(words::FIRST_KEY) > second.count(words::FIRST_KEY) + 1;
         tally.demand(!more, || {
             let what = "a required parameter is listed as required twice";

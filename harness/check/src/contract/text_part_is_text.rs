@@ -110,7 +110,7 @@ pub(super) static CONTRACT: Contract = Contract {
             let is_json =
                 how == PartHandling::AsList && text.has(&quoted[0]) && parts.has(&quoted[1]);
             let severity = if is_json { Severity::Note } else { severity };
-            let what = format!("{who} as a text part {what}");
+            let what = format!("a text part {what}: {}", parts.about);
             tally.broken(Evidence::differ(what, &text, &parts).with(severity));
         }
         for (two, one, word, who) in [

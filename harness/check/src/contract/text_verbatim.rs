@@ -45,7 +45,7 @@ pub(super) static CONTRACT: Contract = Contract {
                 continue;
             }
             tally.demand(found == INSIDE, || {
-                let what = format!("{who} is changed inside: {}", change(found));
+                let what = format!("inside a text {}: {}", change(found), probe.about);
                 Evidence::one(what, &seen).at(Some(from.start..to.end))
             });
         }
