@@ -1,13 +1,14 @@
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Severity, Tally};
-use super::shared::prefix::{ANSWERED, continues, gone};
+use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
+use super::history_stable_tools::{self, RESULT_CHANGES};
+use super::shared::prefix::{ANSWERED, continues, gone, is_lost_with_calls};
 use super::shared::purpose::{INSTRUCTS_LAST, instructs_last};
 use super::shared::reasoning::{is_for_glm, marks};
 use super::shared::spelling::{shown, spelt};
 use super::shared::tokens::end_of_answers;
-use crate::probe::catalogue::USER;
-use crate::probe::{ProbeOutcome, words};
+use crate::probe::catalogue::{CALL_RESULT, CALL_WITH_TEXT, USER};
+use crate::probe::{ProbeOutcome, common, words};
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "finished-turn-continues",
@@ -17,7 +18,7 @@ pub(super) static CONTRACT: Contract = Contract {
     severity: Severity::Warning,
     dialects: &Dialect::ALL,
     page: include_str!("finished_turn_continues.md"),
-    judge: |tally, prober, _| {
+    judge: |tally, prober, capabilities| {
         let asked = prober.see(USER);
         let head = asked.text().and_then(|text| text.strip_suffix(' '));
         let is_blank = head.is_some_and(|head| !head.ends_with(char::is_whitespace));
@@ -28,28 +29,53 @@ pub(super) static CONTRACT: Contract = Contract {
         if instructs_last(prober) {
             return tally.skip(INSTRUCTS_LAST);
         }
+        let history = history_stable_tools::CONTRACT.judgement(prober, capabilities);
+        let result_changes = matches!(history, Judgement::Broken(evidence)
+            if evidence.iter().any(|one| one.what == RESULT_CHANGES));
         for answered in ANSWERED {
+            if result_changes && [CALL_RESULT, CALL_WITH_TEXT].contains(&answered.open) {
+                tally.skip("history-stable-tools reports that the result changes");
+                continue;
+            }
             let (open, finished) = (prober.see(answered.open), prober.see(answered.finished));
             let is_lost = open.has(words::SYSTEM) && !finished.has(words::SYSTEM);
             if prober.dialect() == Dialect::Jinja && is_lost && finished.text().is_some() {
                 tally.skip("messages-kept reports that the system message is lost");
                 continue;
             }
-            let closing = end_of_answers(prober);
-            let end = open.text().zip(closing.as_deref());
-            if end.is_some_and(|(text, closing)| text.trim_end().ends_with(closing)) {
+            let [prompt, all] = [&open, &finished].map(|seen| seen.text().unwrap_or_default());
+            let closing = end_of_answers(prober).unwrap_or_default();
+            if !closing.is_empty() && before_thoughts(prompt).ends_with(&closing) {
                 tally.skip("open-model-turn reports that the prompt closes a turn");
                 continue;
             }
+            // What else differs is said without the token that is there twice.
+            let once = prompt.replace(&closing.repeat(2), &closing);
+            if once != prompt && all.starts_with(&once) {
+                tally.skip("turns-closed reports a token that is there twice");
+                continue;
+            }
+            let at = common(prompt, all);
+            let is_answer = |text: &str| text.to_ascii_lowercase().starts_with(answered.word);
             let what = match gone(&open, &finished) {
+                Some(name) if is_lost_with_calls(prober, name) => {
+                    tally.skip(format!("another contract reports that {name} is lost"));
+                    continue;
+                }
                 Some(name) => {
                     format!("{name} is not in the prompt any more when the answer is there")
                 }
-                None => match other_break(&open, &finished) {
+                None => match other_break(&once, all) {
                     Some((prompt, answer)) => format!(
                         "the prompt ends with {}, and answers follow {}: {}",
                         shown(prompt),
                         spelt(answer),
+                        open.about
+                    ),
+                    None if is_answer(all.cut(at..)) => format!(
+                        "the prompt begins the answer with {}, and in the finished conversation the \
+                         answer does not begin so: {}",
+                        shown(prompt.cut(at..)),
                         open.about
                     ),
                     None => format!("the answer does not continue the prompt: {}", open.about),
@@ -70,15 +96,17 @@ pub(super) static CONTRACT: Contract = Contract {
     },
 };
 
+/// A prompt up to the mark that opens reasoning at its end, without white space.
+fn before_thoughts(prompt: &str) -> &str {
+    let last = marks(prompt).next_back().filter(|(_, mark)| mark.opens);
+    last.map_or(prompt, |(at, _)| prompt.cut(..at)).trim_end()
+}
+
 /// The white space at the end of a prompt, and the white space there before the answer, if they
 /// differ and nothing before them does.
-fn other_break<'o>(
-    open: &'o ProbeOutcome,
-    finished: &'o ProbeOutcome,
-) -> Option<(&'o str, &'o str)> {
-    let text = open.text()?;
+fn other_break<'o>(text: &'o str, finished: &'o str) -> Option<(&'o str, &'o str)> {
     let stem = text.trim_end();
-    let following = finished.text()?.strip_prefix(stem)?;
+    let following = finished.strip_prefix(stem)?;
     let gap = following.cut(..following.len() - following.trim_start().len());
     let end = text.cut(stem.len()..);
     (!end.is_empty() && !following.starts_with(end)).then_some((end, gap))

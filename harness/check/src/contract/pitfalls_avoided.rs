@@ -17,26 +17,29 @@ pub(super) static CONTRACT: Contract = Contract {
             return tally.skip("the template cannot be read");
         };
         for pitfall in &reading.pitfalls {
+            // The same in several lines has one cause.
+            let alike = reading
+                .pitfalls
+                .iter()
+                .filter(|one| one.kind == pitfall.kind);
+            let lines: Vec<String> = alike.map(|one| one.line.to_string()).collect();
+            let line = lines.join(" and line ");
             let what = match &pitfall.kind {
                 PitfallKind::ForgottenByLoop { name } => format!(
-                    "line {}: the loop sets `{name}` and forgets it: after the loop it is as \
-                     before",
-                    pitfall.line
+                    "line {line}: the loop sets `{name}` and forgets it: after the loop it is as \
+                     before"
                 ),
                 PitfallKind::TextAsCondition { text } => format!(
-                    "line {}: the text '{text}' is a condition of its own, which is always true",
-                    pitfall.line
+                    "line {line}: the text '{text}' is a condition of its own, which is always true"
                 ),
                 PitfallKind::OtherList { indexed, looped } => format!(
-                    "line {}: the loop counts in `{looped}`, and its count is used in `{indexed}`, where \
-                     it is that of another message",
-                    pitfall.line
+                    "line {line}: the loop counts in `{looped}`, and its count is used in `{indexed}`, where \
+                     it is that of another message"
                 ),
                 PitfallKind::OtherRole { text } => match misspelt(text, ROLES) {
                     Some(meant) => format!(
-                        "line {}: a role is compared with '{text}', which no application sends; did you \
-                         mean '{meant}'?",
-                        pitfall.line
+                        "line {line}: a role is compared with '{text}', which no application sends; did you \
+                         mean '{meant}'?"
                     ),
                     None => continue,
                 },

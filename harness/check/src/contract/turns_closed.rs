@@ -36,7 +36,8 @@ pub(super) static CONTRACT: Contract = Contract {
         turns_apart_alike(tally, &prober.see(TWO_TURNS_USER_CLOSED));
         end_alike(tally, prober);
         let rounds = second_round_alike::CONTRACT.judgement(prober, capabilities);
-        are_joined_alike(tally, prober, matches!(rounds, Judgement::Broken(_)));
+        let is_reported = tally.is_broken() || matches!(rounds, Judgement::Broken(_));
+        are_joined_alike(tally, prober, is_reported);
     },
 };
 
@@ -181,8 +182,10 @@ fn turns_closed(tally: &mut Tally, prober: &Prober<'_>, opening: &str, seen: &Pr
         return;
     }
     let ends_alone = count(closing) < 2 && turns.first().is_some_and(|first| first.end != *closing);
+    // Where neither a question nor a system message ends with a token, that is the format.
+    let opens_next = turns.first().is_some_and(|first| count(first.end) > 1);
     let severity = match ends_alone {
-        true if only_answers_end(prober) => Severity::Note,
+        true if only_answers_end(prober) || opens_next => Severity::Note,
         true => Severity::Warning,
         false => Severity::Error,
     };

@@ -25,6 +25,10 @@ impl Tally {
         }
     }
 
+    pub(in crate::contract) fn is_broken(&self) -> bool {
+        !self.broken.is_empty()
+    }
+
     pub(in crate::contract) fn is_reported(&self, what: &str) -> bool {
         self.broken.iter().any(|known| known.what == what)
     }

@@ -12,8 +12,9 @@ use crate::probe::catalogue::{
     CALL_RESULT, CALL_RESULT_ASSISTANT, CALL_RESULT_CLOSED, CALL_RESULT_USER,
     CALL_RESULT_USER_ASSISTANT, CALL_RESULT_USER_CLOSED, CALL_TURN_USER, CALL_TURN_USER_ASSISTANT,
     CALL_TURN_USER_CLOSED, CALL_WITH_TEXT, CALL_WITH_TEXT_ASSISTANT, CALL_WITH_TEXT_CLOSED,
-    SYSTEM_USER, SYSTEM_USER_ASSISTANT, SYSTEM_USER_CLOSED, TOOLS, TOOLS_CLOSED, TOOLS_TURN,
-    TWO_TURNS, USER, USER_ASSISTANT, USER_ASSISTANT_USER, USER_ASSISTANT_USER_CLOSED, USER_CLOSED,
+    SYSTEM_CALL_RESULT, SYSTEM_USER, SYSTEM_USER_ASSISTANT, SYSTEM_USER_CLOSED, TOOLS,
+    TOOLS_CLOSED, TOOLS_TURN, TWO_TURNS, USER, USER_ASSISTANT, USER_ASSISTANT_USER,
+    USER_ASSISTANT_USER_CLOSED, USER_CLOSED,
 };
 use crate::probe::{Probe, ProbeOutcome, Prober, common, words};
 
@@ -96,6 +97,17 @@ pub(in crate::contract) fn gone(
         .map(|(_, name)| name)
 }
 
+/// Whether `messages-kept` or `tools-kept` reports that a text is lost as soon as a tool was called.
+pub(in crate::contract) fn is_lost_with_calls(prober: &Prober<'_>, name: &str) -> bool {
+    let (probe, word) = match name {
+        "the system message" => (SYSTEM_CALL_RESULT, words::SYSTEM),
+        "the list of tools" => (CALL_RESULT, words::TOOL_ABOUT),
+        _ => return false,
+    };
+    let seen = prober.see(probe);
+    seen.has(words::FIRST_VALUE) && !seen.has(word)
+}
+
 pub(in crate::contract) const REWRITTEN: &str =
     "what was written before changes when the conversation goes on";
 
@@ -126,6 +138,9 @@ pub(in crate::contract) fn goes_on(
         _ => all,
     };
     let what = match gone(&before, &after) {
+        Some(name) if is_lost_with_calls(prober, name) => {
+            return tally.skip(format!("another contract reports that {name} is lost"));
+        }
         Some(name) => {
             format!("{name} is not in the prompt any more when the conversation goes on")
         }

@@ -188,7 +188,7 @@ const EVERYWHERE: [Probe; 29] = [
 ];
 
 fn turns_alternate(tally: &mut Tally, prober: &Prober<'_>) {
-    let Some(tokens) = TurnTokens::of(prober) else {
+    let Some(tokens) = TurnTokens::of(prober).filter(|_| !tally.is_broken()) else {
         return;
     };
     for probe in EVERYWHERE {
@@ -310,7 +310,7 @@ fn questions_end_alike(tally: &mut Tally, prober: &Prober<'_>) {
         if let Some(after) = after(&seen) {
             tally.demand(after.starts_with(token), || {
                 let what = format!(
-                    "`{token}` follows a question, and not the one in {}",
+                    "`{token}` follows a plain question, and not this one: {}",
                     probe.about
                 );
                 Evidence::one(what, &seen).at(seen.find(words::USER))
