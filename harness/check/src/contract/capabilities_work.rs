@@ -123,13 +123,10 @@ fn unknown_names(tally: &mut Tally, prober: &Prober<'_>, mut reported: BTreeSet<
         let seen = prober.see(probe);
         let failure = failure(prober, &seen);
         if lacks_a_name(prober, &seen) && reported.insert(failure.clone()) {
-            let evidence = Evidence::one(format!("{failure} ({})", seen.probe), &seen);
+            let mut evidence = Evidence::one(format!("{failure} ({})", seen.probe), &seen);
             // As where JSON text of arguments alone fails in another way: objects work.
-            tally.broken(if probe == COMPACT_ARGUMENTS {
-                evidence.with(Severity::Warning)
-            } else {
-                evidence
-            });
+            evidence.severity = (probe == COMPACT_ARGUMENTS).then_some(Severity::Warning);
+            tally.broken(evidence);
         }
     }
 }

@@ -33,74 +33,59 @@ pub(super) static CONTRACT: Contract = Contract {
         let result_changes = matches!(history, Judgement::Broken(evidence)
             if evidence.iter().any(|one| one.what == RESULT_CHANGES));
         for answered in ANSWERED {
-            if result_changes && [CALL_RESULT, CALL_WITH_TEXT].contains(&answered.open) {
-                tally.skip("history-stable-tools reports that the result changes");
-                continue;
-            }
             let (open, finished) = (prober.see(answered.open), prober.see(answered.finished));
-            let is_lost = open.has(words::SYSTEM) && !finished.has(words::SYSTEM);
-            if prober.dialect() == Dialect::Jinja && is_lost && finished.text().is_some() {
-                tally.skip("messages-kept reports that the system message is lost");
-                continue;
-            }
             let [prompt, all] = [&open, &finished].map(|seen| seen.text().unwrap_or_default());
+            let is_lost = open.has(words::SYSTEM) && !finished.has(words::SYSTEM);
+            let thoughts = marks(prompt).next_back().filter(|(_, mark)| mark.opens);
+            let head = thoughts
+                .map_or(prompt, |(at, _)| prompt.cut(..at))
+                .trim_end();
             let closing = end_of_answers(prober).unwrap_or_default();
-            if !closing.is_empty() && before_thoughts(prompt).ends_with(&closing) {
-                tally.skip("open-model-turn reports that the prompt closes a turn");
-                continue;
-            }
             // What else differs is said without the token that is there twice.
             let once = prompt.replace(&closing.repeat(2), &closing);
-            if once != prompt && all.starts_with(&once) {
-                tally.skip("turns-closed reports a token that is there twice");
+            let gone = gone(&open, &finished);
+            let reported = if prober.dialect() == Dialect::Jinja && is_lost && !all.is_empty() {
+                "messages-kept reports that the system message is lost"
+            } else if gone.is_some_and(|name| is_lost_with_calls(prober, name)) {
+                "messages-kept or tools-kept reports what is lost"
+            } else if result_changes && [CALL_RESULT, CALL_WITH_TEXT].contains(&answered.open) {
+                "history-stable-tools reports that the result changes"
+            } else if !closing.is_empty() && head.ends_with(&closing) {
+                "open-model-turn reports that the prompt closes a turn"
+            } else if once != prompt && all.starts_with(&once) {
+                "turns-closed reports a token that is there twice"
+            } else {
+                ""
+            };
+            if !reported.is_empty() {
+                tally.skip(reported);
                 continue;
             }
-            let at = common(prompt, all);
-            let is_answer = |text: &str| text.to_ascii_lowercase().starts_with(answered.word);
-            let what = match gone(&open, &finished) {
-                Some(name) if is_lost_with_calls(prober, name) => {
-                    tally.skip(format!("another contract reports that {name} is lost"));
-                    continue;
-                }
-                Some(name) => {
+            let rest = prompt.cut(common(prompt, all)..);
+            let after = all.cut(prompt.len() - rest.len()..).to_ascii_lowercase();
+            let what = match (gone, other_break(&once, all)) {
+                (Some(name), _) => {
                     format!("{name} is not in the prompt any more when the answer is there")
                 }
-                None => match other_break(&once, all) {
-                    Some((prompt, answer)) => format!(
-                        "the prompt ends with {}, and answers follow {}: {}",
-                        shown(prompt),
-                        spelt(answer),
-                        open.about
-                    ),
-                    None if is_answer(all.cut(at..)) => format!(
-                        "the prompt begins the answer with {}, and in the finished conversation the \
-                         answer does not begin so: {}",
-                        shown(prompt.cut(at..)),
-                        open.about
-                    ),
-                    None => format!("the answer does not continue the prompt: {}", open.about),
-                },
+                (None, Some((end, gap))) => format!(
+                    "the prompt ends with {}, and answers follow {}: {}",
+                    shown(end),
+                    spelt(gap),
+                    open.about
+                ),
+                (None, None) if after.starts_with(answered.word) => format!(
+                    "the prompt begins the answer with {}, and a finished answer does not: {}",
+                    shown(rest),
+                    open.about
+                ),
+                _ => format!("the answer does not continue the prompt: {}", open.about),
             };
-            let until = open.text().map_or(0, str::len);
-            continues(
-                tally,
-                prober,
-                [&open, &finished],
-                until,
-                &what,
-                |rest| rest,
-                None,
-            );
+            let pair = [&*open, &*finished];
+            continues(tally, prober, pair, prompt.len(), &what, |rest| rest, None);
             lacks_no_line_break(tally, &open, &finished, answered.word);
         }
     },
 };
-
-/// A prompt up to the mark that opens reasoning at its end, without white space.
-fn before_thoughts(prompt: &str) -> &str {
-    let last = marks(prompt).next_back().filter(|(_, mark)| mark.opens);
-    last.map_or(prompt, |(at, _)| prompt.cut(..at)).trim_end()
-}
 
 /// The white space at the end of a prompt, and the white space there before the answer, if they
 /// differ and nothing before them does.

@@ -49,14 +49,15 @@ pub(super) static CONTRACT: Contract = Contract {
         .map(|(_, name)| (name, seen.clone()));
         let mut missing: Vec<Missing> = missing.collect();
         optional_is_optional(tally, prober, &mut missing);
-        nested_schema(tally, prober, &seen, &mut missing);
+        nested_schema(tally, prober, &mut missing);
+        tally.holds();
         if let Some((_, first)) = missing.first() {
             let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
             let what = format!("not in the prompt: {}", names.join(", "));
             tally.broken(Evidence::one(what, first));
-        } else {
-            tally.holds();
         }
+        rarer_words(tally, prober);
+        choices_are_apart(tally, &seen);
         description_is_escaped(tally, prober);
         descriptions_are_with_their_own(tally, prober);
     },
@@ -94,13 +95,10 @@ fn description_is_escaped(tally: &mut Tally, prober: &Prober<'_>) {
         tally.holds();
         return;
     };
-    let evidence = Evidence::one(what, &seen).at(Some(start));
+    let mut evidence = Evidence::one(what, &seen).at(Some(start));
     // Only a template that asks for ASCII gets it.
-    tally.broken(if what.ends_with("`\\u00e9`") {
-        evidence.with(Severity::Note)
-    } else {
-        evidence
-    });
+    evidence.severity = what.ends_with("`\\u00e9`").then_some(Severity::Note);
+    tally.broken(evidence);
 }
 
 /// Demands that the description of a tool or of a parameter is next to its own name.
@@ -172,22 +170,8 @@ fn descriptions_are_with_their_own(tally: &mut Tally, prober: &Prober<'_>) {
 }
 
 /// Demands that a change deep in a schema changes the prompt, where the schema around it is there.
-fn nested_schema(
-    tally: &mut Tally,
-    prober: &Prober<'_>,
-    rich: &ProbeOutcome,
-    missing: &mut Vec<Missing>,
-) {
-    #[allow(clippy::indexing_slicing)] // `tool` makes an object with these fields.
-    let with = |name: &'static str, about: &'static str, parameter: Value| {
-        let mut tool = tool(words::TOOL);
-        tool["function"]["parameters"]["properties"][words::FIRST_KEY] = parameter;
-        let case = Case {
-            tools: Some(vec![tool]),
-            ..open(vec![prober.input_style().user()])
-        };
-        prober.ask(name, about, case)
-    };
+fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, missing: &mut Vec<Missing>) {
+    let with = |name, about, parameter| with_parameter(prober, name, about, parameter);
     let list =
         |of: &str| json!({"type": "array", "description": "some entries", "items": {"type": of}});
     let nested = |required: Value| {
@@ -263,6 +247,27 @@ fn nested_schema(
             }
         }
     }
+}
+
+/// What a template makes of a tool with this parameter.
+#[allow(clippy::indexing_slicing)] // `tool` makes an object with these fields.
+fn with_parameter(
+    prober: &Prober<'_>,
+    name: &'static str,
+    about: &'static str,
+    parameter: Value,
+) -> Rc<ProbeOutcome> {
+    let mut tool = tool(words::TOOL);
+    tool["function"]["parameters"]["properties"][words::FIRST_KEY] = parameter;
+    let case = Case {
+        tools: Some(vec![tool]),
+        ..open(vec![prober.input_style().user()])
+    };
+    prober.ask(name, about, case)
+}
+
+/// Tells what generators of schemas write, too, and is not in the prompt. Ollama itself forgets it.
+fn rarer_words(tally: &mut Tally, prober: &Prober<'_>) {
     let [(one_of, all_of), ..] = words::TURNS;
     let rare = json!({
         "description": "a value",
@@ -272,20 +277,7 @@ fn nested_schema(
         "$ref": format!("#/$defs/{}", words::SECOND_VALUE),
     });
     let about = "a parameter with `oneOf`, `allOf`, `const` and `$ref`";
-    rarer_words(tally, prober, &with("rarer-schema", about, rare));
-    choices_are_apart(tally, rich);
-    let values = format!("['{}', 'other']", words::INNER_CHOICE);
-    // Where a whole tool is printed in this way, `no-repr-leak` says so.
-    let text = rich.text().filter(|text| !text.contains("{'"));
-    if let Some(at) = text.and_then(|text| text.find(&values)) {
-        let what = "the values that a parameter may have are printed as a Python list";
-        tally.broken(Evidence::one(what, rich).at(Some(at..at + values.len())));
-    }
-}
-
-/// Tells what generators of schemas write, too, and is not in the prompt. Ollama itself forgets it.
-fn rarer_words(tally: &mut Tally, prober: &Prober<'_>, seen: &ProbeOutcome) {
-    let [(one_of, all_of), ..] = words::TURNS;
+    let seen = &with_parameter(prober, "rarer-schema", about, rare);
     let names = ["`oneOf`", "`allOf`", "`const`", "`$ref`"].into_iter();
     let words = names.zip([one_of, all_of, words::FIRST_VALUE, words::SECOND_VALUE]);
     let missing = words.filter(|(_, word)| !seen.has(word));
@@ -298,8 +290,15 @@ fn rarer_words(tally: &mut Tally, prober: &Prober<'_>, seen: &ProbeOutcome) {
     }
 }
 
-/// Demands that two values of an `enum` do not stand in one pair of quotes.
+/// Demands that two values of an `enum` do not stand in one pair of quotes, or in a Python list.
 fn choices_are_apart(tally: &mut Tally, rich: &ProbeOutcome) {
+    let values = format!("['{}', 'other']", words::INNER_CHOICE);
+    // Where a whole tool is printed in this way, `no-repr-leak` says so.
+    let text = rich.text().filter(|text| !text.contains("{'"));
+    if let Some(at) = text.and_then(|text| text.find(&values)) {
+        let what = "the values that a parameter may have are printed as a Python list";
+        tally.broken(Evidence::one(what, rich).at(Some(at..at + values.len())));
+    }
     let (Some(before), Some(after)) = (
         rich.before(words::INNER_CHOICE),
         rich.after(words::INNER_CHOICE),
