@@ -1,13 +1,14 @@
 use rolecall_core::{Cut, Dialect};
 
-use super::frame::{Contract, Evidence, Judgement, Severity, Tally};
-use super::history_stable_tools::{self, RESULT_CHANGES};
-use super::shared::prefix::{ANSWERED, continues, gone, is_lost_with_calls};
+use super::frame::{Contract, Evidence, Severity, Tally};
+use super::shared::prefix::{ANSWERED, REWRITTEN, continues, goes_on, gone, is_lost_with_calls};
 use super::shared::purpose::{INSTRUCTS_LAST, instructs_last};
 use super::shared::reasoning::{is_for_glm, marks};
 use super::shared::spelling::{shown, spelt};
 use super::shared::tokens::end_of_answers;
-use crate::probe::catalogue::{CALL_RESULT, CALL_WITH_TEXT, USER};
+use crate::probe::catalogue::{
+    CALL_RESULT, CALL_RESULT_ASSISTANT, CALL_RESULT_CLOSED, CALL_WITH_TEXT, USER,
+};
 use crate::probe::{ProbeOutcome, common, words};
 
 pub(super) static CONTRACT: Contract = Contract {
@@ -29,9 +30,18 @@ pub(super) static CONTRACT: Contract = Contract {
         if instructs_last(prober) {
             return tally.skip(INSTRUCTS_LAST);
         }
-        let history = history_stable_tools::CONTRACT.judgement(prober, capabilities);
-        let result_changes = matches!(history, Judgement::Broken(evidence)
-            if evidence.iter().any(|one| one.what == RESULT_CHANGES));
+        let pair = (CALL_RESULT_CLOSED, CALL_RESULT_ASSISTANT);
+        let mut of_tools = Tally::default();
+        goes_on(
+            &mut of_tools,
+            prober,
+            capabilities,
+            pair,
+            words::RESULT,
+            REWRITTEN,
+        );
+        let result_changes =
+            capabilities.tool_calls.single.is_kept() && of_tools.is_reported(REWRITTEN);
         for answered in ANSWERED {
             let (open, finished) = (prober.see(answered.open), prober.see(answered.finished));
             let [prompt, all] = [&open, &finished].map(|seen| seen.text().unwrap_or_default());

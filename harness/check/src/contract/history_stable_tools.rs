@@ -8,8 +8,6 @@ use crate::probe::catalogue::{
 };
 use crate::probe::words;
 
-pub(super) const RESULT_CHANGES: &str = "the result changes when the answer comes";
-
 pub(super) static CONTRACT: Contract = Contract {
     id: "history-stable-tools",
     meaning: "a conversation with tools that goes on begins with the prompt as it was",
@@ -41,7 +39,7 @@ pub(super) static CONTRACT: Contract = Contract {
                 (
                     (CALL_RESULT_CLOSED, CALL_RESULT_ASSISTANT),
                     words::RESULT,
-                    RESULT_CHANGES,
+                    "the result changes when the answer comes",
                 ),
                 (
                     (CALL_RESULT_ASSISTANT, CALL_TURN_USER_CLOSED),
