@@ -5,9 +5,9 @@ use rolecall_core::problem::{meant, misspelt};
 use rolecall_core::{CONTENT, Case, Cut, Dialect, ROLES, Template};
 use serde_json::Value;
 
-use super::message::{calls_of, in_message, name_of, shown, texts_of};
+use super::message::{MEDIA, calls_of, in_message, name_of, shown, texts_of};
 use super::symptom::Symptoms;
-use super::{MEDIA, texts};
+use super::texts;
 use crate::tokenizer::Tokenizer;
 
 /// The rules by which each message is judged.

@@ -4,6 +4,17 @@ use rolecall_core::CONTENT;
 use rolecall_core::transcript::encode_char;
 use serde_json::Value;
 
+/// The kinds of parts that are no texts, and what each is.
+pub(super) const MEDIA: [(&str, &str); 7] = [
+    ("image", "an image"),
+    ("image_url", "an image"),
+    ("audio", "a recording"),
+    ("audio_url", "a recording"),
+    ("input_audio", "a recording"),
+    ("video", "a video"),
+    ("video_url", "a video"),
+];
+
 /// The calls of a message, in order.
 pub(super) fn calls_of(message: &Value) -> impl Iterator<Item = &Value> {
     message["tool_calls"].as_array().into_iter().flatten()

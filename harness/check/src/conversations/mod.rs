@@ -25,7 +25,7 @@ use serde_json::Value;
 use crate::contract::{self, NOTHING, occurrences};
 use crate::probe::common;
 use log::Log;
-use message::{calls_of, in_message, name_of, shown};
+use message::{MEDIA, calls_of, in_message, name_of, shown};
 use places::Places;
 
 pub use log::{CUT, ENDINGS, Length};
@@ -36,17 +36,6 @@ const MOST_MEDIA: usize = 16;
 
 /// The most answers with calls of which each is left out once, one render each.
 const MOST_CALLS: usize = 4;
-
-/// The kinds of parts that are no texts, and what each is.
-const MEDIA: [(&str, &str); 7] = [
-    ("image", "an image"),
-    ("image_url", "an image"),
-    ("audio", "a recording"),
-    ("audio_url", "a recording"),
-    ("input_audio", "a recording"),
-    ("video", "a video"),
-    ("video_url", "a video"),
-];
 
 /// What is wrong with a conversation and a template, and by which rules for logs it was judged. `render`
 /// renders this and other conversations, and `length` is what the model takes, if that is known. A panic
