@@ -8,6 +8,7 @@
 
 #[path = "../extent.rs"]
 mod extent;
+mod large;
 mod measure;
 mod meter;
 #[path = "../scratch.rs"]
