@@ -1,6 +1,8 @@
 //! Damaged snapshot files: the harness reports everything with its place, and uses the undamaged
 //! sections.
 
+use serde_json::Value;
+
 use crate::extent::sample;
 use crate::folder::Folder;
 
@@ -32,23 +34,7 @@ fn folder() -> Folder {
 
 const FILE: &str = "snapshots/words.snap";
 
-const ACCEPTED: &str = "---
-source: harness/tests/suite/review.rs
-input_file: cases/conversations/words.json
----
-=== one, echo: rendered
-a␃
-reference 4249f7037ab2 ca978112ca1b
-
-=== two, echo: rendered
-=== one, echo: rendered␊
-b␃
-reference c8dd69851129 5217474a678d
-
-=== three, echo: rendered
-c⟦U+00A0⟧␃
-reference b4338e01f7be 55e65c96ad80
-";
+const ACCEPTED: &str = include_str!("sessions/shared/words.transcripts");
 
 #[test]
 fn a_family_is_one_file_with_a_section_for_each_pair() {
@@ -61,202 +47,39 @@ fn read(folder: &Folder) -> String {
     std::fs::read_to_string(folder.path(FILE)).unwrap()
 }
 
+/// A damage to the file, and what becomes of it.
 struct Change {
-    what: &'static str,
+    what: String,
     text: String,
     /// Each case's comparison with it.
-    states: [&'static str; 3],
-    problem: &'static str,
+    snapshots: Value,
+    problem: String,
     /// How many problems `lint` has with the file.
     findings: usize,
     /// Whether it would lose something if it were written anew, so that nobody does.
     is_kept: bool,
 }
 
-const SAME: [&str; 3] = ["same"; 3];
-
-#[allow(clippy::too_many_lines)] // it is a table
 fn changes() -> Vec<Change> {
-    let section = |name: &str| {
-        let heading = format!("=== {name}, echo: ");
-        let mut sections = ACCEPTED.split("\n\n");
-        let section = |section: &str| section.find(&heading).map(|at| section[at..].to_owned());
-        sections.find_map(section).unwrap()
-    };
-    let one = &(section("one") + "\n\n");
-    let three = &("\n\n".to_owned() + section("three").trim_end());
-    let record = one.trim_end().rsplit('\n').next().unwrap();
-    let change = |what, text: String, problem| {
-        assert_ne!(text, ACCEPTED, "{what}");
+    let rows: Vec<Value> =
+        serde_json::from_str(include_str!("data/damaged-sections.json")).unwrap();
+    let change = |row: &Value| {
+        let edits = row["edits"].as_array().unwrap().iter();
+        let edit = |text: String, edit: &Value| {
+            let [from, to] = [0, 1].map(|side| edit[side].as_str().unwrap());
+            assert!(text.contains(from), "{row}");
+            text.replace(from, to)
+        };
         Change {
-            what,
-            text,
-            states: SAME,
-            problem,
-            findings: 1,
-            is_kept: false,
+            what: row["what"].to_string(),
+            text: edits.fold(ACCEPTED.to_owned(), edit),
+            snapshots: row["snapshots"].clone(),
+            problem: row["problem"].as_str().unwrap().to_owned(),
+            findings: usize::try_from(row["findings"].as_u64().unwrap()).unwrap(),
+            is_kept: row["is_kept"] == true,
         }
     };
-    let kept = |what, text, states, problem| Change {
-        states,
-        is_kept: true,
-        ..change(what, text, problem)
-    };
-    let with_one = |text: &str| ACCEPTED.replace(one, text);
-    let edited = ":16:1: not as insta writes it: someone has edited it";
-    vec![
-        kept(
-            "a section without its end",
-            ACCEPTED.replace("a␃", "a"),
-            ["unreadable", "same", "same"],
-            ":5:1: the section of `one, echo` does not end with ␃",
-        ),
-        kept(
-            "the last section without its end",
-            ACCEPTED.replace("⟧␃", "⟧"),
-            ["same", "same", "unreadable"],
-            ":14:1: the section of `three, echo` does not end with ␃",
-        ),
-        kept(
-            "a file that ends in the middle of a section",
-            ACCEPTED[..ACCEPTED.find("⟦").unwrap()].to_owned(),
-            ["same", "same", "unreadable"],
-            ":14:1: the section of `three, echo` does not end with ␃",
-        ),
-        change(
-            "a section twice",
-            with_one(&one.repeat(2)),
-            ":9:1: the section of `one, echo` occurs twice",
-        ),
-        kept(
-            "another section of the same pair",
-            with_one(&format!("{one}{}", one.replace("a␃", "b␃"))),
-            ["unreadable", "same", "same"],
-            ":9:1: a second section of `one, echo`, which says something else",
-        ),
-        kept(
-            "a section with another record",
-            with_one(&format!(
-                "{one}{}",
-                one.replace("a␃\nreference 4", "a␃\nreference 5")
-            )),
-            ["unreadable", "same", "same"],
-            ":9:1: a second section of `one, echo`, which says something else",
-        ),
-        change(
-            "a section of no case",
-            with_one(&format!("{one}{}", one.replace("one", "four"))),
-            ":9:1: an orphan: the suite has no pair of `four` and `echo`",
-        ),
-        change(
-            "a section of an unknown template",
-            with_one(&format!("{one}{}", one.replace("echo", "gone"))),
-            ":9:1: an orphan: the suite has no pair of `one` and `gone`",
-        ),
-        Change {
-            states: ["same", "same", "new"],
-            findings: 3,
-            ..change(
-                "a section of another case",
-                ACCEPTED.replace("=== three", "=== four"),
-                ":14:1: an orphan: the suite has no pair of `four` and `echo`",
-            )
-        },
-        change(
-            "a section out of place",
-            with_one("").replace(three, &format!("{three}\n\n{}", one.trim_end())),
-            ":14:1: the section of `one, echo` is out of place",
-        ),
-        Change {
-            states: ["unreadable", "same", "same"],
-            ..change(
-                "bytes that no transcript has",
-                ACCEPTED.replace("a␃", "\u{a0}␃"),
-                ":6:1: `one, echo` is not a transcript: U+00A0 must be written as its mark",
-            )
-        },
-        Change {
-            states: ["unreadable", "same", "same"],
-            ..change(
-                "no outcome",
-                ACCEPTED.replace("one, echo: rendered\na", "one, echo: sung\na"),
-                ":5:1: `one, echo` is not a transcript: the first line, `sung`, names no outcome",
-            )
-        },
-        kept(
-            "no heading",
-            ACCEPTED.replacen("=== one, echo: ", "=== one, echo ", 1),
-            ["new", "same", "same"],
-            ":5:1: not a heading such as `=== case, template: rendered`",
-        ),
-        kept(
-            "no empty line",
-            ACCEPTED
-                .replace(one, one.trim_end())
-                .replacen("=== two", "\n=== two", 1),
-            SAME,
-            ":7:1: expected an empty line after the section",
-        ),
-        kept(
-            "a line break more",
-            ACCEPTED.to_owned() + "\n",
-            SAME,
-            ":16:1: expected an empty line after the section",
-        ),
-        kept(
-            "somebody's words between two sections",
-            with_one(&format!("{one}Mine.\n\n")),
-            SAME,
-            ":9:1: not a heading such as `=== case, template: rendered`",
-        ),
-        kept(
-            "a conflict of two records",
-            with_one(&one.replace(
-                record,
-                &format!("<<<<<<< HEAD\n{record}\n=======\n{record}0\n>>>>>>> other"),
-            )),
-            SAME,
-            ":7:1: git has left a conflict here: choose one of its sides",
-        ),
-        kept(
-            "a conflict of two transcripts",
-            ACCEPTED.replacen("a␃", "<<<<<<< HEAD\na␃\n=======\nb␃\n>>>>>>> other", 1),
-            ["unreadable", "same", "same"],
-            ":6:1: git has left a conflict here: choose one of its sides",
-        ),
-        Change {
-            findings: 2,
-            ..kept(
-                "a conflict of two sections",
-                with_one(&format!(
-                    "<<<<<<< HEAD\n{one}=======\n{}>>>>>>> other\n",
-                    one.replace("a␃", "b␃")
-                )),
-                ["unreadable", "same", "same"],
-                ":5:1: git has left a conflict here: choose one of its sides",
-            )
-        },
-        change(
-            "no line break at the end",
-            ACCEPTED.trim_end().to_owned(),
-            edited,
-        ),
-        change(
-            "another header",
-            ACCEPTED.replace("words.json", "others.json"),
-            ":3:1: not as insta writes it: someone has edited it",
-        ),
-        Change {
-            states: ["unreadable"; 3],
-            findings: 1,
-            is_kept: true,
-            ..change(
-                "other line endings",
-                ACCEPTED.replace('\n', "\r\n"),
-                ": the file has no insta header",
-            )
-        },
-    ]
+    rows.iter().map(change).collect()
 }
 
 /// `run` and `lint` both say where a file is damaged, and the run goes on. Nobody writes over what
@@ -265,13 +88,13 @@ fn changes() -> Vec<Change> {
 fn what_is_damaged_has_a_place_and_leaves_the_other_sections() {
     let folder = folder();
     for change in sample(changes(), 6) {
-        let what = change.what;
+        let what = &change.what;
         folder.write(FILE, &change.text);
         let ran = folder.rolecall(&["run", "--format", "jsonl"]);
         assert_ne!(ran.code(), 0, "{what}");
         let lines = ran.json_lines();
-        let found: Vec<_> = lines.iter().map(|line| line["snapshot"].clone()).collect();
-        assert_eq!(found, change.states, "{what}");
+        let found: Value = lines.iter().map(|line| line["snapshot"].clone()).collect();
+        assert_eq!(found, change.snapshots, "{what}");
         // A section that cannot be read is reported with its pair, everything else separately.
         let ran = folder.rolecall(&["run"]);
         let place = format!("{FILE}{}", change.problem);
