@@ -43,9 +43,7 @@ mod probe_engine;
 mod protocol;
 #[cfg(unix)]
 mod recipe;
-mod references;
 mod remote;
-mod roundtrip;
 mod sabotage;
 mod served;
 mod servers;

@@ -7,8 +7,6 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use rolecall_cli::report::clean;
-use rolecall_suite::records::AskedTemplates;
-use rolecall_suite::snapshot::Snapshots;
 
 use crate::extent::sample;
 use crate::folder::Folder;
@@ -123,60 +121,6 @@ fn a_home_is_not_nobodys_folder() {
     assert_eq!(home(&folder).status.code(), Some(0));
     folder.write("model/chat_template.jinja", GOOD);
     assert_eq!(home(&folder).status.code(), Some(2));
-}
-
-#[test]
-fn the_more_records_are_missing_the_less_green() {
-    let folder = Folder::new();
-    // A built-in family has its name.
-    let ours = folder.path("cases/conversations/ours.json");
-    std::fs::rename(folder.path("cases/conversations/plain.json"), ours).unwrap();
-    folder.accept_all();
-    let toml = "contracts = \"off\"\n[templates]\nchat = \"cases/templates/chat.jinja\"\n\
-                strict = { source = \"cases/templates/strict.jinja\" }\n[cases]\nbuiltin = []\n\
-                own = [\"cases/conversations\"]\n";
-    folder.write("rolecall.toml", toml);
-    // The file has the header of a checkout.
-    folder.rolecall(&["accept"]);
-    let run = folder.rolecall(&["run", "-q"]);
-    assert_eq!(run.code(), 0, "{}", folder.rolecall(&["run"]).stdout());
-    let snapshots = Snapshots::of(&folder.layout());
-    let mut asked = AskedTemplates::read(&snapshots).unwrap();
-    asked.retain(|name| name.as_str() != "chat");
-    asked.write(&snapshots).unwrap();
-    let reported = "missing: no reference records, and other templates have: chat";
-    for (arguments, words) in [
-        (
-            &["run", "-q"][..],
-            "rolecall.toml: Failed: 2 pairs unverified",
-        ),
-        (&["run"], "; 2 unverified"),
-        (&["run", "chat"], "none of 2 pairs are verified"),
-        (&["lint"], reported),
-    ] {
-        let ran = folder.rolecall(arguments);
-        assert_eq!(ran.code(), 1, "{arguments:?}");
-        assert!(
-            ran.stdout().contains(words),
-            "{arguments:?}: {}",
-            ran.stdout()
-        );
-    }
-    // Without any record, a suite is checked by its snapshots.
-    std::fs::remove_file(AskedTemplates::file(&snapshots)).unwrap();
-    let ran = folder.rolecall(&["run"]);
-    assert_eq!(ran.code(), 1, "{}", ran.stdout());
-    let lint = folder.rolecall(&["lint"]).stdout();
-    let reported =
-        "missing: the snapshots were recorded, and nothing says with which reference: chat, strict";
-    assert!(lint.contains(reported), "{lint}");
-    let file = folder.path("snapshots/ours.snap");
-    let text = std::fs::read_to_string(&file).unwrap();
-    let lines = text.split_inclusive('\n');
-    let lines = lines.filter(|line| !line.starts_with("reference "));
-    std::fs::write(&file, lines.collect::<String>()).unwrap();
-    assert_eq!(folder.rolecall(&["run"]).code(), 0);
-    assert_eq!(folder.rolecall(&["lint"]).code(), 0);
 }
 
 #[test]
