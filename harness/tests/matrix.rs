@@ -5,21 +5,6 @@ use rolecall_suite::measurement;
 use serde_json::json;
 
 use crate::folder::{Folder, Ran};
-use crate::protocol::command;
-
-/// An engine that gives back the content of the first message with any template, except for one
-/// template that it does not load.
-const ECHO: &str = r#"
-start
-while ask; do
-  case $line in
-    *'"request":"load"'*strict*) echo "{\"id\": $id, \"outcome\": \"failed\", \"stage\": \"parse\", \"message\": \"no <b>parser</b> at 0x7f12\", \"line\": 1}" ;;
-    *'"request":"load"'*) echo "{\"id\": $id, \"ok\": true}" ;;
-    *'"request":"render"'*) text "$(content)" ;;
-    *) exit 0 ;;
-  esac
-done
-"#;
 
 /// A suite with two templates, two cases, their records, and three constructs.
 fn suite() -> Folder {
@@ -40,8 +25,10 @@ fn suite() -> Folder {
 /// The same suite with two measurements: a right engine, and one that echoes.
 fn measured() -> Folder {
     let folder = suite();
-    let echo = command(&folder, ECHO);
-    let ran = folder.rolecall(&["matrix", "update", "rolecall-jinja", &echo]);
+    folder.write("echo.sh", include_str!("sessions/shared/echo.sh"));
+    let words = include_str!("sessions/shared/engine-words.sh");
+    folder.write("engine-words.sh", words);
+    let ran = folder.rolecall(&["matrix", "update", "rolecall-jinja", "sh echo.sh"]);
     assert_eq!(ran.code(), 0, "{}", ran.stderr());
     folder
 }
@@ -54,24 +41,6 @@ fn assert_says(ran: &Ran, code: i32, words: &[&str]) {
     assert_eq!(ran.code(), code, "{said}");
     for words in words {
         assert!(said.contains(words), "no `{words}` in\n{said}");
-    }
-}
-
-#[test]
-fn an_engine_is_found_by_the_name_that_it_was_set_up_under() {
-    let folder = suite();
-    let script = command(&folder, ECHO);
-    let launcher = folder.write(".engines/echo", &format!("#!/bin/sh\nexec {script}\n"));
-    let mut permissions = launcher.metadata().unwrap().permissions();
-    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o755);
-    std::fs::set_permissions(&launcher, permissions).unwrap();
-    for (command, code, words) in [
-        (&["run", "--engine", "echo"][..], 1, "prompts: 0 of 3 agree"),
-        (&["matrix", "update", "echo"], 0, "fake@1.2"),
-        (&["probe-engine", "echo"], 1, "fake 1.2"),
-        (&["run", "--engine", "ecko"], 2, "did you mean `echo`?"),
-    ] {
-        assert_says(&folder.rolecall(command), code, &[words]);
     }
 }
 

@@ -7,27 +7,24 @@ use rolecall_core::{Answer, Dialect, Limit, ReadOutcome, Template, TemplateReade
 use rolecall_io::protocol::{ProtocolEngine, ProtocolLimits};
 use serde_json::{Map, json};
 
-/// The beginning of all scripts. `greet` says what the program reads with, `ask` reads a request into
-/// `line` and its number into `id`, `part` is a text of the request, and `read` answers with a content.
-/// `serve` reads every answer, and calls `misbehave` for the text `a`.
-const PRELUDE: &str = r#"
-ask() { read -r line || exit 0; id=${line%%,\"template*}; id=${id##*\"id\":}; }
-greet() { ask; echo "{\"rolecall\": 1, \"engine\": \"fake\", \"dialect\": \"jinja\", \"reads\": $1}"; }
-part() { part=${line##*\"$1\":\"}; printf '%s' "${part%%\"*}"; }
-read_as() { printf '{"id": %s, "outcome": "read", "message": {"content": "%s"}}\n' "$id" "$1"; }
-ok() { echo "{\"id\": $id, \"ok\": true, \"parsers\": {\"tool_calls\": \"tags\", \"reasoning\": null}}"; }
+/// The beginning of all scripts: the words of the sessions' programs, and `serve`, which reads every answer and calls
+/// `misbehave` for the text `a`.
+const PRELUDE: &str = concat!(
+    include_str!("sessions/shared/reader-words.sh"),
+    r#"
 serve() {
   greet '["chat_template"]'
   while ask; do
     case $line in
-      *'"request":"load"'*) ok ;;
+      *'"request":"load"'*) loaded ;;
       *'"text":"a"'*) misbehave ;;
       *'"request":"parse"'*) read_as "$(part text)" ;;
       *) exit 0 ;;
     esac
   done
 }
-"#;
+"#
+);
 
 fn start(script: &str) -> ProtocolEngine {
     let words = ["sh", "-c", &format!("{PRELUDE}\n{script}")].map(str::to_owned);
@@ -79,7 +76,7 @@ fn each_template_is_loaded_once_and_its_parsers_are_named() {
         r#"greet '["chat_template", "more"]'; loads=0
 while ask; do
   case $line in
-    *'"request":"load"'*) loads=$((loads + 1)); ok ;;
+    *'"request":"load"'*) loads=$((loads + 1)); loaded ;;
     *) rest=${line#*\"template\":}; read_as "$loads $(printf '%s' "$rest" | sed 's/"/*/g')" ;;
   esac
 done"#,
@@ -116,7 +113,7 @@ fn a_program_that_breaks_on_one_answer_reads_the_others() {
             "it ended in the middle of an answer",
         ),
         ("id=7; read_as x", "it answered request 7 instead of"),
-        ("ok", "an answer without `outcome`"),
+        ("loaded", "an answer without `outcome`"),
         (
             "echo \"{\\\"id\\\": $id, \\\"outcome\\\": \\\"read\\\"}\"",
             "an answer without `message`",
@@ -182,7 +179,7 @@ echo "{\"id\": $id, \"outcome\": \"failed\", \"stage\": \"parse\", \"message\": 
     // It loads the smallest template, and no other.
     let ends = r#"greet '["chat_template"]'
 while ask; do
-  case $line in *'"source":"x"'*) ok ;; *smallest*) read_as x ;; *) exit 4 ;; esac
+  case $line in *'"source":"x"'*) loaded ;; *smallest*) read_as x ;; *) exit 4 ;; esac
 done"#;
     let outcomes = readings(ends, &["x"; 3]);
     let message = "it ended instead of answering (exit status: 4)";

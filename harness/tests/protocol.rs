@@ -17,16 +17,12 @@ use serde_json::json;
 use crate::folder::Folder;
 use crate::scratch;
 
-/// The beginning of all scripts. `start` greets, `ask` reads a request into `line` and its number
-/// into `id`, `ok` answers it, `text` renders a text, `content` is the content of the request's
-/// first message, and `serve` does everything right. `but` does the same, but calls `misbehave` for
-/// a message that says `a`.
-const PRELUDE: &str = r#"
-ask() { read -r line || exit 0; id=${line%%,\"template*}; id=${id##*\"id\":}; }
-start() { ask; echo '{"rolecall": 1, "engine": "fake", "version": "1.2", "dialect": "jinja", "components": {"sh": "0"}}'; }
-ok() { ask; echo "{\"id\": $id, \"ok\": true}"; }
-text() { printf '{"id": %s, "outcome": "rendered", "text": "%s"}\n' "$id" "$1"; }
-content() { content=${line##*\"content\":\"}; printf '%s' "${content%%\"*}"; }
+/// The beginning of all scripts. Besides the words of the sessions' engines, `ok` asks and answers that a template is
+/// loaded, and `serve` does everything right. `but` does the same, but calls `misbehave` for a message that says `a`.
+const PRELUDE: &str = concat!(
+    include_str!("sessions/shared/engine-words.sh"),
+    r#"
+ok() { ask; loaded; }
 serve() {
   start
   while ask; do
@@ -47,7 +43,8 @@ but() {
     esac
   done
 }
-"#;
+"#
+);
 
 fn limits() -> ProtocolLimits {
     ProtocolLimits {

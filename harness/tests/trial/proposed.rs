@@ -178,53 +178,6 @@ fn in_a_suite_of_init() {
     assert_ne!(ran.code(), 2, "`{command}`: {}", ran.stderr());
 }
 
-/// A revision of a template of the suite has the suite's settings, too.
-#[test]
-fn a_revision_has_the_settings_of_the_suite() {
-    let folder = Folder::empty();
-    model(&folder, "model");
-    let path = folder.path("model/chat_template.jinja");
-    let template = fs::read_to_string(&path).unwrap();
-    fs::write(&path, format!("{{{{ bos_token }}}}{template}")).unwrap();
-    folder.write(
-        "rolecall.toml",
-        "[templates]\nmodel = { source = \"model\", special_tokens = { bos_token = \"<Q>\" } }\n",
-    );
-    let git = |arguments: &[&str]| {
-        let mut git = std::process::Command::new("git");
-        git.args(["-c", "user.name=x", "-c", "user.email=x@example.org"]);
-        let status = git.args(arguments).current_dir(folder.path(".")).output();
-        assert!(status.unwrap().status.success(), "{arguments:?}");
-    };
-    git(&["init", "-q"]);
-    git(&["add", "."]);
-    git(&["commit", "-qm", "x"]);
-    for arguments in [
-        ["diff", "HEAD:model", "model"],
-        ["diff", "HEAD:./model", "./model"],
-        [
-            "diff",
-            "HEAD:model/chat_template.jinja",
-            "model/chat_template.jinja",
-        ],
-    ] {
-        let ran = folder.rolecall(&arguments);
-        assert_eq!(
-            ran.code(),
-            0,
-            "{arguments:?}: {}{}",
-            ran.stdout(),
-            ran.stderr()
-        );
-    }
-    let ran = folder.rolecall(&["diff", "HEAD:modl", "model"]);
-    assert!(
-        ran.stderr().contains("did you mean `HEAD:model`?"),
-        "{}",
-        ran.stderr()
-    );
-}
-
 /// A model folder without a suite: what a card proposes names the path that was checked.
 #[test]
 fn in_a_model_folder_and_next_to_several() {
