@@ -57,7 +57,6 @@ impl EndTokens {
         }
     }
 
-    /// All forms that a text has.
     pub fn forms<'t>(&self, text: &'t str) -> Vec<(Form, &'t str)> {
         let form = |form| Some((form, self.form(text, form)?));
         Form::ALL.into_iter().filter_map(form).collect()

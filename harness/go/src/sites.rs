@@ -146,7 +146,6 @@ impl Collector<'_> {
         }
     }
 
-    /// A site that is an action.
     fn action(&mut self, part: Part, kind: SiteKind, pos: Pos) {
         let span = self.places.action(pos.offset);
         self.add(part, kind, pos, span);

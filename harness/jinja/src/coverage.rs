@@ -14,7 +14,6 @@ pub(crate) fn record(report: impl FnOnce(&mut Recorder)) {
     RECORDER.with_borrow_mut(|recorder| recorder.as_mut().map(report));
 }
 
-/// Records the hits of a render.
 pub(crate) fn recorded<T>(sites: usize, render: impl FnOnce() -> T) -> (T, Hits) {
     /// Ends the recording, after a panic too.
     struct Off;

@@ -577,7 +577,6 @@ impl<'m, 't, 'e> Machine<'m, 't, 'e> {
         }
     }
 
-    /// Assigns a value in a line.
     fn assign(&mut self, target: &'m Target, value: Value, line: u16) -> Result<(), Error> {
         let assigned = match target {
             Target::Variable(place) => {

@@ -235,7 +235,6 @@ mod tests {
         assert_eq!(KINDS.len(), 19);
     }
 
-    /// What a text has of each kind.
     fn kinds(text: &str) -> Vec<&'static str> {
         let found = find(&json!(text));
         found.into_iter().map(|one| one.kind).collect()

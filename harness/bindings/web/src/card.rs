@@ -74,7 +74,6 @@ pub(crate) fn with_fixes(text: &TemplateText) -> Result<Value, String> {
     answer(&card, Some(&found), None)
 }
 
-/// The card of a template.
 pub(crate) fn examined(engines: &Engines, template: &Template) -> Card {
     let examiner = Examiner::by(ContractChoice::default());
     let mut card = examiner.examine(engines.for_dialect(template.dialect), template, None);

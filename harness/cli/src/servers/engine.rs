@@ -44,7 +44,6 @@ struct ServerState {
     given_up: OnceLock<String>,
 }
 
-/// A template that a server has.
 struct ServerTemplate {
     shared: Arc<ServerState>,
     template: Template,

@@ -17,7 +17,6 @@ use crate::release::{Release, at_end};
 /// Attributes by name, each with its place in the order in which they were first set.
 type Attributes = BTreeMap<Arc<str>, (usize, Value)>;
 
-/// A namespace.
 #[derive(Default)]
 pub(crate) struct Namespace {
     attributes: Mutex<Attributes>,
