@@ -12,6 +12,7 @@ use std::time::Duration;
 use crate::report::explanation::Explained;
 use crate::report::format::Format;
 use bytesize::ByteSize;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter;
@@ -19,6 +20,7 @@ use rolecall_check::contract::{self, Contract};
 use rolecall_check::served;
 use rolecall_explore::generation::Effort;
 use rolecall_front::front::Front;
+use rolecall_suite::accepting::AlsoAccepted;
 use rolecall_suite::reference::Reference;
 use rolecall_suite::selection::Filter;
 
@@ -525,7 +527,7 @@ pub(crate) struct AcceptArguments {
     pub(crate) verified: bool,
     /// Accept also what is no result of a template: that the engine crashed or exceeded a limit, which
     /// no reference confirms, or that the template cannot be read
-    #[arg(long, value_name = "OUTCOME", value_delimiter = ',')]
+    #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = also_accepted())]
     pub(crate) also: Vec<AlsoAccepted>,
     /// Print the changes, and write nothing
     #[arg(long)]
@@ -552,15 +554,18 @@ pub(crate) struct ReviewArguments {
     pub(crate) jobs: Option<u16>,
 }
 
-/// An outcome that is no result of a template. It is accepted only on demand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AlsoAccepted {
-    /// The engine crashed
-    Crashed,
-    /// A limit was exceeded
-    Exceeded,
-    /// The template cannot be read
-    Unreadable,
+/// Reads the name of an outcome that is no result of a template.
+fn also_accepted() -> impl TypedValueParser<Value = AlsoAccepted> {
+    let names = [
+        PossibleValue::new("crashed").help("The engine crashed"),
+        PossibleValue::new("exceeded").help("A limit was exceeded"),
+        PossibleValue::new("unreadable").help("The template cannot be read"),
+    ];
+    PossibleValuesParser::new(names).map(|name| match &*name {
+        "crashed" => AlsoAccepted::Crashed,
+        "exceeded" => AlsoAccepted::Exceeded,
+        _ => AlsoAccepted::Unreadable,
+    })
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 pub mod report;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -10,16 +10,16 @@ use crate::report::diagnostic::Diagnostic;
 use crate::report::difference::{self, Extent};
 use crate::report::{checked_texts, syntax_error};
 use crate::{cards, engines, home, inputs, references, roundtrip};
-use report::{AcceptedCounts, AcceptedPairs};
+use rolecall_core::TemplateName;
 use rolecall_core::file::{is_there, read_text, remove_below, write_below};
 use rolecall_core::problem::Problem;
-use rolecall_core::transcript;
-use rolecall_core::{Outcome, OutcomeKind, Stage, Template, TemplateName};
 use rolecall_io::protocol::ProtocolEngine;
 use rolecall_io::syntax_error::SyntaxError;
-use rolecall_suite::accepting::{AcceptedFile, Changes, is_open, remove_pending, untidy};
+use rolecall_suite::accepting::{
+    AcceptedCounts, AcceptedFile, AcceptedPairs, Choice, is_open, remove_pending, untidy,
+};
 use rolecall_suite::checked_text::{CheckedText, TextKind};
-use rolecall_suite::conclusion::FaultGroups;
+use rolecall_suite::conclusion::{FaultGroup, FaultGroups};
 use rolecall_suite::expectations::Expectations;
 use rolecall_suite::layout::Layout;
 use rolecall_suite::lint;
@@ -30,12 +30,12 @@ use rolecall_suite::reference::Reference;
 use rolecall_suite::roundtrip::SuiteReadings;
 use rolecall_suite::run::{Acceptance, Compared, Expected};
 use rolecall_suite::selection::select;
-use rolecall_suite::snapshot::{SnapshotStatus, Snapshots};
+use rolecall_suite::snapshot::Snapshots;
 use rolecall_suite::suite::{Pair, Suite, templates_of};
 use rolecall_suite::verdict::Verdict;
 use rolecall_suite::workspace::known::KnownSuite;
 
-use crate::args::{AcceptArguments, AlsoAccepted};
+use crate::args::AcceptArguments;
 use crate::engines::ChosenEngine;
 
 use crate::failure::{self, Failure, Status, report_problems, tell};
@@ -60,10 +60,7 @@ pub(crate) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
         suite: &suite,
         is_verified: arguments.verified,
     };
-    let mut choice = Choice {
-        groups: FaultGroups::of(&session.engines),
-        ..Choice::default()
-    };
+    let mut choice = Choice::default();
     let mut judged = judge.by_record(&pairs, &known.expectations, &mut choice.counts)?;
     // In this repository every pair needs a record, so that anyone can judge it without the references.
     let to_ask = if layout.is_checkout() {
@@ -81,15 +78,15 @@ pub(crate) fn execute(arguments: &AcceptArguments, out: &mut dyn Write) -> Resul
     // The references have just answered: these pairs get their verdicts only now.
     let now_known = judge.all(&judged.unknown, &known.expectations)?;
     judged.open.extend(now_known);
+    let mut groups = FaultGroups::of(&session.engines);
+    let (also, snapshots) = (&arguments.also, &known.expectations.snapshots);
     for compared in &judged.open {
-        choice.add(
-            compared,
-            arguments.verified,
-            &arguments.also,
-            &known.expectations,
-        );
+        if choice.add(compared, arguments.verified, also, snapshots) {
+            groups.add(compared);
+        }
     }
-    AcceptedSuite::new(&known, &pairs, &session).accept(arguments, choice, &asked, out)
+    let groups = groups.sorted();
+    AcceptedSuite::new(&known, &pairs, &session).accept(arguments, choice, &groups, &asked, out)
 }
 
 /// The pairs of a suite whose results are accepted, all or some of them.
@@ -117,6 +114,7 @@ impl<'s> AcceptedSuite<'s> {
         &self,
         arguments: &AcceptArguments,
         mut choice: Choice<'s>,
+        groups: &[FaultGroup<'s>],
         asked: &ReferenceResults<'_>,
         out: &mut dyn Write,
     ) -> Result<Status, Failure> {
@@ -125,7 +123,7 @@ impl<'s> AcceptedSuite<'s> {
             let error = SyntaxError::find(engine, template);
             error.map_or(Ok(()), |error| syntax_error::write(out, &error))?;
         }
-        choice.write_groups(arguments.all, out)?;
+        difference::write(out, groups, Extent::of(arguments.all))?;
         let mut checked = self.texts(out)?;
         // The card of a template whose prompts nobody confirms is not confirmed either.
         checked.retain(|card| !choice.left.contains(&card.template));
@@ -134,12 +132,13 @@ impl<'s> AcceptedSuite<'s> {
             checked.into_iter().partition(is_of_readings);
         choice.add_readings(self.known.suite, &readings);
         let mut problems = Vec::new();
-        let files = choice.files(self.known, &mut problems);
+        let snapshots = &self.known.expectations.snapshots;
+        let files = choice.files(self.known.suite, snapshots, &mut problems);
         let untidy = self.other_untidy(&files, &mut problems);
         report::write_untidy(out, &untidy)?;
         let mut written = files.len();
         if !arguments.dry_run {
-            written = choice.write(&files, &self.known.expectations, &mut problems);
+            written = choice.write(&files, snapshots, &mut problems);
             self.put_in_order(&untidy, &cards, &mut choice, &mut problems);
         }
         for card in cards.iter().filter(|card| !card.change.is_same()) {
@@ -232,29 +231,14 @@ impl<'s> AcceptedSuite<'s> {
         choice: &mut Choice<'_>,
         problems: &mut Vec<Problem>,
     ) {
+        let snapshots = &self.known.expectations.snapshots;
         for one in untidy {
-            choice.write_tidy(one, &self.known.expectations, problems);
+            choice.write_tidy(one, snapshots, problems);
         }
-        let mut settled = self.settled(choice);
+        let mut settled = choice.settled(self.known.suite, snapshots, self.pairs);
         settled.extend(same_cards(cards));
         choice.counts.removed = remove_settled(&settled, problems);
         self.tidy_cards(cards, &mut choice.counts, problems);
-    }
-
-    /// The files of snapshots in which nothing is left to accept.
-    pub(crate) fn settled(&self, choice: &Choice<'_>) -> BTreeSet<PathBuf> {
-        let mut counts: HashMap<&str, usize> = HashMap::new();
-        for pair in self.pairs {
-            *counts.entry(pair.case.id.family()).or_default() += 1;
-        }
-        // A file has the snapshots of a whole family. If filters left some of its pairs out, the file
-        // that insta has left may still have a change of one of those.
-        counts.retain(|family, count| {
-            let is_whole = self.known.suite.pairs_by_case(family).len() == *count;
-            is_whole && !choice.left_families.contains(*family)
-        });
-        let snapshots = &self.known.expectations.snapshots;
-        counts.keys().map(|family| snapshots.file(family)).collect()
     }
 
     /// Writes the accepted cards as they should be whose files somebody has edited besides the card
@@ -332,130 +316,6 @@ fn confirmed(readings: SuiteReadings, out: &mut dyn Write) -> Result<Vec<Checked
     }
     let is_confirmed = |checked: &CheckedText| tally.confirms(&checked.template);
     Ok(checked.into_iter().filter(is_confirmed).collect())
-}
-
-/// Which results are accepted, and which are left.
-#[derive(Default)]
-pub(crate) struct Choice<'s> {
-    pub(crate) accepting: Changes<'s>,
-    groups: FaultGroups<'s>,
-    /// Templates that cannot be read, and could when their results were accepted.
-    unreadable: BTreeMap<&'s TemplateName, &'s Template>,
-    pub(crate) counts: AcceptedCounts,
-    /// Templates with pairs that are not accepted.
-    left: HashSet<String>,
-    /// Families with pairs that are not accepted.
-    left_families: HashSet<String>,
-    by_file: HashMap<PathBuf, AcceptedPairs>,
-}
-
-impl<'s> Choice<'s> {
-    pub(crate) fn add(
-        &mut self,
-        compared: &Compared<'s>,
-        is_verified: bool,
-        also: &[AlsoAccepted],
-        expectations: &Expectations,
-    ) {
-        let is_confirmed = is_confirmed(compared);
-        let pair = &compared.rendered.pair;
-        // Before anything else: the reference fails to parse the same template, which would count as a
-        // confirmation.
-        let left = if is_newly_unreadable(compared) && !also.contains(&AlsoAccepted::Unreadable) {
-            self.unreadable.insert(&pair.template.name, pair.template);
-            &mut self.counts.unreadable
-        } else if !is_confirmed && !is_result(compared, also) {
-            &mut self.counts.broken
-        } else if is_confirmed || !is_verified {
-            self.accepting.add(compared);
-            self.groups.add(compared);
-            let one = AcceptedPairs::of(compared, is_confirmed);
-            let file = expectations.snapshots.file(pair.case.id.family());
-            self.by_file.entry(file).or_default().add(one);
-            self.counts.accepted.add(one);
-            return;
-        } else if matches!(compared.verdict, Verdict::Unverified(_)) {
-            &mut self.counts.unknown
-        } else {
-            &mut self.counts.refuted
-        };
-        *left += 1;
-        self.left.insert(pair.template.name.to_string());
-        self.left_families.insert(pair.case.id.family().to_owned());
-    }
-
-    /// Writes the results that are accepted, by cause.
-    fn write_groups(&mut self, is_whole: bool, out: &mut dyn Write) -> std::io::Result<()> {
-        let groups = std::mem::take(&mut self.groups).sorted();
-        difference::write(out, &groups, Extent::of(is_whole))
-    }
-
-    /// Accepts the transcripts of readings that are not as accepted.
-    pub(crate) fn add_readings(&mut self, suite: &'s Suite, readings: &[CheckedText]) {
-        for text in readings.iter().filter(|text| !text.change.is_same()) {
-            if let Some(template) = suite.template(&TemplateName::new(&text.template)) {
-                self.accepting.add_readings(suite, template, text);
-                self.counts.add_text(text.kind);
-            }
-        }
-    }
-
-    /// Writes a file with its transcripts as it should be. Returns whether it could.
-    pub(crate) fn write_tidy(
-        &mut self,
-        one: &AcceptedFile,
-        expectations: &Expectations,
-        problems: &mut Vec<Problem>,
-    ) -> bool {
-        let written = one.write(&expectations.snapshots);
-        let is_written = written.is_ok();
-        problems.extend(written.err());
-        self.counts.tidied += usize::from(is_written);
-        is_written
-    }
-
-    /// The files to write for what was accepted since. The content of a file with damaged parts is
-    /// taken back, and the problem is added to others.
-    pub(crate) fn files(
-        &mut self,
-        known: &'s KnownSuite<'s>,
-        problems: &mut Vec<Problem>,
-    ) -> Vec<AcceptedFile> {
-        let accepting = std::mem::take(&mut self.accepting);
-        let (files, damaged) = accepting.accepted(known.suite, &known.expectations.snapshots);
-        self.take_back(damaged.iter().map(|problem| &problem.path));
-        problems.extend(damaged);
-        files
-    }
-
-    /// Writes files, and takes back the content of a file that cannot be written. Returns how many
-    /// were written.
-    pub(crate) fn write(
-        &mut self,
-        files: &[AcceptedFile],
-        expectations: &Expectations,
-        problems: &mut Vec<Problem>,
-    ) -> usize {
-        let mut written = 0;
-        for file in files {
-            match file.write(&expectations.snapshots) {
-                Ok(_) => written += 1,
-                Err(problem) => {
-                    problems.push(problem);
-                    self.take_back([&file.path]);
-                }
-            }
-        }
-        written
-    }
-
-    /// Takes back the content of files that cannot be written.
-    fn take_back<'f>(&mut self, files: impl IntoIterator<Item = &'f PathBuf>) {
-        for file in files {
-            let pairs = self.by_file.remove(file).unwrap_or_default();
-            self.counts.take_back(pairs);
-        }
-    }
 }
 
 /// The files of cards that are as accepted.
@@ -615,32 +475,4 @@ fn references_of(pairs: &[Pair<'_>], session: &Session) -> Vec<ProtocolEngine> {
         }
     }
     programs
-}
-
-/// Whether an outcome says what the template does, or the user accepts it all the same.
-fn is_result(compared: &Compared<'_>, also: &[AlsoAccepted]) -> bool {
-    match compared.rendered.outcome.kind() {
-        OutcomeKind::Rendered | OutcomeKind::Raised | OutcomeKind::Failed => true,
-        // A crash or a limit tells of the engine and of the machine. The next run may end in another
-        // way.
-        OutcomeKind::Crashed => also.contains(&AlsoAccepted::Crashed),
-        OutcomeKind::Exceeded => also.contains(&AlsoAccepted::Exceeded),
-        OutcomeKind::NotAsked => false,
-    }
-}
-
-/// Whether a template cannot be read, and this was not accepted before.
-fn is_newly_unreadable(compared: &Compared<'_>) -> bool {
-    let is_of_parsing = |outcome: &Outcome| matches!(outcome, Outcome::Failed { stage, .. } if *stage == Stage::Parse);
-    let before = match &compared.comparison {
-        Some(SnapshotStatus::Changed(before)) => transcript::decode(before).ok(),
-        _ => None,
-    };
-    is_of_parsing(&compared.rendered.outcome) && !before.as_ref().is_some_and(is_of_parsing)
-}
-
-/// Whether the reference confirms a result, or a divergence explains the difference.
-fn is_confirmed(compared: &Compared<'_>) -> bool {
-    matches!(compared.verdict, Verdict::Agrees | Verdict::Differs(_))
-        && !compared.verdict.is_unexplained()
 }

@@ -13,6 +13,7 @@ use crate::report::difference::{self, Extent};
 use crate::report::{checked_texts, thousands};
 use rolecall_core::problem::Problem;
 use rolecall_core::{CaseId, TemplateName};
+use rolecall_suite::accepting::Choice;
 use rolecall_suite::checked_text::CheckedText;
 use rolecall_suite::conclusion::{Fault, FaultGroup, FaultGroups};
 use rolecall_suite::expectations::Expectations;
@@ -20,7 +21,7 @@ use rolecall_suite::run::Compared;
 use rolecall_suite::selection::select;
 use rolecall_suite::suite::templates_of;
 
-use super::accept::{AcceptedSuite, Choice, PairJudge, is_of_readings, remove_settled, same_cards};
+use super::accept::{AcceptedSuite, PairJudge, is_of_readings, remove_settled, same_cards};
 use crate::args::ReviewArguments;
 
 use crate::failure::{Failure, Status, report_problems};
@@ -73,17 +74,18 @@ impl<'s> Review<'s> {
     /// Writes what was accepted since.
     fn write(&mut self) {
         let known = self.accepted.known;
-        let files = self.choice.files(known, &mut self.problems);
-        self.choice
-            .write(&files, &known.expectations, &mut self.problems);
+        let snapshots = &known.expectations.snapshots;
+        let files = (self.choice).files(known.suite, snapshots, &mut self.problems);
+        self.choice.write(&files, snapshots, &mut self.problems);
     }
 
     /// Writes the accepted pairs, and asks about files with something else that is wrong.
     fn untidy(&mut self, out: &mut dyn Write) -> Result<(), Failure> {
-        let files = self.choice.files(self.accepted.known, &mut self.problems);
+        let known = self.accepted.known;
+        let snapshots = &known.expectations.snapshots;
+        let files = (self.choice).files(known.suite, snapshots, &mut self.problems);
         let untidy = self.accepted.other_untidy(&files, &mut self.problems);
-        let expectations = &self.accepted.known.expectations;
-        self.choice.write(&files, expectations, &mut self.problems);
+        self.choice.write(&files, snapshots, &mut self.problems);
         for one in &untidy {
             if self.answers.is_over {
                 self.answers.left += 1;
@@ -96,7 +98,7 @@ impl<'s> Review<'s> {
             let question = "write this file again, with what was accepted?";
             if self.answers.decide(out, question, 1, &show)? == Decision::Accepted {
                 let problems = &mut self.problems;
-                self.choice.write_tidy(one, expectations, problems);
+                self.choice.write_tidy(one, snapshots, problems);
             } else {
                 self.answers.left += 1;
             }
@@ -152,7 +154,9 @@ impl<'s> Review<'s> {
     /// Removes what insta has left for review of what was rejected, and where nothing is left to
     /// decide.
     fn remove_settled(&mut self, same: Vec<PathBuf>) {
-        let mut settled = self.accepted.settled(&self.choice);
+        let AcceptedSuite { known, pairs, .. } = self.accepted;
+        let snapshots = &known.expectations.snapshots;
+        let mut settled = self.choice.settled(known.suite, snapshots, pairs);
         settled.extend(same);
         settled.extend(std::mem::take(&mut self.answers.rejected));
         // A file has many pairs. It stays as long as one of them is undecided.
@@ -194,7 +198,8 @@ impl<'s> Review<'s> {
                 let file = expectations.snapshots.file(pair.case.id.family());
                 match (decision, by_name.get(&name)) {
                     (Decision::Accepted, Some(compared)) => {
-                        self.choice.add(compared, false, &[], expectations);
+                        let snapshots = &expectations.snapshots;
+                        self.choice.add(compared, false, &[], snapshots);
                     }
                     // `cargo insta review` removes a pending file that is rejected, too.
                     (Decision::Rejected, _) => drop(self.answers.rejected.insert(file)),

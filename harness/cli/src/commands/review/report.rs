@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use crate::commands::accept::report::AcceptedCounts;
 use crate::report::numbers::counted;
 use crate::report::style::{QUIET, Styled};
 use crate::report::text::text;
 use crate::report::wrapping::paragraph;
+use rolecall_suite::accepting::AcceptedCounts;
 use rolecall_suite::checked_text::TextKind;
 
 /// Writes which cause of how many comes next.
