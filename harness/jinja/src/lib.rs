@@ -107,6 +107,7 @@ mod operators;
 mod library;
 
 // The tree of a template that can be rendered, and how it is walked.
+mod cells;
 mod code;
 mod machine;
 

@@ -1,15 +1,14 @@
 //! Walks the tree of a template.
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
-use minijinja::value::{Kwargs, Object, ObjectRepr, Value};
+use minijinja::value::{Kwargs, Value};
 use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
 use rolecall_core::Recorder;
 
+use crate::cells::{Cell, Seen, is_missing, load, missing, store};
 use crate::code::{
     Arg, Args, Body, Code, Expr, For, Function, Kind, NamedArg, Place, Stmt, Target, Variable,
 };
@@ -36,7 +35,7 @@ use crate::python::slices::{slice, slice_constant};
 use crate::python::undefined::{self, found_at};
 use crate::python::{namespaces, text};
 use crate::refusal::invalid;
-use crate::release::{Release, at_end};
+use crate::release::at_end;
 use crate::watch;
 
 /// How much deeper a call of a macro is than a loop.
@@ -98,72 +97,6 @@ pub(crate) fn render(code: &Arc<Code>, context: Context) -> Result<String, (Erro
         let line = render.line.load(Ordering::Relaxed);
         (error, Some(line).filter(|line| *line > 0))
     })
-}
-
-/// What named blocks see of the template around them, by the numbers of the globals: Jinja2's
-/// `context.vars`, or what `derive_context` in its compiler.py adds for a block that is `scoped`.
-#[derive(Default)]
-struct Seen(Mutex<BTreeMap<usize, Value>>);
-
-impl Seen {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, Value>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Release for Seen {
-    fn release(&self) {
-        // The lock is open again when the values are dropped.
-        let values = std::mem::take(&mut *self.lock());
-        drop(values);
-    }
-}
-
-/// A variable that several functions use.
-#[derive(Debug, Default)]
-struct Cell(Mutex<Value>);
-
-impl Cell {
-    fn value() -> Result<Value, Error> {
-        produce(OBJECT)?;
-        let cell = Arc::new(Cell::default());
-        // A macro that calls itself is in its own cell.
-        at_end(&cell);
-        Ok(Value::from_dyn_object(cell))
-    }
-
-    fn replace(&self, value: Value) -> Value {
-        let mut own = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut own, value)
-    }
-}
-
-impl Release for Cell {
-    fn release(&self) {
-        drop(self.replace(Value::UNDEFINED));
-    }
-}
-
-impl Object for Cell {
-    fn repr(self: &Arc<Self>) -> ObjectRepr {
-        ObjectRepr::Plain
-    }
-}
-
-fn load(cell: &Value) -> Value {
-    let cell = cell.downcast_object_ref::<Cell>();
-    cell.map_or_else(Value::default, |cell| {
-        cell.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    })
-}
-
-fn store(cell: &Value, value: Value) {
-    if let Some(cell) = cell.downcast_object_ref::<Cell>() {
-        drop(cell.replace(value));
-    }
 }
 
 /// How a loop is left before its body ends.
@@ -999,30 +932,6 @@ fn unpacked(value: Value, count: usize) -> Result<Vec<Value>, Error> {
     }
     let message = format!("expected {count} values to unpack");
     Err(Error::new(ErrorKind::CannotUnpack, message))
-}
-
-/// What a macro finds that looks for the target of a loop after the loop (Jinja2's `missing`): its
-/// compiled code takes for granted that such a variable is set (`visit_Name`).
-#[derive(Debug)]
-struct Missing;
-
-impl Object for Missing {
-    fn repr(self: &Arc<Self>) -> ObjectRepr {
-        ObjectRepr::Plain
-    }
-
-    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("missing")
-    }
-}
-
-fn missing() -> Value {
-    static MISSING: LazyLock<Value> = LazyLock::new(|| Value::from_object(Missing));
-    MISSING.clone()
-}
-
-fn is_missing(value: &Value) -> bool {
-    value.downcast_object_ref::<Missing>().is_some()
 }
 
 /// A captured text. Where everything is escaped, it is escaped already.

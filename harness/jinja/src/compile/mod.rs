@@ -1,5 +1,6 @@
 //! Compiles a template: its text becomes a syntax tree, and the tree gets Python's semantics.
 
+mod lines;
 mod nodes;
 mod size;
 
