@@ -182,9 +182,15 @@ fn nearest<'a>(
     if word.len() > LONGEST {
         return None;
     }
+    let letters = word.chars().count();
     candidates
         .into_iter()
         .filter(|candidate| candidate.len() <= LONGEST)
+        // Each letter more or less is a change, and to count them is quicker than to compare them.
+        .filter(|candidate| {
+            let count = candidate.chars().count();
+            count.abs_diff(letters) <= most(count)
+        })
         .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
         .filter(|(distance, candidate)| *distance <= most(candidate.chars().count()))
         // Of candidates that are equally close it takes the first in the alphabet: the message is

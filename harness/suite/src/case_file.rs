@@ -1,5 +1,6 @@
 //! Case files: one family of cases each. Every problem is reported with its place.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -36,25 +37,37 @@ pub struct Family {
     pub notes: Vec<Note>,
 }
 
-/// Reads one case file. Tool names are looked up in `tool_folders`; the first folder that
-/// has the file wins.
-pub fn read_family(path: &Path, tool_folders: &[PathBuf]) -> Family {
-    match read_text_of(path, MOST_CASES) {
-        Ok(text) => family_of(path, &text, tool_folders),
-        Err(problem) => Family::broken(problem),
+/// The folders of tools, of which the first one that has a file wins, and the sound files that were read.
+#[derive(Debug, Default)]
+pub(crate) struct ToolFiles {
+    folders: Vec<PathBuf>,
+    // Most files with cases name the same few tools.
+    known: RefCell<HashMap<String, (PathBuf, Value)>>,
+}
+
+impl From<Vec<PathBuf>> for ToolFiles {
+    fn from(folders: Vec<PathBuf>) -> ToolFiles {
+        let known = RefCell::default();
+        ToolFiles { folders, known }
     }
 }
 
-/// Reads one case file as [`read_family`] does. It must lie in a folder, also by its links.
-pub(crate) fn read_family_in(root: &Root, path: &Path, tool_folders: &[PathBuf]) -> Family {
-    match text_within(Some(root), path, MOST_CASES) {
-        Ok(text) => family_of(path, &text, tool_folders),
+/// Reads one case file. Tool names are looked up in `tool_folders`; the first folder that
+/// has the file wins.
+pub fn read_family(path: &Path, tool_folders: &[PathBuf]) -> Family {
+    read_family_in(None, path, &tool_folders.to_vec().into())
+}
+
+/// Reads one case file as [`read_family`] does. It must lie in the folder, also by its links.
+pub(crate) fn read_family_in(root: Option<&Root>, path: &Path, tools: &ToolFiles) -> Family {
+    match text_within(root, path, MOST_CASES) {
+        Ok(text) => family_of(path, &text, tools),
         Err(problem) => Family::broken(problem),
     }
 }
 
 /// The family of a file with a text.
-fn family_of(path: &Path, text: &str, tool_folders: &[PathBuf]) -> Family {
+fn family_of(path: &Path, text: &str, tool_files: &ToolFiles) -> Family {
     let family = path.file_stem().unwrap_or_default().to_string_lossy();
     if !CaseId::allows(&family) || !is_portable(&family) {
         return Family::broken(
@@ -67,7 +80,7 @@ fn family_of(path: &Path, text: &str, tool_folders: &[PathBuf]) -> Family {
     let reader = || CaseFileReader {
         path,
         family: &family,
-        tool_folders,
+        tool_files,
         tools: HashMap::new(),
         found: Family::default(),
     };
@@ -164,33 +177,23 @@ static RULES: LazyLock<Value> = LazyLock::new(|| document::schema(SCHEMA));
 struct CaseFileReader<'r> {
     path: &'r Path,
     family: &'r str,
-    tool_folders: &'r [PathBuf],
+    tool_files: &'r ToolFiles,
     /// The tool files that were read, by name.
     tools: HashMap<String, Option<Value>>,
     found: Family,
 }
 
 /// A key or a role in the messages of a case.
-struct Word {
+struct Word<'c> {
     kind: &'static str,
-    text: String,
+    text: &'c str,
 }
 
-impl Word {
-    fn key(text: &str) -> Word {
-        let text = text.to_owned();
-        Word { kind: "key", text }
-    }
-
-    fn role(text: &str) -> Word {
-        let text = text.to_owned();
-        Word { kind: "role", text }
-    }
-
+impl Word<'_> {
     /// Where the word first is in a value.
     fn place_in(&self, value: &Node<'_>) -> Option<usize> {
         let of_field = |field: &Field<'_>| {
-            let is_role = field.name == "role" && field.value.text() == Some(&self.text);
+            let is_role = field.name == "role" && field.value.text() == Some(self.text);
             match self.kind {
                 "key" if field.name == self.text => Some(field.range.start),
                 "role" if is_role => Some(field.value.range.start),
@@ -341,36 +344,35 @@ impl CaseFileReader<'_> {
 
     /// The roles and keys of a case's messages that are nearly known ones, with what is nearly meant. Not
     /// those that its `about`, or that of the family, mentions and so says that they are meant.
-    fn misspelt(&self, case: &Case) -> Vec<(Word, String)> {
-        let mut words: Vec<(Word, &str)> = Vec::new();
-        let mut add = |of: &Value, known| {
+    fn misspelt<'c>(&self, case: &'c Case) -> Vec<(Word<'c>, String)> {
+        // Nearly all words are known, and to compare letters takes long.
+        let mut words: Vec<(Word<'c>, &[&str])> = Vec::new();
+        let mut add = |of: &'c Value, known: &'static [&str]| {
             let keys = of.as_object().into_iter().flat_map(Map::keys);
-            words.extend(keys.map(|key| (Word::key(key), known)));
+            let keys = keys.filter(|key| !known.contains(&key.as_str()));
+            words.extend(keys.map(|text| (Word { kind: "key", text }, known)));
         };
         for message in &case.messages {
-            add(message, KEYS);
+            add(message, &KEYS);
             for part in elements(message, CONTENT) {
-                add(part, PART_KEYS);
+                add(part, &PART_KEYS);
             }
             for call in elements(message, "tool_calls") {
-                add(call, CALL_KEYS);
-                add(&call["function"], CALL_KEYS);
+                add(call, &CALL_KEYS);
+                add(&call["function"], &CALL_KEYS);
             }
         }
         let roles = case.messages.iter().filter_map(|one| one["role"].as_str());
-        words.extend(roles.map(|role| (Word::role(role), ROLES)));
+        let roles = roles.filter(|role| !ROLES.contains(role));
+        words.extend(roles.map(|text| (Word { kind: "role", text }, ROLES.as_slice())));
         let abouts = [&case.about, &self.found.about];
-        let is_meant = |word: &Word| {
+        let is_meant = |word: &Word<'_>| {
             let mut abouts = abouts.into_iter().flatten();
             abouts.any(|about| about.contains(word.text.trim()))
         };
-        let found = words.into_iter().filter_map(|(word, known)| {
-            let mut known = known.split(' ');
-            // Nearly all words are known, and to compare letters takes long.
-            if known.clone().any(|one| one == word.text) || is_meant(&word) {
-                return None;
-            }
-            let near = misspelt(&word.text, &mut known)?.to_owned();
+        let unknown = words.into_iter().filter(|(word, _)| !is_meant(word));
+        let found = unknown.filter_map(|(word, known)| {
+            let near = misspelt(word.text, known.iter().copied())?.to_owned();
             Some((word, near))
         });
         found.collect()
@@ -406,13 +408,19 @@ impl CaseFileReader<'_> {
         if let Some(known) = self.tools.get(name).filter(|_| is_plain) {
             return known.clone().ok_or_else(unusable);
         }
+        if let Some((file, tool)) = self.tool_files.known.borrow().get(name) {
+            self.found.tool_files.push(file.clone());
+            self.tools.insert(name.to_owned(), Some(tool.clone()));
+            return Ok(tool.clone());
+        }
         let file = self
-            .tool_folders
+            .tool_files
+            .folders
             .iter()
             .map(|folder| (folder, folder.join(format!("{name}.json"))))
             .find(|(_, file)| is_plain && is_there(file));
         let Some((folder, file)) = file else {
-            let known = known_tools(self.tool_folders);
+            let known = known_tools(&self.tool_files.folders);
             let listed = match known.as_slice() {
                 [] => "there are no tool files".to_owned(),
                 known => format!("there are {}", known.join(", ")),
@@ -428,7 +436,10 @@ impl CaseFileReader<'_> {
             .map_err(|problem| self.found.problems.push(problem))
             .ok();
         self.tools.insert(name.to_owned(), tool.clone());
-        tool.ok_or_else(unusable)
+        let tool = tool.ok_or_else(unusable)?;
+        let mut known = self.tool_files.known.borrow_mut();
+        known.insert(name.to_owned(), (file, tool.clone()));
+        Ok(tool)
     }
 }
 
@@ -516,20 +527,35 @@ fn has_messages(path: &Path) -> bool {
     text.contains("messages") && text.contains("role")
 }
 
+type Words = LazyLock<Vec<&'static str>>;
+
 /// The roles that templates and applications know.
-const ROLES: &str = "assistant developer document function ipython model observation system tool \
-    tool_results user";
+static ROLES: Words = LazyLock::new(|| {
+    "assistant developer document function ipython model observation system tool \
+    tool_results user"
+        .split(' ')
+        .collect()
+});
 
 /// The keys of messages that templates and applications know.
-const KEYS: &str = "audio content function_call id images name reasoning reasoning_content \
-    refusal role thinking tool_call_id tool_calls tool_name tool_responses";
+static KEYS: Words = LazyLock::new(|| {
+    "audio content function_call id images name reasoning reasoning_content \
+    refusal role thinking tool_call_id tool_calls tool_name tool_responses"
+        .split(' ')
+        .collect()
+});
 
 /// The keys of calls, and of the function in a call.
-const CALL_KEYS: &str = "arguments function id index name type";
+static CALL_KEYS: Words =
+    LazyLock::new(|| "arguments function id index name type".split(' ').collect());
 
 /// The keys of the parts of a content.
-const PART_KEYS: &str = "audio file image image_url input_audio path text thinking type url video \
-    video_url";
+static PART_KEYS: Words = LazyLock::new(|| {
+    "audio file image image_url input_audio path text thinking type url video \
+    video_url"
+        .split(' ')
+        .collect()
+});
 
 /// The most notes about one file.
 const MOST_NOTES: usize = 20;
@@ -550,11 +576,11 @@ pub fn read_tool(path: &Path) -> Result<Value, Problem> {
 
 /// The tool of a file with a text.
 fn tool_of(path: &Path, text: &str) -> Result<Value, Problem> {
-    let tool = json::parse(path, text)?;
-    if matches!(tool.kind, NodeKind::Object(_)) {
-        return Ok(tool.value());
+    let tool: Value = json::read(path, text, "")?;
+    if tool.is_object() {
+        return Ok(tool);
     }
-    let at = Position::of(text, tool.range.start);
+    let at = Position::of(text, text.len() - text.trim_start().len());
     Err(Problem::new(path, "a tool file must be an object").at(at))
 }
 
@@ -622,7 +648,7 @@ mod tests {
     #[test]
     fn a_sound_file_is_read_alike_with_and_without_places() {
         let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../cases");
-        let tools = [cases.join("tools")];
+        let tools = vec![cases.join("tools")].into();
         let mut count = 0;
         for entry in std::fs::read_dir(cases.join("conversations")).unwrap() {
             let path = entry.unwrap().path();
@@ -636,11 +662,11 @@ mod tests {
         assert!(count > 800, "{count}");
     }
 
-    fn reader<'r>(path: &'r Path, tool_folders: &'r [PathBuf]) -> CaseFileReader<'r> {
+    fn reader<'r>(path: &'r Path, tool_files: &'r ToolFiles) -> CaseFileReader<'r> {
         CaseFileReader {
             path,
             family: "a-family",
-            tool_folders,
+            tool_files,
             tools: HashMap::new(),
             found: Family::default(),
         }
@@ -677,8 +703,17 @@ mod tests {
         let cases = cases.iter().map(|case| of_case(case));
         for text in cases.chain(files.map(str::to_owned)) {
             let path = Path::new("f.json");
-            assert!(reader(path, &[]).sound_file(&text).is_none(), "{text}");
-            assert_ne!(reader(path, &[]).any_file(&text).problems, [], "{text}");
+            assert!(
+                reader(path, &ToolFiles::default())
+                    .sound_file(&text)
+                    .is_none(),
+                "{text}"
+            );
+            assert_ne!(
+                reader(path, &ToolFiles::default()).any_file(&text).problems,
+                [],
+                "{text}"
+            );
         }
     }
 

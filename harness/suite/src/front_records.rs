@@ -294,7 +294,7 @@ mod tests {
         let records = read.records(&suite, &own);
         for Rendered { pair, outcome, .. } in &asked {
             let input = Fingerprint::of_case(pair.case);
-            let answer = records.answer(pair, input).unwrap();
+            let answer = records.answer(pair, || input).unwrap();
             assert!(answer.agrees(outcome), "{}", pair_name(pair));
             assert!(!answer.agrees(&rendered("a third")), "{}", pair_name(pair));
         }

@@ -227,17 +227,17 @@ impl Records {
         }
     }
 
-    /// The reference's outcome for a pair, if the record is current. `input` is the
-    /// fingerprint of the pair's case.
+    /// The reference's outcome for a pair, if the record is current. `input` makes the
+    /// fingerprint of the pair's case, which takes long, so only a record asks for it.
     pub fn answer(
         &self,
         pair: &Pair<'_>,
-        input: Fingerprint,
+        input: impl FnOnce() -> Fingerprint,
     ) -> Result<&RecordedAnswer, Unverified> {
         let record = self.standing(&pair.template.name)?;
         let entry = record.cases.get(&pair.case.id);
         let entry = entry.ok_or(Unverified::NoRecord)?;
-        if entry.input == Checksum::from(input) {
+        if entry.input == Checksum::from(input()) {
             Ok(&entry.answer)
         } else {
             Err(Unverified::CaseChanged)

@@ -384,7 +384,7 @@ impl<'r> Runner<'r> {
                     divergences,
                     snapshots,
                 } if belongs => {
-                    let input = input.fingerprint();
+                    let input = || input.fingerprint();
                     match by_record(records, divergences, snapshots, &rendered, input) {
                         // Where nobody asked a reference, what was accepted is the reference for
                         // other engines, too.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rolecall_core::{Case, CaseId, Dialect, Template, TemplateName, TemplatePart};
 
-use crate::case_file::{self, read_family, read_family_in};
+use crate::case_file::{self, ToolFiles, read_family_in};
 use crate::configuration::Configuration;
 use crate::conversation::{self, Conversations};
 use crate::layout::Layout;
@@ -558,29 +558,25 @@ impl Suite {
                     .iter()
                     .all(|known| canonical(known) != canonical(folder))
             });
-        let folders: Vec<_> = neighbours
-            .into_iter()
-            .chain(tools.iter().cloned())
-            .collect();
+        let folders = neighbours.into_iter().chain(tools.iter().cloned());
+        let folders = ToolFiles::from(folders.collect::<Vec<_>>());
+        let mut used = BTreeSet::new();
         for file in files {
             let name = file.file_stem().unwrap_or_default().to_string_lossy();
             if !is_asked_for(&name) {
                 self.lacks_cases = true;
                 continue;
             }
-            let family = match bound {
-                Some(root) => read_family_in(root, &file, &folders),
-                None => read_family(&file, &folders),
-            };
+            let family = read_family_in(bound, &file, &folders);
             if let Some(about) = family.about {
                 self.families.push((name.into_owned(), about));
             }
             self.cases.extend(family.cases);
             self.problems.extend(family.problems);
             self.notes.extend(family.notes);
-            self.used_tools
-                .extend(family.tool_files.iter().map(canonical));
+            used.extend(family.tool_files);
         }
+        self.used_tools.extend(used.iter().map(canonical));
     }
 
     /// Reports what was probably meant to be a case file in the folders of cases, and that nobody

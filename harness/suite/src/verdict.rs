@@ -79,13 +79,13 @@ impl Verdict {
     }
 }
 
-/// Judges an outcome by a record. `input` is the fingerprint of the pair's case.
+/// Judges an outcome by a record. `input` makes the fingerprint of the pair's case.
 pub(crate) fn by_record(
     records: &Records,
     divergences: &Divergences,
     snapshots: &Snapshots,
     rendered: &Rendered<'_>,
-    input: Fingerprint,
+    input: impl FnOnce() -> Fingerprint,
 ) -> Verdict {
     match records.answer(&rendered.pair, input) {
         Err(why) => Verdict::Unverified(why),

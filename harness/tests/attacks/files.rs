@@ -373,7 +373,9 @@ fn a_file_that_is_exchanged_while_it_is_read() {
             }
         });
         let case = ["render", "--templates", "model", "*:plain/single-turn"];
-        for _ in 0..sample((0..100).collect::<Vec<_>>(), 10).len() {
+        let least = sample((0..100).collect::<Vec<_>>(), 10).len();
+        // Now and then it is the link each time, and until one is the file, nobody knows that any can be read.
+        while answers[0] + answers[1] < least || answers[1] == 0 && answers[0] < 1000 {
             let seen = world.rolecall(&case);
             let complaints = seen.complaints(&[0, 1, 2]);
             answers[usize::from(seen.code() == Some(0))] += 1;

@@ -190,7 +190,7 @@ impl Whole<'_> {
             if !read.problems.is_empty() {
                 return Some(Check::Lint);
             }
-            let answer = read.answer(pair, self.inputs[&pair.case.id]);
+            let answer = read.answer(pair, || self.inputs[&pair.case.id]);
             if !answer.is_ok_and(|answer| answer.agrees(&rendered.outcome)) {
                 return Some(Check::Pairs);
             }

@@ -43,7 +43,7 @@ fn compare(front: Front) -> Result<(), Failed> {
         let name = pair_name(&rendered.pair);
         let input = Fingerprint::of_case(rendered.pair.case);
         let fault = match (
-            records.answer(&rendered.pair, input),
+            records.answer(&rendered.pair, || input),
             read.reason(&rendered.pair),
         ) {
             // Of a new case, nobody may have asked the application yet.

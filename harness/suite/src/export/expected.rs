@@ -86,7 +86,7 @@ fn reference(pair: &Pair<'_>, expectations: &Expectations) -> Result<ExpectedAns
     let input = Fingerprint::of_case(pair.case);
     let recorded = expectations
         .records
-        .answer(pair, input)
+        .answer(pair, || input)
         .map_err(|why| why.to_string())?;
     let kept = expectations.snapshots.reference(pair, recorded);
     let outcome = kept.and_then(|text| transcript::decode(&text).ok());

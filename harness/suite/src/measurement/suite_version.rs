@@ -62,7 +62,7 @@ impl SuiteVersion {
                     let id = &pair.case.id;
                     let input = inputs.get(id).copied();
                     let input = input.unwrap_or_else(|| Fingerprint::of_case(pair.case));
-                    let answer = match records.answer(&pair, input) {
+                    let answer = match records.answer(&pair, || input) {
                         Ok(answer) => of_answer(answer),
                         Err(why) => why.to_string(),
                     };

@@ -63,7 +63,7 @@ impl RecordStandings {
     /// Adds the record of a pair, and what a reference gives for it now.
     pub fn add(&mut self, records: &Records, now: &Rendered<'_>) -> io::Result<()> {
         self.count += 1;
-        let recorded = records.answer(&now.pair, Fingerprint::of_case(now.pair.case));
+        let recorded = records.answer(&now.pair, || Fingerprint::of_case(now.pair.case));
         let of_now = RecordedAnswer::of(&now.outcome);
         if recorded
             .as_ref()

@@ -260,7 +260,7 @@ fn recorded(
     report_problems(&expectations.records.problems)?;
     let answer = expectations
         .records
-        .answer(pair, Fingerprint::of_case(pair.case))
+        .answer(pair, || Fingerprint::of_case(pair.case))
         .map_err(|why| {
             Failure::Request(format!(
                 "{name} is unverified: {why}\n  run `{}`",
