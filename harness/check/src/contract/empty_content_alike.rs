@@ -3,6 +3,7 @@ use std::rc::Rc;
 use rolecall_core::Dialect;
 
 use super::frame::{Contract, Evidence, Severity};
+use super::shared::tools::supports_tools;
 use super::shared::working::is_failure;
 use crate::probe::catalogue::{
     CALL_WITH_TEXT, EMPTY_ANSWER, EMPTY_CALL, MISSING_ANSWER, MISSING_CALL, NULL_ANSWER, NULL_CALL,
@@ -35,10 +36,7 @@ pub(super) static CONTRACT: Contract = Contract {
                 tally.skip(empty.refusal());
                 continue;
             }
-            // Without its call nobody needs the message, and `tool-calls-kept` reports a call that is lost.
-            let severity = if !calls_are_kept {
-                Severity::Note
-            } else if empty.is_refused() {
+            let severity = if empty.is_refused() || !supports_tools(prober, capabilities) {
                 Severity::Warning
             } else {
                 Severity::Error
