@@ -275,7 +275,7 @@ test("a hostile template is ended, and typing goes on", { timeout: 120_000 }, as
   await page.fill("[aria-label='Template A']", "{% for a in range(99999) %}{% for b in range(99999) %}{{ ('x' * 999) | length }}{% endfor %}{% endfor %}");
   await page.until("/limit|ended/i.test(document.querySelector('#wrong').textContent)", 30);
   // A card of a hundred slow renders.
-  await page.fill("[aria-label='Template A']", "{% for a in range(3000) %}{% for b in range(300) %}{% endfor %}{% endfor %}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}");
+  await page.fill("[aria-label='Template A']", "{% for a in range(3000) %}{% for b in range(1200) %}{% endfor %}{% endfor %}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}");
   await page.until("document.querySelector('#card').textContent.includes('ended: it was not done after 5 seconds')");
   await page.fill("[aria-label='Template A']", "fine");
   await page.until("document.querySelector('#prompt').textContent === 'fine'");
