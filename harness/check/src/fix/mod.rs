@@ -28,9 +28,14 @@ use std::collections::BTreeMap;
 use crate::card::{Card, Examiner};
 use crate::choice::ContractChoice;
 use crate::contract::{self, Contract};
+use crate::probe::input_style::open;
 use crate::tokenizer::Tokenizer;
 use rolecall_core::diff::Diff;
-use rolecall_core::{Case, Dialect, Engine, Template};
+use rolecall_core::{Case, Dialect, Engine, Limits, Outcome, Template};
+use rolecall_front::front::Front;
+use rolecall_front::prepared_case::PreparedCase;
+use rolecall_front::program::FrontProgram;
+use serde_json::json;
 
 use asked::{Conversations, conversations};
 use proof::Outcomes;
@@ -195,6 +200,9 @@ impl Fixer<'_> {
             writer: Writer::new(self.engine),
             left: Cell::new(self.most_work.unwrap_or(Work(u64::MAX))),
         };
+        if self.most_work.is_some() && self.is_slow(&first) {
+            patient.left.set(Work::NONE);
+        }
         // The findings by state: how many fixes were applied before.
         let mut left: BTreeMap<&'static str, (usize, Option<Fix>)> = BTreeMap::new();
         loop {
@@ -439,6 +447,25 @@ impl Fixer<'_> {
         let defect = (trial.contract.id, &patient.writer);
         let proof = Proof::compare(&trial.old, asked, [old, &new], defect);
         Some((new, proof))
+    }
+
+    /// Whether a plain conversation takes more than a hundredth of the limits. No published template takes as
+    /// long, and [`Work`] counts renders as if none did: thousands of these would take minutes.
+    fn is_slow(&self, template: &Template) -> bool {
+        let whole = Limits::default();
+        let limits = Limits {
+            fuel: whole.fuel / 100,
+            work: whole.work / 100,
+            ..whole
+        };
+        let roles = ["user", "assistant"].into_iter().cycle().take(9);
+        let turns = roles.map(|role| json!({"role": role, "content": "Yes"}));
+        let case = open(turns.collect());
+        let program = FrontProgram::load(self.engine, template).within(&limits);
+        program.is_some_and(|program| {
+            let input = PreparedCase::new(&case, Front::of(template), &program.model);
+            matches!(program.outcome(&input), Outcome::Exceeded { .. })
+        })
     }
 
     fn conversations<'p>(&self, patient: &'p Patient<'_>) -> &'p Conversations {

@@ -207,7 +207,7 @@ fn a_search_with_little_work_says_what_it_was_not_done_with() {
     let engine = JinjaEngine::new();
     let template = Template::from_source("t", Dialect::Jinja, source);
     let card = examine(&engine, &template);
-    let within = |most_work| {
+    let found = |template: &Template, most_work| {
         let search = Fixer {
             engine: &engine,
             cases: &|| &[],
@@ -216,14 +216,19 @@ fn a_search_with_little_work_says_what_it_was_not_done_with() {
             most_work,
             step: &|| {},
         };
-        let fixes = search.fixes(&template, &card, |contract| contract.id == "no-tools-alike");
+        let fixes = search.fixes(template, &card, |contract| contract.id == "no-tools-alike");
         let found: Vec<&str> = fixes.found.iter().map(|fix| fix.contract.id).collect();
         (found, fixes.untried)
     };
+    let within = |most_work| found(&template, most_work);
     let id = "no-tools-alike";
     assert_eq!(within(None), (vec![id], vec![]));
     assert_eq!(within(Some(Work::SECOND)), (vec![id], vec![]));
     assert_eq!(within(Some(Work(1 << 20))), (vec![], vec![id]));
+    // Each render would take longer than the work says.
+    let idle = "{% for a in range(300) %}{% for b in range(300) %}{% endfor %}{% endfor %}";
+    let slow = Template::from_source("t", Dialect::Jinja, &format!("{idle}{source}"));
+    assert_eq!(found(&slow, Some(Work::SECOND)), (vec![], vec![id]));
     // Conversations are loaded for a change that cures the finding only.
     let fixer = Fixer {
         engine: &engine,
