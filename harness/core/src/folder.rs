@@ -46,8 +46,8 @@ pub fn replace(path: &Path, files: &BTreeMap<String, String>, kind: &str) -> Res
         .iter()
         .chain(list.iter().map(|(name, text)| (name, text)))
     {
-        // The new files have a folder of their own in the draft: it moves away, and the lock stays
-        // behind.
+        // The new files are in `new` inside the draft. At the end only `new` is moved, so the lock beside
+        // it stays in the draft.
         let file = draft.path().join("new").join(name);
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder).map_err(failed)?;

@@ -55,7 +55,7 @@ pub fn hunks(old: &str, new: &str, most: usize) -> Vec<Hunk> {
     let lines = [old, new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let mut found: Vec<Hunk> = Vec::new();
     for changed in differing(&lines[0], &lines[1]) {
-        // There is nothing on the other side that its words could be compared with.
+        // Only one side has lines, so there are no words to compare.
         if changed.old.is_empty() || changed.new.is_empty() {
             found.push(changed);
             continue;

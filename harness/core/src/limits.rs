@@ -39,6 +39,19 @@ pub struct Limits {
 impl Limits {
     /// The deepest recursion that the stack of a render has room for.
     pub const DEEPEST: usize = 500;
+
+    /// The default limits on work and size, divided by a number: for renders of which there are many.
+    #[must_use]
+    pub fn shared_by(renders: usize) -> Limits {
+        let whole = Limits::default();
+        Limits {
+            fuel: whole.fuel / renders as u64,
+            work: whole.work / renders as u64,
+            output: whole.output / renders,
+            prompt: whole.prompt / renders,
+            ..whole
+        }
+    }
 }
 
 impl Default for Limits {

@@ -39,7 +39,7 @@ const MOST_PATTERNS: usize = 1000;
 /// The most braces that a pattern may have.
 const MOST_BRACES: usize = 100;
 
-// A name with `/` is no path here: a template's name may be that of a model with its owner.
+// A `*` matches `/`, too: a template may be named as a model with its owner, such as `org/model`.
 const OPTIONS: MatchOptions = MatchOptions {
     case_sensitive: true,
     require_literal_separator: false,

@@ -1,7 +1,7 @@
 //! Case files: one family of cases each. Every problem is reported with its place.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -30,7 +30,7 @@ pub struct Family {
     /// The cases that could be read, in the order of the file.
     pub cases: Vec<Case>,
     /// The tool files that its cases use.
-    pub tool_files: Vec<PathBuf>,
+    pub tool_files: BTreeSet<PathBuf>,
     /// Everything that is wrong with the file.
     pub problems: Vec<Problem>,
     /// Roles and keys of messages that are probably misspelt.
@@ -81,7 +81,7 @@ fn family_of(path: &Path, text: &str, tool_files: &ToolFiles) -> Family {
         path,
         family: &family,
         tool_files,
-        tools: HashMap::new(),
+        unusable: HashSet::new(),
         found: Family::default(),
     };
     // Places cost most of the time that reading takes, and only what is wrong needs one.
@@ -178,8 +178,8 @@ struct CaseFileReader<'r> {
     path: &'r Path,
     family: &'r str,
     tool_files: &'r ToolFiles,
-    /// The tool files that were read, by name.
-    tools: HashMap<String, Option<Value>>,
+    /// The names of tool files that cannot be used: each is reported once.
+    unusable: HashSet<String>,
     found: Family,
 }
 
@@ -405,12 +405,11 @@ impl CaseFileReader<'_> {
             && name
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-        if let Some(known) = self.tools.get(name).filter(|_| is_plain) {
-            return known.clone().ok_or_else(unusable);
+        if self.unusable.contains(name) {
+            return Err(unusable());
         }
         if let Some((file, tool)) = self.tool_files.known.borrow().get(name) {
-            self.found.tool_files.push(file.clone());
-            self.tools.insert(name.to_owned(), Some(tool.clone()));
+            self.found.tool_files.insert(file.clone());
             return Ok(tool.clone());
         }
         let file = self
@@ -428,15 +427,14 @@ impl CaseFileReader<'_> {
             let help = did_you_mean(name, &known).unwrap_or(listed);
             return Err((format!("no tool file is named `{name}`"), Some(help)));
         };
-        self.found.tool_files.push(file.clone());
+        self.found.tool_files.insert(file.clone());
         let text = Root::new(folder).and_then(|root| root.text(&file));
         let tool = text.and_then(|text| tool_of(&file, &text.unwrap_or_default()));
-        // A tool file that several cases use is reported once.
-        let tool = tool
-            .map_err(|problem| self.found.problems.push(problem))
-            .ok();
-        self.tools.insert(name.to_owned(), tool.clone());
-        let tool = tool.ok_or_else(unusable)?;
+        let tool = tool.map_err(|problem| {
+            self.found.problems.push(problem);
+            self.unusable.insert(name.to_owned());
+            unusable()
+        })?;
         let mut known = self.tool_files.known.borrow_mut();
         known.insert(name.to_owned(), (file, tool.clone()));
         Ok(tool)
@@ -667,7 +665,7 @@ mod tests {
             path,
             family: "a-family",
             tool_files,
-            tools: HashMap::new(),
+            unusable: HashSet::new(),
             found: Family::default(),
         }
     }

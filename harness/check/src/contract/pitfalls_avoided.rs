@@ -1,8 +1,13 @@
+use std::collections::BTreeMap;
+
 use rolecall_core::problem::misspelt;
 use rolecall_core::{Cut, Dialect, ROLES};
 use rolecall_jinja::PitfallKind;
 
 use super::frame::{Contract, Evidence, Severity};
+
+/// The most lines that are named for one mistake.
+const MOST_LINES: usize = 3;
 
 pub(super) static CONTRACT: Contract = Contract {
     id: "pitfalls-avoided",
@@ -16,29 +21,34 @@ pub(super) static CONTRACT: Contract = Contract {
         let Some(reading) = prober.reading() else {
             return tally.skip("the template cannot be read");
         };
+        // The same in several lines has one cause.
+        let mut lines: BTreeMap<&PitfallKind, Vec<String>> = BTreeMap::new();
         for pitfall in &reading.pitfalls {
-            // The same in several lines has one cause.
-            let alike = reading
-                .pitfalls
-                .iter()
-                .filter(|one| one.kind == pitfall.kind);
-            let lines: Vec<String> = alike.map(|one| one.line.to_string()).collect();
-            let line = lines.join(" and line ");
+            let line = format!("line {}", pitfall.line);
+            lines.entry(&pitfall.kind).or_default().push(line);
+        }
+        for pitfall in &reading.pitfalls {
+            let Some(mut lines) = lines.remove(&pitfall.kind) else {
+                continue;
+            };
+            let more = lines.split_off(lines.len().min(MOST_LINES)).len();
+            lines.extend((more > 0).then(|| format!("{more} more")));
+            let line = lines.join(" and ");
             let what = match &pitfall.kind {
                 PitfallKind::ForgottenByLoop { name } => format!(
-                    "line {line}: the loop sets `{name}` and forgets it: after the loop it is as \
+                    "{line}: the loop sets `{name}` and forgets it: after the loop it is as \
                      before"
                 ),
                 PitfallKind::TextAsCondition { text } => format!(
-                    "line {line}: the text '{text}' is a condition of its own, which is always true"
+                    "{line}: the text '{text}' alone is a condition, and a text is always true"
                 ),
                 PitfallKind::OtherList { indexed, looped } => format!(
-                    "line {line}: the loop counts in `{looped}`, and its count is used in `{indexed}`, where \
+                    "{line}: the loop counts in `{looped}`, and its count is used in `{indexed}`, where \
                      it is that of another message"
                 ),
                 PitfallKind::OtherRole { text } => match misspelt(text, ROLES) {
                     Some(meant) => format!(
-                        "line {line}: a role is compared with '{text}', which no application sends; did you \
+                        "{line}: a role is compared with '{text}', which no application sends; did you \
                          mean '{meant}'?"
                     ),
                     None => continue,

@@ -59,7 +59,7 @@ pub(super) static CONTRACT: Contract = Contract {
 
 /// Probes that a server may send. A template that does not support one should refuse it with a
 /// message. Null content, content in parts, arguments in another form and empty lists of calls are
-/// not among them, because they have contracts of their own. Nobody asks something by a system message alone.
+/// not among them, because they have contracts of their own. A system message alone asks nothing.
 const LEGAL: &[Probe] = &[
     SYSTEM_USER,
     TWO_SYSTEM,

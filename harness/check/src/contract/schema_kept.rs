@@ -78,6 +78,7 @@ fn description_is_escaped(tally: &mut Tally, prober: &Prober<'_>) {
     if is_html(&prober.see(TOOLS)) {
         return tally.skip("no-repr-leak reports that tools are written as HTML");
     }
+    let mut severity = None;
     let what = if is_quoted && after.is_some_and(|after| after.starts_with('"')) {
         "a tool's description stands in quotes that the template writes, and a quote in it is not \
          escaped"
@@ -88,6 +89,8 @@ fn description_is_escaped(tally: &mut Tally, prober: &Prober<'_>) {
     {
         "a tool's description is escaped for HTML"
     } else if text.contains("\\u00e9") && prober.dialect() == Dialect::Jinja {
+        // Only a template that asks for ASCII gets it.
+        severity = Some(Severity::Note);
         "letters of a tool's description that are not in ASCII are written as `\\u00e9`"
     } else if !rest.cut(..rest.len().min(200)).contains("next") {
         "of a tool's description only the first line is in the prompt"
@@ -95,10 +98,11 @@ fn description_is_escaped(tally: &mut Tally, prober: &Prober<'_>) {
         tally.holds();
         return;
     };
-    let mut evidence = Evidence::one(what, &seen).at(Some(start));
-    // Only a template that asks for ASCII gets it.
-    evidence.severity = what.ends_with("`\\u00e9`").then_some(Severity::Note);
-    tally.broken(evidence);
+    let evidence = Evidence::one(what, &seen).at(Some(start));
+    tally.broken(Evidence {
+        severity,
+        ..evidence
+    });
 }
 
 /// Demands that the description of a tool or of a parameter is next to its own name.
@@ -187,17 +191,7 @@ fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, missing: &mut Vec<Missi
     let objects = "a parameter that is an object with a required property";
     let unions = "a parameter that may be null";
     let union = |of: &str| json!({"type": [of, "null"], "description": "a value"});
-    let pairs = [
-        (
-            "the type beside null of a parameter",
-            with("text-or-null", unions, union("string")),
-            with("number-or-null", unions, union("number")),
-        ),
-        (
-            "the types of parameters",
-            with("text-parameter", values, plain("string")),
-            with("number-parameter", values, plain("number")),
-        ),
+    let declared = [
         (
             "a parameter that is true or false is declared as a text is",
             with("text-parameter", values, plain("string")),
@@ -211,6 +205,18 @@ fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, missing: &mut Vec<Missi
                 lists,
                 json!({"type": "string", "description": "some entries"}),
             ),
+        ),
+    ];
+    let parts = [
+        (
+            "the type beside null of a parameter",
+            with("text-or-null", unions, union("string")),
+            with("number-or-null", unions, union("number")),
+        ),
+        (
+            "the types of parameters",
+            with("text-parameter", values, plain("string")),
+            with("number-parameter", values, plain("number")),
         ),
         (
             "the values that a parameter may have (`enum`)",
@@ -228,23 +234,27 @@ fn nested_schema(tally: &mut Tally, prober: &Prober<'_>, missing: &mut Vec<Missi
             with("other-required", objects, nested(json!(["other"]))),
         ),
     ];
-    for (what, one, other) in &pairs {
-        // Without the types or the properties themselves, this is missing, too.
-        let is_there = [
-            "array",
-            words::INNER_KEY,
-            "a value",
-            "a choice",
-            "some entries",
-        ];
-        if is_there.iter().any(|word| one.has(word))
-            && let (Some(text), Some(changed)) = (tally.text(one), tally.text(other))
-        {
-            if text == changed && what.contains(" is declared ") {
-                tally.broken(Evidence::one(*what, one));
-            } else if text == changed && !missing.iter().any(|(known, _)| known == what) {
-                missing.push((*what, one.clone()));
-            }
+    // Without the types or the properties themselves, what they are told apart by is missing, too.
+    let is_there = [
+        "array",
+        words::INNER_KEY,
+        "a value",
+        "a choice",
+        "some entries",
+    ];
+    let are_same = |tally: &mut Tally, one: &ProbeOutcome, other: &ProbeOutcome| {
+        let texts = is_there.iter().any(|word| one.has(word));
+        let texts = texts.then(|| tally.text(one).zip(tally.text(other)));
+        texts.flatten().is_some_and(|(one, other)| one == other)
+    };
+    for (what, one, other) in declared {
+        if are_same(tally, &one, &other) {
+            tally.broken(Evidence::one(what, &one));
+        }
+    }
+    for (what, one, other) in parts {
+        if are_same(tally, &one, &other) && !missing.iter().any(|(known, _)| *known == what) {
+            missing.push((what, one));
         }
     }
 }

@@ -5,7 +5,7 @@ use rolecall_core::problem::{meant, misspelt};
 use rolecall_core::{CONTENT, Case, Cut, Dialect, ROLES, Template};
 use serde_json::Value;
 
-use super::message::{MEDIA, calls_of, in_message, name_of, shown, texts_of};
+use super::message::{MEDIA, calls_of, has_tool, in_message, shown, texts_of};
 use super::symptom::Symptoms;
 use super::texts;
 use crate::tokenizer::Tokenizer;
@@ -169,8 +169,7 @@ impl Log<'_> {
             };
             self.found.say(what, in_message(at, tag));
         }
-        let mut tools = self.case.tools.iter().flatten();
-        if let Some(call) = texts::call(text, |name| tools.any(|tool| name_of(tool) == name)) {
+        if let Some(call) = texts::call(text, |name| has_tool(self.case, name)) {
             self.found
                 .say("a call is in the text of an answer", in_message(at, call));
         }

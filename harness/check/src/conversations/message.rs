@@ -1,7 +1,7 @@
 //! What is in a message, and how a message is named.
 
-use rolecall_core::CONTENT;
 use rolecall_core::transcript::encode_char;
+use rolecall_core::{CONTENT, Case};
 use serde_json::Value;
 
 /// The kinds of parts that are no texts, and what each is.
@@ -24,6 +24,12 @@ pub(super) fn calls_of(message: &Value) -> impl Iterator<Item = &Value> {
 pub(super) fn name_of(function: &Value) -> &str {
     let name = function["function"].get("name").or(function.get("name"));
     name.and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Whether a conversation has a tool of this name.
+pub(super) fn has_tool(case: &Case, name: &str) -> bool {
+    let mut tools = case.tools.iter().flatten();
+    tools.any(|tool| name_of(tool) == name)
 }
 
 /// The texts of a message's content.

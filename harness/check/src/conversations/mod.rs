@@ -25,7 +25,7 @@ use serde_json::Value;
 use crate::contract::{self, NOTHING, occurrences};
 use crate::probe::common;
 use log::Log;
-use message::{MEDIA, calls_of, in_message, name_of, shown};
+use message::{MEDIA, calls_of, has_tool, in_message, name_of, shown};
 use places::Places;
 
 pub use log::{CUT, ENDINGS, Length};
@@ -34,7 +34,7 @@ pub use symptom::{Symptom, Symptoms};
 /// The most images of a conversation that are looked at, one render each.
 const MOST_MEDIA: usize = 16;
 
-/// The most answers with calls of which each is left out once, one render each.
+/// How many answers with calls are looked at without these calls, one render each.
 const MOST_CALLS: usize = 4;
 
 /// What is wrong with a conversation and a template, and by which rules for logs it was judged. `render`
@@ -154,8 +154,7 @@ impl Judged<'_> {
         let called = called.filter(|(_, message)| calls_of(message).next().is_some());
         for (at, message) in called.take(MOST_CALLS) {
             let mut names = calls_of(message).map(name_of);
-            let mut tools = self.case.tools.iter().flatten();
-            let Some(name) = names.find(|name| tools.any(|tool| name_of(tool) == *name)) else {
+            let Some(name) = names.find(|name| has_tool(self.case, name)) else {
                 continue;
             };
             let mut without = self.case.clone();

@@ -121,13 +121,13 @@ pub(super) fn takes_out(source: &str) -> bool {
 
 /// What opens a call in the text of an answer, or what calls a tool by its name: JSON, perhaps in a block of
 /// code, Python, or an action of `ReAct`.
-pub(super) fn call(text: &str, mut is_tool: impl FnMut(&str) -> bool) -> Option<&str> {
-    let mut is_json = |text: &str| {
+pub(super) fn call(text: &str, is_tool: impl Fn(&str) -> bool) -> Option<&str> {
+    let is_json = |text: &str| {
         let read: Value = serde_json::from_str(text).unwrap_or_default();
         let one = read.get(0).unwrap_or(&read);
         let arguments = one.get("arguments").or(one.get("parameters"));
         let name = one.get("name").and_then(Value::as_str);
-        arguments.is_some_and(Value::is_object) && name.is_some_and(&mut is_tool)
+        arguments.is_some_and(Value::is_object) && name.is_some_and(&is_tool)
     };
     let whole = text.trim();
     let whole_json = whole.starts_with(['{', '[']).then_some(whole);

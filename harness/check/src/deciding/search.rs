@@ -43,16 +43,8 @@ const SHARE: usize = 20;
 
 /// What content decides in a template, if its engine can tell.
 pub(crate) fn decided(prober: &Prober<'_>) -> Rc<Decided> {
-    let whole = Limits::default();
-    let limits = Limits {
-        fuel: whole.fuel / SHARE as u64,
-        work: whole.work / SHARE as u64,
-        output: whole.output / SHARE,
-        prompt: whole.prompt / SHARE,
-        ..whole
-    };
     prober.decided(|| {
-        let brief = prober.within(&limits);
+        let brief = prober.within(&Limits::shared_by(SHARE));
         brief.map_or_else(Decided::default, |prober| search(&prober))
     })
 }

@@ -452,16 +452,10 @@ impl Fixer<'_> {
     /// Whether a plain conversation takes more than a hundredth of the limits. No published template takes as
     /// long, and [`Work`] counts renders as if none did: thousands of these would take minutes.
     fn is_slow(&self, template: &Template) -> bool {
-        let whole = Limits::default();
-        let limits = Limits {
-            fuel: whole.fuel / 100,
-            work: whole.work / 100,
-            ..whole
-        };
         let roles = ["user", "assistant"].into_iter().cycle().take(9);
         let turns = roles.map(|role| json!({"role": role, "content": "Yes"}));
         let case = open(turns.collect());
-        let program = FrontProgram::load(self.engine, template).within(&limits);
+        let program = FrontProgram::load(self.engine, template).within(&Limits::shared_by(100));
         program.is_some_and(|program| {
             let input = PreparedCase::new(&case, Front::of(template), &program.model);
             matches!(program.outcome(&input), Outcome::Exceeded { .. })

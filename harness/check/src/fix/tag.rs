@@ -52,7 +52,7 @@ pub(super) fn tags(source: &str) -> Vec<Tag<'_>> {
             at = open + 1;
             continue;
         };
-        // Nothing closes it: the engine refuses such a source, so there is nothing to mend.
+        // The tag has no end. No engine reads such a template, and no patch helps.
         let Some(tag) = tag(source, open, kind, close) else {
             break;
         };

@@ -9,7 +9,7 @@ use super::wrapping::{each, paragraph};
 use rolecall_check::contract::Contract;
 use rolecall_front::front::Front;
 
-/// What `list contracts` and `list fronts` can explain on a page of its own.
+/// What `rolecall explain` has a page about.
 #[derive(Debug, Clone, Copy)]
 pub enum Explained {
     Contract(&'static Contract),

@@ -64,7 +64,7 @@ impl Vocabulary {
         match self.dialect {
             Dialect::Go => words(Dialect::Go, text),
             Dialect::Jinja => {
-                // A place is a piece of a tag: an expression, or the begin of a statement that ends
+                // A place is a piece of a tag: an expression, or the beginning of a statement that ends
                 // elsewhere.
                 let forms = [
                     format!("{{{{ {text} }}}}"),

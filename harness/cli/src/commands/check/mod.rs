@@ -389,7 +389,7 @@ impl Check<'_> {
             CardDetail::Marked
         };
         let shown_as = |card: &Card| self.shown_as(&card.template, cards.len());
-        // With contracts about logs alone, there is nothing to show of the template.
+        // If only contracts about logs are selected, the template's card would be empty.
         let is_of_template = !choice(self.arguments).is_empty();
         let is_table = is_of_template && cards.len() > 1;
         if is_of_template && (is_all || cards.len() <= MOST_CARDS) {

@@ -63,8 +63,8 @@ fn all_fields(trace: &Trace<'_>) -> Vec<Field> {
             });
         }
     }
-    // What only the spans know goes to its kind. The sort is stable, so the order within a kind stays
-    // that of the case.
+    // Fields that only the spans name were added last, and move to the others of their kind. The sort is
+    // stable, so all other fields keep the order of the case.
     fields.sort_by_key(|field| field.kind);
     fields
 }
